@@ -8,7 +8,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from skfilterrank.io import read_letor
-from skfilterrank.ranking import get_ranker_names, make_ranker
+from skfilterrank.ranking import METHODS, make_ranker
 
 # Names of the methods in the paper's tables.
 ACRONYMS = {
@@ -78,7 +78,7 @@ def fold_of(parts, fold):
 def predictions(name, parts, cache, *, n_jobs=2) -> FoldPredictions:
     """Test scores of every method and fold, trained where the cache does not hold them."""
     cache.mkdir(parents=True, exist_ok=True)
-    jobs = [(method, fold) for method in get_ranker_names("method") for fold in range(N_PARTS)]
+    jobs = [(method, fold) for method in METHODS for fold in range(N_PARTS)]
     found = Parallel(n_jobs=n_jobs, batch_size=1)(
         delayed(_one)(name, method, fold, parts, cache) for method, fold in jobs
     )
@@ -89,11 +89,10 @@ def predictions(name, parts, cache, *, n_jobs=2) -> FoldPredictions:
         groups=np.concatenate([groups for _, _, groups in tests]),
         scores={
             ACRONYMS[method]: np.concatenate([results[method, f][0] for f in range(N_PARTS)])
-            for method in get_ranker_names("method")
+            for method in METHODS
         },
         seconds={
-            ACRONYMS[method]: [results[method, f][1] for f in range(N_PARTS)]
-            for method in get_ranker_names("method")
+            ACRONYMS[method]: [results[method, f][1] for f in range(N_PARTS)] for method in METHODS
         },
     )
 

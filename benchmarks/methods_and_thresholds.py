@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from skfilterrank._lists.gains import as_gains
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import forbidden_at_k, rank_filter_report
-from skfilterrank.ranking import RankAndFilter, get_ranker_names, make_ranker, make_text_features
+from skfilterrank.ranking import METHODS, RankAndFilter, make_ranker, make_text_features
 from skfilterrank.thresholds import CertifiedThreshold, PerQueryThreshold
 
 K = 3
@@ -96,11 +96,8 @@ class Outcome(NamedTuple):
 
 def methods():
     """All unfitted rankers by name."""
-    assert set(SETTINGS) == set(get_ranker_names("method"))
-    made = {
-        name: make_ranker(name, random_state=0, **SETTINGS[name])
-        for name in get_ranker_names("method")
-    }
+    assert set(SETTINGS) == set(METHODS)
+    made = {name: make_ranker(name, random_state=0, **SETTINGS[name]) for name in METHODS}
     return made | {loss: make_ranker(loss, random_state=0) for loss in LOSSES}
 
 

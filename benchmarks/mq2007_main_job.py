@@ -8,7 +8,7 @@ from _common import arguments, write_report
 
 from skfilterrank.io import read_letor
 from skfilterrank.metrics import rank_filter_report
-from skfilterrank.ranking import RankAndFilter, get_ranker_names, make_ranker
+from skfilterrank.ranking import LOSSES, RankAndFilter, make_ranker
 from skfilterrank.thresholds import PerQueryThreshold
 
 K = 10
@@ -20,9 +20,7 @@ def main():
     options = arguments(__doc__)
     folder = options.data / "mq2007"
     parts = [read_letor(folder / f"S{i}.txt.gz", n_features=46) for i in range(1, 6)]
-    seconds = dict.fromkeys(
-        [(loss, kind) for loss in get_ranker_names("loss") for kind in THRESHOLDS], 0.0
-    )
+    seconds = dict.fromkeys([(loss, kind) for loss in LOSSES for kind in THRESHOLDS], 0.0)
     scores, labels, groups = [], [], []
     for fold in range(5):
         train = [parts[(fold + i) % 5] for i in range(3)]
@@ -31,7 +29,7 @@ def main():
         y = np.concatenate([part.y for part in train])
         qid = np.concatenate([part.groups for part in train])
         fold_scores = {"filter-all": np.full(len(test.y), -np.inf)}
-        for loss in get_ranker_names("loss"):
+        for loss in LOSSES:
             for kind in THRESHOLDS:
                 begin = time.perf_counter()
                 model = RankAndFilter(
@@ -62,7 +60,7 @@ def main():
         "forbidden@10: rank only, filtered | good filtered | left empty | fit, five folds |",
         "|" + " --- |" * 9,
     ]
-    for loss in get_ranker_names("loss"):
+    for loss in LOSSES:
         row, bare = report.loc[loss], report.loc[f"rank-only ({loss})"]
         per_query = report.loc[f"{loss}, per query"]
         lines.append(

@@ -18,9 +18,9 @@ from sklearn.pipeline import make_pipeline
 from skfilterrank.datasets import fetch_semeval_cqa
 from skfilterrank.metrics import rank_filter_report
 from skfilterrank.ranking import (
+    LOSSES,
     FilterOnly,
     RankAndFilter,
-    get_ranker_names,
     make_ranker,
     make_text_features,
 )
@@ -73,7 +73,7 @@ def compare(train, dev, gains, learner):
         "trees": make_text_features(**COLUMNS, output="dense", random_state=0),
     }
     scores, tuned, seconds = {}, {}, {}
-    for loss in get_ranker_names("loss"):
+    for loss in LOSSES:
         begin = time.perf_counter()
         model = RankAndFilter(
             make_ranker(loss, learner=learner, features=features, random_state=0),
@@ -109,7 +109,7 @@ def compare(train, dev, gains, learner):
             gains=gains,
             baseline=f"rank-only ({loss})",
         ).loc[loss]
-        for loss in get_ranker_names("loss")
+        for loss in LOSSES
     }
     return report, own, tuned, seconds, best
 

@@ -38,6 +38,7 @@ suppress_warnings = ["myst.header"]
 
 autosummary_generate = True
 autodoc_typehints = "none"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 
@@ -54,6 +55,9 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "show_memory": False,
     "within_subsection_order": "FileNameSortKey",
+    # Pages of the API show the examples that use them.
+    "backreferences_dir": "gallery/used",
+    "doc_module": ("skfilterrank",),
 }
 
 html_theme = "pydata_sphinx_theme"
@@ -62,16 +66,21 @@ html_title = "skfilterrank"
 html_favicon = "_static/favicon.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_search_scorer = str(Path(__file__).parent / "_static" / "search_scorer.js")
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "measures": [], "cite": []}
+html_sidebars = {"index": [], "measures": [], "cite": [], "changelog": []}
 html_theme_options = {
-    "logo": {"text": "skfilterrank"},
+    "logo": {
+        "image_light": "_static/logo.svg",
+        "image_dark": "_static/logo.svg",
+        "text": "skfilterrank",
+    },
     "header_links_before_dropdown": 7,
     "navbar_persistent": ["search-button"],
     "navbar_end": ["theme-switcher"],
     "footer_start": ["copyright"],
-    "footer_end": [],
+    "footer_end": ["version"],
     "secondary_sidebar_items": ["page-toc"],
     "show_prev_next": False,
     "navigation_with_keys": False,

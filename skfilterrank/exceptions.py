@@ -108,7 +108,7 @@ class JudgmentLogError(FileFormatError):
     line : int, default=None
         Number of the line, from 1. None where the file as a whole is wrong.
     judgments : DataFrame, default=None
-        What the lines before it hold, as `read_judgment_log` gives it.
+        What the lines before it hold, columns as :func:`skfilterrank.judgments.judge` returns.
 
     Attributes
     ----------
@@ -156,7 +156,7 @@ class DataWarning(SkfilterrankWarning):
 
 
 class UnjudgedWarning(DataWarning):
-    """Rows or topics without a label are left out, or stay without one."""
+    """Rows or queries without a label are left out, or stay without one."""
 
 
 class FitWarning(SkfilterrankWarning):

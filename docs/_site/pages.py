@@ -2,7 +2,10 @@
 
 import re
 import shutil
+import tomllib
 from pathlib import Path
+
+from skfilterrank.datasets import make_rank_and_filter
 
 from . import benchmarks, citing, measures, pictures
 from .public import things
@@ -10,9 +13,15 @@ from .public import things
 DOCS = Path(__file__).parent.parent
 ROOT = DOCS.parent
 # Files of the project that have a page of another name.
-PAGES = {"../README.md": "index.md", "../CONTRIBUTING.md": "contributing.md"}
+PAGES = {
+    "../README.md": "index.md",
+    "../CONTRIBUTING.md": "contributing.md",
+    "../CHANGELOG.md": "changelog.md",
+}
 # Included here and not by the directive, whose links would be those of another folder.
+WORDS = tomllib.loads((DOCS / "search_words.toml").read_text(encoding="utf-8"))
 RULES = "```{include} ../CONTRIBUTING.md\n```\n"
+CHANGES = "```{include} ../CHANGELOG.md\n```\n"
 
 
 def write_pages(app) -> None:
@@ -68,7 +77,17 @@ def link_within(app, docname, source) -> None:
     if docname.startswith("benchmarks/"):
         # Other files of the project have no page.
         text = re.sub(r"\[([^\]]*)\]\((?:\.\./){2}[^)]*\)", r"\1", text)
-    source[0] = text.replace(RULES, rules())
+    text = text.replace(RULES, rules()).replace(CHANGES, changes())
+    if docname == "calculator":
+        text = text.replace("ROWS</textarea>", f"{rows_to_try()}</textarea>")
+    source[0] = found_by_words(docname, text)
+
+
+def found_by_words(docname, text) -> str:
+    """Let the search find a page by the words of docs/search_words.toml, too."""
+    entries = "".join(f"```{{index}} ! {word}\n```\n" for word in WORDS.get(docname, ()))
+    title, _, rest = text.partition("\n\n")
+    return f"{title}\n\n{entries}\n{rest}" if entries else text
 
 
 def rules() -> str:
@@ -79,6 +98,18 @@ def rules() -> str:
     )
     # Files that have no page are named alone.
     return "* " + re.sub(r"\[([^]]*)\]\((?!\w+:)[\w/.-]*/README\.md\)", r"\1", text)
+
+
+def changes() -> str:
+    """The changelog, with links as of a page of the site."""
+    return (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("](docs/", "](")
+
+
+def rows_to_try() -> str:
+    """Rows of 60 generated queries, as the calculator reads them."""
+    _, labels, queries, scores = make_rank_and_filter(n_queries=60, random_state=0)
+    rows = zip(queries, labels, scores, strict=True)
+    return "\n".join(f"{query}, {label}, {score:.4f}" for query, label, score in rows)
 
 
 def is_not_ours(app, what, name, obj, skip, options) -> bool | None:

@@ -18,9 +18,9 @@ import numpy as np
 
 from skfilterrank.comparison import SystemScores, score_predictions
 from skfilterrank.datasets import fetch_trec_qrels
-from skfilterrank.metaevaluation import reliability
+from skfilterrank.metaevaluation import reliability, sensitivity_curve, stability_curve
 from skfilterrank.metrics import dcg_bounds
-from skfilterrank.plot import SensitivityCurveDisplay, StabilityCurveDisplay
+from skfilterrank.plot import MeasureCurvesDisplay
 
 GAINS = {-2: -10, 0: 0, 1: 1, 2: 2, 3: 3, 4: 4}
 K = 500
@@ -58,6 +58,11 @@ for name, each in scores.items():
 # Figures 1 and 2:
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.5), layout="constrained")
 sizes = (2, 5, 10, 20, 30, 40, 48)
-StabilityCurveDisplay.from_scores(scores, sizes=sizes, n_resamples=50, random_state=0, ax=left)
-SensitivityCurveDisplay.from_scores(scores, n_resamples=200, random_state=0, ax=right)
+drawn = {
+    left: (stability_curve, {"sizes": sizes, "n_resamples": 50}),
+    right: (sensitivity_curve, {"n_resamples": 200}),
+}
+for ax, (curve, params) in drawn.items():
+    curves = {name: curve(each, random_state=0, **params) for name, each in scores.items()}
+    MeasureCurvesDisplay(curves).plot(ax)
 plt.show()

@@ -62,7 +62,7 @@ class RequestsGroups:
 
 
 def _request(owner, requests):
-    """The request of something that scores."""
+    """Return the request of something that scores."""
     request = MetadataRequest(owner=owner)
     for name, alias in requests.items():
         request.score.add_request(param=name, alias=alias)

@@ -5,6 +5,7 @@ import inspect
 import re
 import textwrap
 from collections.abc import Callable
+from typing import Any, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +21,7 @@ from skfilterrank._lists.scoring import QueryWeight
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 # A parameter in a docstring: its line, and the indented lines below.
 _PARAMETER = re.compile(r"^\*{0,2}(\w+)(?: : .*)?\n(?:    .*\n|\n(?=    ))+", re.MULTILINE)
 
@@ -111,9 +113,7 @@ class RankerMixin:
                 said_once = RankerMixin.fit if name == "fit" else RankerMixin.predict
                 method.__doc__ = _completed(method.__doc__, said_once.__doc__)
 
-    def fit(
-        self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params
-    ) -> "RankerMixin":
+    def fit(self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params) -> Self:
         """Learn from the rows of X.
 
         A parameter means the same in every ranker that has it; the docstring of a ranker's own
@@ -278,7 +278,7 @@ def _completed(doc, said_once):
     )
 
 
-def all_or_nothing(method):
+def all_or_nothing(method: _Method) -> _Method:
     """Let a method that changes its object change all of it, or nothing.
 
     Where an error, a KeyboardInterrupt or anything else leaves the method, the object gets back the
@@ -297,4 +297,4 @@ def all_or_nothing(method):
             self.__dict__ = before
             raise
 
-    return unless_stopped
+    return cast(_Method, unless_stopped)

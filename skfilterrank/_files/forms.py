@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from skfilterrank._files.files import decode, json_of, parse_json
-from skfilterrank._files.named_runs import as_table, is_by_topic
+from skfilterrank._files.named_runs import as_table, is_by_query
 from skfilterrank._files.tables import (
     format_of_name,
     is_table_name,
@@ -159,7 +159,7 @@ def read_texts(content, name, ids):
 
 
 def _read_json(content, name, ids=_IDS):
-    """Read JSON: lines of objects, a list of them, or one object {topic: {document: x}}."""
+    """Read JSON: lines of objects, a list of them, or one object {query: {document: x}}."""
     text = decode(content, name)
     first, _, rest = text.lstrip().partition("\n")
     if rest.strip():
@@ -174,14 +174,14 @@ def _read_json(content, name, ids=_IDS):
     if is_texts and set(value).isdisjoint((*ids, *_IDS)):
         # Texts by their ids, and not the only row of a table.
         return pd.DataFrame({"id": list(value), "text": list(value.values())}), lambda row: None
-    if is_by_topic(value):
+    if is_by_query(value):
         # The numbers are labels or scores, by the reader's wish.
         table = as_table(value, "label").assign(score=lambda table: table["label"])
     else:
         rows = [value] if isinstance(value, dict) else value
         if not rows or not all(isinstance(row, dict) for row in rows):
             raise FileFormatError(
-                "the JSON must be an object {topic: {document: number}}, or a list of objects with "
+                "the JSON must be an object {query: {document: number}}, or a list of objects with "
                 "one name for each column.",
                 name,
             )

@@ -24,7 +24,7 @@ _EXPECTED = "a path, a list of paths, or a dict {name: path, open file, data fra
 
 def named_runs(runs, *, least: int = 1) -> dict:
     """Return runs by their names, from a path, a list of paths, or a dict."""
-    if isinstance(runs, Mapping) and not is_by_topic(runs):
+    if isinstance(runs, Mapping) and not is_by_query(runs):
         named = dict(runs)
     elif not isinstance(runs, list | tuple) and (
         is_table(runs) or hasattr(runs, "columns") or hasattr(runs, "read")
@@ -69,7 +69,7 @@ def are_several_runs(source) -> bool:
 
 def are_runs(systems) -> bool:
     """Tell whether these are runs in some form, rather than scores."""
-    if is_path(systems) or is_by_topic(systems):
+    if is_path(systems) or is_by_query(systems):
         return True
     if isinstance(systems, Mapping):
         systems = systems.values()
@@ -120,8 +120,8 @@ def is_frame(data):
     return isinstance(data, pd.DataFrame) or hasattr(data, "get_column")
 
 
-def is_by_topic(data):
-    """Tell whether data is a dict {topic: {document: label or score}}."""
+def is_by_query(data):
+    """Tell whether data is a dict {query: {document: label or score}}."""
     return (
         isinstance(data, Mapping)
         and len(data) > 0
@@ -149,7 +149,7 @@ def _is_rows(data):
 
 
 def _is_row(row):
-    return hasattr(row, "_fields") or (isinstance(row, Mapping) and not is_by_topic(row))
+    return hasattr(row, "_fields") or (isinstance(row, Mapping) and not is_by_query(row))
 
 
 def _of_arrow(data, value):
@@ -186,7 +186,7 @@ _KINDS = (
     (lambda data: hasattr(data, "collect_schema"), lambda data, value: data.collect()),
     (_has_table, lambda data, value: data.to_pandas()),
     (_is_arrow, _of_arrow),
-    (is_by_topic, _of_topics),
+    (is_by_query, _of_topics),
     # Runs of ranx.
     (
         lambda data: hasattr(data, "to_dict") and hasattr(data, "get_doc_ids_and_scores"),

@@ -425,7 +425,7 @@ def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -
 
 
 def check_level_scores(y_score, *, name: str = "y_score") -> np.ndarray:
-    """Check scores as :func:`check_scores` does; a level divides them as float64."""
+    """Check scores as :func:`check_scores` does, and that each can be a float64, as levels are."""
     scores = check_scores(y_score, name=name)
     is_whole = scores.dtype.kind in "iu" and len(scores)
     if not is_whole or (scores.max() <= LARGEST_INTEGER and scores.min() >= -LARGEST_INTEGER):

@@ -1,8 +1,8 @@
 """Queries with rows on both sides of a split, as rankers and scorers see them.
 
-Neither has access to the other side. A ranker that is fitted on a fold is kept with the queries of
-the fold until it is scored. For an estimator of another library, scored rows alone are known: in
-one cross-validation, a query that is never cut has all of its rows wherever it is held out.
+Rankers and scorers see one side of a split only. A ranker remembers the queries that it was fitted
+on until it is scored. Other libraries' estimators remember nothing. A scorer then compares the
+scored rows of a query between folds: a query that was not split has the same rows in each.
 """
 
 from weakref import WeakKeyDictionary, WeakSet
@@ -200,7 +200,7 @@ def _compared_with_all(scored, seen):
 
 
 def _n_cut(ids, sizes, whole):
-    """Number of queries that have more rows in the whole."""
+    """Return the number of queries that have more rows in the whole."""
     places = whole.labels.get_indexer(ids)
     known = places >= 0
     return int(np.count_nonzero(sizes[known] < whole.sizes[places[known]]))

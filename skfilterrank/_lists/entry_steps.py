@@ -79,7 +79,7 @@ class Entries(NamedTuple):
 
     @property
     def row_keys(self) -> np.ndarray | None:
-        """Key of each row, -inf where it never enters; None where that is the score."""
+        """Key of each row, -inf where it never enters; None where scores are the keys."""
         if self.key_of_score is None:
             return self.keys
         return self.keys_of(self.lists.scores)

@@ -16,7 +16,7 @@ _SUMMED_AT_ONCE = 1 << 14
 
 
 class EntryValues:
-    """A measure of each list as a step function of the level that keys of its rows must reach.
+    """A measure of each list at every level; a level shows the rows whose keys reach it.
 
     Rows enter in falling order of their keys. Those at -inf never enter, those at +inf have
     entered at every level.

@@ -276,7 +276,7 @@ LIKE: dict[str, dict[str, dict]] = {
 
 @dataclass(frozen=True)
 class OwnReading:
-    """The way in which one measure reads judgments, whatever the call says of all measures.
+    """Options for reading judgments in the name of one measure; they override those of a call.
 
     Attributes
     ----------

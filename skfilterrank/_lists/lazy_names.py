@@ -1,8 +1,16 @@
-"""Lazy imports of rooms, names and optional packages, and suggestions for misspelled names."""
+"""Lazy imports of rooms, names and optional packages, and suggestions for wrong names."""
 
+import functools
 import importlib
 import importlib.util
+import inspect
 import sys
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar, cast
+
+from skfilterrank.exceptions import InputTypeError, MissingPackageError
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 PARTS = (
     "comparison",
@@ -30,7 +38,7 @@ _SYNONYMS = {
     "metrics.f_score": "fmeasure f1",
     "metrics.make_ranking_scorer": "makescorer rankingscorer",
     "metrics.evaluate_runs": "evaluateruns evaluaterun trec",
-    "comparison.compare_systems": "compareruns comparesystems ttest significance",
+    "comparison.compare_systems": "compareruns comparesystems ttest significance plotcomparison",
     "ranking.RankFusion": "fusion rankfusion rrf reciprocalrankfusion combmnz",
     "ranking.make_text_features": "features",
     "ranking.OrdinalRanker": "ordinal ordinalregressor ordinalclassifier ordinalloss",
@@ -55,7 +63,6 @@ _SYNONYMS = {
     "integrations.HaystackRanker": "haystack",
     "integrations.FilteredCrossEncoder": "crossencoder sentencetransformers reranker",
     "plot": "plotting",
-    "plot.PairwiseComparisonDisplay": "plotcomparison",
     "plot.ThresholdCurveDisplay": "plotcurve",
 }
 SYNONYMS = {name: place for place, names in _SYNONYMS.items() for name in names.split()}
@@ -116,13 +123,59 @@ def _nearest(name):
     return ", ".join(f"{place}.{each}" for each in near for place in places[each])
 
 
+def suggests(*, by_place: str = "", **instead: str) -> Callable[[_Function], _Function]:
+    """Make a decorator: arguments that people guess are an error that says what to pass.
+
+    Parameters
+    ----------
+    by_place : str
+        Sentence for more arguments by place than the function has.
+    **instead : str
+        What to pass, by the names of parameters that the function does not have.
+    """
+
+    def decorate(function: _Function) -> _Function:
+        parameters = inspect.signature(function).parameters.values()
+        n_places = sum(each.kind <= each.POSITIONAL_OR_KEYWORD for each in parameters)
+        name = function.__qualname__.removesuffix(".__init__")
+
+        @functools.wraps(function)
+        def checked(*args, **kwargs):
+            for guess in kwargs.keys() & instead.keys():
+                raise InputTypeError(f"{name} has no parameter {guess}. Pass {instead[guess]}.")
+            if by_place and len(args) > n_places:
+                raise InputTypeError(f"{name} has too many arguments by place. {by_place}")
+            return function(*args, **kwargs)
+
+        return cast(_Function, checked)
+
+    return decorate
+
+
+class Absent:
+    """A method that people look for in vain: asking for it tells what to use.
+
+    `hasattr` is False of it, as scikit-learn's duck typing needs.
+    """
+
+    def __init__(self, instead: str):
+        self._instead = instead
+
+    def __set_name__(self, owner, name):
+        self._name = name
+
+    def __get__(self, instance, owner) -> NoReturn:
+        raise AttributeError(f"{owner.__name__} has no {self._name}. Use {self._instead}.")
+
+    def __set__(self, instance, value) -> NoReturn:
+        raise AttributeError(f"{type(instance).__name__} has no {self._name}.")
+
+
 def import_optional(package: str, needed_by: str, install: str | None = None):
     """Import a package, or raise an error that says how to install it.
 
     By the extra of its name, or by what pip is to install.
     """
-    from skfilterrank.exceptions import MissingPackageError
-
     wanted = package if package == "lightgbm" else f"'skfilterrank[{package}]'"
     wanted = install or wanted
     try:

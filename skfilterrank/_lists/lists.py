@@ -375,7 +375,7 @@ class ListBlock:
         return np.flatnonzero(same.any(axis=1))
 
     def _second_key(self, rows):
-        """Return the key that orders documents of equal scores, ascending, for some lists."""
+        """Return the key of some lists by which documents of equal scores are sorted, ascending."""
         lists = self._lists
         if lists.ties == "ids":
             return -lists.index.take(lists.tie_codes, self.layout, -1)[rows]

@@ -378,7 +378,7 @@ class PreferenceMatrix(Result):
 
     @property
     def preferences(self) -> np.ndarray:
-        """The comparison of each two systems for each query.
+        """The comparison of every two systems for each query.
 
         Array of shape (n_queries, n_systems, n_systems), dtype int8: +1 where the first system is
         preferred to the second, -1 the other way round, 0 where they are equal.
@@ -570,7 +570,7 @@ def preference_matrix(
 
     Examples
     --------
-    >>> from skfilterrank.metrics import preference_matrix
+    >>> from skfilterrank._lists.positions import preference_matrix
     >>> y_true, groups = [1, 1, 0, 0], ["q"] * 4
     >>> systems = {"a": [4, 1, 3, 2], "b": [3, 2, 4, 1], "c": [4, 3, 2, 1]}
     >>> result = preference_matrix(y_true, systems, groups=groups)

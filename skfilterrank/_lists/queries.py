@@ -151,7 +151,7 @@ class GroupIndex:
         return codes
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """Add up whole numbers of the rows of each query, without a limit but their type's."""
+        """Sum integers over the rows of each query; sums keep the type of the values."""
         if self.order is not None:
             return np.add.reduceat(values[self.order], self.starts)
         by_start = np.argsort(self.starts, kind="stable")

@@ -28,12 +28,12 @@ class Pairs:
 
     @classmethod
     def all(cls, n_systems: int):
-        """Every two systems, the one that comes earlier first."""
+        """Return every two systems, the one that comes earlier first."""
         return cls(*np.triu_indices(n_systems, 1))
 
     @classmethod
     def against(cls, baseline: int, n_systems: int):
-        """Every other system first, the baseline second."""
+        """Return every other system first, the baseline second."""
         others = np.delete(np.arange(n_systems), baseline)
         return cls(others, np.full_like(others, baseline))
 
@@ -107,7 +107,7 @@ def merged_differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
 
 
 def mean_differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
-    """Mean over queries of the differences, shape (n_pairs,)."""
+    """Return the mean over queries of the differences, shape (n_pairs,)."""
     blocks = (pairs[block] for block in pair_blocks(pairs, 4 * values.shape[1]))
     return np.concatenate(
         [
@@ -118,7 +118,7 @@ def mean_differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
 
 
 def count_ties(values: np.ndarray, pairs: Pairs) -> np.ndarray:
-    """Number of queries at which the systems of a pair do not differ, shape (n_pairs,)."""
+    """Count the queries at which the systems of a pair do not differ, shape (n_pairs,)."""
     blocks = pair_blocks(pairs, 4 * values.shape[1])
     equal = [(differences(values, pairs[block]) == 0).sum(axis=1) for block in blocks]
     return np.concatenate(equal)
@@ -131,7 +131,7 @@ def rounding_errors(values: np.ndarray, pairs: Pairs) -> np.ndarray:
 
 
 def mean_and_deviation(difference: np.ndarray, rounding=0.0) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation (n - 1) of the differences of each pair."""
+    """Return the mean and standard deviation (n - 1) of the differences of each pair."""
     mean = _without_rounding(difference.mean(axis=1), rounding)
     deviation = difference.std(axis=1, ddof=1)
     # Differences that are all alike keep a deviation of rounding errors: of their own, and of the
@@ -142,7 +142,7 @@ def mean_and_deviation(difference: np.ndarray, rounding=0.0) -> tuple[np.ndarray
 
 
 def _without_rounding(mean, rounding):
-    """Means that are only rounding become 0."""
+    """Set means that are only rounding to 0."""
     return np.where(np.abs(mean) <= rounding, 0.0, mean)
 
 
@@ -153,7 +153,7 @@ def ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
 
 
 def sign_patterns(n_queries: int, start: int = 0, stop: int | None = None) -> np.ndarray:
-    """Rows start to stop of the 2**n_queries patterns of 1 and -1, as float64."""
+    """Return rows start to stop of the 2**n_queries patterns of 1 and -1, as float64."""
     rows = np.arange(start, 2**n_queries if stop is None else stop)[:, None]
     return 1.0 - 2.0 * ((rows >> np.arange(n_queries)) & 1)
 

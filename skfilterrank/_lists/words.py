@@ -10,13 +10,13 @@ from types import FrameType
 
 from skfilterrank.exceptions import InputError, SkfilterrankWarning
 
-# Topics of the judgments that are not in a run.
+# Queries of the judgments that are not in a run.
 MISSING = ("raise", "drop", "empty")
 PRECISIONS = ("double", "single")
 # Order of documents with equal scores; "stable" is that of the rows.
 TIES = ("docno", "average", "worst", "best", "stable")
 # Positions of documents that a run does not retrieve need the size of the collection. Of any two
-# rankings of a topic every size prefers the same one; one size for all keeps values comparable.
+# rankings of a query every size prefers the same one; one size for all keeps values comparable.
 N_ITEMS = 1_000_000
 # Tests of the differences between systems, and corrections of their p values.
 TEST_TITLES = {

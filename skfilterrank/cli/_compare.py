@@ -23,10 +23,10 @@ from skfilterrank.cli._inputs import (
 )
 from skfilterrank.cli._output import Section, is_verbose, opened, print_sections, progress, tell
 from skfilterrank.comparison import (
+    SystemScores,
     compare_systems,
     comparison_table,
     kendall_tau,
-    read_system_scores,
     score_systems,
 )
 from skfilterrank.exceptions import InputError, MissingValuesError, brief, brief_list
@@ -113,7 +113,7 @@ def measured_before(paths, measures, holes):
         raise InputError("--scores has no empty lists to measure. Leave out --holes missing=empty.")
     files = [source(path) for path in paths]
     try:
-        scores = read_system_scores(files, measures=measures, missing=holes.missing)
+        scores = SystemScores.read(files, measures=measures, missing=holes.missing)
     except MissingValuesError as error:
         raise InputError(f"{_who_lacks(error, None)}. {_DROP}.") from None
     if measures is None and len(scores) > _MAX_MEASURES:
@@ -318,7 +318,7 @@ def _interval(row, sign=""):
 
 
 def describe_agreement(comparisons, alpha) -> list[str]:
-    """Return, for each two measures, how they order runs and which pairs they tell apart."""
+    """Return, for every two measures, how they order runs and which pairs they tell apart."""
     lines = []
     for (first, ours), (second, theirs) in combinations(comparisons.items(), 2):
         tau = kendall_tau(ours.scores, theirs.scores)

@@ -96,7 +96,7 @@ def name_documents(docnos) -> None:
 
 
 def in_options(text: str) -> str:
-    """Put options of the command in place of arguments of functions."""
+    """Replace names of arguments in a message by the options of the command."""
     if _DOCUMENTS:
         text = _ROW.sub(_document, text)
     for phrase, words in _PHRASES.items():

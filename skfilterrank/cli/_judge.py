@@ -35,7 +35,6 @@ from skfilterrank.cli._types import GRADES, POOL_DEPTH
 from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError, brief_list
 from skfilterrank.io import read_qrels, write_prels, write_qrels
 from skfilterrank.judgments import (
-    Answer,
     MaxRepSelector,
     MoveToFrontSelector,
     MTCSelector,
@@ -463,7 +462,7 @@ class JudgingSession:
 
         def skip(question):
             asked[question.query, question.docno] = question
-            return Answer.SKIP
+            return "skip"
 
         self._judge(skip)
         if not asked:

@@ -149,13 +149,19 @@ def draw(model, path, title=None) -> None:
     """Draw a model's threshold curve into a file."""
     from matplotlib.figure import Figure
 
-    from skfilterrank._files.files import open_replacing
     from skfilterrank.plot import ThresholdCurveDisplay
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     display = ThresholdCurveDisplay.from_estimator(model, ax=figure.subplots())
     if title is not None:
         display.ax_.set_title(printable(title))
+    save_figure(figure, path)
+
+
+def save_figure(figure, path) -> None:
+    """Write a figure into a file, which is replaced as a whole."""
+    from skfilterrank._files.files import open_replacing
+
     # Into memory first: what draws some formats does not tell which file a disk had no room for.
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=150, format=Path(path).suffix.removeprefix("."))

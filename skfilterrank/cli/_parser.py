@@ -66,6 +66,18 @@ class Arg:
     also: tuple[str, ...] = ()
 
 
+_BUDGET = ("--n-total", "--n-per-query", "--n-queries")
+# Options that people guess, without dashes, and those that they mean.
+_GUESSES = {
+    "n": _BUDGET,
+    "budget": _BUDGET,
+    "o": ("--out",),
+    "output": ("--out",),
+    "metric": ("--measure",),
+    "metrics": ("--measure",),
+}
+
+
 class CommandParser(argparse.ArgumentParser):
     """Parser of the arguments of a function; errors are one line and name what is similar."""
 
@@ -156,7 +168,7 @@ class CommandParser(argparse.ArgumentParser):
             if text.startswith("-"):
                 options = [option for option in self._option_string_actions if option[:2] == "--"]
                 name = text.partition("=")[0]
-                self.error(f"there is no option {name}.{similar(name, options)}")
+                self.error(f"there is no option {name}.{_guessed(name, options)}")
             self.error(f"{brief(text)} is one argument too many.")
         # A place that is not given is None; of an option, that is a value, such as "none".
         return {
@@ -196,6 +208,12 @@ class CommandParser(argparse.ArgumentParser):
 
         put(message)
         finish()
+
+
+def _guessed(name, options):
+    """Return a question about the options that a guess stands for, or about a similar one."""
+    meant = [each for each in _GUESSES.get(name.lstrip("-"), ()) if each in options]
+    return f" Did you mean {' or '.join(meant)}?" if meant else similar(name, options)
 
 
 def similar(name: str, known: Iterable[str]) -> str:

@@ -15,9 +15,9 @@ from skfilterrank.cli._errors import name_documents
 from skfilterrank.cli._output import Section, progress
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking import (
+    LOSSES,
     RankAndFilter,
     compare_rankers,
-    get_ranker_names,
     make_ranker,
     make_text_features,
 )
@@ -61,14 +61,13 @@ def make_models(
     if learner == "auto":
         learner = "blend" if columns is not None and columns["text"] else "trees"
     features = columns and {kind: _features(columns, kind) for kind in ("linear", "trees")}
-    losses = get_ranker_names("loss")
     # A guarantee is calibrated on queries that the model in use has not seen.
     folds = None if threshold.is_calibrated or n_queries < 2 else min(_FOLDS, n_queries)
     return {
         name: RankAndFilter(
             make_ranker(
                 name,
-                learner=learner if name in losses else None,
+                learner=learner if name in LOSSES else None,
                 features=features,
                 random_state=random_state,
             ),

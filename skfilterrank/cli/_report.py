@@ -27,7 +27,7 @@ from skfilterrank.cli._report_page import (
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.judgments import machine_report
-from skfilterrank.metaevaluation import stability_curve
+from skfilterrank.metaevaluation import sensitivity_curve, stability_curve
 from skfilterrank.plot import QueryDifferenceDisplay
 
 # Pairs in a table, or systems whose pairs are in it.
@@ -185,9 +185,12 @@ def _curves(comparisons, random_state):
         )
         for name, each in scores.items()
     }
+    sensitivity = {
+        name: sensitivity_curve(each, random_state=random_state) for name, each in scores.items()
+    }
     return [
-        draw(lambda: plot.StabilityCurveDisplay.from_curves(stability)),
-        draw(lambda: plot.SensitivityCurveDisplay.from_scores(scores, random_state=random_state)),
+        draw(plot.MeasureCurvesDisplay(stability).plot),
+        draw(plot.MeasureCurvesDisplay(sensitivity).plot),
     ]
 
 

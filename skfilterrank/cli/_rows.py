@@ -236,9 +236,8 @@ def _chosen_columns(table, named):
 def _guessed_columns(table):
     """Tell texts of documents and queries, numbers, and pairs of ids that can be equal.
 
-    A column that is the same in all rows of a query belongs to the query. The longest text that
-    is not is the document. A column that is named "query_text" is what its name says, however
-    short the queries are.
+    A column with one value in all rows of a query belongs to the query. Of the other texts, the
+    longest is the document. A column named "query_text" is always the text of the query.
     """
     groups = table.index
     of_query, of_document, numeric = {}, {}, []

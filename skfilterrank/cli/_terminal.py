@@ -17,7 +17,6 @@ from skfilterrank._lists.words import keys_of_grades, printable
 from skfilterrank.cli._documents import without_repetition
 from skfilterrank.cli._output import finish, output_is_terminal, put, standard_input
 from skfilterrank.exceptions import brief
-from skfilterrank.judgments import Answer
 
 try:
     import termios
@@ -83,8 +82,8 @@ class TerminalAssessor:
         self.is_screen = output_is_terminal() and os.environ.get("TERM") != "dumb"
         self.keys = keys_of_grades(grades, _LETTERS)
         self.answers = {key: grade for grade, key in self.keys.items()}
-        self.answers |= {"s": Answer.SKIP, "u": Answer.UNDO}
-        self.answers |= dict.fromkeys(("q", "\x04", ""), Answer.STOP)
+        self.answers |= {"s": "skip", "u": "undo"}
+        self.answers |= dict.fromkeys(("q", "\x04", ""), "stop")
         if not self.has_keys:
             self.answers |= {f"{grade:g}": grade for grade in grades}
 
@@ -100,7 +99,7 @@ class TerminalAssessor:
                 _write("\n" if self.has_keys and not self.is_screen else "")
                 self.times.append(self.clock())
                 answer = self.answers[key]
-                self.n_open -= not isinstance(answer, Answer)
+                self.n_open -= not isinstance(answer, str)
                 return answer
             if key in (" ", "n", "\r", "\n"):
                 page = min(page + 1, n_pages - 1)
@@ -122,7 +121,7 @@ class TerminalAssessor:
         while key not in ("u", "q", "\x04", ""):
             key = self._read()
         _write("\n")
-        return Answer.UNDO if key == "u" else Answer.STOP
+        return "undo" if key == "u" else "stop"
 
     def _show(self, question, page, note):
         """Write a page of the document; return its number, how many there are, and marked ones."""
@@ -186,7 +185,7 @@ class TerminalAssessor:
             name = self.grades[grade] or (f"{grade:g}" if key != f"{grade:g}" else "")
             grades.append(f"[{key}] {name}".rstrip())
         before = ""
-        if question.before is Answer.SKIP:
+        if question.before == "skip":
             before = "(skipped before) "
         elif question.before is not None:
             before = f"(was {question.before:g}) "

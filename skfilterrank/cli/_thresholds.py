@@ -170,7 +170,7 @@ def fit_run(threshold, run, second, *, index, machines, name, how, missing):
 
 def _tell_of_missing(run, aligned, missing):
     """Tell of judged queries that a run lacks."""
-    if n_missing := len(aligned.missing_topics):
+    if n_missing := len(aligned.missing_queries):
         n_queries = counted(n_missing, "judged query", "judged queries")
         tell(f"{run} lacks {n_queries}: {DONE_WITH_MISSING[missing]}")
 

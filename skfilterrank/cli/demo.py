@@ -8,6 +8,11 @@ from skfilterrank.cli._parser import Arg
 PICTURE = "skfilterrank-demo.png"
 _TRAIN_SHARE = 0.7
 _K = 3
+# Questions of the picture, and the answers that each of them has at least.
+_QUESTIONS_DRAWN = 14
+_ANSWERS_DRAWN = 4
+# Words and colours of the labels.
+_COLOURS = {2: ("good", "#1a7f4b"), 1: ("useful", "#8fce9f"), -1: ("bad", "#c0362c")}
 
 
 def demo(
@@ -18,27 +23,28 @@ def demo(
 ) -> None:
     """Train the six losses on generated answers to questions, a quarter of them forbidden.
 
-    The models are compared on held-out questions, and the threshold curve is drawn.
+    The models are compared on held-out questions. A picture shows lists of the best model before
+    and after its threshold.
 
     Parameters
     ----------
     n_queries
         questions to generate
     plot
-        draw the best model's threshold curve (default: skfilterrank-demo.png)
+        draw lists of the best model and its threshold curve (default: skfilterrank-demo.png)
     """
     import importlib.util
 
     import numpy as np
     import pandas as pd
 
-    from skfilterrank.cli._output import draw, print_sections, tell
+    from skfilterrank.cli._output import print_sections, tell
     from skfilterrank.cli._rank_filter import compared, report_section
     from skfilterrank.cli._rows import JudgedRows
     from skfilterrank.datasets import make_rank_and_filter
     from skfilterrank.exceptions import InputError
     from skfilterrank.metrics import rank_filter_report
-    from skfilterrank.ranking import get_ranker_names
+    from skfilterrank.ranking import LOSSES
     from skfilterrank.thresholds import TunedThreshold
 
     if n_queries < 20:
@@ -56,9 +62,8 @@ def demo(
     )
     tell(f"train: {train}")
     tell(f"test:  {test}")
-    names = get_ranker_names("loss")
     comparison = compared(
-        names,
+        LOSSES,
         train,
         test,
         cv=None,
@@ -90,8 +95,59 @@ def demo(
     told = "no picture: drawing needs matplotlib: pip install 'skfilterrank[plot]'"
     if plot is not None or importlib.util.find_spec("matplotlib") is not None:
         # Before anything is shown, as whoever reads the output may have gone.
-        draw(comparison.models[best], plot or PICTURE, f"{best} on generated questions")
+        lists = [comparison.scores[name] for name in (baseline, best)]
+        draw_demo(
+            comparison.models[best], test, lists, report.loc[[baseline, best]], plot or PICTURE
+        )
         told = f"picture: {plot or PICTURE}"
-    section = report_section(report, names, k=_K, best=best, baseline=baseline, foot=foot)
+    section = report_section(report, LOSSES, k=_K, best=best, baseline=baseline, foot=foot)
     print_sections([section], "table", None)
     tell(told)
+
+
+def draw_demo(model, test, lists, report, path) -> None:
+    """Draw lists of held-out questions before and after the threshold, and its curve."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+    from skfilterrank.cli._output import save_figure
+    from skfilterrank.plot import ThresholdCurveDisplay
+
+    figure = Figure(figsize=(12, 5.2), layout="constrained")
+    before, after, curve = figure.subplots(1, 3, width_ratios=[1, 1, 1.5])
+    for axes, scores, title in zip((before, after), lists, ("ranked", "ranked and filtered")):
+        draw_lists(axes, test, scores)
+        axes.set_title(title)
+        axes.set_xlabel("place")
+    before.set_ylabel(f"held-out questions with {_ANSWERS_DRAWN} or more answers")
+    patches = [Patch(color=colour, label=word) for word, colour in _COLOURS.values()]
+    after.legend(handles=patches, loc="lower right", framealpha=1)
+    display = ThresholdCurveDisplay.from_estimator(model, ax=curve)
+    display.ax_.set_title("the threshold, by cross-validation")
+    old, new = report.to_dict("records")
+    figure.suptitle(
+        f"Bad answers in the first {_K} places: {old[f'forbidden@{_K}']:.1%} before, "
+        f"{new[f'forbidden@{_K}']:.1%} after.   nDCG_f@{_K}: {old[f'ndcg_f@{_K}']:.3f} before, "
+        f"{new[f'ndcg_f@{_K}']:.3f} after.   Good answers hidden: {new['false_reject_rate']:.1%}."
+    )
+    save_figure(figure, path)
+
+
+def draw_lists(axes, test, scores) -> None:
+    """Draw a row of squares for each of the first questions, coloured by label."""
+    import numpy as np
+
+    queries = np.asarray(test.groups)
+    names, n_answers = np.unique(queries, return_counts=True)
+    long_lists = names[n_answers >= _ANSWERS_DRAWN][:_QUESTIONS_DRAWN]
+    for line, query in enumerate(long_lists):
+        rows = np.flatnonzero((queries == query) & (scores > -np.inf))
+        labels = np.asarray(test.y)[rows[np.argsort(-scores[rows], kind="stable")]]
+        colours = [_COLOURS[int(label)][1] for label in labels]
+        axes.scatter(
+            np.arange(len(rows)) + 1, np.full(len(rows), line), c=colours, s=95, marker="s"
+        )
+    places = np.arange(1, max(n_answers[np.isin(names, long_lists)]) + 1)
+    axes.set(yticks=[], ylim=(_QUESTIONS_DRAWN - 0.3, -0.7), xlim=(0.4, places[-1] + 0.6))
+    axes.set_xticks(places)
+    axes.spines[["top", "right", "left"]].set_visible(False)

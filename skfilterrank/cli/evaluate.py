@@ -185,10 +185,10 @@ class Notes:
                 self.n_failed += 1
                 say(f"skfilterrank: error: {message_of(each.error)}")
                 continue
-            if each.missing_topics:
-                self._missing[each.name] = len(each.missing_topics)
-            if each.unjudged_topics:
-                self._unjudged[each.name] = len(each.unjudged_topics)
+            if each.missing_queries:
+                self._missing[each.name] = len(each.missing_queries)
+            if each.unjudged_queries:
+                self._unjudged[each.name] = len(each.unjudged_queries)
             yield each, each.means()
 
     def tell(self):
@@ -264,11 +264,11 @@ def _record(run, mean, queries):
     record = {
         "run": run.name,
         "n_queries": len(run.values),
-        "missing_queries": run.missing_topics,
-        "unjudged_queries": run.unjudged_topics,
+        "missing_queries": run.missing_queries,
+        "unjudged_queries": run.unjudged_queries,
         "mean": mean.to_dict(),
     }
-    return record if queries is None else record | {"topics": queries.to_dict("index")}
+    return record if queries is None else record | {"queries": queries.to_dict("index")}
 
 
 def _trec_rows(run, mean, queries):

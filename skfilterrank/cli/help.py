@@ -73,7 +73,7 @@ def _formats():
               "all", and value with four digits, counts with none. apply: a TREC run.
 
     evaluate --format json has the fields run, n_queries, missing_queries, unjudged_queries, mean
-    {MEASURE: value}, and with --per-query topics {qid: {MEASURE: value}}. A run is written as soon
+    {MEASURE: value}, and with --per-query queries {qid: {MEASURE: value}}. A run is written as soon
     as it is finished, except into a table of means and with --sort. Runs are named after their
     files, without .gz and .txt; where several files have one name, by their paths.
 
@@ -369,10 +369,9 @@ def help(
         if subject == "measures":
             show(f"\n{_list_of_measures()}")
         elif subject == "models":
-            from skfilterrank.ranking import get_ranker_names
+            from skfilterrank.ranking import LOSSES, METHODS
 
-            kinds = {"losses": "loss", "methods": "method"}
-            show("\n" + _aligned({name: get_ranker_names(kind) for name, kind in kinds.items()}))
+            show("\n" + _aligned({"losses": LOSSES, "methods": METHODS}))
         elif subject == "thresholds":
             from skfilterrank.cli._thresholds import BY_NAME
 

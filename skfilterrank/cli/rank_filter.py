@@ -11,9 +11,9 @@ _K = 3
 
 def _models(text):
     """Read names of rankers, each once."""
-    from skfilterrank.ranking import get_ranker_names
+    from skfilterrank.ranking import LOSSES, METHODS
 
-    listed, known = list(dict.fromkeys(t.names(text))), get_ranker_names()
+    listed, known = list(dict.fromkeys(t.names(text))), (*LOSSES, *METHODS)
     if unknown := [name for name in listed if name not in known]:
         raise argparse.ArgumentTypeError(
             f"expected models of {', '.join(known)}, got {', '.join(unknown)}."
@@ -97,11 +97,11 @@ def rank_filter(
     from skfilterrank.exceptions import InputError
     from skfilterrank.io import save_model
     from skfilterrank.metrics import rank_filter_report
-    from skfilterrank.ranking import get_ranker_names
+    from skfilterrank.ranking import LOSSES
 
     if cv is not None and test_data is not None:
         raise InputError("--cv holds out rows of TRAIN. Leave out it or --test-data.")
-    models = models or get_ranker_names("loss")
+    models = models or list(LOSSES)
     chosen, k, threshold = chosen_measure(cutting), cutting.k, cutting.threshold
     places = chosen.k or (_K if k is None else k or None)
     if chosen.measure.takes_k:

@@ -16,11 +16,7 @@ from skfilterrank.comparison._rank_correlation import (
     swap_rate,
     tau_ap,
 )
-from skfilterrank.comparison._score_systems import (
-    read_system_scores,
-    score_predictions,
-    score_systems,
-)
+from skfilterrank.comparison._score_systems import score_predictions, score_systems
 from skfilterrank.comparison._system_scores import SystemScores
 from skfilterrank.comparison._topic_set_size import topic_set_size
 
@@ -33,7 +29,6 @@ __all__ = [
     "kendall_tau",
     "order_systems",
     "rank_biased_overlap",
-    "read_system_scores",
     "score_predictions",
     "score_systems",
     "swap_rate",

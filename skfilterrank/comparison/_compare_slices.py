@@ -38,7 +38,7 @@ class SliceComparison(Result):
         return self.slices["p_adjusted"].to_numpy() <= alpha
 
     def to_frame(self) -> pd.DataFrame:
-        """A copy of `slices`."""
+        """Return a copy of `slices`."""
         return self.slices.copy()
 
     def _summary(self):

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.stats import t
 
 from skfilterrank._lists.checks import check_choice, check_count, check_share
+from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank._lists.p_values import adjust_p_values, check_correction
 from skfilterrank._lists.results import (
@@ -45,6 +46,9 @@ from skfilterrank.comparison._system_tests import (
 from skfilterrank.exceptions import InputError, brief
 
 _SYMMETRIC = ("p_adjusted", "p_value")
+_OF_RUNS = (
+    "values of systems: compare_systems(evaluate_runs(qrels, runs, 'ap')) for judgments and runs"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,7 +141,7 @@ class PairwiseComparison(Result):
         return (sign * np.sign(self.effect_size) * self.significant(alpha)).astype(np.int8)
 
     def systems(self, alpha: float | None = None) -> pd.DataFrame:
-        """Mean of each system with an interval, and how many others are better or worse.
+        """Return the mean of each system with an interval, and how many others are better or worse.
 
         Parameters
         ----------
@@ -277,7 +281,7 @@ class PairwiseComparison(Result):
         ]
 
     def matrix(self, what: str = "p_adjusted") -> pd.DataFrame:
-        """One figure of all pairs as a table of systems x systems.
+        """Return a figure of all pairs as a table of systems x systems.
 
         Parameters
         ----------
@@ -314,7 +318,7 @@ class PairwiseComparison(Result):
         return pd.DataFrame(table, index=systems, columns=systems.rename("other"))
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each pair, in the order of the arrays, systems by name."""
+        """Return a row for each pair, in the order of the arrays, systems by name."""
         names = np.array(self.scores.systems, dtype=object)
         return pd.DataFrame(
             {
@@ -408,7 +412,7 @@ class PairwiseComparison(Result):
         return bool((self.n_tied == self.scores.n_queries).all())
 
     def _too_few(self):
-        """A sentence where the data are too few for any significance."""
+        """Return a sentence where the data are too few for any significance."""
         best = adjust_p_values(np.full(len(self.first), self.smallest_p), self.correction)[0]
         if best <= self.alpha:
             return []
@@ -431,7 +435,7 @@ def _digits(difference):
 
 
 def range_of(scores):
-    """The values that a mean may have, as far as that is known of the measure's name."""
+    """Return the values that a mean may have, as far as that is known of the measure's name."""
     known = known_measure(scores.measure)
     if known is None:
         return -np.inf, np.inf
@@ -462,6 +466,15 @@ TESTS = {
 }
 
 
+@suggests(
+    by_place=f"Pass {_OF_RUNS}.",
+    qrels=_OF_RUNS,
+    runs=_OF_RUNS,
+    metric="measure=",
+    metrics="measure=",
+    max_p="alpha=",
+    stat_test="test=",
+)
 def compare_systems(
     scores,
     *,
@@ -534,7 +547,7 @@ def compare_systems(
       to 50 queries (with ties or zeros up to 13), else the normal distribution, corrected for ties.
       Effect size: rank-biserial correlation, the sum of the ranks of positive d minus that of
       negative d, by their total. Interval: of the pseudo-median (Hodges and Lehmann), from the
-      means of each two differences, zeros among them; unbounded where the queries are too few for
+      means of every two differences, zeros among them; unbounded where the queries are too few for
       the confidence.
     - "sign": the number of d > 0 among those that are not 0, exact binomial. Effect size: net share
       of queries, (number of d > 0 - number of d < 0) / their sum. Interval: of this effect size,
@@ -742,14 +755,14 @@ def comparison_table(
 
 
 def _letters(n):
-    """Marks of so many systems."""
+    """Return marks of so many systems."""
     if n <= len(ascii_lowercase):
         return list(ascii_lowercase[:n])
     return [str(i + 1) for i in range(n)]
 
 
 def _cells(comparison, letters, digits):
-    """The mean of each system with its marks."""
+    """Return the mean of each system with its marks."""
     scores, baseline = comparison.scores, comparison.baseline
     means = scores.means[list(scores.systems)].to_numpy()
     best = means.max() if scores.greater_is_better else means.min()

@@ -34,7 +34,7 @@ class SystemOrder(Result):
     n_resamples: int
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each system, the best first: "rank", "low", "high" and "score"."""
+        """Return a row for each system, the best first: "rank", "low", "high" and "score"."""
         return pd.DataFrame(
             {"rank": self.rank, "low": self.low, "high": self.high, "score": self.scores},
             index=pd.Index(self.systems, name="system"),
@@ -222,13 +222,13 @@ def _win_rate(values, counts, damping):
 
 def _borda(values, counts, damping):
     """Points, mean over queries, each of which occurs as often as `counts` says."""
-    # Doubled, points are whole numbers, whose sums are exact: systems with equal sums tie.
+    # Points are doubled: sums of whole numbers are exact, so that equal sums tie.
     doubled = 2 * (rankdata(values, axis=0) - 1)
     return counts @ doubled.T / (2 * values.shape[1])
 
 
 def _copeland(values, counts, damping):
-    """Systems beaten minus systems that beat it."""
+    """Return systems beaten minus systems that beat it."""
     each = [_majorities(values, system, counts).sum(axis=1) for system in range(len(values))]
     return np.column_stack(each)
 
@@ -267,5 +267,5 @@ def _blocks(n_rows, n_cells_of_row):
 
 
 def _ranks(scores):
-    """Ranks from 1 for the greatest, in the last axis."""
+    """Return ranks from 1 for the greatest, in the last axis."""
     return rankdata(-scores, axis=-1)

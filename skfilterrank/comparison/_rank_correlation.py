@@ -49,7 +49,7 @@ class Order:
 
 
 def values_of_both(first, second, names=("first", "second")):
-    """Values of the same systems by both, in the order of the first, and the systems."""
+    """Return values of the same systems by both, in the order of the first, and the systems."""
     first, second = Order(first, names[0]), Order(second, names[1])
     check_same("systems", first.systems, second.systems, names)
     if len(first.systems) < 2:
@@ -62,13 +62,13 @@ def values_of_both(first, second, names=("first", "second")):
 
 
 def _oriented(values):
-    """Values by system, greater is better, of a Series that may be named after a measure."""
+    """Return values by system, greater is better, of a Series that may be named after a measure."""
     known = known_measure(values.name)
     return -values if known is not None and not known.greater_is_better else values
 
 
 def _listed(order, name):
-    """Names in a list, best first."""
+    """Return names in a list, best first."""
     is_names = hasattr(order, "__iter__") and not isinstance(order, str | Set)
     # Values of systems without their names, where a list of whole numbers may be names.
     if isinstance(order, np.ndarray) and order.dtype.kind in "biufc":
@@ -90,7 +90,7 @@ def _listed(order, name):
 
 
 def _numbers(values, name):
-    """Values as numbers, none of them missing."""
+    """Return values as numbers, none of them missing."""
     numbers = as_numbers(as_column(values, name, "value"), name)
     if numbers is None:
         raise InputError(f"{name} must hold a number for each system, got {brief(values)}.")

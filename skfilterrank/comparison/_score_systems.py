@@ -1,4 +1,4 @@
-"""Values of systems by several measures, from runs, predictions or files."""
+"""Values of systems by several measures, from runs or predictions."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -7,10 +7,8 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from skfilterrank._files.files import decode, is_path, parse_json, read_bytes, source_name
-from skfilterrank._files.named_runs import errors_of, for_any_process, name_of_path, named_runs
+from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
 from skfilterrank._files.rows import Rows, check_rows, columns_of_systems, read_once
-from skfilterrank._files.tables import records_of, restored
 from skfilterrank._lists.gains import refuse_measures_of_sample
 from skfilterrank._lists.measure import forbidden_seen, warn_of, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
@@ -28,7 +26,7 @@ from skfilterrank._lists.unjudged_lists import (
 )
 from skfilterrank._lists.words import collecting_warnings, progress_bar, repeat_warnings
 from skfilterrank.comparison._system_scores import SystemScores
-from skfilterrank.exceptions import FileFormatError, InputError, brief
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, align
 from skfilterrank.metrics import evaluate, evaluate_run
 
@@ -53,7 +51,7 @@ def score_systems(
     verbose: int = 0,
     **options,
 ) -> dict[str, SystemScores]:
-    """Compute values of runs for every topic, by several measures.
+    """Compute values of runs for every query, by several measures.
 
     Parameters
     ----------
@@ -61,13 +59,13 @@ def score_systems(
         The judgments, as :func:`skfilterrank.io.align` takes them; None where each run is an
         AlignedRun.
     runs : path, list of paths, or dict {name: path, open file, DataFrame or AlignedRun}
-        The runs, as :func:`skfilterrank.io.read_runs` takes them. Topics of a run that are
+        The runs, as :func:`skfilterrank.io.read_runs` takes them. Queries of a run that are
         not in the judgments are left out.
     measures : str or list of str
         Names of measures such as "ap", "ndcg_f@20" or "lexirecall".
     missing : {"raise", "drop", "empty"} or float, default="raise"
-        What becomes of a topic of the judgments that is not in some run, or has no value there
-        (``undefined="drop"``): an error; the topic is left out for all runs; the run is measured
+        What becomes of a query of the judgments that is not in some run, or has no value there
+        (``undefined="drop"``): an error; the query is left out for all runs; the run is measured
         as an empty list (a value that is still missing is an error); it gets this number.
     gains, ties, precision, unjudged, undefined, unjudged_label, predicted, **options
         As in :func:`skfilterrank.metrics.evaluate_run`.
@@ -79,7 +77,7 @@ def score_systems(
     Returns
     -------
     dict of str to SystemScores
-        By the names of the measures as given; systems in the order of `runs`, topics sorted as
+        By the names of the measures as given; systems in the order of `runs`, queries sorted as
         text. Values are those of :func:`evaluate_run`. "lexirecall(scale=preference)" and
         "lexiprecision(scale=preference)" are exact preferences instead, see
         :meth:`SystemScores.from_preferences`.
@@ -87,7 +85,7 @@ def score_systems(
     Raises
     ------
     ValueError, FileFormatError
-        As :func:`skfilterrank.metrics.evaluate_runs`; and if a topic is missing and `missing` names
+        As :func:`skfilterrank.metrics.evaluate_runs`; and if a query is missing and `missing` names
         no way out.
 
     Warns
@@ -146,7 +144,7 @@ def score_systems(
         warn_of_unjudged_lists(shares, misled)
     if isinstance(missing, str) and missing == "empty":
         missing = "raise"
-        results = {name: each._replace(missing_topics=()) for name, each in results.items()}
+        results = {name: each._replace(missing_queries=()) for name, each in results.items()}
     return {text: _scores_of(text, parsed, results, missing) for text, parsed in wanted.items()}
 
 
@@ -328,7 +326,7 @@ class _RunScores(NamedTuple):
 
     values: pd.DataFrame | None
     positions: RelevantPositions | None
-    missing_topics: tuple[str, ...]
+    missing_queries: tuple[str, ...]
     unjudged_share: float
 
 
@@ -348,17 +346,17 @@ def _score_run(name, path, run, index, precision, wanted, params):
                 aligned.y_true,
                 aligned.y_score,
                 groups=aligned.index,
-                # The rows of a topic stand in the order of document ids where scores are equal.
+                # The rows of a query stand in the order of document ids where scores are equal.
                 ties="stable" if ties == "docno" else ties,
                 gains=gains,
                 unjudged=unjudged,
             )
         share = unjudged_share(aligned, misled)
-        return _RunScores(values, positions, aligned.missing_topics, share)
+        return _RunScores(values, positions, aligned.missing_queries, share)
 
 
 def _scores_of(text, parsed, results, missing):
-    """The values of all runs by one measure, NaN for the topics that a run does not have."""
+    """The values of all runs by one measure, NaN for the queries that a run does not have."""
     kind, exact = _kind(parsed), None
     if kind is not None:
         positions = {name: each.positions for name, each in results.items()}
@@ -369,8 +367,8 @@ def _scores_of(text, parsed, results, missing):
         table = exact.to_frame().copy()
     table.index = list(map(str, results))
     for name, each in results.items():
-        if each.missing_topics:
-            table.loc[str(name), table.columns.isin(each.missing_topics)] = np.nan
+        if each.missing_queries:
+            table.loc[str(name), table.columns.isin(each.missing_queries)] = np.nan
     return SystemScores(
         table,
         measure=text,
@@ -392,240 +390,3 @@ def _kind(parsed):
             "give its gains= or unjudged=."
         )
     return _KINDS.get(parsed.measure.name)
-
-
-# Lines that trec_eval prints beside its measures: counts of documents and topics, and texts.
-_COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "relstring")
-_WRITTEN_BY = "expected what `skfilterrank evaluate --per-query` writes with --format"
-_SHOWN = 3
-
-
-def read_system_scores(source, *, measures=None, missing="raise") -> dict[str, SystemScores]:
-    r"""Read values that ``skfilterrank evaluate --per-query`` or ``trec_eval -q`` wrote.
-
-    Parameters
-    ----------
-    source : str, PathLike or file object, or list of these
-        Where to read: text of ``--format csv``, ``json`` or ``trec``, or of trec_eval; which of
-        them it is, is seen from the first line. gzip is unzipped. Of several files, each holds
-        other systems.
-    measures : str, list of str or None, default=None
-        Names of measures to keep; None keeps all. The counts of trec_eval, such as num_rel, are
-        no measures.
-    missing : {"raise", "drop"} or float, default="raise"
-        What becomes of a topic for which some system has no value, as in :class:`SystemScores`.
-
-    Returns
-    -------
-    dict of str to SystemScores
-        By the names of the measures as written. Systems and topics stand in the order in which
-        they occur. A system without a name (trec_eval without the line "runid") gets that of the
-        file.
-
-    Raises
-    ------
-    FileFormatError
-        If a line is not of its format, a system has two values for a topic, a value is no
-        number. The error names file and line.
-    ValueError
-        If a measure is not there, or a value is missing and `missing` names no way out.
-
-    See Also
-    --------
-    score_systems : Values from runs and judgments, preferences exactly.
-
-    Notes
-    -----
-    ``--format trec`` and trec_eval write four digits, which makes ties of values that differ by
-    less; csv and json keep all digits.
-
-    Examples
-    --------
-    >>> import io
-    >>> from skfilterrank.comparison import read_system_scores
-    >>> text = "run,qid,ap\nold,1,0.5\nold,2,0.25\nnew,1,0.75\nnew,2,0.5\n"
-    >>> read_system_scores(io.StringIO(text))["ap"].means
-    new    0.625
-    old    0.375
-    Name: ap, dtype: float64
-    """
-    sources = list(source) if isinstance(source, list | tuple) else [source]
-    if not sources:
-        raise InputError("source must name at least one file, got an empty list.")
-    rows = _join(sources)
-    known = list(dict.fromkeys(measure for values in rows.values() for measure in values))
-    wanted = _wanted(measures, known)
-    table = pd.DataFrame(
-        {name: [values.get(name, np.nan) for values in rows.values()] for name in wanted},
-        index=pd.MultiIndex.from_tuples(rows, names=["run", "qid"]),
-    )
-    try:
-        return {
-            name: SystemScores.of(table[name], missing=missing, name="source") for name in wanted
-        }
-    except InputError as error:
-        error.add_note(f"The values are those of {', '.join(map(source_name, sources[:_SHOWN]))}.")
-        raise
-
-
-def _read(source):
-    """Yield (line, run, query id, values by measure) of one file, by its format."""
-    name = source_name(source)
-    text = decode(read_bytes(source), name).removeprefix("\ufeff")
-    lines = text.split("\n")
-    first = next((line for line in lines if line.strip()), None)
-    if first is None:
-        raise FileFormatError(f"the file is empty; {_WRITTEN_BY} csv, json or trec.", name)
-    if first.lstrip().startswith("{"):
-        return _read_json(lines, name)
-    if first.replace('"', "").startswith("run,"):
-        return _read_csv(text, name)
-    return _read_trec(lines, name, name_of_path(name) if is_path(source) else "run")
-
-
-def _read_csv(text, name):
-    """Read lines run,qid,MEASURE,..."""
-    records = records_of(text, ",", name)
-    _, header = next(records)
-    if header[:2] != ["run", "qid"] or len(header) < 3:
-        raise FileFormatError(
-            f"the header is {brief(','.join(header))}, where it should be run,qid,MEASURE,...: "
-            "write values of every topic with evaluate --per-query --format csv.",
-            name,
-            1,
-        )
-    for line, row in records:
-        if len(row) != len(header):
-            raise FileFormatError(
-                f"{len(row)} columns where the header has {len(header)}.", name, line
-            )
-        values = {
-            measure: _number(text or np.nan, measure, name, line)
-            for measure, text in zip(header[2:], row[2:])
-        }
-        yield line, restored(row[0]), restored(row[1]), values
-
-
-def _read_json(lines, name):
-    """Read an object for each run, each on a line of its own."""
-    for line, text in enumerate(lines, 1):
-        if not text.strip():
-            continue
-        try:
-            record = parse_json(text)
-            run, topics = record["run"], record["topics"]
-            rows = [(qid, dict(row)) for qid, row in topics.items()]
-        except InputError as error:
-            raise FileFormatError(
-                f"not a JSON object ({error}); {_WRITTEN_BY} json, a run on each line.", name, line
-            ) from None
-        except (KeyError, TypeError, AttributeError, ValueError):
-            raise FileFormatError(
-                'expected "run": NAME and "topics": {qid: {MEASURE: value}}: write values of '
-                "every topic with evaluate --per-query --format json.",
-                name,
-                line,
-            ) from None
-        for qid, row in rows:
-            yield (
-                line,
-                run,
-                qid,
-                {
-                    measure: _number(np.nan if value is None else value, measure, name, line)
-                    for measure, value in row.items()
-                },
-            )
-
-
-def _read_trec(lines, name, nameless):
-    """Read lines measure, topic, value; the line "runid all NAME" ends the topics of a run."""
-    topics, is_empty = {}, True
-    for line, text in enumerate([*lines, None], 1):
-        # The end of the file ends a run without a name.
-        parts = ["runid", "all", nameless] if text is None else text.split(None, 2)
-        if not parts:
-            continue
-        # Only the name of a run may have blanks in it.
-        if len(parts) != 3 or (parts[0] != "runid" and len(text.split()) != 3):
-            raise FileFormatError(
-                f"{len(text.split())} columns where there should be 3 (measure, topic, value); "
-                f"{_WRITTEN_BY} csv, json or trec, or trec_eval -q.",
-                name,
-                line,
-            )
-        measure, qid, value = parts[0], parts[1], parts[2].strip()
-        if measure == "runid" and qid == "all":
-            for each, values in topics.items():
-                yield None if text is None else line, value, each, values
-            is_empty, topics = is_empty and not topics, {}
-        elif qid != "all" and not measure.startswith(_COUNTS):
-            row = topics.setdefault(qid, {})
-            if measure in row:
-                raise FileFormatError(
-                    f"a second value of {measure} for topic {brief(qid)}: between the topics of "
-                    "two runs there should be a line 'runid all NAME', which trec_eval -q writes "
-                    "with its default measures or -m runid.",
-                    name,
-                    line,
-                )
-            row[measure] = _number(value, measure, name, line)
-    if is_empty:
-        raise FileFormatError(
-            "there is no value of a topic, only means: write them with evaluate --per-query "
-            "--format trec, or trec_eval -q.",
-            name,
-        )
-
-
-def _number(value, measure, name, line):
-    """A finite number, or NaN."""
-    try:
-        number = np.nan if isinstance(value, bool) else float(value)
-        if not np.isinf(number) and not isinstance(value, bool):
-            return number
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise FileFormatError(f"a value of {measure} must be a number, got {brief(value)}.", name, line)
-
-
-def _join(sources):
-    """Collect the values of all files by run and query; each file has other runs."""
-    found, holder = {}, {}
-    for number, source in enumerate(sources):
-        name = source_name(source)
-        for line, run, qid, values in _read(source):
-            if not isinstance(run, str) or not run:
-                raise FileFormatError(
-                    f"the name of a run should be a text, got {brief(run)}.", name, line
-                )
-            if holder.setdefault(run, number) != number:
-                raise FileFormatError(
-                    f"run {brief(run)} is in {source_name(sources[holder[run]])} too: rename one, "
-                    "or leave out a copy.",
-                    name,
-                )
-            if (run, qid) in found:
-                raise FileFormatError(
-                    f"run {brief(run)} has topic {brief(qid)} a second time: are two runs named "
-                    "alike? Rename one.",
-                    name,
-                    line,
-                )
-            found[run, qid] = values
-    return found
-
-
-def _wanted(measures, known):
-    """The measures to keep, all of which must be there."""
-    if measures is None:
-        return known
-    measures = [measures] if isinstance(measures, str) else list(measures)
-    for name in measures:
-        if name not in known:
-            shown = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
-            raise InputError(
-                f"there are no values of {brief(name)}: there are those of {shown}, by the names "
-                "they were written with."
-            )
-    return list(dict.fromkeys(measures))

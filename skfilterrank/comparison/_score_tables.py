@@ -45,7 +45,7 @@ def systems_by_queries(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def turned(table: pd.DataFrame) -> pd.DataFrame:
-    """The table with systems as rows, where its axes are named the other way round."""
+    """Return the table with systems as rows, where its axes are named the other way round."""
     rows, columns = _meaning(table.index.name), _meaning(table.columns.name)
     return table.T if rows == "query" or columns == "system" else table
 
@@ -69,7 +69,7 @@ def is_long(table) -> bool:
 
 
 def one_measure(table: pd.DataFrame | pd.Series, measure, name) -> tuple[pd.DataFrame, str]:
-    """One column of a long table as a table of systems x queries, and the measure's name."""
+    """Return one column of a long table as a table of systems x queries, and the measure's name."""
     where = _columns_of_names(table)
     run, query = where["system"], where["query"]
     if isinstance(table, pd.Series):
@@ -92,7 +92,7 @@ def one_measure(table: pd.DataFrame | pd.Series, measure, name) -> tuple[pd.Data
 
 
 def choose_measure(measures, measure, name):
-    """The measure that is asked for, or the only one."""
+    """Return the measure that is asked for, or the only one."""
     measures = list(measures)
     if measure is None and len(measures) == 1:
         return measures[0]

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from skfilterrank._files.files import source_name
 from skfilterrank._lists.checks import (
     as_list,
     as_number_array,
@@ -31,6 +32,7 @@ from skfilterrank.comparison._score_tables import (
     systems_by_queries,
     warn_of_shape,
 )
+from skfilterrank.comparison._written_values import read_values
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
 
 # Measures that only order the systems of a query by scale=preference.
@@ -44,7 +46,7 @@ class SystemScores(Result):
 
     Make it from an array or a table of systems x queries; of what other functions return by
     :meth:`of`; of runs by several measures by :func:`score_systems`; of what
-    ``skfilterrank evaluate --per-query`` wrote by :func:`read_system_scores`.
+    ``skfilterrank evaluate --per-query`` wrote by :meth:`read`.
 
     Parameters
     ----------
@@ -246,8 +248,68 @@ class SystemScores(Result):
         return scores
 
     @classmethod
+    def read(cls, source, *, measures=None, missing: str | float = "raise") -> dict[str, Self]:
+        r"""Read values that ``skfilterrank evaluate --per-query`` or ``trec_eval -q`` wrote.
+
+        Parameters
+        ----------
+        source : str, PathLike or file object, or list of these
+            Where to read: text of ``--format csv``, ``json`` or ``trec``, or of trec_eval; which of
+            them it is, is seen from the first line. gzip is unzipped. Of several files, each holds
+            other systems.
+        measures : str, list of str or None, default=None
+            Names of measures to keep; None keeps all. The counts of trec_eval, such as num_rel, are
+            no measures.
+        missing : {"raise", "drop"} or float, default="raise"
+            What becomes of a query for which some system has no value, as in the class.
+
+        Returns
+        -------
+        dict of str to SystemScores
+            By the names of the measures as written. Systems and queries stand in the order of the
+            file. A system without a name (trec_eval without the line "runid") gets that of the
+            file.
+
+        Raises
+        ------
+        FileFormatError
+            If a line is not of its format, a system has two values for a query, a value is no
+            number. The error names file and line.
+        ValueError
+            If a measure is not there, or a value is missing and `missing` names no way out.
+
+        See Also
+        --------
+        score_systems : Values from runs and judgments, preferences exactly.
+
+        Notes
+        -----
+        ``--format trec`` and trec_eval write four digits, which makes ties of values that differ by
+        less; csv and json keep all digits.
+
+        Examples
+        --------
+        >>> import io
+        >>> from skfilterrank.comparison import SystemScores
+        >>> text = "run,qid,ap\nold,1,0.5\nold,2,0.25\nnew,1,0.75\nnew,2,0.5\n"
+        >>> SystemScores.read(io.StringIO(text))["ap"].means
+        new    0.625
+        old    0.375
+        Name: ap, dtype: float64
+        """
+        table = read_values(source, measures)
+        try:
+            return {
+                str(name): cls.of(table[name], missing=missing, name="source") for name in table
+            }
+        except InputError as error:
+            sources = source if isinstance(source, list | tuple) else [source]
+            error.add_note(f"The values are those of {', '.join(map(source_name, sources[:3]))}.")
+            raise
+
+    @classmethod
     def _read(cls, scores, measure, missing, name):
-        """Values of any form; `measure` chooses, or names what has no name."""
+        """Return values of any form; `measure` chooses, or names what has no name."""
         scores = getattr(scores, "per_query", scores)  # what evaluate_runs returns
         if isinstance(scores, PreferenceMatrix):
             scores = cls.from_preferences(scores)
@@ -265,7 +327,7 @@ class SystemScores(Result):
 
     @classmethod
     def _measured(cls, table, measure, missing):
-        """Values that a measure returned; of a lexicographic one only their order."""
+        """Return values that a measure returned; of a lexicographic one only their order."""
         scores = cls(table, measure=measure, missing=missing)
         if not scores.is_preference or scores.n_systems < 2:
             return scores
@@ -297,7 +359,7 @@ class SystemScores(Result):
         Examples
         --------
         >>> from skfilterrank.comparison import SystemScores
-        >>> from skfilterrank.metrics import preference_matrix
+        >>> from skfilterrank._lists.positions import preference_matrix
         >>> systems = {"a": [4, 1, 3, 2], "b": [3, 2, 4, 1], "c": [4, 3, 2, 1]}
         >>> preferences = preference_matrix([1, 1, 0, 0], systems, groups=["q"] * 4)
         >>> SystemScores.from_preferences(preferences).means
@@ -335,7 +397,7 @@ class SystemScores(Result):
         return self._part(values, self.systems, self.queries, self._is_filled, **changes)
 
     def _part(self, values, systems, queries, is_filled, **changes):
-        """Values of some of the systems and queries."""
+        """Return values of some of the systems and queries."""
         params = {
             "measure": self.measure,
             "greater_is_better": self.greater_is_better,
@@ -649,7 +711,7 @@ def _settled(array, systems, queries, missing):
 
 
 def _numbers(values):
-    """A matrix of numbers that are not infinite, not shared with the caller."""
+    """Return a matrix of numbers that are not infinite, not shared with the caller."""
     numbers = as_number_array(values, "values")
     if numbers is None:
         raise InputError(
@@ -697,7 +759,7 @@ def _names(names, n_expected, argument, what, *, as_text=False):
 
 
 def known_places(names, known, argument):
-    """Places of the names, all of which must be known; None for all places."""
+    """Return places of the names, all of which must be known; None for all places."""
     if names is None:
         return range(len(known))
     names = [names] if isinstance(names, str) else as_list(names, argument, "names")

@@ -29,7 +29,7 @@ from skfilterrank._lists.words import progress_bar
 
 
 def paired_t(values, pairs, settings) -> PairFigures:
-    """Mean difference against what its standard error lets expect."""
+    """Return the mean difference against what its standard error lets expect."""
     n_queries = values.shape[1]
     parts = []
     for block in pair_blocks(pairs, 6 * n_queries, verbose=settings.verbose):
@@ -64,7 +64,7 @@ def t_p_value(t, degrees_of_freedom, alternative):
 
 
 def t_interval(mean, deviation, n_queries, confidence):
-    """Mean difference minus and plus what Student's distribution allows."""
+    """Return the mean difference minus and plus what Student's distribution allows."""
     width = stdtrit(n_queries - 1, (1 + confidence) / 2) * deviation / np.sqrt(n_queries)
     return mean - width, mean + width
 
@@ -76,7 +76,7 @@ _N_WALSH = 50_000
 
 
 def sign_test(values, pairs, settings) -> PairFigures:
-    """Number of queries where first has the greater value, of those where the two differ."""
+    """Count the queries where first has the greater value, of those where the two differ."""
     n_queries = values.shape[1]
     parts = []
     for block in pair_blocks(pairs, 6 * n_queries, verbose=settings.verbose):
@@ -118,7 +118,7 @@ def clopper_pearson(successes, trials, confidence):
 
 
 def wilcoxon_test(values, pairs, settings) -> PairFigures:
-    """Ranks of the sizes of the differences, summed over those above 0."""
+    """Return ranks of the sizes of the differences, summed over those above 0."""
     n_queries = values.shape[1]
     numbers = max(10 * n_queries, 2 ** min(n_queries, _N_PATTERNS) // 2)
     if n_queries * (n_queries + 1) // 2 <= _N_WALSH:
@@ -188,7 +188,7 @@ def hodges_lehmann_interval(difference, confidence):
     """Shifts that the signed rank test of all differences does not reject.
 
     Its bounds are the k-th smallest and the k-th greatest of the Walsh averages, the means of
-    each two differences of a pair.
+    every two differences of a pair.
     """
     n_queries = difference.shape[1]
     k = _walsh_place(n_queries, (1 - confidence) / 2)
@@ -206,7 +206,7 @@ def hodges_lehmann_interval(difference, confidence):
 
 
 def _walsh_place(n_queries, tail):
-    """The greatest k for which the chance of a sum of ranks below k is at most the tail."""
+    """Return the greatest k for which the chance of a sum of ranks below k is at most the tail."""
     if n_queries <= _N_EXACT:
         share = signed_rank_distribution(n_queries).cumsum()
         return int(np.searchsorted(share, tail * (1 + 1e-12), side="right"))
@@ -286,7 +286,7 @@ def _starts(n_resamples, n_queries):
 
 
 def _all_signs(n_queries):
-    """Every pattern of signs, some at a time."""
+    """Yield every pattern of signs, some at a time."""
     starts = _starts(2**n_queries, n_queries)
     for start in starts:
         yield sign_patterns(n_queries, start, min(start + starts.step, 2**n_queries))
@@ -376,7 +376,7 @@ _BLOCK = 2**12
 
 @lru_cache(maxsize=32)
 def studentized_range(n_means: int, degrees_of_freedom: int) -> "StudentizedRange":
-    """The distribution; made once for designs that come again and again."""
+    """Return the distribution; made once for designs that come again and again."""
     return StudentizedRange(n_means, degrees_of_freedom)
 
 
@@ -406,7 +406,7 @@ class StudentizedRange:
         return np.clip(tail, 0.0, 1.0)
 
     def isf(self, p: float) -> float:
-        """The q that a range reaches with chance p."""
+        """Return the q that a range reaches with chance p."""
         high = 4.0
         while self.sf(np.array([high]))[0] > p:
             high *= 2

@@ -71,7 +71,7 @@ def smallest_n(power_at, power, most):
 
 
 def simulated_power(residuals, difference, alpha, n_max, n_trials, generator):
-    """Share of trials in which the paired t test is significant, for 2 to n_max queries.
+    """Return the share of trials in which the paired t test is significant, for 2 to n_max queries.
 
     Parameters: `residuals` of shape (n_pairs, n_queries), differences of pairs without their mean.
     A trial draws a pair, then queries with replacement; the trial of n + 1 queries is that of n
@@ -129,7 +129,7 @@ class TopicSetSize(Result):
     powers: np.ndarray
 
     def to_frame(self) -> pd.DataFrame:
-        """The power curve: columns "n_queries" and "power"."""
+        """Return the power curve: columns "n_queries" and "power"."""
         return pd.DataFrame({"n_queries": self.sizes, "power": self.powers})
 
     def _summary(self):
@@ -351,7 +351,7 @@ def topic_set_size(
 
 
 def _simulate(residuals, difference, alpha, power, n_guess, n_trials, random_state):
-    """Number of queries from which on power suffices, and the curve it was read off."""
+    """Return the number of queries from which on power suffices, and the curve it was read off."""
     seed = seeds_of(random_state)
     n_max = _MOST_SIMULATED + 1 if n_guess is None else max(2 * n_guess, 20)
     while n_max <= _MOST_SIMULATED:
@@ -397,7 +397,7 @@ def _residuals(scores, pair):
 
 
 def _places(scores, pair):
-    """Places of the two systems of a pair."""
+    """Return places of the two systems of a pair."""
     names = list(map(str, as_list(pair, "pair", "two names")))
     if len(names) != 2 or names[0] == names[1]:
         raise InputError(f"pair must name two systems, got {brief(pair)}.")

@@ -208,7 +208,7 @@ def make_rank_and_filter(
 
 
 def _label_means(n_labels, n_informative, class_sep, rng):
-    """Mean of the informative features for each label, (n_labels, n_informative)."""
+    """Return the mean of the informative features for each label, (n_labels, n_informative)."""
     line = rng.standard_normal(n_informative)
     line /= np.linalg.norm(line)
     means = np.outer(np.arange(n_labels) - (n_labels - 1) / 2, line)

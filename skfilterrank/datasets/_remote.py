@@ -116,7 +116,7 @@ def get_data_home(data_home: str | os.PathLike | None = None) -> Path:
 
 
 def check_digest(content: bytes, digest: str) -> None:
-    """Raise an error for bytes of another digest, which is written as ``sha256:HEX``."""
+    """Raise an error unless the bytes have this digest, written as ``sha256:HEX``."""
     kind, expected = digest.split(":")
     found = hashlib.new(kind, content, usedforsecurity=False).hexdigest()
     if found != expected:

@@ -6,7 +6,7 @@ from numbers import Integral
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.named_runs import ORDER, is_by_topic
+from skfilterrank._files.named_runs import ORDER, is_by_query
 from skfilterrank._lists.checks import cached_property, check_choice
 from skfilterrank._lists.gains import Gains, is_sample
 from skfilterrank._lists.queries import GroupIndex
@@ -22,56 +22,7 @@ _LARGEST_GRADE = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AlignedRun(Result):
-    """A run joined with judgments, as the three arrays that the measures take.
-
-    It unpacks into them: ``y_true, y_score, groups = aligned``. Rows stand topic by topic, topics
-    in the order of their ids as text; within each, documents by score, higher first, ties in the
-    order of `ties`, then the documents of the judgments that the run does not
-    retrieve.
-
-    Attributes
-    ----------
-    y_true : ndarray of shape (n_rows,), float64
-        Labels, NaN where nobody judged the document.
-    y_score : ndarray of shape (n_rows,), float64
-        Scores, -inf where the run does not retrieve the document.
-    groups : ndarray of shape (n_rows,), object (str)
-        Topic of each row.
-    docnos : ndarray of shape (n_rows,), object (str)
-        Document of each row.
-    pooled : ndarray of shape (n_rows,), bool
-        Whether the judgments list the document, with a label or with NaN.
-    inclusion_probability : ndarray of shape (n_rows,), float64, or None
-        Probability with which the document was drawn to be judged, NaN where it was not pooled;
-        None where the judgments do not say. It is what ``stat_ap_score`` needs.
-    index : GroupIndex
-        The rows of each topic. Every measure takes it as `groups`, and then has no need to look
-        for them again.
-    name : str or None
-        Name of the run, None where it has none or several.
-    ties : str
-        Order of documents with equal scores: "docno" or "stable", see :func:`align`.
-    missing_topics : tuple of str
-        Topics of the judgments that are not in the run.
-    keeps_missing_topics : bool
-        Whether they are kept, as lists that hold nothing (``missing="empty"``).
-    unjudged_topics : tuple of str
-        Topics of the run that are not in the judgments; their rows are left out.
-    n_left_out : int
-        Number of these rows.
-    n_filtered : int
-        Rows of the run with score -inf in the other topics; the documents count as not retrieved.
-    n_retrieved : int
-        Rows of the run that are kept.
-    n_retrieved_unjudged : int
-        How many of them have no label.
-    n_judged_not_retrieved : int
-        Judgments of documents that the run does not retrieve.
-
-    See Also
-    --------
-    align : Makes it.
-    """
+    """A run joined with judgments, as three arrays; see :func:`align`."""
 
     y_true: np.ndarray
     y_score: np.ndarray
@@ -80,9 +31,9 @@ class AlignedRun(Result):
     index: GroupIndex
     name: str | None
     ties: str
-    missing_topics: tuple[str, ...]
-    keeps_missing_topics: bool
-    unjudged_topics: tuple[str, ...]
+    missing_queries: tuple[str, ...]
+    keeps_missing_queries: bool
+    unjudged_queries: tuple[str, ...]
     n_left_out: int
     n_filtered: int
     n_retrieved: int
@@ -99,7 +50,7 @@ class AlignedRun(Result):
 
     @cached_property
     def groups(self) -> np.ndarray:
-        """Topic of each row."""
+        """Query of each row."""
         return np.repeat(self.index.query_ids, self.index.sizes)
 
     @cached_property
@@ -113,7 +64,7 @@ class AlignedRun(Result):
     def to_series(self) -> tuple[pd.Series, pd.Series]:
         """Return `y_true` and `y_score` as Series whose index has the levels "qid" and "docno".
 
-        Measures and scorers find the topics there by themselves.
+        Measures and scorers find the queries there by themselves.
         """
         index = pd.MultiIndex.from_arrays([self.groups, self.docnos], names=["qid", "docno"])
         return pd.Series(self.y_true, index, name="label"), pd.Series(
@@ -126,23 +77,24 @@ class AlignedRun(Result):
         return pd.DataFrame({"label": y_true, "score": y_score, "pooled": self.pooled})
 
     def _summary(self):
-        n_missing = len(self.missing_topics)
-        topics = counted(self.index.n_queries, "topic")
-        if n_missing and self.keeps_missing_topics:
-            topics += f", {n_missing:,} of them not in the run"
+        n_missing = len(self.missing_queries)
+        queries = counted(self.index.n_queries, "query", "queries")
+        if n_missing and self.keeps_missing_queries:
+            queries += f", {n_missing:,} of them not in the run"
         elif n_missing:
-            topics += f"; {counted(n_missing, 'topic')} not in the run left out"
+            queries += f"; {counted(n_missing, 'query', 'queries')} not in the run left out"
         retrieved = f"{counted(self.n_retrieved, 'document')} retrieved"
         if self.n_retrieved_unjudged:
             retrieved += f", {self.n_retrieved_unjudged:,} of them not judged"
-        parts = [topics, retrieved]
+        parts = [queries, retrieved]
         if self.n_judged_not_retrieved:
             parts.append(f"{counted(self.n_judged_not_retrieved, 'judged document')} not retrieved")
         if self.n_filtered:
             parts.append(f"{counted(self.n_filtered, 'document')} filtered out")
-        if self.unjudged_topics:
+        if self.unjudged_queries:
             parts.append(
-                f"{counted(len(self.unjudged_topics), 'topic')} without judgments left out, with "
+                f"{counted(len(self.unjudged_queries), 'query', 'queries')} without judgments left "
+                "out, with "
                 f"{counted(self.n_left_out, 'row')}"
             )
         return (f"{self.name}: " if self.name else "") + "; ".join(parts)
@@ -172,7 +124,7 @@ def align(
         "doc_id") and "score" as columns or index levels. The order of the rows does not matter. A
         score of -inf says that the document is filtered out; `read_run` describes other ways.
     missing : {"raise", "drop", "empty"}, default="empty"
-        What to do with topics of the judgments that are not in the run: raise an error, leave them
+        What to do with queries of the judgments that are not in the run: raise an error, leave them
         out (trec_eval's default), or keep them as lists that hold nothing (``trec_eval -c``).
     precision : {"double", "single"}, default="double"
         "single" rounds scores as trec_eval 9 and pytrec_eval keep them: scores that differ by less
@@ -190,18 +142,56 @@ def align(
     Returns
     -------
     aligned : AlignedRun
-        The arrays, ``y_true, y_score, groups = aligned``, and what was left out. Topics stand in
+        The arrays, ``y_true, y_score, groups = aligned``, and what was left out. Queries stand in
         the order of their ids as text; within each, documents by score, higher first, ties in the
         order of `ties`, then those judged but not retrieved. So ``ties="stable"`` is this order in
         every measure.
+
+        y_true : ndarray of shape (n_rows,), float64
+            Labels, NaN where nobody judged the document.
+        y_score : ndarray of shape (n_rows,), float64
+            Scores, -inf where the run does not retrieve the document.
+        groups : ndarray of shape (n_rows,), object (str)
+            Query of each row.
+        docnos : ndarray of shape (n_rows,), object (str)
+            Document of each row.
+        pooled : ndarray of shape (n_rows,), bool
+            Whether the judgments list the document, with a label or with NaN.
+        inclusion_probability : ndarray of shape (n_rows,), float64, or None
+            Probability with which the document was drawn to be judged, NaN where it was not pooled;
+            None where the judgments do not say. It is what ``stat_ap_score`` needs.
+        index : GroupIndex
+            The rows of each query. Every measure takes it as `groups`, and then has no need to look
+            for them again.
+        name : str or None
+            Name of the run, None where it has none or several.
+        ties : str
+            Order of documents with equal scores: "docno" or "stable", see :func:`align`.
+        missing_queries : tuple of str
+            Queries of the judgments that are not in the run.
+        keeps_missing_queries : bool
+            Whether they are kept, as lists that hold nothing (``missing="empty"``).
+        unjudged_queries : tuple of str
+            Queries of the run that are not in the judgments; their rows are left out.
+        n_left_out : int
+            Number of these rows.
+        n_filtered : int
+            Rows of the run with score -inf in the other queries; the documents count as not
+            retrieved.
+        n_retrieved : int
+            Rows of the run that are kept.
+        n_retrieved_unjudged : int
+            How many of them have no label.
+        n_judged_not_retrieved : int
+            Judgments of documents that the run does not retrieve.
 
     Raises
     ------
     ValueError
         Missing columns, ids that are missing, labels or scores that are no numbers, scores of NaN
-        or +inf, a document that is twice in a topic, no topic in common.
+        or +inf, a document that is twice in a query, no query in common.
     MissingValuesError
-        A ValueError: the run lacks topics, with ``missing="raise"``.
+        A ValueError: the run lacks queries, with ``missing="raise"``.
     FileFormatError
         The same in a file.
 
@@ -217,7 +207,7 @@ def align(
 
     Notes
     -----
-    Ids are compared as text, so that topic 7 of one frame is topic "7" of the other.
+    Ids are compared as text, so that query 7 of one frame is query "7" of the other.
 
     Examples
     --------
@@ -235,7 +225,7 @@ def align(
         b        0.0    0.5    True
     2   a        1.0   -inf    True
     >>> print(aligned)
-    2 topics, 1 of them not in the run; 3 documents retrieved, 1 of them not judged; 1 judged \
+    2 queries, 1 of them not in the run; 3 documents retrieved, 1 of them not judged; 1 judged \
 document not retrieved
     >>> y_true, y_score, groups = aligned
     >>> ndcg_score(y_true, y_score, groups=groups, average=None)
@@ -259,8 +249,8 @@ class QrelsIndex:
 
     Attributes
     ----------
-    topics : ndarray of shape (n_topics,), object (str)
-        The topics, sorted as text.
+    queries : ndarray of shape (n_queries,), object (str)
+        The queries, sorted as text.
     n_judged : int
         Number of judgments.
     n_pooled : int
@@ -285,29 +275,29 @@ class QrelsIndex:
     >>> for score in (3.5, float("-inf")):
     ...     run = pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [score]})
     ...     print(index.align(run))
-    1 topic; 1 document retrieved
-    1 topic; 0 documents retrieved; 1 judged document not retrieved; 1 document filtered out
+    1 query; 1 document retrieved
+    1 query; 0 documents retrieved; 1 judged document not retrieved; 1 document filtered out
     """
 
     def __init__(
         self, qrels, *, unjudged_label: float | str | None = "warn", predicted: str = "warn"
     ):
         rows = qrels_rows(qrels, unjudged_label=unjudged_label, predicted=predicted)
-        order = np.argsort(np.array(rows.topics, dtype=object), kind="stable")
-        self.topics = np.array(rows.topics, dtype=object)[order]
-        self._labels_of_topics = pd.Index(self.topics, name="qid")
-        self._topic_numbers = {topic: i for i, topic in enumerate(self.topics)}
+        order = np.argsort(np.array(rows.queries, dtype=object), kind="stable")
+        self.queries = np.array(rows.queries, dtype=object)[order]
+        self._labels_of_queries = pd.Index(self.queries, name="qid")
+        self._query_numbers = {query: i for i, query in enumerate(self.queries)}
         codes = np.empty_like(order)
         codes[order] = np.arange(len(order))
         codes = codes[rows.codes]
-        by_topic = np.lexsort([*(~key for key in rows.docnos.sort_keys()), codes])
-        self._codes, self._labels = codes[by_topic], rows.values[by_topic]
-        self._docnos = rows.docnos.take(by_topic)
-        self._probabilities = None if rows.probabilities is None else rows.probabilities[by_topic]
-        self._judges = rows.judges and rows.judges._replace(codes=rows.judges.codes[by_topic])
+        by_query = np.lexsort([*(~key for key in rows.docnos.sort_keys()), codes])
+        self._codes, self._labels = codes[by_query], rows.values[by_query]
+        self._docnos = rows.docnos.take(by_query)
+        self._probabilities = None if rows.probabilities is None else rows.probabilities[by_query]
+        self._judges = rows.judges and rows.judges._replace(codes=rows.judges.codes[by_query])
         self.n_predicted = {} if rows.judges is None else rows.judges.counts(rows.values)
-        self.n_pooled = len(by_topic)
-        self._is_by_topic = is_by_topic(qrels)
+        self.n_pooled = len(by_query)
+        self._is_by_query = is_by_query(qrels)
         self.n_judged = int(np.count_nonzero(~np.isnan(self._labels)))
         # Different pairs may have one key by chance: another salt separates them.
         self._salt = 0
@@ -366,10 +356,10 @@ class QrelsIndex:
         return np.unique(self._labels[~np.isnan(self._labels)])
 
     def __repr__(self):
-        return f"QrelsIndex({len(self.topics)} topics, {self.n_pooled} documents)"
+        return f"QrelsIndex({len(self.queries)} queries, {self.n_pooled} documents)"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the judgments as a table, topics and documents as text.
+        """Return the judgments as a table, queries and documents as text.
 
         Returns
         -------
@@ -379,7 +369,7 @@ class QrelsIndex:
             "docno".
         """
         index = pd.MultiIndex.from_arrays(
-            [self.topics[self._codes], self._docnos.tolist()], names=["qid", "docno"]
+            [self.queries[self._codes], self._docnos.tolist()], names=["qid", "docno"]
         )
         columns = {"label": self._labels}
         if self._probabilities is not None:
@@ -413,7 +403,7 @@ class QrelsIndex:
         check_choice(ties, "ties", TIES)
         rows = run_rows(run)
         scores = rows.values
-        if self._is_by_topic and is_by_topic(run) and self._looks_swapped(run, scores):
+        if self._is_by_query and is_by_query(run) and self._looks_swapped(run, scores):
             raise InputError(
                 "qrels holds fractions, another for each document, and run holds whole numbers, "
                 f"so they look swapped: {ORDER} If they are not, pass run as a data frame."
@@ -422,16 +412,18 @@ class QrelsIndex:
             with np.errstate(over="ignore"):
                 scores = scores.astype(np.float32).astype(np.float64)
 
-        numbers = np.array([self._topic_numbers.get(topic, -1) for topic in rows.topics], dtype=int)
+        numbers = np.array(
+            [self._query_numbers.get(query, -1) for query in rows.queries], dtype=int
+        )
         if not len(numbers) and missing == "drop":
             raise InputError(
-                "the run holds no document, so that missing='drop' leaves out all topics; pass "
+                "the run holds no document, so that missing='drop' leaves out all queries; pass "
                 "missing='empty' to count each of them as an empty list."
             )
         if len(numbers) and (numbers < 0).all():
             raise InputError(
-                "the run and the judgments have no topic in common: the run's are such as "
-                f"{brief(rows.topics[0])}, the judgments' such as {brief(self.topics[0])}; bring "
+                "the run and the judgments have no query in common: the run's are such as "
+                f"{brief(rows.queries[0])}, the judgments' such as {brief(self.queries[0])}; bring "
                 "them to one form first."
             )
         codes, docnos = numbers[rows.codes], rows.docnos
@@ -442,15 +434,15 @@ class QrelsIndex:
         if not kept.all():
             codes, scores, docnos = codes[kept], scores[kept], docnos.take(kept)
 
-        in_run = np.zeros(len(self.topics), dtype=bool)
+        in_run = np.zeros(len(self.queries), dtype=bool)
         in_run[numbers[numbers >= 0]] = True
         if missing == "raise" and not in_run.all():
-            topics, name = list(self.topics[~in_run]), _name_of(rows.name)
+            queries, name = list(self.queries[~in_run]), _name_of(rows.name)
             raise MissingValuesError(
-                f"{name} lacks {len(topics):,} topic(s) of the judgments, such as "
-                f"{brief(topics[0])}: count them as empty lists (missing 'empty'), or leave them "
-                "out (missing 'drop').",
-                {name: topics},
+                f"{name} lacks {counted(len(queries), 'query', 'queries')} of the judgments, such "
+                f"as {brief(queries[0])}: count them as empty lists (missing 'empty'), or leave "
+                "them out (missing 'drop').",
+                {name: queries},
             )
         aligned = self._lay_out(
             codes,
@@ -460,7 +452,7 @@ class QrelsIndex:
             keep_missing=missing == "empty",
             n_filtered=n_filtered,
             n_left_out=n_left_out,
-            unjudged_topics=tuple(t for t, n in zip(rows.topics, numbers, strict=True) if n < 0),
+            unjudged_queries=tuple(t for t, n in zip(rows.queries, numbers, strict=True) if n < 0),
             name=rows.name,
             ties="stable" if ties == "stable" else "docno",
         )
@@ -471,27 +463,27 @@ class QrelsIndex:
                 DataWarning,
             )
         elif aligned.n_retrieved and aligned.n_retrieved == aligned.n_retrieved_unjudged:
-            # The first document, and the first that the judgments hold of its topic.
+            # The first document, and the first that the judgments hold of its query.
             (own,) = docnos.take([0]).tolist()
             (theirs,) = self._docnos.take([np.searchsorted(self._codes, codes[0])]).tolist()
-            self._warn_of_other_documents(aligned, self.topics[codes[0]], own, theirs)
+            self._warn_of_other_documents(aligned, self.queries[codes[0]], own, theirs)
         return aligned
 
     def _looks_swapped(self, run, scores):
         """Tell whether scores are grades, and labels fractions that no two documents share."""
-        pairs = pd.DataFrame({"topic": self._codes, "label": self._labels}).dropna()
+        pairs = pd.DataFrame({"query": self._codes, "label": self._labels}).dropna()
         return (
             bool((pairs["label"] % 1 != 0).any() and not pairs.duplicated().any())
             and bool((np.abs(scores) <= _LARGEST_GRADE).all())
             and all(isinstance(each, Integral) for rows in run.values() for each in rows.values())
         )
 
-    def _warn_of_other_documents(self, aligned, topic, own, theirs):
+    def _warn_of_other_documents(self, aligned, query, own, theirs):
         """Warn that no retrieved document is judged, with an example of both kinds of ids."""
         warn_user(
             f"none of the {counted(aligned.n_retrieved, 'document')} that "
             f"{_name_of(aligned.name)} retrieves is "
-            f"judged: of topic {brief(topic)} it holds {brief(own)}, and the judgments hold "
+            f"judged: of query {brief(query)} it holds {brief(own)}, and the judgments hold "
             f"{brief(theirs)}. Where ids differ in form, bring them to one.",
             DataWarning,
         )
@@ -505,9 +497,9 @@ class QrelsIndex:
             is_absent &= in_run[self._codes]
         absent = np.flatnonzero(is_absent)
 
-        n_topics = len(self.topics)
-        retrieved = np.bincount(codes, minlength=n_topics)
-        missed = np.bincount(self._codes[absent], minlength=n_topics)
+        n_queries = len(self.queries)
+        retrieved = np.bincount(codes, minlength=n_queries)
+        missed = np.bincount(self._codes[absent], minlength=n_queries)
         sizes = retrieved + missed
         starts = np.cumsum(sizes) - sizes
         n_rows = int(sizes.sum())
@@ -517,7 +509,7 @@ class QrelsIndex:
         before = np.cumsum(retrieved) - retrieved
         found = _positions(order, hits, len(codes)) + (starts - before)[codes[hits]]
         is_retrieved = np.repeat(
-            np.tile([True, False], n_topics), np.column_stack((retrieved, missed)).ravel()
+            np.tile([True, False], n_queries), np.column_stack((retrieved, missed)).ravel()
         )
         behind = np.arange(len(absent)) - np.repeat(np.cumsum(missed) - missed, missed)
         absent_places = np.repeat(starts + retrieved, missed) + behind
@@ -544,19 +536,19 @@ class QrelsIndex:
             pooled=pooled,
             inclusion_probability=probabilities,
             index=GroupIndex(
-                self.topics[filled],
+                self.queries[filled],
                 sizes[filled],
                 starts[filled],
                 None,
                 n_rows,
-                labels=self._labels_of_topics if filled.all() else None,
+                labels=self._labels_of_queries if filled.all() else None,
             ),
-            missing_topics=tuple(self.topics[~in_run]),
+            missing_queries=tuple(self.queries[~in_run]),
             n_retrieved=len(codes),
             n_retrieved_unjudged=len(codes)
             - int(np.count_nonzero(~np.isnan(self._labels[judged]))),
             n_judged_not_retrieved=int(np.count_nonzero(~np.isnan(self._labels[absent]))),
-            keeps_missing_topics=keep_missing,
+            keeps_missing_queries=keep_missing,
             _documents=(
                 (docnos, order, is_retrieved),
                 (self._docnos, absent, absent_places),
@@ -589,7 +581,7 @@ def _positions(order, rows, n_rows):
 
 
 def rank_order(codes, scores, docnos):
-    """Order rows by topic, score descending, and document id descending or as they come.
+    """Order rows by query, score descending, and document id descending or as they come.
 
     A slice of all rows stands for the order that they have.
     """
@@ -616,18 +608,18 @@ def rank_order(codes, scores, docnos):
 
 
 def _order_of_stretches(codes, scores):
-    """Order rows by topic and score, where each topic's rows stand together in order; else None.
+    """Order rows by query and score, where each query's rows stand together in order; else None.
 
-    A slice of all rows stands for topics that are in order, too.
+    A slice of all rows stands for queries that are in order, too.
     """
-    new_topic = codes[1:] != codes[:-1]
-    if ((scores[1:] > scores[:-1]) & ~new_topic).any():
+    new_query = codes[1:] != codes[:-1]
+    if ((scores[1:] > scores[:-1]) & ~new_query).any():
         return None
-    heads = np.concatenate(([0], np.flatnonzero(new_topic) + 1))[: len(codes)]
+    heads = np.concatenate(([0], np.flatnonzero(new_query) + 1))[: len(codes)]
     if (codes[heads[1:]] > codes[heads[:-1]]).all():
         return slice(None)
-    by_topic = np.argsort(codes[heads])
-    heads, sizes = heads[by_topic], np.diff(heads, append=len(codes))[by_topic]
+    by_query = np.argsort(codes[heads])
+    heads, sizes = heads[by_query], np.diff(heads, append=len(codes))[by_query]
     if (np.diff(codes[heads]) == 0).any():
         return None
     return np.repeat(heads - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(codes))

@@ -1,4 +1,4 @@
-"""Judgments and runs as pairs of topic and document, from tables and from lines.
+"""Judgments and runs as pairs of query and document, from tables and from lines.
 
 A machine's labels never count as people's without notice. A table names the judge in a column
 "judged_by", a TREC file in the second one: "predicted", or "predicted:NAME", is a machine's.
@@ -130,14 +130,14 @@ def iterations_of(judges: Judges | None, n_rows) -> np.ndarray:
 
 
 class DocumentPairs(NamedTuple):
-    """Judgments or a run: the topic of row i is topics[codes[i]], its document docnos[i].
+    """Judgments or a run: the query of row i is queries[codes[i]], its document docnos[i].
 
     `values` holds labels or scores as float64, `name` that of the run where there is one,
     `probabilities` those with which judged documents were drawn where they are known, `judges` who
     judged them where a machine may have done it.
     """
 
-    topics: list[str]
+    queries: list[str]
     codes: np.ndarray
     docnos: Tokens
     values: np.ndarray
@@ -385,24 +385,24 @@ def _hidden(table, scores) -> np.ndarray:
 
 
 def pair_rows(content, values) -> DocumentPairs:
-    """Join ids with values; a document that is twice in its topic is an error."""
-    topics, docnos = content.ids("qid"), content.ids("docno")
-    for tokens in (topics, docnos):
+    """Join ids with values; a document that is twice in its query is an error."""
+    queries, docnos = content.ids("qid"), content.ids("docno")
+    for tokens in (queries, docnos):
         if (longest := tokens.lengths.max(initial=0)) > _MOST_BYTES:
             row = int(tokens.lengths.argmax())
             content.fail(row, f"an id of {longest:,} bytes", f"; at most {_MOST_BYTES:,} are read.")
-    codes, topics = topics.factorize()
+    codes, queries = queries.factorize()
     repeated = find_repeated(codes, docnos, pair_keys(codes, docnos))
     if repeated is not None:
         row, before = repeated
-        docno, topic = brief(docnos.take([row]).tolist()[0]), brief(topics[codes[row]])
+        docno, query = brief(docnos.take([row]).tolist()[0]), brief(queries[codes[row]])
         line = before if content.line_of is None else content.line_of(before)
         where = "row" if content.line_of is None else "line"
         first = "" if line is None else f" (first in {where} {line})"
         content.fail(
-            row, f"document {docno} twice in query {topic}", f"{first}; keep one of the two."
+            row, f"document {docno} twice in query {query}", f"{first}; keep one of the two."
         )
-    return DocumentPairs(topics, codes, docnos, values)
+    return DocumentPairs(queries, codes, docnos, values)
 
 
 def pair_keys(codes, docnos, salt=0):
@@ -421,7 +421,7 @@ def find_repeated(codes, docnos, keys):
     if are_distinct(keys):
         return None
     rows = np.flatnonzero(pd.Series(keys).duplicated(keep=False))
-    pairs = pd.DataFrame({"topic": codes[rows], "docno": docnos.take(rows).tolist()})
+    pairs = pd.DataFrame({"query": codes[rows], "docno": docnos.take(rows).tolist()})
     again = pairs.duplicated().to_numpy()
     if not again.any():
         return None

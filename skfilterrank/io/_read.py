@@ -84,7 +84,7 @@ def read_qrels(
     ------
     FileFormatError
         A ValueError whose message starts with file and line: another number of columns, a label
-        that is not a finite number, a document that is twice in a topic, bytes that are not UTF-8,
+        that is not a finite number, a document that is twice in a query, bytes that are not UTF-8,
         a file without lines, a damaged packed file. What a file looks like that is none of
         judgments is named.
     ImportError
@@ -104,13 +104,13 @@ def read_qrels(
     -----
     Columns of TREC's format stand between blanks, any number of them: space, tab, vertical tab and
     form feed, as in trec_eval. Blank lines and lines that begin with "#" are skipped. Qrels of MS
-    MARCO are of this format. Ids stay as they are written: "01" and "1" are two topics. The second
+    MARCO are of this format. Ids stay as they are written: "01" and "1" are two queries. The second
     column of a machine's label is "predicted" or "predicted:NAME"; whatever else stands there,
     people judged.
 
     Other files are tables: CSV, TSV or columns between single spaces whose first line names the
     columns, as that of BEIR does; JSON lines, a JSON list of objects, Parquet and Arrow; and a
-    JSON object ``{topic: {document: label}}``. Columns are "qid", "query_id", "topic", "query" and
+    JSON object ``{query: {document: label}}``. Columns are "qid", "query_id", "topic", "query" and
     their like; "docno", "doc_id", "document_id", "passage_id", "pid" and their like; "label",
     "relevance" or "rel"; beside "corpus-id" or "q_id" a column "score" holds labels. A missing
     label is NaN: pooled, but not judged. A column "judged_by" is of the form of that which is
@@ -233,7 +233,7 @@ def read_run(source) -> pd.DataFrame:
     ------
     FileFormatError
         A ValueError whose message starts with file and line: another number of columns, a rank
-        or score that is not a number, NaN or +inf, a document that is twice in a topic, bytes that
+        or score that is not a number, NaN or +inf, a document that is twice in a query, bytes that
         are not UTF-8, a damaged packed file. The message names a file of another kind.
     ImportError
         Parquet or Arrow without pyarrow, zstd without zstandard.
@@ -260,7 +260,7 @@ def read_run(source) -> pd.DataFrame:
     skipped, as in trec_eval 10. Blanks are those of trec_eval: space, tab, vertical tab and form
     feed; other control bytes are part of an id. Other than in trec_eval, a line has exactly six
     columns and the rank is a number, so that a blank within an id is an error and shifts no column.
-    Ids stay as they are written: "01" and "1" are two topics. Lines of three columns are those of
+    Ids stay as they are written: "01" and "1" are two queries. Lines of three columns are those of
     MS MARCO, ``qid docno rank``: there, as in a table with ranks and without scores, the score is
     the negative rank.
 
@@ -327,7 +327,7 @@ def read_runs(runs) -> dict[str, pd.DataFrame]:
 
 
 def _run_columns(run):
-    """Read the topics and documents of a run unchanged, and its scores."""
+    """Read the queries and documents of a run unchanged, and its scores."""
     if not is_frame(run):
         return run_frame(run, "run")[["qid", "docno", "score"]]
     table = Table(run, "run")
@@ -344,7 +344,7 @@ def run_frame(source, argument) -> pd.DataFrame:
     """Read a run in any form as a data frame."""
     content = _opened(source, RUN, argument, also=("rank",))
     rows = run_rows_of(content)
-    columns = {"qid": distinct_column(rows.codes, rows.topics), "docno": text_column(rows.docnos)}
+    columns = {"qid": distinct_column(rows.codes, rows.queries), "docno": text_column(rows.docnos)}
     if isinstance(content, Table):
         others = {name: content.column(name) for name in ("rank", "run") if content.has(name)}
     else:
@@ -364,7 +364,7 @@ def run_rows(source) -> DocumentPairs:
 def _qrels_frame(rows):
     """Make a data frame of judgments, with probabilities and judges where there are any."""
     columns = {
-        "qid": distinct_column(rows.codes, rows.topics),
+        "qid": distinct_column(rows.codes, rows.queries),
         "docno": text_column(rows.docnos),
         "label": _whole_numbers(rows.values),
     }
@@ -404,7 +404,7 @@ def _opened(source, layout, argument, *, also=()) -> TrecLines | Table:
             got = brief(source) if isinstance(source, Mapping) else type(source).__name__
             raise InputTypeError(
                 f"{argument} must be a data frame, a path or an open file, got {got}. A dict "
-                f"{{topic: {{document: {value}}}}}, an Arrow table and the objects of ranx, "
+                f"{{query: {{document: {value}}}}}, an Arrow table and the objects of ranx, "
                 "ir_measures and ir_datasets are taken too."
             )
         return Table(frame, argument)

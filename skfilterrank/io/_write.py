@@ -228,7 +228,7 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
         Missing columns, no rows, a label that is no number, infinite, NaN without `unjudged_label`,
         or
         equal to it, an id or the name of a machine that is missing or holds white space, a
-        document that is twice in a topic.
+        document that is twice in a query.
     TypeError
         `path` is neither a path nor an open file, or `qrels` is no data frame.
 
@@ -274,7 +274,7 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
     labels = np.where(missing, unjudged, labels) if missing.any() else labels
     _check_ids([] if rows.judges is None else rows.judges.names, "judged_by")
     iterations = iterations_of(rows.judges, len(labels))
-    columns = _topic_names(rows), iterations, docnos, _number_texts(labels)
+    columns = _query_names(rows), iterations, docnos, _number_texts(labels)
     _write_lines(path, "{} {} {} {}\n", columns)
 
 
@@ -296,7 +296,7 @@ def write_prels(path, prels) -> None:
     ValueError
         Missing columns, no rows, a label that is no finite number, a probability that is not above
         0 and at most 1, an id that is missing or holds white space, a document that is twice in a
-        topic, a label that a machine gave, by a column "judged_by".
+        query, a label that a machine gave, by a column "judged_by".
     TypeError
         `path` is neither a path nor an open file, or `prels` is no data frame.
 
@@ -339,7 +339,7 @@ def write_prels(path, prels) -> None:
             "people's labels, and this format names no judges; write such rows by write_qrels."
         )
     columns = _number_texts(rows.values), _number_texts(rows.probabilities)
-    _write_lines(path, "{} {} {} 1 {}\n", (_topic_names(rows), docnos, *columns))
+    _write_lines(path, "{} {} {} 1 {}\n", (_query_names(rows), docnos, *columns))
 
 
 def _write_lines(path, form, columns):
@@ -357,14 +357,14 @@ def _judged_rows(frame, argument):
         raise InputTypeError(f"{argument} must be a data frame, got {type(frame).__name__}.")
     rows = qrels_rows_of(Table(table, argument))
     docnos = rows.docnos.tolist()
-    _check_ids(rows.topics, "qid", begins_line=True)
+    _check_ids(rows.queries, "qid", begins_line=True)
     _check_ids(docnos, "docno")
     return rows, docnos
 
 
-def _topic_names(rows):
-    """Return the topic of each row."""
-    return np.array(rows.topics, dtype=object)[rows.codes]
+def _query_names(rows):
+    """Return the query of each row."""
+    return np.array(rows.queries, dtype=object)[rows.codes]
 
 
 def _number_texts(numbers):
@@ -415,9 +415,9 @@ def _frame_of_columns(run, docnos, y_score):
 def _sorted_queries(rows, column):
     """Return codes in the order of sorted queries, and these: numbers by size, others as text."""
     key = int if pd.api.types.is_numeric_dtype(column.dtype) else str
-    queries = sorted(rows.topics, key=key)
+    queries = sorted(rows.queries, key=key)
     place = {query: i for i, query in enumerate(queries)}
-    return np.array([place[query] for query in rows.topics], dtype=np.int64)[rows.codes], queries
+    return np.array([place[query] for query in rows.queries], dtype=np.int64)[rows.codes], queries
 
 
 def _check_tokens(tokens, name):
@@ -442,6 +442,6 @@ def _check_ids(texts, name, *, begins_line=False):
     comment = next((text for text in texts if text.startswith("#")), None) if begins_line else None
     if comment is not None:
         raise InputError(
-            f"{name} holds the topic {brief(comment)}: a line of a TREC file that begins with '#' "
+            f"{name} holds the query {brief(comment)}: a line of a TREC file that begins with '#' "
             "is a comment. Rename it."
         )

@@ -10,13 +10,13 @@ from skfilterrank.judgments._active_selectors import (
 from skfilterrank.judgments._complete_qrels import complete_qrels
 from skfilterrank.judgments._completed_labels import CompletedLabels, make_completed_scorer
 from skfilterrank.judgments._estimate import estimate
-from skfilterrank.judgments._judge import Answer, judge
+from skfilterrank.judgments._judge import judge
 from skfilterrank.judgments._judging_answers import (
     merge_answers,
     read_judging_answers,
 )
 from skfilterrank.judgments._judging_tasks import write_judging_tasks
-from skfilterrank.judgments._judgment_log import read_judgment_log
+from skfilterrank.judgments._judgment_log import read_judgment_log as read_judgment_log
 from skfilterrank.judgments._label_predictor import LabelPredictor
 from skfilterrank.judgments._label_quality import (
     assessor_agreement,
@@ -27,7 +27,7 @@ from skfilterrank.judgments._maxrep import MaxRepSelector
 from skfilterrank.judgments._pseudo_qrels import pseudo_qrels
 from skfilterrank.judgments._rank_systems import rank_systems
 from skfilterrank.judgments._rank_table import rank_table
-from skfilterrank.judgments._ranked_pool import RankedPool
+from skfilterrank.judgments._ranked_pool import RankedPool as RankedPool
 from skfilterrank.judgments._ranked_selectors import (
     PoolingSelector,
     PriorSelector,
@@ -38,7 +38,6 @@ from skfilterrank.judgments._ranked_selectors import (
 from skfilterrank.judgments._sample import draw_sample
 
 __all__ = [
-    "Answer",
     "CompletedLabels",
     "LabelPredictor",
     "MTCSelector",
@@ -47,7 +46,6 @@ __all__ = [
     "PoolingSelector",
     "PriorSelector",
     "RandomSelector",
-    "RankedPool",
     "StatAPSelector",
     "assessor_agreement",
     "complete_qrels",
@@ -62,7 +60,6 @@ __all__ = [
     "rank_systems",
     "rank_table",
     "read_judging_answers",
-    "read_judgment_log",
     "statap_prior",
     "write_judging_tasks",
 ]

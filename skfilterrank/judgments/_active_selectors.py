@@ -3,7 +3,7 @@
 import heapq
 from collections import OrderedDict
 from collections.abc import Collection
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
@@ -73,7 +73,7 @@ class ActiveSelector(RunSelector):
         """Raise for bad constructor parameters: hook."""
 
     @all_or_nothing
-    def fit(self, X, y=None, *, groups=None, prior=None) -> "ActiveSelector":
+    def fit(self, X, y=None, *, groups=None, prior=None) -> Self:
         """Take the pool, and forget all answers.
 
         Parameters
@@ -113,7 +113,7 @@ class ActiveSelector(RunSelector):
         return self.reset()
 
     @all_or_nothing
-    def reset(self) -> "ActiveSelector":
+    def reset(self) -> Self:
         """Forget all answers.
 
         Returns
@@ -166,7 +166,7 @@ class ActiveSelector(RunSelector):
         return np.empty(0, dtype=np.int64)
 
     @all_or_nothing
-    def update(self, rows, labels) -> "ActiveSelector":
+    def update(self, rows, labels) -> Self:
         """Take answers.
 
         Parameters
@@ -246,7 +246,7 @@ class ActiveSelector(RunSelector):
         return gains
 
     @all_or_nothing
-    def retract(self, row: int) -> "ActiveSelector":
+    def retract(self, row: int) -> Self:
         """Take an answer back, as if it had never been given.
 
         Parameters
@@ -276,7 +276,7 @@ class ActiveSelector(RunSelector):
         return self
 
     @all_or_nothing
-    def simulate(self, y_true, *, n_per_query=None) -> "ActiveSelector":
+    def simulate(self, y_true, *, n_per_query=None) -> Self:
         """Answer from known labels, from the start, query by query.
 
         Parameters
@@ -381,11 +381,11 @@ class ActiveSelector(RunSelector):
         self._answered = self._answered.copy()
 
     def _place(self, row):
-        """Number of a row within its query, whose rows ascend."""
+        """Return the number of a row within its query, whose rows ascend."""
         return int(np.searchsorted(self._rows[self._codes[row]], row))
 
     def _code_of(self, query):
-        """Number of a query."""
+        """Return the number of a query."""
         ids = self._index.query_ids
         places = np.flatnonzero(ids == query)
         if not len(places):
@@ -413,7 +413,7 @@ def _promise(state, open_rows, place):
 
 
 def _simulated(state, relevant, budget):
-    """Rows in the order in which they are answered, and their gains."""
+    """Return rows in the order in which they are answered, and their gains."""
     open_rows = np.ones(len(relevant), dtype=bool)
     places = np.empty(budget, dtype=np.int64)
     promised = np.empty(budget)
@@ -426,7 +426,7 @@ def _simulated(state, relevant, budget):
 
 
 def _some(ids):
-    """The first few ids."""
+    """Return the first few ids."""
     shown = ", ".join(map(brief, ids[:5].tolist()))
     return shown + (", ..." if len(ids) > 5 else "")
 
@@ -512,7 +512,7 @@ class MoveToFrontSelector(ActiveSelector):
         self.verbose = verbose
 
     def _query_state(self, ranks):
-        """The runs in a row."""
+        """Return the runs in a row."""
         return _Front(ranks)
 
 
@@ -530,7 +530,7 @@ class _Front:
         self.orphans = np.flatnonzero(~self.returned.any(axis=1))
 
     def propose(self, n, allowed):
-        """Rows that are asked if no answer is relevant."""
+        """Return rows that are asked if no answer is relevant."""
         free = allowed.tolist()
         begins = [0] * len(self.lists)
         line = [(falls, run) for run, falls in enumerate(self.falls.tolist())]
@@ -679,7 +679,7 @@ class MTCSelector(ActiveSelector):
         check_choice(self.aggregate, "aggregate", _AGGREGATES)
 
     def _query_state(self, ranks):
-        """Sums of the coefficients of each document."""
+        """Return sums of the coefficients of each document."""
         return _Effects(ranks, _PAIRS[self.aggregate])
 
 
@@ -702,7 +702,7 @@ class _Effects:
         return np.maximum(self.weights_if_relevant, self.weights_if_not)
 
     def propose(self, n, allowed):
-        """Rows of the largest weights."""
+        """Return rows of the largest weights."""
         rows = np.flatnonzero(allowed)
         weights = self.weights()[rows]
         if n == 1:
@@ -752,7 +752,7 @@ _PAIRS = {"sum": _sum_of_differences, "max": _largest_difference}
 
 
 def _descending(weights, tolerance):
-    """Places from the largest weight down, equal ones by place."""
+    """Return places from the largest weight down, equal ones by place."""
     order = np.argsort(-weights, kind="stable")
     # Neighbours within the tolerance share a class, in which places ascend.
     steps = -np.diff(weights[order], prepend=weights[order[:1]]) > tolerance

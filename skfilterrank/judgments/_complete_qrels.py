@@ -92,7 +92,7 @@ class CompletedQrels(Result):
     _digits = 3
 
     def to_frame(self) -> pd.DataFrame:
-        """The table of quality, a row for each label."""
+        """Return the table of quality, a row for each label."""
         return self.quality
 
     def _summary(self) -> str:
@@ -432,7 +432,7 @@ def _quality(predictor, table, fitted, places, random_state):
     vectors = predictor._document_vectors.transform(table)
     hard = clone(predictor).set_params(output="hard", calibration=None, verbose=0)
     if hard.unjudged_query == "raise":
-        # A query whose only label is held out has none, which is no fault of the judgments.
+        # A query with one label has none left once it is held out: no reason to warn.
         hard.set_params(unjudged_query="leave")
     folds = dealt_folds(read.index, read.labels, random_state, lone=True)
     held_out = held_out_labels(hard, vectors, read.index, read.labels, folds)
@@ -474,7 +474,7 @@ MIN_ROWS = 5
 
 
 def expected_precision(relevant, said, places, said_places) -> float:
-    """Mean chance to be relevant of documents that a model says are.
+    """Return the mean chance to be relevant of documents that a model says are.
 
     Parameters
     ----------

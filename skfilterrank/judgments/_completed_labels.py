@@ -1,7 +1,7 @@
 """Completing labels inside model selection: in each training fold, and in each held-out fold."""
 
 import inspect
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -153,7 +153,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
         self.predictor = predictor
 
     @all_or_nothing
-    def fit(self, X, y, groups=None, **fit_params) -> "CompletedLabels":
+    def fit(self, X, y, groups=None, **fit_params) -> Self:
         """Complete the labels and fit the estimator.
 
         Parameters
@@ -254,7 +254,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
 
     @available_if(_estimator_has("decision_function"))
     def decision_function(self, X, groups=None) -> np.ndarray:
-        """The estimator's decision function.
+        """Return the estimator's decision function.
 
         Parameters
         ----------
@@ -272,7 +272,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
 
     @available_if(_estimator_has("score"))
     def score(self, X, y, groups=None, *, sample_weight: ArrayLike | None = None) -> float:
-        """The estimator's own score, on labels as they are: nothing is completed.
+        """Return the estimator's own score, on labels as they are: nothing is completed.
 
         Parameters
         ----------

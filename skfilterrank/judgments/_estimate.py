@@ -38,6 +38,7 @@ import numpy as np
 from skfilterrank._files.files import is_path
 from skfilterrank._lists.checks import check_choice, check_share
 from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import warn_user
@@ -63,6 +64,11 @@ _SURPRISE = 5.0
 _MANY = 50
 
 
+@suggests(
+    machine="machine_qrels=",
+    measure="measures=",
+    sample="qrels=: the sample with its labels filled in",
+)
 def estimate(
     qrels,
     runs,
@@ -84,10 +90,9 @@ def estimate(
         :func:`draw_sample` returns with its labels filled in, or a file that
         :func:`skfilterrank.io.read_prels` reads. Rows without a label are left out, with a
         warning: what is left is no sample of these probabilities.
-    runs : path, list of paths, dict of name to run, or RankedPool
-        Runs, as :func:`skfilterrank.metrics.evaluate_runs` takes them; or what
-        :meth:`RankedPool.read` made of them, with `machine_qrels` and `pool` None. Documents of
-        equal score stand in trec_eval's order; a query that a run lacks counts as an empty list.
+    runs : path, list of paths, or dict of name to run
+        Runs, as :func:`skfilterrank.metrics.evaluate_runs` takes them. Documents of equal score
+        stand in trec_eval's order; a query that a run lacks counts as an empty list.
     measures : str or list of str
         Names of measures: those that are sums over documents, such as "dcg@10", "ndcg_f@10",
         "precision@10", "rbp", "recall@100" and "ap"; with ``unit="query"`` any.

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
-from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -34,17 +33,6 @@ from skfilterrank.judgments._judgment_log import (
 from skfilterrank.judgments._selector import QuerySelector, query_budgets
 
 
-class Answer(Enum):
-    """Answers of an assessor that are no labels."""
-
-    SKIP = "skip"
-    UNDO = "undo"
-    STOP = "stop"
-
-    def __repr__(self):
-        return self.name
-
-
 class Question(NamedTuple):
     """A document to be judged.
 
@@ -64,8 +52,8 @@ class Question(NamedTuple):
         How many documents have a label already, over all queries.
     n_total : int
         How many documents are to be judged, over all queries.
-    before : Answer, float or None
-        What was answered to this document before: a label that was undone, Answer.SKIP, or None.
+    before : float, "skip" or None
+        Earlier answer to this document: a label that was undone, "skip", or None.
     """
 
     query: object
@@ -105,10 +93,10 @@ def judge(
         Called with a question, whose attributes are `query`, `docno`, `row` (of what the selector
         was fitted on), `place` among the `n_query` documents of the query to judge, `n_answered` of
         `n_total` over all queries, and `before`, an earlier answer or None. Returns a label, a
-        finite number, where negative ones mean forbidden; or `Answer.SKIP` to be asked about this
-        document later, `Answer.UNDO` to take back the answer before this one, `Answer.STOP` to
-        end. Where it has a method `at_end`, this is called when all is judged, and may return
-        `Answer.UNDO`, or anything else to end.
+        finite number, where negative ones mean forbidden; or "skip" to be asked about this
+        document later, "undo" to take back the answer before this one, "stop" to end. Where it has
+        a method `at_end`, this is called when all is judged, and may return "undo", or anything
+        else to end.
     log : str or PathLike, default=None
         File that keeps the answers, one line of JSON each. Each is on the disk before the next
         question. Where the file exists, its answers count as given, and the loop goes on behind
@@ -146,7 +134,7 @@ def judge(
     qrels : DataFrame of shape (n_judgments, 3)
         Columns "qid" and "docno" (str) and "label", in the order of the answers, those of the log
         included. Labels are int64 where all are whole numbers, else float64. Where there are names
-        of assessors, a column "assessor", as `read_judgment_log` returns it.
+        of assessors, a column "assessor" with the name of each.
 
     Raises
     ------
@@ -166,7 +154,7 @@ def judge(
 
     See Also
     --------
-    read_judgment_log : The judgments in a log.
+    read_judging_answers : The answers in a log.
     MTCSelector.simulate : The same with known labels, faster.
 
     Notes
@@ -175,7 +163,7 @@ def judge(
     its place among these, and is asked about again when all others have an answer; if it is skipped
     then, it stays without label, until the loop is started again on the same log.
 
-    `Answer.UNDO` takes back the last answer, a skip too, and asks about that document next; it
+    "undo" takes back the last answer, a skip too, and asks about that document next; it
     reaches back to the begin of the log, and does nothing where no answer is left. Nothing is ever
     erased from the log: undo is a line of its own.
 
@@ -236,11 +224,11 @@ def judge(
                 question = session.question()
                 if question is not None:
                     answer = assessor(question)
-                elif at_end is None or at_end() is not Answer.UNDO:
+                elif at_end is None or at_end() != "undo":
                     break
                 else:
-                    answer = Answer.UNDO
-                if answer is Answer.STOP:
+                    answer = "undo"
+                if isinstance(answer, str) and answer == "stop":
                     break
                 event = session.event_of(answer, question, grades)
                 if event is None:
@@ -326,7 +314,7 @@ class _Session:
             given_up.clear()
 
     def question(self):
-        """The next question; None where there is none left."""
+        """Return the next question; None where there is none left."""
         if self.asked_again is not None:
             return self._question(self.asked_again, self.before)
         if self.turns is None:
@@ -346,7 +334,7 @@ class _Session:
         return before is not None, self.turns[row]
 
     def _next_of(self, code):
-        """The next row of a query, and what was answered to it before; None without one."""
+        """Return the next row of a query, and what was answered to it before; None without one."""
         later, given_up = self.later[code], self.given_up[code]
         n_settled = self.n_labels[code] + len(later) + len(given_up)
         if n_settled < self.budgets[code]:
@@ -354,7 +342,7 @@ class _Session:
             rows = self.queue.next_rows(1, query=self.query_ids[code], leave_out=settled)
             if len(rows):
                 return int(rows[0]), None
-        return (next(iter(later)), Answer.SKIP) if later else None
+        return (next(iter(later)), "skip") if later else None
 
     def _question(self, row, before):
         """Question about a row."""
@@ -373,13 +361,14 @@ class _Session:
 
     def event_of(self, answer, question, grades):
         """Return the event to save for an answer; None for an undo of nothing."""
-        if answer is Answer.UNDO:
+        control = answer if isinstance(answer, str) else None
+        if control == "undo":
             if not self.stack:
                 return None
             last = self.stack[-1]
             return Event("undo", last.qid, last.docno)
         qid, docno = str(self.qids[question.row]), str(self.docnos[question.row])
-        if answer is Answer.SKIP:
+        if control == "skip":
             return Event("skip", qid, docno)
         label = _checked_label(answer, question, grades)
         self.queue.check_label(label)
@@ -423,7 +412,7 @@ class _Session:
             self.n_labels[code] -= self.counts[row]
             self.queue.retract(row)
         self.asked_again = row
-        self.before = event.label if event.kind == "label" else Answer.SKIP
+        self.before = event.label if event.kind == "label" else "skip"
 
 
 class _RankedQueue:
@@ -438,7 +427,7 @@ class _RankedQueue:
         self.is_open = counts.copy()
 
     def next_rows(self, n_per_query, *, query, leave_out):
-        """The first open rows of a query's ranking."""
+        """Return the first open rows of a query's ranking."""
         rows = self.lists[query]
         rows = rows[self.is_open[rows]]
         return rows[~np.isin(rows, list(leave_out))][:n_per_query]
@@ -518,7 +507,7 @@ def _pool_columns(selector, pool):
 
 
 def _query_codes(queries, ids):
-    """Numbers of the queries to judge, in order."""
+    """Return numbers of the queries to judge, in order."""
     if queries is None:
         return list(range(len(ids)))
     codes = {query: code for code, query in enumerate(ids)}
@@ -534,7 +523,7 @@ def _query_codes(queries, ids):
 
 
 def _checked_rows(rows, n_rows):
-    """Rows as a list of int."""
+    """Check row numbers; return them as a list of int."""
     rows = as_list(rows, "leave_out", "row numbers")
     if not all(is_whole_number(row) and 0 <= row < n_rows for row in rows):
         raise InputError(f"leave_out must hold rows from 0 to {n_rows - 1}, got {brief(rows)}.")
@@ -542,13 +531,13 @@ def _checked_rows(rows, n_rows):
 
 
 def _checked_label(answer, question, grades):
-    """A finite number, whole ones as int."""
+    """Check a label: a finite number; return whole ones as int."""
     document, query = brief(question.docno), brief(question.query)
     who = f"the assessor's answer to document {document} of query {query}"
     if not is_finite_number(answer):
         raise InputError(
-            f"{who} must be a finite number, Answer.SKIP, Answer.UNDO or Answer.STOP, got "
-            f"{brief(answer)}; the answers before it are saved."
+            f"{who} must be a finite number, 'skip', 'undo' or 'stop', got {brief(answer)}; the "
+            "answers before it are saved."
         )
     label = float(answer)
     if grades is not None and label not in grades:

@@ -138,7 +138,7 @@ class _Entries:
 
 
 def _label_reader(grades):
-    """A function from a number or a text such as "2 highly" to a label; None stays None."""
+    """Return a function from a number or a text such as "2 highly" to a label; None stays None."""
     known = None if grades is None else named_grades(grades)
     texts = {} if known is None else grade_texts(known)
 
@@ -163,7 +163,7 @@ def _label_reader(grades):
 
 
 def _ids_of(queries):
-    """Ids of queries by their texts."""
+    """Return ids of queries by their texts."""
     if queries is None:
         return None
     if not isinstance(queries, Mapping | pd.Series):
@@ -175,7 +175,7 @@ def _ids_of(queries):
 
 
 def _label(entries, label_of, value):
-    """The label of an entry, whose error names the entry."""
+    """Return the label of an entry, whose error names the entry."""
     try:
         return label_of(value)
     except InputError as error:
@@ -183,7 +183,7 @@ def _label(entries, label_of, value):
 
 
 def _only(entries, values, what):
-    """The one value of a list, None where it is empty."""
+    """Return the one value of a list, None where it is empty."""
     values = entries.check(values, list, what)
     if len(values) > 1:
         entries.fail(f"{what} has {len(values)} values, expected one: choose one of them.")
@@ -191,7 +191,7 @@ def _only(entries, values, what):
 
 
 def _note(value):
-    """A note that holds something, or None."""
+    """Return a note that holds something, or None."""
     return value.strip() or None if isinstance(value, str) else None
 
 
@@ -353,7 +353,7 @@ class MergedAnswers(Result):
         return labels.loc[order.index].reset_index(drop=True)
 
     def to_frame(self) -> pd.DataFrame:
-        """The answers."""
+        """Return the answers."""
         return self.answers.copy()
 
     def write_log(self, path, pool, *, grades=None, assessor: str | None = None) -> None:

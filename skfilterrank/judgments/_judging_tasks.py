@@ -109,7 +109,7 @@ def write_judging_tasks(
     -----
     The page keeps each answer in the storage of the browser, under a key that belongs to the pool,
     the grades and the name of the assessor. "Save answers" downloads a log that :func:`judge` goes
-    on with, and `read_judgment_log` reads; notes and marks for a second look are in it, too. The
+    on with, and `read_judging_answers` reads; notes and marks for a second look are in it, too. The
     page asks nothing from the network, and its policy forbids it to.
 
     Examples
@@ -184,7 +184,7 @@ def pool_pairs(pool) -> list:
 
 
 def named_grades(grades) -> dict:
-    """Names of grades by their labels, whole ones as int."""
+    """Return names of grades by their labels, whole ones as int."""
     labels = check_numbers(as_list(grades, "grades", "labels"), "grades", entry="label").tolist()
     if not labels or not np.isfinite(labels).all() or len(set(labels)) < len(labels):
         raise InputError(f"grades must be different finite numbers, got {brief(list(grades))}.")
@@ -199,7 +199,7 @@ def logged_grades(grades) -> dict:
 
 
 def grade_texts(grades) -> dict:
-    """Labels by the texts that labelling tools show for them, such as "-1 forbidden"."""
+    """Return labels by the texts that labelling tools show for them, such as "-1 forbidden"."""
     return {f"{label:.17g} {name}".strip(): label for label, name in grades.items()}
 
 
@@ -221,7 +221,7 @@ def _tasks(pool, texts, queries):
 
 
 def _by_id(texts, name):
-    """Lists of texts that hold something, by id."""
+    """Return lists of texts that hold something, by id."""
     if isinstance(texts, pd.DataFrame):
         rows = zip(texts.index, texts.itertuples(index=False, name=None))
     elif isinstance(texts, pd.Series | Mapping):
@@ -266,7 +266,7 @@ def _label_studio(tasks, grades, title):
 
 
 def _label_studio_config(grades):
-    """The labelling configuration: choices by the keys of a keyboard, and a note."""
+    """Return the labelling configuration: choices by the keys of a keyboard, and a note."""
     lines = ["<View>", '  <Header value="$query"/>', '  <Text name="text" value="$text"/>']
     lines.append('  <Choices name="grade" toName="text" choice="single" showInline="true">')
     for place, text in enumerate(grade_texts(grades), 1):
@@ -310,7 +310,7 @@ def _argilla(tasks, grades, title):
 
 
 def _quepid(tasks, grades, title):
-    """A book; a query is its text there, so that no two may have one text."""
+    """Return a book; a query is its text there, so that no two may have one text."""
     qid_of: dict = {}
     for task in tasks:
         other = qid_of.setdefault(task.title, task.qid)
@@ -349,7 +349,7 @@ _WRITERS = {
 
 
 def page_of(tasks, grades, header, title, assessor, machine) -> str:
-    """Text of the page."""
+    """Return the text of the page."""
     try:
         import jinja2
     except ModuleNotFoundError as error:
@@ -396,7 +396,7 @@ def _pool(tasks, grades, header, assessor, machine):
 
 
 def _part(ending):
-    """A file beside this one."""
+    """Return a file beside this one."""
     return (files(__package__) / f"judging_page.{ending}").read_text(encoding="utf-8")
 
 

@@ -61,7 +61,8 @@ def read_judgment_log(path) -> pd.DataFrame:
     --------
     >>> import tempfile, os
     >>> import pandas as pd
-    >>> from skfilterrank.judgments import MTCSelector, judge, rank_table, read_judgment_log
+    >>> from skfilterrank.judgments import MTCSelector, judge, rank_table
+    >>> from skfilterrank.judgments._judgment_log import read_judgment_log
     >>> run = pd.DataFrame({"qid": "1", "docno": ["d1", "d2"], "score": [9.0, 7.0]})
     >>> selector = MTCSelector().fit(rank_table({"a": run}))
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -176,7 +177,7 @@ class Pool(NamedTuple):
 
     @classmethod
     def of(cls, qids, docnos):
-        """The pool of these queries and documents, in whatever order."""
+        """Return the pool of these queries and documents, in whatever order."""
         pairs = sorted(zip(qids, docnos, strict=True))
         text = "".join(f"{qid}\0{docno}\n" for qid, docno in pairs)
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -207,7 +208,7 @@ def judgments_of(events) -> dict:
 
 
 def qrels_of(events) -> pd.DataFrame:
-    """Labels as a table."""
+    """Return labels as a table."""
     events = list(events)
     labels = pd.Series([event.label for event in events], dtype="float64")
     if (labels == labels.round()).all() and (labels.abs() <= 2**53).all():
@@ -227,7 +228,7 @@ def header_of(pool, grades) -> bytes:
         "log": _MARK,
         "version": _VERSION,
         "documents": pool.n_documents,
-        "topics": pool.n_queries,
+        "queries": pool.n_queries,
         "pool": pool.digest,
     }
     return _as_line(header | ({} if grades is None else {"grades": grades}))
@@ -312,7 +313,7 @@ def _pool_of(record):
         raise InputError("no mark")
     if record.get("version") != _VERSION:
         raise InputError("another version")
-    return Pool(record.get("documents"), record.get("topics"), record.get("pool"))
+    return Pool(record.get("documents"), record.get("queries"), record.get("pool"))
 
 
 def _next_pool_of(record):
@@ -396,7 +397,7 @@ def _check_grades(content, grades):
 
 
 def _damage(error, stack, file, number):
-    """The error of a damaged line, behind these answers."""
+    """Return the error of a damaged line, behind these answers."""
     kept = qrels_of(judgments_of(stack).values())
     return JudgmentLogError(
         f"the line is damaged ({error}): {_ADVICE}. The {len(kept)} judgment(s) before it are "

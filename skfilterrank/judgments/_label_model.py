@@ -215,7 +215,7 @@ def _classes(labels):
 
 
 def _standardized(values):
-    """One column of mean 0 and standard deviation 1; 0 where missing or all the same."""
+    """Return one column of mean 0 and standard deviation 1; 0 where missing or all the same."""
     centred = values - np.nanmean(values)
     deviation = np.sqrt(np.nanmean(centred**2))
     column = np.nan_to_num(centred / deviation if deviation > 0 else 0.0 * centred)
@@ -249,7 +249,7 @@ class Features(NamedTuple):
         return Features(self.values[rows], self.query[rows], self.blocks)
 
     def times(self, coefficients) -> np.ndarray:
-        """Sums of features times coefficients of shape (n_columns, n); shape (n_rows, n)."""
+        """Return sums of features times coefficients of shape (n_columns, n); shape (n_rows, n)."""
         n_values = self.values.shape[1]
         return self.values @ coefficients[:n_values] + coefficients[n_values:][self.query]
 

@@ -1,15 +1,18 @@
 """LabelPredictor, an imputer of missing labels, and the labels a strategy would ask for."""
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone, is_classifier
+from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.checks import check_choice, check_flag, check_random_state
+from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.ties import mean_tolerance
@@ -38,7 +41,7 @@ from skfilterrank.judgments._level_model import (
 )
 from skfilterrank.judgments._maxrep import MaxRepSelector
 from skfilterrank.judgments._ranked_selectors import StatAPSelector
-from skfilterrank.judgments._selector import QuerySelector, named_budgets, query_budgets
+from skfilterrank.judgments._selector import BUDGET, QuerySelector, named_budgets, query_budgets
 
 _SHOWN = 5
 
@@ -301,7 +304,7 @@ class LabelPredictor(TableImputer):
         super().__setstate__({"n_per_query": state.get("n_select")} | state)
 
     @all_or_nothing
-    def fit(self, X, y=None, groups=None) -> "LabelPredictor":
+    def fit(self, X, y=None, groups=None) -> Self:
         """Fit a model of each query's labels.
 
         Parameters
@@ -344,7 +347,7 @@ class LabelPredictor(TableImputer):
         return self
 
     @all_or_nothing
-    def fit_transform(self, X, y=None, groups=None, **fit_params) -> object:
+    def fit_transform(self, X, y=None, groups=None, **fit_params) -> Any:
         """Fit, and complete the labels that were given.
 
         Parameters
@@ -386,7 +389,7 @@ class LabelPredictor(TableImputer):
         every = np.ones(index.n_rows, dtype=bool)
         return self._predict(self._document_vectors.transform(X), index, every)[0]
 
-    def transform(self, X, groups=None) -> object:
+    def transform(self, X, groups=None) -> Any:
         """Complete the labels of a table.
 
         Parameters
@@ -418,6 +421,7 @@ class LabelPredictor(TableImputer):
         labels, _ = self._predict(vectors, table.index, np.isnan(table.labels))
         return self._completed(table, labels)
 
+    @suggests(n=BUDGET, budget=BUDGET)
     def select(
         self, X, y=None, *, groups=None, n_per_query=None, n_total=None, share=None, prior=None
     ) -> np.ndarray:
@@ -686,7 +690,7 @@ class LabelPredictor(TableImputer):
         )
 
     def _seeds(self, n_seeds):
-        """A seed for each query and for the model of all; None where random_state is."""
+        """Return a seed for each query and for the model of all; None where random_state is."""
         if self.random_state is None:
             return [None] * n_seeds
         return check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_seeds)
@@ -707,6 +711,13 @@ def concordance(labels, predicted) -> float:
     return float(1.0 - apart / by_chance) if by_chance > rounding else 1.0
 
 
+def _is_instance_of_classifier(estimator) -> bool:
+    """Tell whether something is a classifier; a class or what is no estimator is none."""
+    return (
+        hasattr(estimator, "fit") and not isinstance(estimator, type) and is_classifier(estimator)
+    )
+
+
 def check_parameters(predictor):
     """The classifier of a predictor, after checking it and all other parameters."""
     check_choice(predictor.output, "output", ("hard", "soft"))
@@ -720,8 +731,18 @@ def check_parameters(predictor):
         raise InputError(f"features must be None or a list of column names, got {brief(features)}.")
     if predictor.estimator is None:
         return LinearSVC(class_weight="balanced", random_state=0)
-    if not is_classifier(predictor.estimator):
-        raise InputError(f"estimator must be a classifier, got {brief(predictor.estimator)}.")
+    if not _is_instance_of_classifier(predictor.estimator):
+        raise InputError(
+            "estimator must be a classifier, not fitted, such as LogisticRegression(), got "
+            f"{brief(predictor.estimator)}."
+        )
+    if isinstance(predictor.estimator, Pipeline):
+        tags = get_tags(predictor.estimator[0]).input_tags
+        if tags.string and not tags.two_d_array:
+            raise InputError(
+                "estimator is given vectors of numbers, but this Pipeline starts from texts: pass "
+                "its first step as vectorizer=, and its last one as estimator=."
+            )
     if not hasattr(predictor.estimator, "predict_proba") and not hasattr(
         predictor.estimator, "decision_function"
     ):
@@ -774,7 +795,7 @@ def first_rows(order, index: GroupIndex, wanted, budgets) -> np.ndarray:
 
 
 def asked_labels(selector, documents, index: GroupIndex, labels, n_per_query) -> np.ndarray:
-    """Labels that the strategy would have asked for, NaN for the others.
+    """Return labels that the strategy would have asked for, NaN for the others.
 
     The judged documents are the pool that it would have chosen from.
     """

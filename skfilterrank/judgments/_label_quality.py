@@ -64,7 +64,7 @@ class AssessorAgreement(Result):
         return self.labels.iloc[order[: np.count_nonzero(spread > 0)]]
 
     def to_frame(self) -> pd.DataFrame:
-        """The pairs."""
+        """Return the pairs."""
         return self.pairs.copy()
 
     def _summary(self):
@@ -103,7 +103,7 @@ def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) ->
     Returns
     -------
     AssessorAgreement
-        `krippendorff_alpha`; `pairs`, a row for each two assessors with "n_both", "agreement",
+        `krippendorff_alpha`; `pairs`, a row for every two assessors with "n_both", "agreement",
         "kappa" and "overlap"; `labels`, a column for each assessor; `agreed` and `disagreements`,
         the documents with equal and with different labels.
 
@@ -189,7 +189,7 @@ def _by_name(qrels):
 
 
 def _labels(name, source):
-    """An assessor's labels by query and document."""
+    """Return an assessor's labels by query and document."""
     with errors_of(name):
         # A machine is an assessor like others here.
         is_frame = isinstance(source, pd.DataFrame)
@@ -262,7 +262,7 @@ def _alpha(labels, distance):
 
 
 def _nominal(values, totals, codes, document, n_labels):
-    """Number of ordered pairs of different labels, of each document."""
+    """Return the number of ordered pairs of different labels, of each document."""
     cells, counts = np.unique(document * len(values) + codes, return_counts=True)
     same = np.bincount(cells // len(values), counts.astype(np.float64) ** 2)
     return n_labels**2 - same
@@ -393,7 +393,7 @@ def _neighbors(vectors, table, n_neighbors):
 
 
 def _nearest(similar, begin, n_taken):
-    """The most similar other documents of each row: rows, columns and similarities above 0.
+    """Return the most similar other documents of each row: rows, columns and similarities above 0.
 
     Others count for nothing. Documents that share no term need not be looked at.
     """
@@ -413,7 +413,7 @@ def _nearest(similar, begin, n_taken):
 
 
 def _listed(X, predictor, table, rows, predicted, neighbors, doubt):
-    """The table of suspects."""
+    """Return the table of suspects."""
     names = [predictor.query, predictor.document, predictor.label]
     held = {name: column_of(X, name, "X") for name in names if name in names_of(X)}
     frame = pd.DataFrame(held).iloc[rows]

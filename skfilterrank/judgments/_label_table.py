@@ -4,7 +4,7 @@ And what makes a predictor of labels a scikit-learn transformer of such tables.
 """
 
 from numbers import Real
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -100,7 +100,7 @@ def is_polars(X) -> bool:
 
 
 def names_of(X) -> list:
-    """Names of the columns, and of the index levels of a pandas table."""
+    """Return names of the columns, and of the index levels of a pandas table."""
     levels = list(X.index.names) if isinstance(X, pd.DataFrame) else []
     return [*X.columns, *(name for name in levels if name is not None)]
 
@@ -176,7 +176,7 @@ def index_queries(queries, name) -> GroupIndex:
 
 
 def with_columns(X, added, *, container):
-    """The table with columns added or replaced, as the kind of table that is asked for."""
+    """Return the table with columns added or replaced, as the kind of table that is asked for."""
     if not is_polars(X):
         levels = [name for name in X.index.names if name is not None and name in added]
         frame = (X.reset_index(level=levels, drop=True) if levels else X).assign(**added)
@@ -191,13 +191,13 @@ def with_columns(X, added, *, container):
 
 
 def output_container(estimator) -> str:
-    """The kind of table that `set_output`, or scikit-learn's configuration, asks for."""
+    """Return the kind of table that `set_output`, or scikit-learn's configuration, asks for."""
     own = getattr(estimator, "_sklearn_output_config", {})
     return own.get("transform", sklearn.get_config()["transform_output"])
 
 
 def _to_polars(frame):
-    """A pandas table as a polars one, named index levels as columns."""
+    """Return a pandas table as a polars one, named index levels as columns."""
     import polars as pl
 
     levels = [name for name in frame.index.names if name is not None]
@@ -208,7 +208,7 @@ def _to_polars(frame):
 
 
 def _polars_column(name, values):
-    """A pandas column as a polars one, missing values null."""
+    """Return a pandas column as a polars one, missing values null."""
     import polars as pl
 
     is_plain = isinstance(values.dtype, np.dtype) and values.dtype != object
@@ -261,7 +261,7 @@ class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, 
         # scikit-learn's wrapper would force the columns of the table `fit` saw upon others.
         super().__init_subclass__(**kwargs | {"auto_wrap_output_keys": None})
 
-    def set_output(self, *, transform=None) -> "TableImputer":
+    def set_output(self, *, transform=None) -> Self:
         """Choose the kind of table that comes out.
 
         Parameters
@@ -492,7 +492,7 @@ class DocumentVectors:
 
 
 def texts_of(X, name) -> np.ndarray:
-    """The text column as str, empty where missing."""
+    """Return the text column as str, empty where missing."""
     column = column_of(X, name, "text").astype(object)
     texts = column.where(column.notna(), "").to_numpy()
     wrong = [not isinstance(text, str) for text in texts]
@@ -506,7 +506,7 @@ def texts_of(X, name) -> np.ndarray:
 
 
 def feature_matrix(X, names) -> np.ndarray:
-    """The feature columns as float64, NaN where missing."""
+    """Return the feature columns as float64, NaN where missing."""
     columns = [column_of(X, name, "features") for name in names]
     try:
         return np.column_stack(

@@ -40,7 +40,7 @@ class LevelModel(NamedTuple):
     classifiers: list
 
     def hard_levels(self, X) -> np.ndarray:
-        """Number of the label of each row: the steps it takes until a classifier says no."""
+        """Return the number of each row's label: the steps until a classifier says no."""
         above = np.ones((X.shape[0], len(self.classifiers)), dtype=bool)
         for step, classifier in enumerate(self.classifiers):
             above[:, step] = classifier.predict(X) == 1
@@ -59,7 +59,7 @@ class LevelModel(NamedTuple):
 
 
 def fit_level_model(estimator, X, labels, seed) -> LevelModel:
-    """A clone of the classifier for each step between two labels."""
+    """Return a clone of the classifier for each step between two labels."""
     levels = np.unique(labels)
     classifiers = [
         _seeded(estimator, seed).fit(X, (labels > level).astype(int)) for level in levels[:-1]
@@ -115,7 +115,7 @@ def margins_of(classifier, X) -> np.ndarray:
 
 
 def _seeded(estimator, seed):
-    """A clone whose random_state, and that of its parts, is the seed; None keeps its own."""
+    """Return a clone whose random_state, and that of its parts, is the seed; None keeps its own."""
     estimator = clone(estimator)
     if seed is not None:
         names = [name for name in estimator.get_params() if name.split("__")[-1] == "random_state"]
@@ -160,7 +160,7 @@ def fit_queries(
 
 
 def predict_queries(models, calibration, vectors: Vectors, index: GroupIndex, wanted, *, soft):
-    """Labels of the wanted rows (a mask) and how sure they are; NaN where a model is None.
+    """Return labels of the wanted rows (a mask) and how sure they are; NaN where a model is None.
 
     A copied label is as sure as nothing: its confidence is NaN too.
     """
@@ -213,7 +213,7 @@ def rows_of_queries(index: GroupIndex) -> list[np.ndarray]:
 
 
 def _fit_query(estimator, X, labels, seed, calibrate, query) -> tuple[LevelModel, object, object]:
-    """The model of one query, with the margins of rows it was not shown."""
+    """Return the model of one query, with the margins of rows it was not shown."""
     try:
         model = fit_level_model(estimator, X, labels, seed)
         margins, above = np.empty(0), np.empty(0, dtype=bool)

@@ -209,7 +209,7 @@ def _of_queries(sample):
 
 
 def _believed(pool, gain, measures):
-    """Values of the runs by a machine's labels alone."""
+    """Return values of the runs by a machine's labels alone."""
     values = {}
     grades, codes = np.unique(np.nan_to_num(gain), return_inverse=True)
     sure = Prediction.sure(pool, np.eye(len(grades))[codes])

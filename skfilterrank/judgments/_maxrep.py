@@ -1,6 +1,6 @@
 """MAXREP: judge first the documents that represent best what is probably relevant."""
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -167,7 +167,7 @@ class MaxRepSelector(QuerySelector):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X, y=None, *, groups=None, prior=None, judged=None) -> "MaxRepSelector":
+    def fit(self, X, y=None, *, groups=None, prior=None, judged=None) -> Self:
         """Rank the documents of each query by what each adds to the representation of the pool.
 
         Parameters
@@ -369,7 +369,7 @@ def _warn_of_empty(texts, values, is_empty):
 
 
 def _n_documents(texts, numbers):
-    """Number of documents that have each distinct text: one, where documents have no ids."""
+    """Count the documents with each distinct text: one, where documents have no ids."""
     if "docno" not in getattr(getattr(texts, "index", None), "names", ()):
         return np.ones(numbers.max() + 1)
     docnos = texts.index.get_level_values("docno")
@@ -451,7 +451,7 @@ def facility_location(
 
 
 def _tie_key(values):
-    """Whole numbers in the order of values from 0 on, equal for values that are a tie."""
+    """Return whole numbers in the order of values from 0 on, equal for values that are a tie."""
     # Adding 0 turns -0.0, whose bits are a negative number, into 0.0.
     bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.int64)
     # The bits of floats from 0 on are in the floats' order; the last ones are rounded off.

@@ -211,7 +211,7 @@ def _warn_of_all_relevant(table, n_relevant):
 
 
 def _number(n_relevant, share):
-    """Number of a query's rows that are taken, of any number of them."""
+    """Return the number of a query's rows that are taken, of any number of them."""
 
     def number(sizes):
         if n_relevant is not None:
@@ -222,17 +222,17 @@ def _number(n_relevant, share):
 
 
 def _by_runs(table):
-    """The more runs, the better."""
+    """Prefer documents: the more runs, the better."""
     return [-table.notna().to_numpy().sum(axis=1)]
 
 
 def _by_runs_and_ranks(table):
-    """The more runs, then the smaller the sum of ranks, the better."""
+    """Prefer documents: the more runs, then the smaller the sum of ranks, the better."""
     return [*_by_runs(table), np.nansum(table.to_numpy(), axis=1)]
 
 
 def _by_wins(table):
-    """The more wins, then the fewer losses, the better."""
+    """Prefer documents: the more wins, then the fewer losses, the better."""
     wins, losses = condorcet_counts(table)
     return [-wins, losses]
 
@@ -264,7 +264,7 @@ def _take_first(keys, queries, number):
 
 
 def _queries(table):
-    """Number of the query of each row, in the order of the table."""
+    """Return the number of the query of each row, in the order of the table."""
     return pd.factorize(table.index.get_level_values("qid"))[0]
 
 
@@ -289,7 +289,7 @@ def condorcet_counts(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 
 
 def run_bias(table: pd.DataFrame) -> pd.Series:
-    """One minus the cosine of each run's response vector with the sum over all runs.
+    """Return one minus the cosine of each run's response vector with the sum over all runs.
 
     A document has the sum of 1 / rank over queries; the factor 30 of the paper cancels. The sum
     over all runs includes the run itself. A run that returns nothing has bias 1.
@@ -305,7 +305,7 @@ def run_bias(table: pd.DataFrame) -> pd.Series:
 
 
 def most_biased(table: pd.DataFrame) -> list:
-    """Names of the more biased half of the runs, rounded half up; ties by name."""
+    """Return names of the more biased half of the runs, rounded half up; ties by name."""
     bias = run_bias(table).sort_index().sort_values(ascending=False, kind="stable")
     return sorted(bias.index[: round_half_up(0.5, len(bias))])
 
@@ -336,7 +336,7 @@ def run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, object, d
 
 
 def only_pool_of(table: pd.DataFrame, names) -> pd.DataFrame:
-    """The rank table of some of the runs, without the documents that only others return."""
+    """Return the rank table of some of the runs, without the documents that only others return."""
     return table[list(names)].dropna(how="all")
 
 

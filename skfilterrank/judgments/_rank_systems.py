@@ -177,7 +177,7 @@ def _check_enough(names, teams):
 
 
 def _best_first(values, measures):
-    """Rows by the first column, ties by name."""
+    """Return rows by the first column, ties by name."""
     key = values.iloc[:, 0].to_numpy()
     first = measures.get(values.columns[0])
     if first is None or first.measure.greater_is_better:
@@ -236,7 +236,7 @@ def _incidence(table):
 
 
 def mean_values(runs, names, labels: pd.DataFrame, measures: dict) -> pd.DataFrame:
-    """Mean of each measure over queries and over the columns of labels, a row for each run.
+    """Return means of each measure over queries and columns of labels, a row for each run.
 
     Runs are taken to their last document, whatever the depth of the pool: documents outside it
     are unjudged.
@@ -261,7 +261,7 @@ def _whole_runs(runs, names) -> Iterator[tuple]:
 
 
 def _values(ranks, labels, queries, judged_queries, measures):
-    """Values of one run for every query of the pool, for each column of labels."""
+    """Yield values of one run for every query of the pool, for each column of labels."""
     codes = queries.get_indexer(ranks.index.get_level_values("qid"))
     ranks, codes = ranks[codes >= 0], codes[codes >= 0]
     places = labels.index.get_indexer(ranks.index)

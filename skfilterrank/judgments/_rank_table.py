@@ -13,7 +13,7 @@ from skfilterrank.io import read_runs
 
 
 def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
-    """Ranks of all documents that some run returns.
+    """Return ranks of all documents that some run returns.
 
     The table is the pool of the runs, one row for each query and document, and tells at which rank
     each run returns it. What works on runs takes this table, so that it is made once.
@@ -131,7 +131,7 @@ def as_rank_table(runs, *, depth: int | None = None, name: str = "runs") -> pd.D
 
 
 def rank_values(table) -> np.ndarray:
-    """The ranks of a rank table, float64 of shape (n_documents, n_runs)."""
+    """Return the ranks of a rank table, float64 of shape (n_documents, n_runs)."""
     if not all(pd.api.types.is_numeric_dtype(dtype) for dtype in table.dtypes.unique()):
         raise InputError("a rank table must hold numbers, NaN where not returned.")
     ranks = table.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -146,12 +146,12 @@ def rank_values(table) -> np.ndarray:
 
 
 def check_depth(depth) -> int | None:
-    """None, or a positive whole number."""
+    """Check a depth: None, or a positive whole number."""
     return check_count(depth, "depth", or_none=True)
 
 
 def _factorize(columns, name):
-    """Codes over all runs, and the sorted distinct ids."""
+    """Return codes over all runs, and the sorted distinct ids."""
     is_text = [pd.api.types.is_string_dtype(column.dtype) for column in columns]
     if len(set(is_text)) > 1:
         raise InputError(

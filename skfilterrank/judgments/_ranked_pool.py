@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.forms import has_labels
-from skfilterrank._files.named_runs import errors_of, is_by_topic, named_runs
+from skfilterrank._files.named_runs import errors_of, is_by_query, named_runs
 from skfilterrank._lists.checks import cached_property
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.results import counted
@@ -183,7 +183,7 @@ class RankedPool:
         return pd.DataFrame({"n_outside": n_shown - n_inside, "n_shown": n_shown}, index)
 
     def rows_of(self, index, what) -> np.ndarray:
-        """Rows of some documents, all of which must be in the pool."""
+        """Return rows of some documents, all of which must be in the pool."""
         rows = self.index.get_indexer(index)
         if (rows < 0).any():
             lost = index[rows < 0]
@@ -213,7 +213,7 @@ def _gains_of(labels, gains):
 
 
 def ranked_pool(machine_qrels, runs, pool=None) -> RankedPool:
-    """The pool of some arguments; a pool that was made before as it is."""
+    """Return the pool of some arguments; a pool that was made before as it is."""
     if not isinstance(runs, RankedPool):
         return RankedPool.read(machine_qrels, runs, pool=pool)
     if machine_qrels is not None or pool is not None:
@@ -248,10 +248,10 @@ def warn_of_outside(pool: RankedPool, parsed) -> None:
 
 
 def judges_of(machine_qrels) -> dict:
-    """Labels of each judge, as Series."""
+    """Return labels of each judge, as Series."""
     if machine_qrels is None:
         return {}
-    if not isinstance(machine_qrels, Mapping) or is_by_topic(machine_qrels):
+    if not isinstance(machine_qrels, Mapping) or is_by_query(machine_qrels):
         machine_qrels = {"machine": machine_qrels}
     if not machine_qrels:
         raise InputError("machine_qrels is empty: give at least one judge, or None.")
@@ -332,8 +332,8 @@ def _places(runs, index):
         places = np.arange(1, len(aligned.y_true) + 1)
         places -= np.repeat(aligned.index.starts, aligned.index.sizes)
         names.append(str(name))
-        if aligned.missing_topics:
-            missing[str(name)] = aligned.missing_topics
+        if aligned.missing_queries:
+            missing[str(name)] = aligned.missing_queries
         row = aligned.y_true[retrieved].astype(np.int64)
         entries.append((np.full(len(row), number), row, places[retrieved]))
     if len(set(names)) < len(names):
@@ -378,7 +378,7 @@ def fold_documents(pool) -> Folding:
 
 
 def _ordered(pool):
-    """Rows in their order, query by query, and the place of each query."""
+    """Return rows in their order, query by query, and the place of each query."""
     places = np.zeros((len(pool), len(pool.runs)), dtype=np.int64)
     places[pool.row, pool.run] = pool.place
     machine = [np.unique(labels, return_inverse=True)[1] for labels in pool.machine.values()]

@@ -1,6 +1,6 @@
 """Selectors that rank documents without answers: by prior, pooling, at random, statAP."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -77,7 +77,7 @@ class PriorSelector(QuerySelector):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X, y=None, *, groups=None, prior=None) -> "PriorSelector":
+    def fit(self, X, y=None, *, groups=None, prior=None) -> Self:
         """Rank the documents of each query by their prior.
 
         Parameters
@@ -212,7 +212,7 @@ class PoolingSelector(RunSelector):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X, y=None, *, groups=None, prior=None) -> "PoolingSelector":
+    def fit(self, X, y=None, *, groups=None, prior=None) -> Self:
         """Rank the documents of each query by their ranks in the runs.
 
         Parameters
@@ -248,7 +248,7 @@ class PoolingSelector(RunSelector):
         return self.best_rank_ <= check_depth(self.depth)
 
     def _prepare(self, X, index):
-        """Ranks as an array."""
+        """Return ranks as an array."""
         ranks = super()._prepare(X, index)
         self.best_rank_ = best_ranks(ranks)
         return ranks
@@ -368,7 +368,7 @@ class RandomSelector(QuerySelector):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X, y=None, *, groups=None, prior=None) -> "RandomSelector":
+    def fit(self, X, y=None, *, groups=None, prior=None) -> Self:
         """Rank the documents of each query at random.
 
         Parameters
@@ -645,7 +645,7 @@ class StatAPSelector(QuerySelector):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X, y=None, *, groups=None, prior=None) -> "StatAPSelector":
+    def fit(self, X, y=None, *, groups=None, prior=None) -> Self:
         """Get ready to draw.
 
         Parameters
@@ -741,7 +741,7 @@ class StatAPSelector(QuerySelector):
         return probability
 
     def _queries(self, budgets):
-        """Rows of each query that are certain, all others by prior, and how many to draw."""
+        """Yield rows of each query that are certain, all others by prior, and how many to draw."""
         order = self._index.row_order()
         ends = np.cumsum(self._index.sizes)
         n_certain = round_half_up(self._pooled, budgets)
@@ -790,7 +790,7 @@ def draw_probability(weights, n_draws) -> np.ndarray:
 
 
 def _buckets(weights, size):
-    """Share of the weights, and number of documents, of each bucket."""
+    """Return the share of the weights, and number of documents, of each bucket."""
     starts = np.arange(0, len(weights), size)
     sizes = np.diff(starts, append=len(weights))
     if weights[0] > 0:

@@ -11,6 +11,7 @@ from skfilterrank._lists.checks import (
     is_whole_number,
 )
 from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._label_model import LabelModel, Prediction
@@ -31,6 +32,12 @@ _MOST_GRADES = 12
 _OF_CHANCE = 0.2
 
 
+@suggests(
+    by_place="Pass the machine's labels, the runs and the measures, and the rest by name.",
+    machine="machine_qrels=",
+    measure="measures=",
+    n="n_total=",
+)
 def draw_sample(
     machine_qrels,
     runs,
@@ -51,9 +58,8 @@ def draw_sample(
     machine_qrels : qrels, dict of name to qrels, or None
         Labels of one judge, or of several by name: paths or data frames. None where there is no
         machine; `pool` says then what can be drawn.
-    runs : path, list of paths, dict of name to run, or RankedPool
-        The runs that are to be estimated, as :func:`skfilterrank.metrics.evaluate_runs` takes them;
-        or what :meth:`RankedPool.read` made of them, with `machine_qrels` and `pool` None.
+    runs : path, list of paths, or dict of name to run
+        The runs that are to be estimated, as :func:`skfilterrank.metrics.evaluate_runs` takes them.
     measures : str or list of str
         What is to be estimated, such as "ndcg@10": documents that cannot change it are not drawn.
     n_total : int or float
@@ -190,7 +196,7 @@ def _number(n_total, n_possible, what):
 
 
 def _draw_queries(pool, n_total, known, random_state):
-    """All documents of some queries."""
+    """Return all documents of some queries."""
     if known is not None:
         raise InputError("judged is of no use with unit='query': queries are drawn whole.")
     n_queries = len(pool.queries)

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -21,12 +21,15 @@ from skfilterrank._lists.checks import (
     is_finite_number,
     is_whole_number,
 )
+from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.queries import check_groups, check_same_index
 from skfilterrank._lists.sklearn_compat import safe_indexing
 from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.judgments._rank_table import are_runs, as_rank_table
 
+# Message for guessed names of the budget.
+BUDGET = "n_total= (documents of all queries together), n_per_query= or share="
 _SEEDS = np.iinfo(np.int32).max
 _SHOWN = 5
 # Queries that one process takes at a time: most are ranked faster than they are sent.
@@ -109,11 +112,11 @@ class QuerySelector(BaseEstimator):
         return self._prepare(X, index)
 
     def _query_rows(self, X, rows):
-        """The part of what `_prepare` gave that belongs to a query: hook."""
+        """Return the part of what `_prepare` gave that belongs to a query: hook."""
         return None if X is None else safe_indexing(X, rows)
 
     @all_or_nothing
-    def fit(self, X, y=None, *, groups=None, prior=None) -> "QuerySelector":
+    def fit(self, X, y=None, *, groups=None, prior=None) -> Self:
         """Rank the documents of each query.
 
         Parameters
@@ -182,6 +185,7 @@ class QuerySelector(BaseEstimator):
         self._index = index
         return self
 
+    @suggests(by_place=f"Name the budget: {BUDGET}.", n=BUDGET, budget=BUDGET)
     def select(self, *, n_per_query=None, n_total=None, share=None) -> np.ndarray:
         """Choose the rows to judge under a budget.
 
@@ -225,7 +229,7 @@ class QuerySelector(BaseEstimator):
         return self.ranking_ <= budgets[self._index.codes()]
 
     def _streams(self, n_queries):
-        """A random generator for each query, or None for all."""
+        """Return a random generator for each query, or None for all."""
         if "random_state" not in self.get_params(deep=False):
             return [None] * n_queries
         self.seed_ = int(check_random_state(self.random_state).randint(_SEEDS))
@@ -254,11 +258,11 @@ class RunSelector(QuerySelector):
     pool_: Any
 
     def _read(self, X):
-        """The rank table of X."""
+        """Return the rank table of X."""
         return as_rank_table(X, name="X")
 
     def _prepare(self, X, index):
-        """Ranks as an array."""
+        """Return ranks as an array."""
         self.pool_ = X.index
         return X.to_numpy(dtype=np.float64, na_value=np.nan)
 
@@ -271,7 +275,7 @@ class RunSelector(QuerySelector):
 
 
 def _batches(items, n):
-    """Lists of n items, the last one shorter."""
+    """Yield lists of n items, the last one shorter."""
     items = iter(items)
     while batch := list(itertools.islice(items, n)):
         yield batch
@@ -348,7 +352,7 @@ def named_budgets(index, n_per_query, n_total, share, *, warn: bool = True):
 
 
 def round_half_up(share: float, sizes) -> np.ndarray:
-    """The share of each size as a whole number, by the decimal digits of the share."""
+    """Return the share of each size as a whole number, by the decimal digits of the share."""
     # 0.29 * 50 is 14.499999999999998 as a product of floats.
     exact = Fraction(str(float(share)))
     distinct, places = np.unique(sizes, return_inverse=True)
@@ -357,7 +361,7 @@ def round_half_up(share: float, sizes) -> np.ndarray:
 
 
 def check_prior(prior, n_rows: int) -> np.ndarray | None:
-    """One finite number from 0 on for each row, as float64."""
+    """Check a prior: one finite number from 0 up for each row; return it as float64."""
     if prior is None:
         return None
     values = check_numbers(prior, "prior", n_rows=n_rows).astype(np.float64, copy=False)
@@ -375,7 +379,7 @@ def check_prior(prior, n_rows: int) -> np.ndarray | None:
 
 
 def check_same_rows(X, values, name: str = "prior") -> None:
-    """Two pandas objects that both carry query ids must have the same index."""
+    """Raise an error if two pandas objects with query ids have different indexes."""
     try:
         check_same_index(X, values)
     except ValueError:
@@ -410,7 +414,7 @@ def is_texts(X) -> bool:
 
 
 def check_texts(texts) -> list[str]:
-    """Texts as a list of str; missing ones are empty, and a warning counts and lists them."""
+    """Return texts as a list of str; missing ones become empty, with a warning that lists them."""
     values = list(texts)
     is_text = np.array([isinstance(text, str) for text in values], dtype=bool)
     without = np.flatnonzero(~is_text)
@@ -428,7 +432,7 @@ def check_texts(texts) -> list[str]:
 
 
 def shown_rows(X, rows) -> str:
-    """The first of some rows, by their index where X has one."""
+    """Return the first of some rows, by their index where X has one."""
     labels = X.index[rows[:_SHOWN]].tolist() if isinstance(X, pd.Series) else rows[:_SHOWN].tolist()
     rest = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
     return "rows " + ", ".join(map(str, labels)) + rest

@@ -182,7 +182,7 @@ def _some_entries(X, kept):
 
 
 def _normalised(X):
-    """Rows divided by their norms."""
+    """Return rows divided by their norms."""
     lengths = np.diff(X.indptr)
     filled = X.indptr[:-1][lengths > 0]
     if len(filled) == 0:
@@ -300,7 +300,7 @@ class _Comparison:
 
 
 def running_sums(values):
-    """Sums of the first 0, 1, 2, ... values."""
+    """Return sums of the first 0, 1, 2, ... values."""
     return np.concatenate((np.zeros(1, dtype=values.dtype), np.cumsum(values)))
 
 

@@ -65,7 +65,7 @@ class SumOfLabels:
         self.is_linear = not self.slope.any() and self._is_scale_constant()
 
     def _form(self, gains, sizes):
-        """The library's declaration, for lists of some gains."""
+        """Return the library's declaration, for lists of some gains."""
         starts = np.cumsum(sizes) - sizes
         index = GroupIndex(np.arange(len(sizes)), sizes, starts, None, len(gains))
         if self.parsed.measure.own_reading is not None:
@@ -338,7 +338,7 @@ class Expansion:
 
 
 def _over(values, scale):
-    """Values over the scale, 0 where that is 0."""
+    """Return values over the scale, 0 where that is 0."""
     return np.divide(values, scale, out=np.zeros(np.shape(values)), where=scale != 0)
 
 
@@ -349,7 +349,7 @@ def _centred(slope, probabilities, pool):
 
 
 def _per_query(effect, values, pool):
-    """Sums of effect times values over each query's documents: (n_runs, n_queries)."""
+    """Return sums of effect times values over each query's documents: (n_runs, n_queries)."""
     queries = sparse.csr_array(
         (values, (pool.codes, np.arange(len(pool)))), shape=(len(pool.queries), len(pool))
     )
@@ -357,7 +357,7 @@ def _per_query(effect, values, pool):
 
 
 def _per_list(values, form):
-    """Sums over the entries of each list: (n_runs, n_queries)."""
+    """Return sums over the entries of each list: (n_runs, n_queries)."""
     shape = len(form.pool.runs), len(form.pool.queries)
     return np.bincount(form.segment, values, minlength=shape[0] * shape[1]).reshape(shape)
 

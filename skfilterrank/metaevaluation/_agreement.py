@@ -34,7 +34,7 @@ class Agreement(Result):
     _digits = 3
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each query ("qid"): share, and numbers of pairs of systems."""
+        """Return a row for each query ("qid"): share, and numbers of pairs of systems."""
         return self.by_query.copy()
 
     def _summary(self):
@@ -193,7 +193,7 @@ def _signs(values, pairs, tolerance):
 
 
 def share_of(part, whole):
-    """A share; NaN of nothing."""
+    """Return a share; NaN of nothing."""
     return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
 
 
@@ -230,7 +230,7 @@ class MeasureConflicts(Result):
         return self.n_disagreements / self.n_pairs
 
     def pairs(self, *outcomes: str) -> list[tuple[str, str]]:
-        """Names of the systems of each pair with one of these outcomes.
+        """Return names of the systems of each pair with one of these outcomes.
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ class MeasureConflicts(Result):
         return [(names[self.first.first[p]], names[self.first.second[p]]) for p in places]
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each pair, disagreements first (opposite ones before all).
+        """Return a row for each pair, disagreements first (opposite ones before all).
 
         Returns
         -------

@@ -20,12 +20,12 @@ TEXT = "text"
 
 @dataclass(frozen=True, eq=False)
 class JudgedPool:
-    """The judged documents of some topics, and the lists of all runs, one behind the other.
+    """The judged documents of some queries, and the lists of all runs, one behind the other.
 
     Attributes
     ----------
     labels : ndarray of shape (n_rows,), dtype float64
-        Labels of the judged documents, topic by topic.
+        Labels of the judged documents, query by query.
     gains : ndarray of shape (n_rows,), dtype float64
         Their gains.
     ranks : DataFrame of shape (n_rows, n_runs)
@@ -33,11 +33,11 @@ class JudgedPool:
     documents : DataFrame of n_rows rows, or None
         Their texts, in column "text", and columns of numbers.
     lists : AlignedRun
-        All lists, run by run and topic by topic.
+        All lists, run by run and query by query.
     rows : ndarray, dtype int64
         Row of each document in the lists; n_rows where it is not judged.
     dropped_queries : tuple of str
-        Topics that are left out.
+        Queries that are left out.
     """
 
     labels: np.ndarray
@@ -67,8 +67,8 @@ class JudgedPool:
         judged = judged[~judged.index.get_level_values("qid").isin(lacking)]
         if judged.empty:
             raise InputError(
-                "no judged topic is left that all runs have: there is nothing to compare. Compare "
-                "the ids of topics, or give missing='empty'."
+                "no judged query is left that all runs have: there is nothing to compare. Compare "
+                "the ids of queries, or give missing='empty'."
             )
         ranks = rank_table(frames, depth=depth)
         ranks.index = ranks.index.set_levels([level.astype(str) for level in ranks.index.levels])
@@ -96,12 +96,12 @@ class JudgedPool:
 
     @property
     def queries(self) -> list:
-        """The topics."""
+        """The queries."""
         return self.ranks.index.unique("qid").tolist()
 
     @property
-    def topics(self) -> np.ndarray:
-        """Topic of each judged document."""
+    def groups(self) -> np.ndarray:
+        """Query of each judged document."""
         return self.ranks.index.get_level_values("qid").to_numpy()
 
     def without(self, systems) -> tuple[np.ndarray, pd.DataFrame]:
@@ -121,11 +121,11 @@ class JudgedPool:
         return table
 
     def on_lists(self, values, fill=np.nan) -> np.ndarray:
-        """Values of the judged documents where these stand in the lists."""
+        """Return values of the judged documents where these stand in the lists."""
         return np.append(values, fill)[self.rows]
 
     def means(self, labels, wanted, *, inclusion=None, **params) -> np.ndarray:
-        """Mean of each run by each measure, (n_measures, n_runs)."""
+        """Return the mean of each run by each measure, (n_measures, n_runs)."""
         lists = replace(self.lists, y_true=self.on_lists(labels))
         if inclusion is not None:
             # Documents that cannot be drawn have no weight, and must not divide by 0.
@@ -141,23 +141,23 @@ class JudgedPool:
 
 
 def over_runs(values, measure, n_runs) -> np.ndarray:
-    """Mean of each run, of one value for each list."""
+    """Return the mean of each run, of one value for each list."""
     mean = OVER_QUERIES[measure.over_queries]
     return np.array([mean(own) for own in values.reshape(n_runs, -1)])
 
 
 def _lacking(frames, judged, missing):
-    """Judged topics that some run does not have and that are to be left out."""
+    """Judged queries that some run does not have and that are to be left out."""
     if missing == "empty":
         return []
-    topics = judged.index.unique("qid")
+    queries = judged.index.unique("qid")
     lacking = set()
     for name, frame in frames.items():
-        absent = topics.difference(frame["qid"].astype(str).unique())
+        absent = queries.difference(frame["qid"].astype(str).unique())
         if len(absent) and missing == "raise":
             raise InputError(
-                f"topic {brief(absent[0])} is not in the run {brief(name)}. Runs are compared on "
-                "the same topics: give missing='drop' to leave out such topics for all runs, or "
+                f"query {brief(absent[0])} is not in the run {brief(name)}. Runs are compared on "
+                "the same queries: give missing='drop' to leave out such queries for all runs, or "
                 "missing='empty' to count them as empty lists."
             )
         lacking |= set(absent)
@@ -165,7 +165,7 @@ def _lacking(frames, judged, missing):
 
 
 def _stacked(frames, judged, ties):
-    """Lists of all runs as one aligned run, and the row of each of their documents."""
+    """Return lists of all runs as one aligned run, and the row of each of their documents."""
     # Each document's label is its row.
     numbered = judged.index.to_frame(index=False).assign(label=np.arange(float(len(judged))))
     index = QrelsIndex(numbered)
@@ -173,8 +173,8 @@ def _stacked(frames, judged, ties):
     for name, frame in frames.items():
         with errors_of(name, None):
             aligned.append(index.align(frame, ties=ties if ties == "stable" else "docno"))
-    n_topics = aligned[0].index.n_queries
-    codes = [number * n_topics + each.index.codes() for number, each in enumerate(aligned)]
+    n_queries = aligned[0].index.n_queries
+    codes = [number * n_queries + each.index.codes() for number, each in enumerate(aligned)]
     lists = np.concatenate(codes)
     found = np.concatenate([each.y_true for each in aligned])
     stacked = replace(
@@ -184,14 +184,14 @@ def _stacked(frames, judged, ties):
         pooled=np.concatenate([each.pooled for each in aligned]),
         index=check_groups(lists, n_rows=len(lists)),
         name=None,
-        missing_topics=(),
+        missing_queries=(),
         _documents=(),
     )
     return stacked, np.where(np.isnan(found), len(judged), found).astype(np.int64)
 
 
 def _documents(documents, index):
-    """Texts and numbers of the judged documents, in their order."""
+    """Return texts and numbers of the judged documents, in their order."""
     if documents is None:
         return None
     if isinstance(documents, pd.DataFrame):

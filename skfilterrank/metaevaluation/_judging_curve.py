@@ -36,7 +36,7 @@ class JudgingCurve(Result):
     _digits = 3
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each selection, mitigation and share.
+        """Return a row for each selection, mitigation and share.
 
         Columns "selection", "mitigation", "share", "n_labels", "n_samples", and "tau" and "rmse",
         means over the samples, each with "_low" and "_high": the quantiles of the samples, NaN
@@ -153,12 +153,12 @@ default=("none", "condensed")
         What is made of the documents whose label is hidden. "none" takes them as unjudged,
         "condensed" out of the lists, "bounds" the middle of the least and the highest value they
         allow (slow for long lists), "completed" predicts their labels by a LabelPredictor, which
-        leaves topics whose kept labels are all alike as they are where it has texts. The name of a
+        leaves queries whose kept labels are all alike as they are where it has texts. The name of a
         measure, such as "infap", "bpref", "induced_ap" or "stat_ap", estimates `measure` by that
         one. Of a dict also LabelPredictors, and functions that take the table above with columns
         "qid", "docno" and "label", NaN where hidden, and return all labels.
     shares : float or sequence of float, default=(0.05, 0.1, 0.2, 0.3, 0.5)
-        Shares, in (0, 1], of each topic's judged documents that keep their label, rounded half
+        Shares, in (0, 1], of each query's judged documents that keep their label, rounded half
         up, but at least one document.
     documents : dict or Series {docno: text}, DataFrame or None, default=None
         What "maxrep" and "completed" look at: texts, or a DataFrame by "docno", or "qid" and
@@ -171,7 +171,7 @@ default=("none", "condensed")
     confidence_level : float, default=0.95
         Of the intervals over these draws.
     missing : {"raise", "drop", "empty"}, default="raise"
-        What becomes of a judged topic that is not in some run, as in :func:`score_systems`.
+        What becomes of a judged query that is not in some run, as in :func:`score_systems`.
     gains, ties, unjudged_label, predicted
         As in :func:`skfilterrank.metrics.evaluate_run`.
     random_state : int, RandomState or None, default=None
@@ -190,7 +190,7 @@ default=("none", "condensed")
         selections, mitigations : tuple of str
             Their names.
         shares : ndarray of shape (n_shares,), dtype float64
-            Shares of each topic's judged documents whose label is used, ascending.
+            Shares of each query's judged documents whose label is used, ascending.
         n_labels : ndarray of shape (n_shares,), dtype int64
             How many labels these are.
         truth : ndarray of shape (n_systems,), dtype float64
@@ -210,7 +210,7 @@ dtype float64
         systems, queries : tuple of str
             What is compared.
         dropped_queries : tuple of str
-            Topics that are left out, as they are not in all runs.
+            Queries that are left out, as they are not in all runs.
 
     Raises
     ------
@@ -236,10 +236,10 @@ dtype float64
     first `depth` are selected last by strategies that look at ranks.
 
     Strategies that ask for answers ("mtf", "mtc") get them from `qrels`. With "random" all chances
-    of inclusion of a topic are the same; of the others "statap" alone has some, which "stat_ap"
+    of inclusion of a query are the same; of the others "statap" alone has some, which "stat_ap"
     needs.
 
-    The intervals say how much depends on the draw, not on the topics: for selections that are not
+    The intervals say how much depends on the draw, not on the queries: for selections that are not
     random there are none.
 
     References
@@ -347,7 +347,7 @@ class LeftOutTeams(Result):
     _digits = 3
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each selection, mitigation, share and system.
+        """Return a row for each selection, mitigation, share and system.
 
         Columns "selection", "mitigation", "share", "system", "team", "truth", "bias",
         "other_bias" and "rank_change".
@@ -365,7 +365,7 @@ class LeftOutTeams(Result):
         return table
 
     def summary(self) -> pd.DataFrame:
-        """A row for each selection, mitigation and share, over the systems.
+        """Return a row for each selection, mitigation and share, over the systems.
 
         Columns "bias" and "other_bias", means; "unfairness", the mean of their difference;
         "rank_change", the mean size of the change of places; and "largest_fall", the most places
@@ -438,7 +438,7 @@ def leave_teams_out(
     selections, mitigations, documents
         As :func:`judging_curve` takes them.
     shares : float or sequence of float, default=(0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
-        Shares, in (0, 1], of each topic's documents of the pool that are judged; of 1, all that
+        Shares, in (0, 1], of each query's documents of the pool that are judged; of 1, all that
         the other teams return, as in [1]_.
     depth : int or None, default=100
         Ranks of the runs up to which documents are in the pool.
@@ -470,7 +470,7 @@ def leave_teams_out(
         measure : str
             What is estimated.
         queries, dropped_queries : tuple of str
-            The topics, and those that are left out, as they are not in all runs.
+            The queries, and those that are left out, as they are not in all runs.
 
     Raises
     ------

@@ -86,11 +86,11 @@ class Experiment:
         """Count the documents that are judged at each share."""
         rows = np.zeros((len(self.pool.labels), 1))
         ones = np.ones(len(rows))
-        order = PriorSelector().fit(rows, groups=self.pool.topics, prior=ones)
+        order = PriorSelector().fit(rows, groups=self.pool.groups, prior=ones)
         return np.array([len(order.select(share=share)) for share in self.shares])
 
     def run(self, left_out: Iterable[tuple] = ((),)) -> np.ndarray:
-        """The runs' estimated means when some had not been there, for each set of these.
+        """Return the runs' estimated means when some had not been there, for each set of these.
 
         Shape (n_sets, n_selections, n_mitigations, n_shares, n_samples, n_runs); NaN where there
         is no such estimate, and beyond the first sample of a selection that has but one.
@@ -129,7 +129,7 @@ class Experiment:
 
 
 def _estimates(pool, left_out, selection, mitigations, shares, seed):
-    """Means by mitigation, share and run of one selection."""
+    """Return means by mitigation, share and run of one selection."""
     rows, ranks = pool.without(left_out)
     judging = Judging(selection, pool.table(rows, ranks), ranks, pool.labels[rows], seed)
     return np.stack(

@@ -109,7 +109,7 @@ class Judging:
 
     def __init__(self, selection, table, ranks, labels, seed):
         self.table = table
-        self.topics = table.index.get_level_values("qid").to_numpy()
+        self.groups = table.index.get_level_values("qid").to_numpy()
         self.selector = selection
         prior = table["prior"].to_numpy()
         if not isinstance(selection, _KINDS):
@@ -119,18 +119,18 @@ class Judging:
         if is_random(selector):
             selector.set_params(random_state=seed)
         X = _features(table) if isinstance(selector, MaxRepSelector) else ranks
-        self.selector = selector.fit(X, labels, groups=self.topics, prior=prior)
+        self.selector = selector.fit(X, labels, groups=self.groups, prior=prior)
         if isinstance(selector, MoveToFrontSelector | MTCSelector):
             # Asked for its order once: it makes it anew each time.
             self.selector = self._by(-selector.simulate(labels).ranking_.astype(float))
 
     def _by(self, score):
-        """A strategy of the order of scores, higher first."""
-        return PriorSelector().fit(self.table, groups=self.topics, prior=rankdata(score, "min"))
+        """Return a strategy of the order of scores, higher first."""
+        return PriorSelector().fit(self.table, groups=self.groups, prior=rankdata(score, "min"))
 
     def judged(self, share) -> np.ndarray:
         """Documents that are judged, as a mask."""
-        judged = np.zeros(len(self.topics), dtype=bool)
+        judged = np.zeros(len(self.groups), dtype=bool)
         judged[self.selector.select(share=share)] = True
         return judged
 
@@ -139,7 +139,7 @@ class Judging:
         if hasattr(self.selector, "inclusion_probability"):
             return self.selector.inclusion_probability(share=share)
         if isinstance(self.selector, RandomSelector) and not self.selector.oracle:
-            _, codes = np.unique(self.topics, return_inverse=True)
+            _, codes = np.unique(self.groups, return_inverse=True)
             return (np.bincount(codes, weights=judged) / np.bincount(codes))[codes]
         return None
 
@@ -152,7 +152,7 @@ def _features(table):
 
 
 def _checked(score, n_rows):
-    """One finite number for each document."""
+    """Check scores: one finite number for each document."""
     score = check_numbers(score, "what a function of selections returns", n_rows=n_rows)
     if np.isnan(score).any():
         raise InputError("a function of selections returned NaN: give each document a number.")
@@ -211,11 +211,11 @@ class Mitigations:
         return [name for name, each in self.predictors.items() if not _is_function(each)]
 
     def truth(self, pool) -> np.ndarray:
-        """The runs' means by all labels."""
+        """Return the runs' means by all labels."""
         return pool.means(pool.labels, {"truth": self.measure}, **self.params)[0]
 
     def estimate(self, pool, judging, share, rows) -> np.ndarray:
-        """The runs' means by the labels of a share, (n_mitigations, n_runs).
+        """Return the runs' means by the labels of a share, (n_mitigations, n_runs).
 
         NaN for measures that need chances of inclusion where the selection has none.
         """
@@ -249,7 +249,7 @@ class Mitigations:
 
 
 def _condensed(measure):
-    """The measure of lists without unjudged documents."""
+    """Return the measure of lists without unjudged documents."""
     entry = measure.measure
     if entry.library is not None:
         raise InputError(
@@ -281,7 +281,7 @@ def _is_function(predictor):
 
 
 def _completed(predictor, table, name):
-    """Labels of a table, with those that are predicted."""
+    """Return labels of a table, with those that are predicted."""
     known = table["label"].to_numpy()
     if _is_function(predictor):
         labels = check_numbers(
@@ -297,7 +297,7 @@ def _completed(predictor, table, name):
     predictor = clone(predictor).set_params(query="qid", document="docno", label="label")
     with warnings.catch_warnings():
         # Texts that are not there were told of when they were read; of few labels many are alike,
-        # and their topics stay as they are.
+        # and their queries stay as they are.
         warnings.filterwarnings("ignore", "the text holds no known term", DataWarning)
         warnings.simplefilter("ignore", UnjudgedWarning)
         return predictor.fit_transform(table)["label"].to_numpy(dtype=np.float64)

@@ -55,7 +55,7 @@ class LabelDegradation(Result):
     _digits = 3
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each measure and share: means over the samples, and standard deviations.
+        """Return a row for each measure and share: means over the samples, and standard deviations.
 
         Columns "measure", "share", "n_removed", "fraction_tied", "agreement", "kept", and each of
         the last three with "_std" (NaN for a single sample). Samples in which nothing is
@@ -140,7 +140,7 @@ def label_degradation(
     n_samples : int, default=10
         Number of draws, each without replacement.
     missing : {"raise", "drop", "empty"}, default="raise"
-        What becomes of a topic with relevant documents that is not in some run, as in
+        What becomes of a query with relevant documents that is not in some run, as in
         :func:`score_systems`.
     tolerance : float, default=0.0
         Values of a query that differ by at most this much are tied.
@@ -259,7 +259,7 @@ def label_degradation(
             repeat_warnings(said)
             prepared[name] = each
             bar.update()
-        labels = _Labels.of(list(prepared.values()), index.topics, missing)
+        labels = _Labels.of(list(prepared.values()), index.queries, missing)
 
         def values_without(removed):
             """Compute oriented values by each measure when some relevant documents are unjudged."""
@@ -294,11 +294,11 @@ def label_degradation(
 
 
 class _Prepared(NamedTuple):
-    """A run with its judgments, and its rows of relevant documents, sorted by topic and id."""
+    """A run with its judgments, and its rows of relevant documents, sorted by query and id."""
 
     aligned: AlignedRun
     rows: np.ndarray
-    topics: np.ndarray
+    groups: np.ndarray
 
     def without(self, places) -> AlignedRun:
         """Remove the labels of the relevant documents at some places."""
@@ -308,40 +308,40 @@ class _Prepared(NamedTuple):
 
 
 class _Labels:
-    """The relevant documents of the queries that are compared, sorted by topic and id."""
+    """The relevant documents of the queries that are compared, sorted by query and id."""
 
-    def __init__(self, topics, n_runs, is_query):
+    def __init__(self, groups, n_runs, is_query):
         self.n_runs = n_runs
-        self.queries = [topic for topic, kept in is_query.items() if kept]
-        self.dropped_queries = tuple(topic for topic, kept in is_query.items() if not kept)
-        place = {topic: number for number, topic in enumerate(self.queries)}
+        self.queries = [query for query, kept in is_query.items() if kept]
+        self.dropped_queries = tuple(query for query, kept in is_query.items() if not kept)
+        place = {query: number for number, query in enumerate(self.queries)}
         # Documents of queries that are left out are in a query of their own, and keep their label.
-        self.codes = np.array([place.get(topic, len(place)) for topic in topics], dtype=np.int64)
+        self.codes = np.array([place.get(query, len(place)) for query in groups], dtype=np.int64)
         self.sizes = np.bincount(self.codes, minlength=len(place) + 1)
         self.sizes[-1] = 0
 
     @classmethod
-    def of(cls, prepared, all_topics, missing):
-        """Collect the labels of all runs, which are the same; `missing` deals with topics."""
-        topics = prepared[0].topics
-        relevant = set(topics)
-        is_query = {topic: topic in relevant for topic in all_topics}
+    def of(cls, prepared, all_queries, missing):
+        """Collect the labels of all runs, which are the same; `missing` deals with queries."""
+        groups = prepared[0].groups
+        relevant = set(groups)
+        is_query = {query: query in relevant for query in all_queries}
         for each in prepared if missing != "empty" else ():
-            for topic in filter(is_query.get, each.aligned.missing_topics):
+            for query in filter(is_query.get, each.aligned.missing_queries):
                 if missing == "raise":
                     raise InputError(
-                        f"topic {brief(topic)} is not in the run {brief(each.aligned.name)}. Runs "
-                        "are compared on the same topics: give missing='drop' to leave out such "
-                        "topics for all runs, or missing='empty' to count them as empty lists."
+                        f"query {brief(query)} is not in the run {brief(each.aligned.name)}. Runs "
+                        "are compared on the same queries: give missing='drop' to leave out such "
+                        "queries for all runs, or missing='empty' to count them as empty lists."
                     )
-                is_query[topic] = False
+                is_query[query] = False
         if not any(is_query.values()):
             raise InputError(
-                "no topic with relevant documents is left: there is nothing to compare. Check "
-                "gains= against the labels, and whether the runs have the topics of qrels."
+                "no query with relevant documents is left: there is nothing to compare. Check "
+                "gains= against the labels, and whether the runs have the queries of qrels."
             )
         n_runs = np.sum([each.aligned.y_score[each.rows] > -np.inf for each in prepared], axis=0)
-        return cls(topics, n_runs, is_query)
+        return cls(groups, n_runs, is_query)
 
     def n_removed(self, shares):
         """Count the documents of each query to remove, shape (n_shares, n_queries + 1)."""
@@ -369,11 +369,11 @@ def _prepare(name, path, run, index, precision, ties, gains):
     with errors_of(name, path, run):
         aligned = align(index, run, precision=precision, ties=ties)
         rows = np.flatnonzero(as_gains(aligned.y_true, gains) > 0)
-    topics, docnos = aligned.groups[rows], aligned.docnos[rows]
-    order = np.lexsort((docnos, topics))
+    groups, docnos = aligned.groups[rows], aligned.docnos[rows]
+    order = np.lexsort((docnos, groups))
     # The texts are not needed again.
     aligned = replace(aligned, name=name, _documents=())
-    return _Prepared(aligned, rows[order], topics[order])
+    return _Prepared(aligned, rows[order], groups[order])
 
 
 def _statistics(values, full, tolerance):

@@ -128,7 +128,7 @@ class PositionFacts(RowFacts):
 
 
 def resolve_measure(measure, *, exposure="ap", persistence=0.8) -> Values:
-    """A function from sorted positions (n_rankings, n_relevant) to n_rankings values."""
+    """Return a function from sorted positions (n_rankings, n_relevant) to n_rankings values."""
     shared = {"exposure": exposure, "persistence": check_share(persistence, "persistence")}
     if _is_users(measure):
         return partial(_checked_values, function=measure, name=measure)
@@ -172,7 +172,7 @@ def _is_sum_of_positions(form_of):
 
 
 def _sums(positions, form):
-    """The measure as its declaration adds it up."""
+    """Return the measure as its declaration adds it up."""
     level = np.broadcast_to(np.arange(1, positions.shape[1] + 1), positions.shape)
     query = np.zeros((1, 1), dtype=np.intp)
     with np.errstate(invalid="ignore"):
@@ -229,7 +229,7 @@ def check_positions(positions) -> np.ndarray:
 
 
 def as_given(values, like):
-    """A float where one thing was given, else the array."""
+    """Return a float where one thing was given, else the array."""
     return values if np.ndim(like) == 2 else float(values[0])
 
 
@@ -434,7 +434,7 @@ def _number_above(n_items, n_relevant, k):
 
 
 def _all_positions(n_items, n_relevant, _):
-    """One over the number of sets of positions."""
+    """Return one over the number of sets of positions."""
     chosen = np.arange(1, min(n_relevant, n_items - n_relevant) + 1, dtype=np.float64)
     return np.prod(chosen / (n_items - chosen + 1))
 

@@ -276,7 +276,7 @@ def _without_bias(variances, n_queries):
 
 
 def _coefficient(variances, n_queries, kind):
-    """Share of the systems' variance in that of means, 0 where systems do not vary."""
+    """Return the share of the systems' variance in that of means, 0 where systems do not vary."""
     systems, queries, residual = np.asarray(variances)
     noise = (residual + (queries if kind == "phi" else 0.0)) / n_queries
     total = systems + noise

@@ -34,7 +34,7 @@ class StabilityCurve(Result):
     n_systems: int
     measure: str
 
-    _display = "StabilityCurveDisplay"
+    _display = "MeasureCurvesDisplay"
     _places = staticmethod(spread_places)
 
     def to_frame(self) -> pd.DataFrame:
@@ -200,7 +200,7 @@ def draw_samples(n_queries: int, size: int, n_resamples: int, seeds) -> np.ndarr
 
 
 def _rates(values, size, n_resamples, fuzziness, relative, tolerance, seeds):
-    """Shares of wrong and of tied decisions for one number of queries."""
+    """Return shares of wrong and of tied decisions for one number of queries."""
     drawn = draw_samples(values.shape[1], size, n_resamples, seeds)
     means = values @ drawn.T.astype(np.float64) / size
     margins = np.abs(means) * fuzziness if relative else None
@@ -235,7 +235,7 @@ def _check_sizes(sizes, n_queries):
 
 
 def _check_fuzziness(fuzziness):
-    """A finite number that is not negative."""
+    """Check the fuzziness: a finite number from 0 up."""
     if not is_finite_number(fuzziness) or fuzziness < 0:
         raise InputError(f"fuzziness must be a finite number from 0, got {brief(fuzziness)}.")
     return float(fuzziness)
@@ -253,7 +253,7 @@ class SensitivityCurve(Result):
     systems: tuple[str, ...]
     measure: str
 
-    _display = "SensitivityCurveDisplay"
+    _display = "MeasureCurvesDisplay"
     _places = staticmethod(spread_places)
 
     def to_frame(self) -> pd.DataFrame:
@@ -262,7 +262,7 @@ class SensitivityCurve(Result):
         return pd.DataFrame({"success_rate": self.success_rate}, index=index)
 
     def matrix(self) -> pd.DataFrame:
-        """Achieved level of each two systems, shape (n_systems, n_systems), 1 in the diagonal."""
+        """Achieved level of every two systems, shape (n_systems, n_systems), 1 in the diagonal."""
         table = np.ones((len(self.systems), len(self.systems)))
         first, second = np.triu_indices(len(self.systems), 1)
         table[first, second] = table[second, first] = self.asl
@@ -402,7 +402,7 @@ def sensitivity_curve(
 
 
 def _disagreement(scores, n_resamples, random_state, verbose):
-    """Share of resamples with another order than all queries have, for each pair."""
+    """Return the share of resamples with another order than all queries have, for each pair."""
     values, n_systems = scores.values, scores.n_systems
     counts = draw_resamples(scores.n_queries, n_resamples, random_state)
     means = values @ counts.T.astype(np.float64) / scores.n_queries
@@ -443,7 +443,7 @@ class DiscriminativePower(Result):
     difference_required: float
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each pair, the smallest p value first.
+        """Return a row for each pair, the smallest p value first.
 
         Returns
         -------

@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 from skfilterrank._lists.additive import Additive
 from skfilterrank._lists.lazy_names import names_of
 from skfilterrank._lists.measure_names import get_measure, get_measure_names
-from skfilterrank._lists.positions import preference_matrix
 from skfilterrank.metrics._average_precision import (
     average_precision_score,
     q_measure_score,
     sum_precision_score,
 )
 from skfilterrank.metrics._compatibility import compatibility_score, harmful_compatibility
-from skfilterrank.metrics._condensed import bpref_score, induced_ap_score, judged_at_k_score
+from skfilterrank.metrics._condensed import bpref_score, induced_ap_score
 from skfilterrank.metrics._dcg import (
     dcg_score,
     ndcg_0_score,
@@ -22,12 +21,8 @@ from skfilterrank.metrics._dcg import (
 )
 from skfilterrank.metrics._dcg_bounds import dcg_bounds, filtering_difficulty
 from skfilterrank.metrics._evaluate import evaluate
-from skfilterrank.metrics._evaluate_runs import (
-    RunEvaluation,
-    evaluate_run,
-    evaluate_runs,
-    iter_evaluations,
-)
+from skfilterrank.metrics._evaluate_runs import evaluate_run, evaluate_runs
+from skfilterrank.metrics._evaluate_runs import iter_evaluations as iter_evaluations
 from skfilterrank.metrics._filtering import (
     any_forbidden_at_k,
     empty_list_rate,
@@ -60,13 +55,12 @@ from skfilterrank.metrics._search_effort import (
     search_length,
     total_search_efficiency_score,
 )
-from skfilterrank.metrics._sets_and_counts import f_score, interpolated_precision_score
+from skfilterrank.metrics._sets_and_counts import f_score
 from skfilterrank.metrics._unjudged_bounds import unjudged_bounds
 from skfilterrank.metrics._user_models import err_score, rbp_score
 
 __all__ = [
     "Additive",
-    "RunEvaluation",
     "above_chance_score",
     "any_forbidden_at_k",
     "average_precision_score",
@@ -88,9 +82,6 @@ __all__ = [
     "harmful_compatibility",
     "induced_ap_score",
     "inferred_ap_score",
-    "interpolated_precision_score",
-    "iter_evaluations",
-    "judged_at_k_score",
     "lexicographic_preference",
     "lexiprecision_score",
     "lexirecall_score",
@@ -101,7 +92,6 @@ __all__ = [
     "ndcg_min_score",
     "ndcg_score",
     "precision_at_k_score",
-    "preference_matrix",
     "q_measure_score",
     "query_informativeness",
     "qwa_score",

@@ -101,14 +101,14 @@ def judged_at_k_score(block: ListBlock, k):
 
     Examples
     --------
-    >>> from skfilterrank.metrics import judged_at_k_score
+    >>> from skfilterrank.metrics import get_measure
     >>> y_true, y_score = [1, float("nan"), 0, 1], [0.9, 0.8, 0.7, float("-inf")]
-    >>> judged_at_k_score(y_true, y_score, groups=["a"] * 4, k=2)
+    >>> get_measure("judged@2")(y_true, y_score, groups=["a"] * 4)
     0.5
 
     Three documents are shown where ten could be, and two of them are judged:
 
-    >>> round(judged_at_k_score(y_true, y_score, groups=["a"] * 4, k=10), 3)
+    >>> round(get_measure("judged@10")(y_true, y_score, groups=["a"] * 4), 3)
     0.667
     """
     return judged(block, k)

@@ -51,13 +51,13 @@ class RunEvaluation(Result):
     ----------
     name : str
         Name of the run.
-    values : DataFrame of shape (n_topics, n_measures) or None
-        Value of each topic, index "qid"; None where there is an error.
-    missing_topics : tuple of str
-        Topics of the judgments that are not in the run; in `values` with the value of an empty
+    values : DataFrame of shape (n_queries, n_measures) or None
+        Value of each query, index "qid"; None where there is an error.
+    missing_queries : tuple of str
+        Queries of the judgments that are not in the run; in `values` with the value of an empty
         list, unless ``missing="drop"``.
-    unjudged_topics : tuple of str
-        Topics of the run that are not in the judgments; not in `values`.
+    unjudged_queries : tuple of str
+        Queries of the run that are not in the judgments; not in `values`.
     unjudged_share : float
         Share of the documents that nDCG_f or its kin looks at and nobody judged; 0 where no such
         measure is asked for, or nothing is forbidden.
@@ -67,8 +67,8 @@ class RunEvaluation(Result):
 
     name: str
     values: pd.DataFrame | None
-    missing_topics: tuple[str, ...] = ()
-    unjudged_topics: tuple[str, ...] = ()
+    missing_queries: tuple[str, ...] = ()
+    unjudged_queries: tuple[str, ...] = ()
     unjudged_share: float = 0.0
     error: Exception | None = None
 
@@ -77,14 +77,15 @@ class RunEvaluation(Result):
         return pd.DataFrame() if self.values is None else self.values.copy()
 
     def means(self) -> pd.Series:
-        """Return one number for each measure: the mean over topics, unless it knows another."""
+        """Return one number for each measure: the mean over queries, unless it knows another."""
         return pd.Series(dtype=np.float64) if self.values is None else _over_queries(self.values)
 
     def _summary(self):
         if self.values is None:
             return f"{self.name}: {type(self.error).__name__}"
-        n_topics, n_measures = self.values.shape
-        return f"{self.name}, {counted(n_measures, 'measure')} of {counted(n_topics, 'topic')}"
+        n_queries, n_measures = self.values.shape
+        queries = counted(n_queries, "query", "queries")
+        return f"{self.name}, {counted(n_measures, 'measure')} of {queries}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,7 +145,7 @@ def evaluate_run(
     predicted: str = "warn",
     **options,
 ) -> pd.DataFrame:
-    """Return measures of every topic of a run.
+    """Return measures of every query of a run.
 
     Parameters
     ----------
@@ -160,7 +161,7 @@ def evaluate_run(
         Order of documents with equal scores: by document id, descending, as trec_eval does; the
         exact mean over all orders; lowest or highest gain first; the order of the run's rows.
     missing : {"raise", "drop", "empty"}, default="empty"
-        What becomes of topics of the judgments that are not in the run: an error, left out
+        What becomes of queries of the judgments that are not in the run: an error, left out
         (trec_eval's default), or counted as empty lists (``trec_eval -c``).
     precision : {"double", "single"}, default="double"
         "single" rounds scores as trec_eval 9 and pytrec_eval keep them: scores that differ by less
@@ -169,10 +170,10 @@ def evaluate_run(
     unjudged : {"zero", "drop"}, default="zero"
         Whether an unjudged document stands in the list with gain 0, or is taken out of it first.
     undefined : float or "drop", default=0.0
-        Value of a topic for which a measure is undefined; "drop" gives NaN.
+        Value of a query for which a measure is undefined; "drop" gives NaN.
     n_items : int or None, default=1_000_000
         Size of the collection, for the measures that place documents which are not retrieved.
-        None takes the rows of each topic, which differ from run to run: values of different runs
+        None takes the rows of each query, which differ from run to run: values of different runs
         are not to be compared then.
     unjudged_label : None, float, "trec" or "warn", default="warn"
         Labels that mean unjudged, as in :func:`skfilterrank.io.read_qrels`. A dict or callable as
@@ -185,7 +186,7 @@ def evaluate_run(
 
     Returns
     -------
-    DataFrame of shape (n_topics, n_measures), dtype float64
+    DataFrame of shape (n_queries, n_measures), dtype float64
         Index "qid", sorted as text; a column for each measure.
 
     Raises
@@ -268,7 +269,7 @@ def evaluate_runs(
 
     See Also
     --------
-    iter_evaluations : The same, one run after the other.
+    evaluate_run : One run.
 
     Examples
     --------
@@ -318,7 +319,7 @@ def iter_evaluations(
     Yields
     ------
     RunEvaluation
-        Name, values of every topic, and the topics that were not counted; in the order of `runs`.
+        Name, values of every query, and the queries that were not counted; in the order of `runs`.
 
     Raises
     ------
@@ -418,7 +419,7 @@ def _evaluate_named(name, run, index, measures, params, path=None):
             measures, index.labels, params.get("gains"), params.get("unjudged", "zero")
         )
         share = unjudged_share(aligned, misled)
-    return RunEvaluation(name, values, aligned.missing_topics, aligned.unjudged_topics, share)
+    return RunEvaluation(name, values, aligned.missing_queries, aligned.unjudged_queries, share)
 
 
 def _check_params(measures, *, missing="empty", precision="double", **params):
@@ -491,8 +492,8 @@ def _check_aligned(qrels, run, missing, precision, ties, said):
             "with these qrels."
         )
     made_with = {"ties": run.ties}
-    if run.missing_topics:
-        made_with["missing"] = "empty" if run.keeps_missing_topics else "drop"
+    if run.missing_queries:
+        made_with["missing"] = "empty" if run.keeps_missing_queries else "drop"
     for name, given in (("missing", missing), ("ties", ties)):
         if given in (*MISSING, "docno", "stable") and given != made_with.get(name, given):
             raise InputError(
@@ -521,7 +522,7 @@ def _values(
         y_score,
         wanted,
         groups=groups,
-        # The rows of a topic stand in this order, or in that of the run, already.
+        # The rows of a query stand in this order, or in that of the run, already.
         ties="stable" if ties == "docno" else ties,
         **params,
     )

@@ -58,10 +58,10 @@ def register_with_ir_measures() -> SimpleNamespace:
     Notes
     -----
     As everywhere for runs, ties are broken by document id, descending, unless ``ties=`` says
-    otherwise; topics that are not in the run count as empty lists; and collections have
+    otherwise; queries that are not in the run count as empty lists; and collections have
     1,000,000 documents unless ``n_items=`` says otherwise. Names are those of skfilterrank, so
     nothing of ir_measures is replaced: its ``AP`` stays beside our ``ap``. A run that is empty, or
-    has no topic of the judgments, scores as empty lists do.
+    has no query of the judgments, scores as empty lists do.
 
     Two things are as in ir_measures, and not as elsewhere in skfilterrank: a label that a dict of
     ``gains`` does not name is its own gain, so ``gains={2: 5}`` changes label 2 alone; and
@@ -152,13 +152,13 @@ def _provider_class():
             frame = QrelsConverter(qrels).as_pd_dataframe()
             self.wanted = _by_parameters(measures) if len(frame) else []
             self.indexes = [_index(frame, params) for params, _ in self.wanted]
-            super().__init__(measures, list(self.indexes[0].topics) if self.wanted else [])
+            super().__init__(measures, list(self.indexes[0].queries) if self.wanted else [])
 
         def _iter_calc(self, run):
             if not self.wanted:
                 return
             frame = RunConverter(run).as_pd_dataframe()
-            if not _shares_a_topic(self.indexes[0], frame):
+            if not _shares_a_query(self.indexes[0], frame):
                 frame = _run_of_nothing(self.indexes[0])
             for (params, texts), qrels in zip(self.wanted, self.indexes):
                 values = evaluate_run(qrels, frame, list(texts), **params)
@@ -206,17 +206,17 @@ def _index(frame, params):
     return QrelsIndex.of(frame, gains=params.get("gains"), **said)
 
 
-def _shares_a_topic(qrels, run):
-    """Tell whether some topic of a frame of ir_measures is in the judgments."""
+def _shares_a_query(qrels, run):
+    """Tell whether some query of a frame of ir_measures is in the judgments."""
     if not len(run):
         return False
-    _, topics = id_tokens(run["query_id"], "query_id").factorize()
-    return not set(topics).isdisjoint(qrels.topics)
+    _, queries = id_tokens(run["query_id"], "query_id").factorize()
+    return not set(queries).isdisjoint(qrels.queries)
 
 
 def _run_of_nothing(qrels):
-    """Return a run in which every document of every topic is filtered out."""
-    return pd.DataFrame({"qid": qrels.topics, "docno": "none", "score": -np.inf})
+    """Return a run in which every document of every query is filtered out."""
+    return pd.DataFrame({"qid": qrels.queries, "docno": "none", "score": -np.inf})
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def lexicographic_preference(
 
     See Also
     --------
-    preference_matrix : The same for many systems at once.
+    skfilterrank.comparison.score_predictions : Preferences of many systems at once.
     lexirecall_score : One number per ranking that orders rankings in this way.
 
     Notes

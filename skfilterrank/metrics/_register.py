@@ -14,6 +14,7 @@ from skfilterrank._files.files import reason_of
 from skfilterrank._lists.additive import Additive
 from skfilterrank._lists.checks import as_list, check_choice, check_flag, is_finite_number
 from skfilterrank._lists.gains import OF_ALL
+from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.lists import TIES, WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import Measure, declare_measure
 from skfilterrank._lists.measure_names import SEVERAL, find_entered
@@ -43,6 +44,7 @@ _TAKEN = {*inspect.signature(Measure.__call__).parameters, "measure", *OF_ALL}
 _FLAGS = {"true": True, "false": False, "1": True, "0": False}
 
 
+@suggests(by_place="Call what it returns with the function: register_measure(name)(function).")
 def register_measure(
     name: str,
     *,

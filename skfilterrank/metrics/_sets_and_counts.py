@@ -331,11 +331,11 @@ def interpolated_precision_score(block: ListBlock, k, *, recall: float = 0.5):
 
     Examples
     --------
-    >>> from skfilterrank.metrics import interpolated_precision_score
+    >>> from skfilterrank.metrics import get_measure
     >>> y_true, y_score = [0, 1, 1, 0, 1], [5, 4, 3, 2, 1]
-    >>> interpolated_precision_score(y_true, y_score, groups=["a"] * 5)  # 2/3 at place 3
+    >>> get_measure("iprec")(y_true, y_score, groups=["a"] * 5)  # 2/3 at place 3
     0.666...
-    >>> interpolated_precision_score(y_true, y_score, groups=["a"] * 5, recall=1)
+    >>> get_measure("iprec(recall=1)")(y_true, y_score, groups=["a"] * 5)
     0.6
     """
     return interpolated_precision(block, k, recall)
@@ -354,12 +354,12 @@ def eleven_point_precision_score(block: ListBlock, k):
 
     See Also
     --------
-    interpolated_precision_score : One of them.
+    "iprec" : One of them.
     average_precision_score : Needs no levels.
 
     Notes
     -----
-    Levels and ties are those of :func:`interpolated_precision_score`.
+    Levels and ties are those of "iprec".
 
     Filtered documents close up. Unjudged documents count as not relevant, and with
     ``unjudged="drop"`` make room for those after them.

@@ -70,7 +70,7 @@ def rbp_score(block: ListBlock, k, *, persistence: float = 0.8, relevance: str =
     ``RBP = (1 - p) * sum of rel(i) * p**(i - 1)``, with p the persistence and ``rel(i)`` 1 where
     the i-th of the returned list has a gain above 0, else 0; or with ``relevance="graded"`` the
     gain itself, which [1]_ allows between 0 and 1. The ``rbp`` of trec_eval 10.0 is ``"trec_rbp"``,
-    which is ``"rbp(persistence=0.9,relevance=scaled)"``: graded labels are divided by the topic's
+    which is ``"rbp(persistence=0.9,relevance=scaled)"``: graded labels are divided by the query's
     greatest. ir_measures' ``RBP(p=0.9, rel=1)`` has the same number by the same name; where it gets
     no ``rel``, it multiplies by labels above 1, which leaves the range.
 

@@ -1,29 +1,29 @@
-"""Pictures, in the manner of scikit-learn's displays; they need matplotlib."""
+"""Pictures, in the manner of scikit-learn's displays; they need matplotlib.
+
+Results of functions draw themselves by their ``plot``. The displays here take more than one
+result, or compute what they draw.
+"""
 
 from typing import TYPE_CHECKING
 
 from skfilterrank._lists.lazy_names import names_of
-from skfilterrank.plot._compared_systems import CriticalDifferenceDisplay, PairwiseComparisonDisplay
-from skfilterrank.plot._measure_curves import SensitivityCurveDisplay, StabilityCurveDisplay
-from skfilterrank.plot._named_rows import IntervalDisplay, ScoreDifferenceDisplay
-from skfilterrank.plot._query_difference import QueryDifferenceDisplay
-from skfilterrank.plot._threshold_curves import (
-    RiskCoverageDisplay,
-    ThresholdCurveDisplay,
-    TradeOffDisplay,
+from skfilterrank.plot._compared_systems import CriticalDifferenceDisplay
+from skfilterrank.plot._compared_systems import (
+    PairwiseComparisonDisplay as PairwiseComparisonDisplay,
 )
+from skfilterrank.plot._measure_curves import MeasureCurvesDisplay
+from skfilterrank.plot._named_rows import IntervalDisplay as IntervalDisplay
+from skfilterrank.plot._named_rows import ScoreDifferenceDisplay as ScoreDifferenceDisplay
+from skfilterrank.plot._query_difference import QueryDifferenceDisplay
+from skfilterrank.plot._threshold_curves import RiskCoverageDisplay, ThresholdCurveDisplay
+from skfilterrank.plot._threshold_curves import TradeOffDisplay as TradeOffDisplay
 
 __all__ = [
     "CriticalDifferenceDisplay",
-    "IntervalDisplay",
-    "PairwiseComparisonDisplay",
+    "MeasureCurvesDisplay",
     "QueryDifferenceDisplay",
     "RiskCoverageDisplay",
-    "ScoreDifferenceDisplay",
-    "SensitivityCurveDisplay",
-    "StabilityCurveDisplay",
     "ThresholdCurveDisplay",
-    "TradeOffDisplay",
 ]
 
 if not TYPE_CHECKING:  # type checkers would accept any name

@@ -319,7 +319,7 @@ class PairwiseComparisonDisplay(Display):
     the system of the row is better than that of the column, red that it is worse, also where lower
     values are better; above the diagonal rows are the ones with the better means. Colours and dots
     say what the test goes by, so that of a test of signs or ranks they may contradict the means:
-    then there is red above the diagonal. Use :meth:`from_scores` to make one.
+    then there is red above the diagonal. ``compare_systems(...).plot()`` draws one.
 
     Parameters
     ----------
@@ -360,11 +360,10 @@ class PairwiseComparisonDisplay(Display):
     Examples
     --------
     >>> import numpy as np
-    >>> from skfilterrank.comparison import SystemScores
-    >>> from skfilterrank.plot import PairwiseComparisonDisplay
+    >>> from skfilterrank.comparison import SystemScores, compare_systems
     >>> values = np.random.RandomState(0).uniform(size=(3, 40)) + [[0], [0.5], [0]]
     >>> scores = SystemScores(values, systems=["a", "b", "c"], measure="ap")
-    >>> display = PairwiseComparisonDisplay.from_scores(scores, test="t")
+    >>> display = compare_systems(scores, test="t").plot()
     >>> display.systems
     ('b', 'a', 'c')
     >>> display.better
@@ -382,59 +381,6 @@ class PairwiseComparisonDisplay(Display):
         self._by_mean = comparison.interval_of == "mean difference"
         table = sign * comparison.matrix("difference" if self._by_mean else "effect_size")
         self.advantage = table.loc[list(self.systems), list(self.systems)].to_numpy()
-
-    @classmethod
-    def from_comparison(cls, comparison: PairwiseComparison, *, ax=None, **kwargs) -> Self:
-        """Draw what was compared already.
-
-        Parameters
-        ----------
-        comparison : PairwiseComparison
-            What :func:`skfilterrank.comparison.compare_systems` returns.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
-        **kwargs
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        PairwiseComparisonDisplay
-            The drawn display.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        """
-        return cls(comparison).plot(ax=ax, **kwargs)
-
-    @classmethod
-    def from_scores(cls, scores, *, ax=None, **params) -> Self:
-        """Compare systems and draw the result.
-
-        Parameters
-        ----------
-        scores : SystemScores, or what :meth:`SystemScores.of` reads
-            Values of at least two systems for at least two queries.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
-        **params
-            Passed to :func:`skfilterrank.comparison.compare_systems`, such as `test`, `alpha`
-            or `measure`.
-
-        Returns
-        -------
-        PairwiseComparisonDisplay
-            The drawn display.
-
-        Raises
-        ------
-        ValueError
-            As :func:`skfilterrank.comparison.compare_systems`.
-        ImportError
-            If matplotlib is not installed.
-        """
-        return cls.from_comparison(compare_systems(scores, **params), ax=ax)
 
     def plot(self, ax=None, *, cmap="RdBu", colorbar=True, image_kw=None, mark_kw=None) -> Self:
         """Draw.

@@ -1,6 +1,7 @@
 """The base of all displays: axes, colours, labels and numbers."""
 
 from collections import Counter
+from typing import Any
 
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import MissingPackageError
@@ -23,6 +24,9 @@ class Display:
     figure_ : matplotlib Figure
         Figure of the axes.
     """
+
+    ax_: Any
+    figure_: Any
 
     def _open(self, ax, size):
         """Return the axes given, or those of a new figure of this size (inches)."""

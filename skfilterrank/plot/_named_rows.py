@@ -16,13 +16,15 @@ from skfilterrank.plot._display import (
     number,
     shorten_all,
 )
-from skfilterrank.ranking import ScoreDifference, score_difference
+from skfilterrank.ranking import ScoreDifference
 
 _COLUMNS = ("value", "low", "high")
 
 
 class IntervalDisplay(Display):
     """Values of systems, or differences between them, with their intervals.
+
+    What :func:`skfilterrank.judgments.estimate` returns draws one by its ``plot``.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ class IntervalDisplay(Display):
     Examples
     --------
     >>> import pandas as pd
-    >>> from skfilterrank.plot import IntervalDisplay
+    >>> from skfilterrank.plot._named_rows import IntervalDisplay
     >>> table = pd.DataFrame({"value": [0.2, 0.1], "low": [0.1, -0.1], "high": [0.3, 0.3]},
     ...                      index=["new against old", "new against older"])
     >>> IntervalDisplay(table, label="difference in ap", reference=0).is_apart
@@ -83,65 +85,6 @@ class IntervalDisplay(Display):
         value = np.nan if reference is None else reference
         low, high = self.table["low"].to_numpy(), self.table["high"].to_numpy()
         self.is_apart = ~((low <= value) & (value <= high))
-
-    @classmethod
-    def from_estimates(cls, estimates, measure: str | None = None, *, ax=None, **kwargs) -> Self:
-        """Draw the values of runs that were estimated, the best at the top.
-
-        Parameters
-        ----------
-        estimates : Estimates
-            Values with intervals, as :func:`skfilterrank.judgments.estimate` returns them.
-        measure : str or None, default=None
-            Name of the measure; None where there is only one.
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes a new figure.
-        **kwargs
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        IntervalDisplay
-            The drawn display.
-
-        Raises
-        ------
-        InputError
-            If the measure is none of the estimates.
-        ImportError
-            If matplotlib is not installed.
-        """
-        order = estimates.order(measure, random_state=0).index
-        name = estimates.measures[0] if measure is None else measure
-        return cls(estimates.to_frame().loc[name].loc[order], label=name).plot(ax=ax, **kwargs)
-
-    @classmethod
-    def from_differences(cls, differences, *, ax=None, **kwargs) -> Self:
-        """Draw differences between runs that were estimated, the surest at the top.
-
-        Parameters
-        ----------
-        differences : EstimatedDifferences
-            Differences with intervals, as `Estimates.compare` returns them.
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes a new figure.
-        **kwargs
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        IntervalDisplay
-            The drawn display.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        """
-        table = differences.to_frame().sort_values("p_value", kind="stable")
-        table = table.set_index(["first", "second"]).rename(columns={"difference": "value"})
-        label = f"difference in {differences.measure}"
-        return cls(table, label=label, reference=0).plot(ax=ax, **kwargs)
 
     def plot(self, ax=None, *, n_shown: int = 40) -> Self:
         """Draw.
@@ -186,7 +129,7 @@ class IntervalDisplay(Display):
 class ScoreDifferenceDisplay(Display):
     """Bars of what features add to the difference of two scores, or of a score and the threshold.
 
-    Use :meth:`from_estimator` to make one.
+    ``score_difference(...).plot()`` draws one.
 
     Parameters
     ----------
@@ -209,36 +152,15 @@ class ScoreDifferenceDisplay(Display):
     Examples
     --------
     >>> from sklearn.linear_model import Ridge
-    >>> from skfilterrank.plot import ScoreDifferenceDisplay
+    >>> from skfilterrank.ranking import score_difference
     >>> X = [[3.0, 0.0], [1.0, 1.0]]
-    >>> display = ScoreDifferenceDisplay.from_estimator(Ridge().fit(X, [1, 0]), X, 0, 1)
+    >>> display = score_difference(Ridge().fit(X, [1, 0]), X, 0, 1).plot()
+    >>> len(display.bars_)
+    2
     """
 
     def __init__(self, difference: ScoreDifference):
         self.difference = difference
-
-    @classmethod
-    def from_estimator(
-        cls, model, X, document, other=None, *, groups=None, ax=None, **kwargs
-    ) -> Self:
-        """Explain and draw.
-
-        Parameters
-        ----------
-        model, X, document, other, groups
-            As in :func:`skfilterrank.ranking.score_difference`.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
-        **kwargs
-            Passed to :meth:`plot`.
-
-        Returns
-        -------
-        ScoreDifferenceDisplay
-            The drawn display.
-        """
-        difference = score_difference(model, X, document, other, groups=groups)
-        return cls(difference).plot(ax=ax, **kwargs)
 
     def plot(self, ax=None, *, n_features: int = 12) -> Self:
         """Draw.

@@ -16,7 +16,6 @@ from skfilterrank.thresholds import (
     TradeOffCurve,
     risk_coverage_curve,
     threshold_curve,
-    trade_off_curve,
 )
 
 _CONFIDENCES = ("best_score", "score_gap", "score_std", "score_regression")
@@ -40,7 +39,7 @@ class ThresholdCurveDisplay(Display):
     fold_curves : sequence of ThresholdCurve, default=()
         The curve of each fold.
     measure_name : str or None, default=None
-        Label of the vertical axis.
+        Label of the vertical axis; None takes the measure of the curve.
     threshold : "best", float or None, default="best"
         The threshold to mark: the best of the curve, the one that is used, or none, where each
         query has its own.
@@ -54,7 +53,7 @@ class ThresholdCurveDisplay(Display):
     marked_ : Line2D or None
         The marker of the threshold, at the edge of the picture where that lies outside.
     unfiltered_ : Line2D
-        The level at which nothing is filtered.
+        The level at which nothing is hidden.
     ax_ : matplotlib Axes
         Axes that were drawn on.
     figure_ : matplotlib Figure
@@ -77,7 +76,7 @@ class ThresholdCurveDisplay(Display):
     ):
         self.curve = curve
         self.fold_curves = fold_curves
-        self.measure_name = measure_name
+        self.measure_name = measure_name or curve.measure
         self.threshold = threshold
 
     @classmethod
@@ -223,10 +222,10 @@ class ThresholdCurveDisplay(Display):
         (self.line_,) = _draw_steps(ax, self.curve, low, high, style)
         self.marked_ = self._draw_threshold(ax, low, high)
         level = self.curve.values[0]
-        label = f"nothing filtered: {level:.3f}"
+        label = f"nothing hidden: {level:.3f}"
         self.unfiltered_ = ax.axhline(level, linestyle=":", color="0.4", zorder=0, label=label)
         ax.set(
-            xlabel="threshold on the score (lower scores are filtered)",
+            xlabel="threshold on the score (lower scores are hidden)",
             ylabel=label_of_mean(self.measure_name),
             xlim=(low, high),
         )
@@ -267,7 +266,7 @@ class RiskCoverageDisplay(Display):
     curves : RiskCoverageCurve or dict of str to RiskCoverageCurve
         The curves by name.
     measure_name : str or None, default=None
-        Label of the vertical axis.
+        Label of the vertical axis; None takes the measure of the curves.
     over : {"all", "answered"}, default="all"
         Queries that are averaged: all, where a query that is not answered is shown nothing, or
         the answered ones alone.
@@ -371,9 +370,7 @@ class RiskCoverageDisplay(Display):
         """
         check_choice(self.over, "over", ("all", "answered"))
         ax = self._open(ax, _SIZE)
-        curves = self.curves
-        if isinstance(curves, RiskCoverageCurve):
-            curves = {"": curves}
+        curves = {"": self.curves} if isinstance(self.curves, RiskCoverageCurve) else self.curves
         self.lines_, self.marked_ = [], []
         for name, curve in curves.items():
             label = f"{name} (area {curve.area:.2f})".strip()
@@ -383,7 +380,10 @@ class RiskCoverageDisplay(Display):
             if self.over == "all":
                 place = [curve.best_share], [curve.best_value]
                 self.marked_ += ax.plot(*place, "o", color=line.get_color())
-        ylabel = label_of_mean(self.measure_name)
+        measures = {curve.measure for curve in curves.values()}
+        ylabel = label_of_mean(
+            self.measure_name or (measures.pop() if len(measures) == 1 else None)
+        )
         ax.set(xlabel="share of queries that are answered", ylabel=ylabel, xlim=(0, 1))
         ax.legend()
         return self
@@ -392,7 +392,7 @@ class RiskCoverageDisplay(Display):
 class TradeOffDisplay(Display):
     """Shown and hidden documents against the price of a forbidden one.
 
-    Use :meth:`from_predictions` to make one.
+    ``trade_off_curve(...).plot()`` draws one.
 
     Parameters
     ----------
@@ -415,40 +415,15 @@ class TradeOffDisplay(Display):
     Examples
     --------
     >>> from skfilterrank.datasets import make_rank_and_filter
-    >>> from skfilterrank.plot import TradeOffDisplay
+    >>> from skfilterrank.thresholds import trade_off_curve
     >>> _, y, groups, scores = make_rank_and_filter(200, random_state=0)
-    >>> display = TradeOffDisplay.from_predictions(y, scores, groups=groups)
+    >>> display = trade_off_curve(y, scores, groups=groups).plot()
     >>> list(display.lines_)
     ['forbidden_shown', 'good_hidden', 'empty']
     """
 
     def __init__(self, curve: TradeOffCurve):
         self.curve = curve
-
-    @classmethod
-    def from_predictions(
-        cls, y_true, y_score, *, groups=None, ax=None, line_kw=None, **params
-    ) -> Self:
-        """Compute and draw the curve of some scores.
-
-        Parameters
-        ----------
-        y_true, y_score, groups
-            As in :func:`skfilterrank.thresholds.trade_off_curve`.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
-        line_kw : dict or None, default=None
-            Passed to matplotlib for all lines.
-        **params
-            Passed to :func:`skfilterrank.thresholds.trade_off_curve`: `prices`, `measure`, `gains`.
-
-        Returns
-        -------
-        TradeOffDisplay
-            The drawn display.
-        """
-        curve = trade_off_curve(y_true, y_score, groups=groups, **params)
-        return cls(curve).plot(ax=ax, line_kw=line_kw)
 
     def plot(self, ax=None, *, line_kw=None) -> Self:
         """Draw.

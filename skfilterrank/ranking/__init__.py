@@ -16,13 +16,16 @@ from skfilterrank.ranking._early_stopping import (
 from skfilterrank.ranking._filter_only import FilterOnly
 from skfilterrank.ranking._fusion import RankFusion, fuse_runs
 from skfilterrank.ranking._lambdarank import LambdaRankRanker
-from skfilterrank.ranking._make_ranker import get_ranker_names, make_ranker
+from skfilterrank.ranking._make_ranker import LOSSES as LOSSES
+from skfilterrank.ranking._make_ranker import METHODS as METHODS
+from skfilterrank.ranking._make_ranker import make_ranker
 from skfilterrank.ranking._ordinal import OrdinalRanker
 from skfilterrank.ranking._query_ranker import QueryRanker
 from skfilterrank.ranking._query_scaler import QueryScaler
 from skfilterrank.ranking._rank_and_filter import RankAndFilter
 from skfilterrank.ranking._rankboost import RankBoostRanker
-from skfilterrank.ranking._score_difference import ScoreDifference, score_difference
+from skfilterrank.ranking._score_difference import ScoreDifference as ScoreDifference
+from skfilterrank.ranking._score_difference import score_difference
 from skfilterrank.ranking._table_features import make_text_features
 
 __all__ = [
@@ -38,11 +41,9 @@ __all__ = [
     "RankBoostRanker",
     "RankFusion",
     "RankerMixin",
-    "ScoreDifference",
     "catboost_metric",
     "compare_rankers",
     "fuse_runs",
-    "get_ranker_names",
     "lightgbm_metric",
     "make_ranker",
     "make_text_features",

@@ -182,7 +182,7 @@ class AdaRankRanker(BoostedRanker):
     _learned_measure: str
 
     @all_or_nothing
-    def fit(
+    def fit(  # type: ignore[override]  # other parameters
         self, X, y: ArrayLike, groups=None, *, eval_set=None, eval_groups=None
     ) -> AdaRankRanker:
         """Choose and weigh features.

@@ -1,6 +1,6 @@
 """CalibratedRanker: scores that are probabilities, so that a threshold means one."""
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.special import logit
@@ -203,9 +203,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         return is_prefit(self.cv) or (has_scores and self.cv is None)
 
     @all_or_nothing
-    def fit(
-        self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params
-    ) -> "CalibratedRanker":
+    def fit(self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params) -> Self:
         """Fit the estimator and the curve.
 
         Parameters
@@ -382,7 +380,7 @@ class ScoreColumn(RegressorMixin, BaseEstimator):
     array([1., 3.])
     """
 
-    def fit(self, X, y=None) -> "ScoreColumn":
+    def fit(self, X, y=None) -> Self:
         """Check that X holds scores.
 
         Parameters

@@ -238,7 +238,7 @@ class CoordinateAscentRanker(FeatureRanker):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(
+    def fit(  # type: ignore[override]  # other parameters
         self, X, y: ArrayLike, groups=None, *, eval_set=None, eval_groups=None
     ) -> CoordinateAscentRanker:
         """Optimize the weights.

@@ -1,7 +1,7 @@
 """FilterOnly: a baseline with a model's filter and a random order."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -119,7 +119,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         return tags
 
     @all_or_nothing
-    def fit(self, X, y, groups=None, **fit_params) -> "FilterOnly":
+    def fit(self, X, y, groups=None, **fit_params) -> Self:
         """Fit the estimator.
 
         Parameters

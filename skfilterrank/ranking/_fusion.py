@@ -3,7 +3,7 @@
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any, cast, overload
+from typing import IO, Any, Self, cast, overload
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._estimators.wrapping import check_finite_columns, group_parameter, refuse_dates
-from skfilterrank._files.named_runs import ORDER, are_runs, is_by_topic
+from skfilterrank._files.named_runs import ORDER, are_runs, is_by_query
 from skfilterrank._lists.checks import (
     check_choice,
     check_container,
@@ -250,7 +250,7 @@ class RankFusion(RankerMixin, BaseEstimator):
         self.random_state = random_state
 
     @all_or_nothing
-    def fit(self, X, y, groups=None) -> "RankFusion":
+    def fit(self, X, y, groups=None) -> Self:  # type: ignore[override]  # fewer parameters
         """Learn the weights, or check the parameters of a fixed method.
 
         Parameters
@@ -588,7 +588,7 @@ def fuse_runs(
             f"method={brief(method)} learns from judgments: pass qrels=, the judgments of runs or "
             "the label of each row of scores."
         )
-    if isinstance(qrels, Mapping) and not is_by_topic(qrels):
+    if isinstance(qrels, Mapping) and not is_by_query(qrels):
         raise InputTypeError(f"qrels must be labels or judgments, got a dict of systems: {ORDER}")
     is_table = _is_score_table(runs, groups)
     if is_table:
@@ -850,7 +850,7 @@ def _labels(table, qrels):
     of_rows = labels.reindex(table.index)
     if of_rows.isna().all():
         raise InputError(
-            "no document that a run retrieves is judged: the runs hold topics and documents such "
+            "no document that a run retrieves is judged: the runs hold queries and documents such "
             f"as {table.index[0]}, the judgments {labels.index[0]}; bring them to one form."
         )
     return of_rows.to_numpy()

@@ -214,7 +214,7 @@ class LambdaRankRanker(FeatureRanker):
         return not self.gamma
 
     @all_or_nothing
-    def fit(
+    def fit(  # type: ignore[override]  # other parameters
         self, X, y: ArrayLike, groups=None, *, eval_set=None, eval_groups=None
     ) -> LambdaRankRanker:
         """Grow the trees.

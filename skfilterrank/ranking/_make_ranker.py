@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from typing import Self
 
 from scipy import sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
@@ -17,7 +18,7 @@ from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._estimators.wrapping import WrapsFitted
 from skfilterrank._lists.checks import check_choice
 from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.lazy_names import import_optional
+from skfilterrank._lists.lazy_names import import_optional, suggests
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._adarank import AdaRankRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
@@ -27,7 +28,8 @@ from skfilterrank.ranking._query_ranker import QueryRanker
 from skfilterrank.ranking._rankboost import RankBoostRanker
 from skfilterrank.ranking._shared_features import SharedFeatures
 
-_LOSSES = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
+LOSSES = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
+_OWN = "OrdinalRanker(estimator), QueryRanker(estimator) or the estimator itself"
 _LEARNERS = ("linear", "trees", "blend")
 _LINEAR_METHODS = ("adarank", "coordinate_ascent", "logistic")
 # LightGBM grows the same trees for any number of threads.
@@ -45,32 +47,11 @@ _TREES = {
 }
 
 
-def get_ranker_names(kind: str | None = None) -> list[str]:
-    """List the names that :func:`make_ranker` knows.
-
-    Parameters
-    ----------
-    kind : {"loss", "method"} or None, default=None
-        "loss" gives the six losses of learning to rank and filter, which come with a choice of
-        `learner`, "method" the eight learning to rank methods. None gives them all.
-
-    Returns
-    -------
-    list of str
-        The names, losses first.
-
-    Examples
-    --------
-    >>> from skfilterrank.ranking import get_ranker_names
-    >>> get_ranker_names("loss")
-    ['bce', 'mse', 'ordinal', 'weighted-ordinal', 'lambdarank', 'lambdarank+bce']
-    >>> len(get_ranker_names())
-    14
-    """
-    check_choice(kind, "kind", (None, "loss", "method"))
-    return [*(_LOSSES if kind != "method" else ()), *(_METHODS if kind != "loss" else ())]
-
-
+@suggests(
+    by_place=f"Pass the name alone by place. For an estimator of your own, take {_OWN}.",
+    estimator=_OWN,
+    loss="the name of the loss first, such as make_ranker('ordinal')",
+)
 def make_ranker(
     name: str,
     *,
@@ -89,7 +70,7 @@ def make_ranker(
     Parameters
     ----------
     name : str
-        One of :func:`get_ranker_names`. The six losses of learning to rank and filter [1]_:
+        One of these. The six losses of learning to rank and filter [1]_:
 
         - "bce": binary cross-entropy, a classifier of gain above 0
         - "mse": squared error, a regressor of the gain
@@ -189,17 +170,17 @@ def make_ranker(
     ordinal True
     lambdamart True
     """
-    check_choice(name, "name", tuple(get_ranker_names()))
+    check_choice(name, "name", (*LOSSES, *METHODS))
     common, held_out = {"random_state": random_state, "n_jobs": n_jobs}, None
-    if name in _METHODS:
+    if name in METHODS:
         if learner is not None:
             raise InputError(
-                f"learner={brief(learner)} is for losses ({', '.join(_LOSSES)}), got name="
+                f"learner={brief(learner)} is for losses ({', '.join(LOSSES)}), got name="
                 f"{brief(name)}: leave learner out."
             )
         if name in _STOPPED_EARLY:
             held_out = params.pop("validation_fraction", None)
-        maker = _METHODS[name]
+        maker = METHODS[name]
         known = inspect.signature(maker).parameters
         model = maker(**{key: common[key] for key in common if key in known}, **params)
         if features is not None:
@@ -330,7 +311,7 @@ def _lightgbm(objective, random_state, n_jobs, params):
     return lightgbm.LGBMRanker(**_LIGHTGBM | settings | params)
 
 
-_METHODS: dict[str, Callable] = {
+METHODS: dict[str, Callable] = {
     "adarank": AdaRankRanker,
     "listnet": _listnet,
     "rankboost": RankBoostRanker,
@@ -356,7 +337,7 @@ class Standardizer(WrapsFitted, OneToOneFeatureMixin, TransformerMixin, BaseEsti
     """
 
     @all_or_nothing
-    def fit(self, X, y=None, sample_weight=None) -> "Standardizer":
+    def fit(self, X, y=None, sample_weight=None) -> Self:
         """Learn the scale of each feature of X, dense or sparse of shape (n_rows, n_features)."""
         scaler = StandardScaler(with_mean=not sparse.issparse(X))
         self.scaler_ = scaler.fit(X, y, sample_weight)

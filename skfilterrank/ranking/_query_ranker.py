@@ -1,7 +1,7 @@
 """QueryRanker: estimators of other libraries, fitted with one query id per row."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -118,9 +118,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         return has_fixed_scale(self.estimator)
 
     @all_or_nothing
-    def fit(
-        self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params
-    ) -> "QueryRanker":
+    def fit(self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params) -> Self:
         """Fit the estimator.
 
         Parameters

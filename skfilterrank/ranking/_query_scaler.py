@@ -1,6 +1,6 @@
 """QueryScaler: numeric features beside those of the other documents of the query."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -88,7 +88,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self.method = method
 
     @all_or_nothing
-    def fit(self, X, y=None) -> "QueryScaler":
+    def fit(self, X, y=None) -> Self:
         """Learn the number and the names of the features, and nothing of their values.
 
         Parameters

@@ -1,7 +1,7 @@
 """RankAndFilter: any estimator, and the threshold that hides documents."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone, is_classifier
@@ -235,7 +235,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     estimator_: Any
     filter_estimator_: Any
     filter_: Any
-    threshold_: float | None
+    threshold_: float | Any
     threshold_curve_: Any
     fold_threshold_curves_: Any
     certificate_: Any
@@ -280,7 +280,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def set_params(self, **params) -> "RankAndFilter":
+    def set_params(self, **params) -> Self:
         """Set parameters of the model, of its estimators and of its threshold.
 
         Parameters
@@ -314,7 +314,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         query_weight: QueryWeight = None,
         judged_by=None,
         **fit_params,
-    ) -> "RankAndFilter":
+    ) -> Self:
         """Fit the estimator and find the threshold.
 
         Parameters
@@ -389,7 +389,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         if threshold._is_fixed:
             is_fitted = self._is_prefit
             self.estimator_ = in_memory(self.estimator) if is_fitted else rows.fit(self.estimator)
-            self.filter_ = threshold.fit()
+            self.filter_ = threshold.fit()  # type: ignore[call-arg]  # fixed ones learn nothing
         else:
             taught = ("harm", "filter_estimator") if np.ndim(y) == 2 else None
             self._tune(threshold, rows, two, taught, given)

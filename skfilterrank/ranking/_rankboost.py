@@ -189,7 +189,7 @@ class RankBoostRanker(BoostedRanker):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(
+    def fit(  # type: ignore[override]  # other parameters
         self, X, y: ArrayLike, groups=None, *, eval_set=None, eval_groups=None
     ) -> RankBoostRanker:
         """Choose and weigh thresholds.

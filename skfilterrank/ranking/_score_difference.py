@@ -27,29 +27,7 @@ _TOLERANCE = 1e-5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreDifference(Result):
-    """Contributions of features to the difference of two scores; made by :func:`score_difference`.
-
-    Attributes
-    ----------
-    features : list of str
-        Names of the features, as the last step of the model sees them.
-    values : ndarray of shape (n_features,)
-        Their values in the document.
-    other_values : ndarray of shape (n_features,) or None
-        Their values in the other document; None where the other is the threshold.
-    contributions : ndarray of shape (n_features,), dtype float64
-        Contribution of each feature to the difference.
-    baseline : float
-        Common part of the difference: 0 between documents. Against the threshold, what all
-        documents have minus the threshold: the intercept of a linear model, the mean score of the
-        training rows of trees.
-    difference : float
-        The score of the document minus that of the other, or minus the threshold: the sum of all
-        contributions and the baseline. Above 0 the document stands higher, or is shown.
-    scale : {"score", "log-odds"}
-        Scale of the difference. Probabilities of a classifier are no sums; their log-odds
-        are.
-    """
+    """Contributions of features to the difference of two scores; see :func:`score_difference`."""
 
     features: list
     values: np.ndarray
@@ -58,6 +36,8 @@ class ScoreDifference(Result):
     baseline: float
     difference: float
     scale: str
+
+    _display = "ScoreDifferenceDisplay"
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each feature, largest contribution first.
@@ -112,17 +92,32 @@ def score_difference(model, X, document, other=None, *, groups=None) -> ScoreDif
     Returns
     -------
     ScoreDifference
-        Contributions of features; its `str` is a table.
+        Contributions of features; ``print`` shows a table, and ``plot()`` draws them as bars.
+
+        features : list of str
+            Names of the features, as the last step of the model sees them.
+        values : ndarray of shape (n_features,)
+            Their values in the document.
+        other_values : ndarray of shape (n_features,) or None
+            Their values in the other document; None where the other is the threshold.
+        contributions : ndarray of shape (n_features,), dtype float64
+            Contribution of each feature to the difference.
+        baseline : float
+            Common part of the difference: 0 between documents. Against the threshold, what all
+            documents have minus the threshold: the intercept of a linear model, the mean score of
+            the training rows of trees.
+        difference : float
+            The score of the document minus that of the other, or minus the threshold: the sum of
+            all contributions and the baseline. Above 0 the document stands higher, or is shown.
+        scale : {"score", "log-odds"}
+            Scale of the difference. Probabilities of a classifier are no sums; their log-odds
+            are.
 
     Raises
     ------
     ValueError
         If a row number is out of range, the model's score is no sum over features, or there is no
         threshold, or one that keeps or hides everything.
-
-    See Also
-    --------
-    skfilterrank.plot.ScoreDifferenceDisplay : Draws it.
 
     Notes
     -----

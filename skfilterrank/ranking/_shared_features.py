@@ -3,6 +3,7 @@
 import pickle
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Self
 
 import joblib
 from sklearn.base import BaseEstimator, TransformerMixin, clone
@@ -58,7 +59,7 @@ class SharedFeatures(WrapsFitted, TransformerMixin, BaseEstimator):
         self.transformer = transformer
 
     @all_or_nothing
-    def fit(self, X, y=None) -> "SharedFeatures":
+    def fit(self, X, y=None) -> Self:
         """Fit the transformer on whatever X it takes; y is not used."""
         self._fit(X)
         return self

@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -128,7 +129,7 @@ class ListFeatures(_NamedColumns):
         return [self.query, self.document, *order, *(c for pair in self.same for c in pair)]
 
     @all_or_nothing
-    def fit(self, X, y=None) -> "ListFeatures":
+    def fit(self, X, y=None) -> Self:
         """Learn the vocabulary for the similarities within a list."""
         X = _frame(X, self._columns())
         self.words_ = _fit_tfidf(_text(X[self.document]), self.document)

@@ -1,5 +1,7 @@
 """Text columns as features: tf-idf vectors, plain statistics, similarity to a query's text."""
 
+from typing import Self
+
 import numpy as np
 import pandas as pd
 from scipy import sparse
@@ -113,7 +115,7 @@ class _NamedColumns(_TableTransformer):
     """Base of the stateless transformers: `_compute` does the work."""
 
     @all_or_nothing
-    def fit(self, X, y=None) -> "_NamedColumns":
+    def fit(self, X, y=None) -> Self:
         """Check the columns of `X`; nothing is learned but the names of the features."""
         frame = self._compute(self._learn_columns(X).iloc[:1])
         self.feature_names_out_ = np.asarray(frame.columns, dtype=object)
@@ -157,7 +159,7 @@ class TextVectors(_TableTransformer):
         return [self.document]
 
     @all_or_nothing
-    def fit(self, X, y=None) -> "TextVectors":
+    def fit(self, X, y=None) -> Self:
         """Learn the terms, their idf and the reduction from `X`."""
         self._fit(X)
         return self
@@ -264,7 +266,7 @@ class TextSimilarity(_TableTransformer):
         return [self.document, *self.query_text]
 
     @all_or_nothing
-    def fit(self, X, y=None) -> "TextSimilarity":
+    def fit(self, X, y=None) -> Self:
         """Learn the vocabulary from the document and the distinct query texts of `X`."""
         columns = self._columns()
         X = self._learn_columns(X)

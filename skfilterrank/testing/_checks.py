@@ -362,7 +362,7 @@ def _check_names(reasons, checks):
 
 
 def _listing(function, checks):
-    """Put the list of checks into the documentation of what runs them."""
+    """Add the list of checks to the docstring of the function that runs them."""
     texts = "\n    ".join(f"* ``{check.__name__}``: {inspect.getdoc(check)}" for check in checks)
     function.__doc__ = (function.__doc__ or "").replace("{checks}", texts)
 

@@ -20,7 +20,6 @@ from skfilterrank.thresholds._judged_scores import (
     warn_unless_filter_pays as warn_unless_filter_pays,
 )
 from skfilterrank.thresholds._learned import LearnedThreshold
-from skfilterrank.thresholds._list_features import list_features
 from skfilterrank.thresholds._monitor import RiskMonitor
 from skfilterrank.thresholds._risks import STILL_UNJUDGED as STILL_UNJUDGED
 from skfilterrank.thresholds._rules import FirstK, FixedThreshold, LargestGap, Surprise
@@ -44,7 +43,6 @@ __all__ = [
     "SegmentedThreshold",
     "Surprise",
     "TunedThreshold",
-    "list_features",
     "load_threshold",
     "risk_certificate",
     "risk_coverage_curve",

@@ -1,6 +1,7 @@
 """Confidence in the lists of queries, and the measure where sure queries alone are answered."""
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -87,7 +88,7 @@ class Confidence:
     def __init__(self, name: str):
         self.name = name
 
-    def fit(self, worth, scores, index, units=None) -> "Confidence":
+    def fit(self, worth, scores, index, units=None) -> Self:
         """Learn from the worth of the answer to each query.
 
         `units` numbers the cluster of each list, which folds do not split; None for one each.
@@ -187,6 +188,8 @@ class RiskCoverageCurve(Result):
     area : float
         Quality of the confidence: 0 is chance, 1 is the order by the values themselves, and NaN
         stands where all values are equal.
+    measure : str
+        Name of the measure with its cut-off.
     """
 
     _display = "RiskCoverageDisplay"
@@ -198,6 +201,7 @@ class RiskCoverageCurve(Result):
     best_confidence: float
     best_value: float
     area: float
+    measure: str = "measure"
 
     _places = staticmethod(spread_places)
 
@@ -317,6 +321,7 @@ def risk_coverage_curve(
         best_confidence=level,
         best_value=float(sign * all_values[np.searchsorted(n_answered, n_best)]),
         area=_area(values, sure),
+        measure=parsed.text,
     )
 
 

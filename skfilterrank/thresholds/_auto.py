@@ -1,6 +1,6 @@
 """The simplest cut that is as good as the best one on queries it was not learned from."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -194,7 +194,7 @@ class AutoThreshold(BaseThreshold):
     def _shows_everything_by_choice(self):
         return self.chosen_name_ == "everything" and self.abstain is None
 
-    def fit_judged(self, judged) -> "AutoThreshold":
+    def fit_judged(self, judged) -> Self:
         """Fit on rows that were checked already, as :class:`RankAndFilter` does.
 
         Parameters

@@ -1,7 +1,7 @@
 """The base of all thresholds: estimators that are fitted on scores and hide documents."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from skfilterrank._files.rows import Rows, check_rows
 from skfilterrank._lists.checks import check_choice, check_count, count_rows, label_array
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
+from skfilterrank._lists.lazy_names import Absent, suggests
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measure
@@ -71,8 +72,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     takes_judged_by = True
     # Level of the keys; None where the best one is searched.
     _level: float | None = None
-    level_: float | None
-    threshold_: float | None
+    # None where no number decides, which is rare: users need not test for it.
+    level_: float | Any
+    threshold_: float | Any
     # Names of the columns that are read besides the score; None for all.
     _column_names: tuple[str, ...] | None = ()
     # True if a second score may decide which rows are hidden, and if it does; the rule for that.
@@ -101,6 +103,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     __metadata_request__predict = {"filter_scores": True}  # noqa: RUF012
     __metadata_request__score = {"filter_scores": True}  # noqa: RUF012
 
+    @suggests(
+        k="the cut-off in measure=, such as 'ndcg_f@3', or max_shown=",
+        metric="measure=",
+        scoring="measure=",
+    )
     def __init__(
         self,
         measure: Any = None,
@@ -115,6 +122,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self.min_shown = min_shown
         self.abstain = abstain
         self.gains = gains
+
+    transform = Absent("predict(scores, groups=...), which is -inf for hidden documents, or rank")
+    fit_transform = Absent("fit(scores, y, groups=...) and predict(scores, groups=...)")
 
     # Methods for subclasses to override.
 
@@ -132,7 +142,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     # Fitting.
 
     @all_or_nothing
-    def fit(
+    def fit(  # type: ignore[override]  # other parameters
         self,
         scores,
         y=None,
@@ -142,7 +152,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         clusters=None,
         query_weight: QueryWeight = None,
         judged_by=None,
-    ) -> "BaseThreshold":
+    ) -> Self:
         """Fit the threshold on scores of judged rows.
 
         Parameters
@@ -223,7 +233,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         )
         return self.fit_judged(judged)
 
-    def _fit_rows(self, rows: Rows) -> "BaseThreshold":
+    def _fit_rows(self, rows: Rows) -> Self:
         """Fit on rows that need not fit into memory."""
         raise InputError(
             f"{type(self).__name__} cannot be fitted on Rows, as it needs whole lists in memory. "
@@ -240,7 +250,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
                     "or give rows in memory."
                 )
 
-    def fit_judged(self, judged: JudgedScores) -> "BaseThreshold":
+    def fit_judged(self, judged: JudgedScores) -> Self:
         """Fit on rows that were checked already, as :class:`RankAndFilter` does.
 
         Parameters

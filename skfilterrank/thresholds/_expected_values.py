@@ -491,7 +491,7 @@ def _is_sum(parsed, gains):
 
 
 def _grid(number, place, starts, sizes, k):
-    """Number of the step of each row, from that of its tie, and which lists are long.
+    """Return the number of the step of each row, from that of its tie, and which lists are long.
 
     Long lists have more than `MOST_PREFIXES` prefixes that count: a step for each of the first, and
     steps of growing length behind. Others have a step for each.

@@ -59,9 +59,9 @@ _FIELDS = record(
 class LearnedThreshold(BaseThreshold):
     """A cut of each list, learned from features of the whole list.
 
-    A model learns the probability of each gain from :func:`list_features`. Each list is cut at the
-    prefix of the highest expected value. One factor on what documents take away from the measure is
-    tuned on probabilities from models that have not seen the query.
+    A model learns the probability of each gain from features of the list, see Notes. Each list is
+    cut at the prefix of the highest expected value. One factor on what documents take away from
+    the measure is tuned on probabilities from models that have not seen the query.
 
     Parameters
     ----------
@@ -114,12 +114,30 @@ class LearnedThreshold(BaseThreshold):
 
     See Also
     --------
-    list_features : The features.
     ExpectedThreshold : Learns probabilities from the score alone.
     AutoThreshold : Chooses between this and simpler cuts.
 
     Notes
     -----
+    Features of a document:
+
+    ========================  ============================================================
+    score                     the score itself
+    z                         standard deviations above the mean of the list
+    min_max                   0 for the lowest score of the list, 1 for the highest
+    log_place                 log(1 + number of documents of higher score)
+    ratio_to_first            score over the highest score, 0 where that is 0
+    below_first               score less the highest score, at most 0
+    running_mean              mean of this and all higher scores of the list
+    gap_1, 5, 20, 60          score less the score so many places below, or the last one
+    first, tenth, hundredth,  scores at these places, the last one in shorter lists
+    last
+    mean, std, log_size       mean, standard deviation and log size of the list
+    ========================  ============================================================
+
+    Documents of equal scores have equal features, whatever the order of the rows: gaps and
+    running means count from the last of them. In a list of equal scores, z and min_max are 0.
+
     Let a document in a list be expected to raise the measure by ``u``, where it is good, and to
     lower it by ``v``, where it is bad. The prefix shown is the longest that maximises the sum of
     ``u - factor * v - cost``. As the factor grows, best prefixes shrink along the concave hull of

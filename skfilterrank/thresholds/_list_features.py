@@ -31,21 +31,8 @@ def list_features(scores, *, groups=None, columns=None) -> pd.DataFrame:
     -------
     DataFrame of shape (n_rows, 18 + n_columns), float64
         One row for each row of `scores`, with its index where it has one. Hidden rows are no part
-        of their list, and their features are NaN but for own columns.
-
-        ========================  ============================================================
-        score                     the score itself
-        z                         standard deviations above the mean of the list
-        min_max                   0 for the lowest score of the list, 1 for the highest
-        log_place                 log(1 + number of documents of higher score)
-        ratio_to_first            score over the highest score, 0 where that is 0
-        below_first               score less the highest score, at most 0
-        running_mean              mean of this and all higher scores of the list
-        gap_1, 5, 20, 60          score less the score so many places below, or the last one
-        first, tenth, hundredth,  scores at these places, the last one in shorter lists
-        last
-        mean, std, log_size       mean, standard deviation and log size of the list
-        ========================  ============================================================
+        of their list, and their features are NaN but for own columns. The notes of
+        :class:`~skfilterrank.thresholds.LearnedThreshold` describe the features.
 
     Raises
     ------
@@ -54,16 +41,11 @@ def list_features(scores, *, groups=None, columns=None) -> pd.DataFrame:
 
     See Also
     --------
-    skfilterrank.thresholds.LearnedThreshold : Learns from these features where to cut lists.
-
-    Notes
-    -----
-    Documents of equal scores have equal features, whatever the order of the rows: gaps and
-    running means count from the last of them. In a list of equal scores, z and min_max are 0.
+    skfilterrank.thresholds.LearnedThreshold : Learns from these features where lists end.
 
     Examples
     --------
-    >>> from skfilterrank.thresholds import list_features
+    >>> from skfilterrank.thresholds._list_features import list_features
     >>> features = list_features([3.0, 1.0, 2.0, 5.0], groups=["a", "a", "a", "b"])
     >>> features[["score", "min_max", "below_first", "gap_1", "running_mean"]]
        score  min_max  below_first  gap_1  running_mean
@@ -105,8 +87,8 @@ def own_columns(columns, n_rows) -> tuple[list, np.ndarray]:
     known = [*FEATURES, *names]
     if twice := [name for place, name in enumerate(known) if name in known[:place]]:
         raise InputError(
-            f"columns has the name {brief(twice[0])} twice, or as list_features names a feature of "
-            "its own: rename it."
+            f"columns has the name {brief(twice[0])} twice, or as a feature of the list is "
+            "named: rename it."
         )
     return names, values
 

@@ -1,6 +1,6 @@
 """Simple thresholds: a number, a length, the largest gap, and the surprise of a score."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -82,7 +82,9 @@ class FixedThreshold(BaseThreshold):
         return self.abstain is None
 
     @all_or_nothing
-    def fit(self, scores=None, y=None, groups=None, **parameters) -> "FixedThreshold":
+    def fit(  # type: ignore[override]  # other parameters
+        self, scores=None, y=None, groups=None, **parameters
+    ) -> Self:
         """Check the parameters, and find the level of `abstain` where it is set.
 
         Parameters

@@ -1,7 +1,7 @@
 """A threshold of its own for each segment of the queries, such as each language."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -102,7 +102,7 @@ class SegmentedThreshold(BaseThreshold):
         return getattr(self.threshold, "gains", None)
 
     @all_or_nothing
-    def fit(
+    def fit(  # type: ignore[override]  # other parameters
         self,
         scores,
         y=None,
@@ -112,7 +112,7 @@ class SegmentedThreshold(BaseThreshold):
         clusters=None,
         query_weight: QueryWeight = None,
         judged_by=None,
-    ) -> "SegmentedThreshold":
+    ) -> Self:
         """Fit a threshold for each segment.
 
         Parameters
@@ -168,7 +168,7 @@ class SegmentedThreshold(BaseThreshold):
         self.n_unjudged_ = sum(getattr(each, "n_unjudged_", 0) for each in thresholds)
         return self
 
-    def fit_judged(self, judged) -> "SegmentedThreshold":
+    def fit_judged(self, judged) -> Self:
         """Refuse rows without segments.
 
         Parameters

@@ -156,6 +156,8 @@ class ThresholdCurve(Result):
         best to show everything, +inf where it is best to hide everything.
     best_value : float
         The value there: the highest of `values`, or the lowest where lower is better.
+    measure : str
+        Name of the measure with its cut-off.
     """
 
     _display = "ThresholdCurveDisplay"
@@ -163,6 +165,7 @@ class ThresholdCurve(Result):
     values: np.ndarray
     best_threshold: float
     best_value: float
+    measure: str = "measure"
 
     _places = staticmethod(spread_places)
 
@@ -173,7 +176,7 @@ class ThresholdCurve(Result):
         best_level, best_value = entries.best(among, (levels, values))
         if not parsed.measure.greater_is_better:
             values, best_value = 0.0 - values, 0.0 - best_value
-        return cls(levels, values, best_level, best_value)
+        return cls(levels, values, best_level, best_value, parsed.text)
 
     def to_frame(self) -> pd.DataFrame:
         """Make a table with columns "threshold" and "value"."""
@@ -276,7 +279,7 @@ def threshold_curve(
     if isinstance(y_true, Rows):
         of_rows = {"y_score": y_score, "groups": groups, "query_weight": query_weight}
         rows = check_rows(y_true, "threshold_curve", **of_rows)
-        return ThresholdCurve(*search_rows(rows, parsed, gains, undefined)[0])
+        return ThresholdCurve(*search_rows(rows, parsed, gains, undefined)[0], parsed.text)
     lists = entry.ranked_lists(
         y_true,
         y_score,
@@ -289,7 +292,7 @@ def threshold_curve(
     lists.scores = check_level_scores(y_score)
     lists.weights = query_weights(query_weight, lists.index)
     entries = EntryValues.of(lists, parsed, undefined=undefined)
-    return ThresholdCurve(*entries.curve(), *entries.best())
+    return ThresholdCurve(*entries.curve(), *entries.best(), parsed.text)
 
 
 _PRICES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
@@ -374,7 +377,6 @@ def trade_off_curve(
     See Also
     --------
     CertifiedThreshold : Keeps a risk at a level instead of naming a price.
-    skfilterrank.plot.TradeOffDisplay : Draws the curve.
 
     Notes
     -----

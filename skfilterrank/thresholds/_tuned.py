@@ -397,7 +397,9 @@ class TunedThreshold(TwoScores):
         warn_without_good(noted.some_gains())
         self._set_level(found.best_threshold)
         self.fitted_with_groups_ = True
-        self.threshold_curve_ = ThresholdCurve(found.thresholds, values, self.level_, value)
+        self.threshold_curve_ = ThresholdCurve(
+            found.thresholds, values, self.level_, value, self.measure_
+        )
         self.best_score_ = value
         self.list_sizes_ = usual_sizes(noted.every_size())
         self.n_unjudged_ = noted.n_unjudged

@@ -12,7 +12,7 @@ from sampled_labels import PAGE
 from skfilterrank.cli import _rank_filter, main
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import write_prels, write_qrels, write_run
-from skfilterrank.judgments import Answer, draw_sample
+from skfilterrank.judgments import draw_sample
 
 GAINS = "Bad=-1,Ok=1,Good=2"
 QUICK = ["--models", "bce", "--learner", "linear"]
@@ -189,12 +189,12 @@ def assessor(world, monkeypatch):
             self.n_total = question.n_total
             self.n_open = question.n_total - question.n_answered
             if self.n == Assessor.most:
-                return Answer.STOP
+                return "stop"
             self.n += 1
             pair = (question.query, question.docno)
             if pair in Assessor.skipped:
                 Assessor.skipped.remove(pair)
-                return Answer.SKIP
+                return "skip"
             Assessor.asked.append(pair)
             self.n_open -= 1
             return int(truth[question.query, question.docno])

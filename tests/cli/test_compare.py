@@ -66,7 +66,7 @@ def test_a_baseline_may_be_named_by_its_path(compare):
         (["qrels", "fair", "qrels"], "qrels:1: "),
         (["qrels", "-", "-"], "standard input (-) can be read once"),
         (["one-query", "fair", "poor"], "there are values of 2 runs for 1 query to compare"),
-        (["qrels", "fair", "other"], "no topic in common"),
+        (["qrels", "fair", "other"], "no query in common"),
         (
             ["qrels", "fair", "poor", "--baseline", "x"],
             "'x' is none of the runs: 'fair', 'poor'.",
@@ -92,7 +92,7 @@ def test_a_baseline_may_be_named_by_its_path(compare):
         (["--scores", "many"], "many has values of 9 measures. Choose with -m from m0, m1, "),
         (["--scores", "qrels"], "qrels:1: 4 columns where there should be 3"),
         (["--scores", "nope"], "nope: No such file or directory"),
-        (["--scores", "twice"], "twice:3: run 'a' has topic '1' a second time"),
+        (["--scores", "twice"], "twice:3: run 'a' has query '1' a second time"),
     ],
 )
 def test_errors(run, files, arguments, message):

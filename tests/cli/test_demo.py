@@ -1,11 +1,16 @@
 import importlib.util
 import io
 import sys
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
 
 from skfilterrank.cli import _output, _rank_filter, main
-from skfilterrank.ranking import get_ranker_names
+from skfilterrank.cli.demo import draw_lists
+from skfilterrank.ranking import LOSSES
 
 pytestmark = pytest.mark.slow
 
@@ -39,7 +44,7 @@ def trained(shown, monkeypatch):
 
 def test_the_demo_prints_a_table_and_draws_a_picture(shown):
     out, err, folder, _ = shown
-    for name in (*get_ranker_names("loss"), "rank-only", "filter-only", "filter-all", "generator"):
+    for name in (*LOSSES, "rank-only", "filter-only", "filter-all", "generator"):
         assert f"{name} " in out
     assert max(map(len, out.splitlines())) <= 100
     rows = [line.replace(" * ", " ").split() for line in out.splitlines()[1:21]]
@@ -51,8 +56,19 @@ def test_the_demo_prints_a_table_and_draws_a_picture(shown):
     assert (folder / "skfilterrank-demo.png").read_bytes()[:4] == b"\x89PNG"
 
 
+def test_the_picture_shows_what_is_shown_in_its_order():
+    figure = Figure()
+    axes = figure.subplots()
+    rows = SimpleNamespace(groups=[7, 7, 7, 7, 8], y=[1, -1, 2, 2, 1])
+    draw_lists(axes, rows, np.array([0.5, -np.inf, 0.9, 0.1, 1.0]))
+    (drawn,) = axes.collections  # Query 8 has too few answers.
+    assert drawn.get_offsets().tolist() == [[1, 0], [2, 0], [3, 0]]
+    good, useful = to_rgba("#1a7f4b"), to_rgba("#8fce9f")
+    assert [tuple(colour) for colour in drawn.get_facecolors()] == [good, useful, good]
+
+
 def test_it_repeats_and_can_be_quiet(run, shown, monkeypatch):
-    monkeypatch.setattr(_output, "draw", lambda *given: None)
+    monkeypatch.setattr("skfilterrank.cli.demo.draw_demo", lambda *given: None)
     assert run("demo", *N, "--quiet", "--plot", "c.svg") == (0, shown[0], "")
 
 

@@ -17,7 +17,7 @@ from evaluated_runs import BEST, GOOD, MEASURES, NAMES, QRELS, RUNS, from_csv, m
 from sampled_labels import SAMPLED, estimates_of
 from skfilterrank.cli import main
 from skfilterrank.cli.evaluate import MEASURES as DEFAULT_MEASURES
-from skfilterrank.comparison import read_system_scores
+from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
 from skfilterrank.metrics import _evaluate_runs as library
@@ -384,7 +384,7 @@ def test_names_of_measures(run, files, evaluate):
         (["qrels.txt", "qrels.txt"], "qrels.txt:1: "),
         (["qrels.txt", "good.txt", "good.txt"], "good.txt is given 2 times as a run"),
         (["-", "-"], "standard input (-) can be read once"),
-        (["qrels.txt", "other"], "no topic in common"),
+        (["qrels.txt", "other"], "no query in common"),
         (["qrels.txt", "good.txt", "--sort", "rr"], "--sort 'rr' is not one of the measures"),
         (["qrels.txt", "good.txt", "--sort", "ap", "--per-query"], "--sort orders runs by their"),
         (["qrels.txt", "good.txt", "-m", "lexirecall", "--ties", "average"], "for 'lexirecall'"),
@@ -421,7 +421,7 @@ def test_levels_and_gains_of_single_measures_are_read_back(evaluate, format):
         file.write(found)
     for written in measures:
         name = "".join(written.split()) if format == "trec" else written
-        (scores,) = read_system_scores(f"values.{format}", measures=[name]).values()
+        (scores,) = SystemScores.read(f"values.{format}", measures=[name]).values()
         assert scores.means.to_dict() == pytest.approx(expected[written].to_dict(), abs=5e-5)
         assert scores.greater_is_better
 
@@ -468,11 +468,11 @@ def test_json(evaluate):
     assert [each["run"] for each in found] == NAMES
     for each in found:
         assert each["mean"] == means().loc[each["run"]].to_dict()
-        assert each["topics"] == values().loc[each["run"]].to_dict("index")
+        assert each["queries"] == values().loc[each["run"]].to_dict("index")
         assert each["n_queries"] == 3
     assert [each["missing_queries"] for each in found] == [["3"], ["3"], ["1", "3"]]
     assert [each["unjudged_queries"] for each in found] == [["9"], [], []]
-    assert all("topics" not in json.loads(x) for x in evaluate("--format", "json").splitlines())
+    assert all("queries" not in json.loads(x) for x in evaluate("--format", "json").splitlines())
 
 
 def test_table_of_means(evaluate):
@@ -574,7 +574,7 @@ def test_undefined_topics(evaluate, files):
     found = from_csv(evaluate(*args, "--format", "csv", **kwargs), ["run", "qid"])
     assert np.isnan(found["ap"]["best", "4"])
     found = json.loads(evaluate(*args, "--format", "json", **kwargs))
-    assert found["topics"]["4"] == {"ap": None}
+    assert found["queries"]["4"] == {"ap": None}
     assert found["mean"] == {"ap": 2 / 3}
     assert evaluate(*args, **kwargs).splitlines()[4].split() == ["4", "-"]
     assert "\t4\t   nan\n" in evaluate(*args, "--format", "trec", **kwargs)
@@ -603,7 +603,7 @@ def cells(format, out):
         return found
     if format == "json":
         (line,) = map(json.loads, out.splitlines())
-        return line["topics"] | {"all": line["mean"]}
+        return line["queries"] | {"all": line["mean"]}
     if format == "csv":
         head, *rows = [line.split(",") for line in out.splitlines()]
         assert head[:2] == ["run", "qid"]

@@ -27,14 +27,13 @@ from skfilterrank.cli.judge import STRATEGIES
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_prels, read_qrels, read_run, write_qrels
 from skfilterrank.judgments import (
-    Answer,
     StatAPSelector,
     draw_sample,
     rank_table,
-    read_judgment_log,
     statap_prior,
 )
 from skfilterrank.judgments._judge import Question
+from skfilterrank.judgments._judgment_log import read_judgment_log
 from terminals import Terminal, pseudo_terminal, wait_for_a_reader
 
 pytestmark = pytest.mark.slow
@@ -546,7 +545,7 @@ def test_grades_are_those_of_the_machine(
 
     def assessor(documents, topics, grades, **_):
         taken.extend(grades)
-        assessor = Mock(return_value=Answer.STOP, n_open=0)
+        assessor = Mock(return_value="stop", n_open=0)
         return assessor
 
     monkeypatch.setattr("skfilterrank.cli._judge.TerminalAssessor", assessor)
@@ -857,7 +856,7 @@ def test_streams_of_ones_own(monkeypatch, term, expected):
     assert assessor(question) == 1.0
     assert expected in out.getvalue()
     assert ("\x1b" in out.getvalue()) == (term == "xterm")
-    assert assessor(question) is Answer.STOP
+    assert assessor(question) == "stop"
 
 
 def test_why_judging_could_not_begin(ask, monkeypatch):

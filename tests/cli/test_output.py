@@ -13,7 +13,7 @@ import pytest
 from commands import Command
 from skfilterrank import cli
 from skfilterrank.cli import _output
-from skfilterrank.comparison import read_system_scores
+from skfilterrank.comparison import SystemScores
 from terminals import Terminal
 
 # A title sequence, a right-to-left override, a C1 control sequence, a blank that nobody sees.
@@ -157,7 +157,7 @@ def test_a_terminal_gets_no_control_characters(format):
 def test_programs_get_names_as_they_are(run, format):
     code, out, _ = run("evaluate", "qrels", NASTY, "-m", "rr", "--per-query", "--format", format)
     assert code == 0
-    (scores,) = read_system_scores(io.StringIO(out)).values()
+    (scores,) = SystemScores.read(io.StringIO(out)).values()
     assert (list(scores.systems), list(scores.queries)) == ([NASTY], [TOPIC])
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank.cli import main
-from skfilterrank.comparison import read_system_scores
+from skfilterrank.comparison import SystemScores
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import read_run, read_runs, write_qrels, write_run
@@ -240,8 +240,8 @@ def test_names_are_no_formulas_in_csv_and_are_read_back(run, tmp_path, monkeypat
     written = [*cells["run"].unique(), *cells["qid"].unique()]
     formulas = [cell for cell in written if cell[0] in "=+-@\t\r"]
     assert formulas == ["-5", "+2.5e3", "-3"]
-    assert read_system_scores("ap.csv")["ap"].systems == tuple(NAMES)
-    assert set(read_system_scores("ap.csv")["ap"].queries) == {"1", "2", "-3", "=t"}
+    assert SystemScores.read("ap.csv")["ap"].systems == tuple(NAMES)
+    assert set(SystemScores.read("ap.csv")["ap"].queries) == {"1", "2", "-3", "=t"}
     assert run("threshold", "qrels.txt", runs[0], "--threshold", "2", "--save", "f.json")[0] == 0
     for ending in ("csv", "txt"):
         assert run("apply", "f.json", runs[0], "--out", f"shown.{ending}")[0] == 0

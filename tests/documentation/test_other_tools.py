@@ -1,12 +1,16 @@
-"""The programs on the page about other tools run, where the tools are installed."""
+"""The programs on the pages about serving and other tools run, where the tools are installed."""
 
 import re
 from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).parents[2] / "docs" / "other_tools.md"
-PROGRAMS = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+DOCS = Path(__file__).parents[2] / "docs"
+PROGRAMS = [
+    program
+    for page in ("other_tools.md", "serving.md")
+    for program in re.findall(r"```python\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL)
+]
 TOOLS = ("optuna", "mlflow", "skl2onnx", "onnxmltools", "onnxruntime")
 
 
@@ -26,5 +30,5 @@ def test_program_runs(number, capsys, tmp_path, monkeypatch):
             pytest.importorskip(tool, reason=f"{tool} is not installed")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MLFLOW_TRACKING_URI", f"sqlite:///{tmp_path}/runs.db")
-    exec(compile(program, f"{PAGE.name}, program {number + 1}", "exec"), {"__name__": "program"})
+    exec(compile(program, f"program {number + 1}", "exec"), {"__name__": "program"})
     assert capsys.readouterr().out.strip()

@@ -29,3 +29,14 @@ def test_there_are_examples():
 def test_example_runs(number, capsys):
     exec(compile(EXAMPLES[number], f"README.md, example {number + 1}", "exec"), {})
     assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.slow
+def test_values_of_the_first_example(capsys):
+    names = {}
+    exec(compile(EXAMPLES[0], "README.md, example 1", "exec"), names)
+    told = re.search(r"# (\S+); all shown: (\S+)\n", EXAMPLES[0])
+    test, features = names["test"], names["features"]
+    ranked = names["model"].decision_function(test[features])
+    of_all = names["ndcg_f_score"](test.label, ranked, groups=test.qid, k=3)
+    assert told.groups() == (f"{float(capsys.readouterr().out):.3f}", f"{of_all:.3f}")

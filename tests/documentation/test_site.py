@@ -1,16 +1,21 @@
 """The built site in a real browser: it is found by search, fits a phone, and fetches nothing."""
 
+import html
 import os
 import re
 import threading
 import time
+import tomllib
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 
 from browsers import contrast, luminance, requested, resize, start_browser
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.thresholds import CertifiedThreshold
 
 ROOT = Path(__file__).parents[2]
 SITE = Path(os.environ.get("SKFILTERRANK_SITE", ROOT / "docs/_build/html"))
@@ -111,12 +116,73 @@ def test_links_in_the_files_stay_on_the_machine():
     assert [path.name for path in styles if fetched.search(path.read_text("utf-8"))] == []
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_no_page_is_wider_than_a_phone(browser, address, page):
+# Code and printed text that a reader would have to scroll.
+CLIPPED = """
+return [...document.querySelectorAll('article pre')]
+  .filter((each) => each.scrollWidth > each.clientWidth)
+  .map((each) => each.textContent.trim().slice(0, 60));
+"""
+
+
+def pages_to_read():
+    """Every page but those of names and of single measures, which a template makes alike."""
+    kinds = {"api", "measures", "benchmarks", "_static"}
+    paths = sorted(path.relative_to(SITE) for path in SITE.rglob("*.html"))
+    few = {Path(page) for page in PAGES.values()}
+    return [str(path) for path in paths if path.parts[0] not in kinds or path in few]
+
+
+@pytest.mark.nightly
+def test_no_code_is_clipped_on_a_wide_screen(browser, address):
+    resize(browser, 1400)
+    clipped = {}
+    for page in pages_to_read():
+        browser.get(address + page)
+        if found := browser.execute_script(CLIPPED):
+            clipped[page] = found
+    assert clipped == {}
+
+
+@pytest.mark.nightly
+def test_no_page_is_wider_than_a_phone(browser, address):
     resize(browser, 375)
-    browser.get(address + PAGES[page])
-    wait_for(browser, "document.readyState == 'complete'")
-    assert browser.execute_script("return document.documentElement.scrollWidth") <= 375
+    wide = {}
+    for page in pages_to_read():
+        browser.get(address + page)
+        width = browser.execute_script("return document.documentElement.scrollWidth")
+        if width > 375:
+            wide[page] = width
+    assert wide == {}
+
+
+def test_every_link_within_the_site_leads_somewhere():
+    pages = {path: path.read_text(encoding="utf-8") for path in SITE.rglob("*.html")}
+    places = {path: set(re.findall(r'\bid="([^"]+)"', text)) for path, text in pages.items()}
+    dead = set()
+    for path, text in pages.items():
+        for link in re.findall(r'<a\b[^>]*\bhref="([^"]+)"', text):
+            target, _, place = html.unescape(unquote(link)).partition("#")
+            if ":" in target.split("/")[0]:
+                continue  # Another site.
+            to = (path.parent / target).resolve() if target else path
+            is_there = to.is_file() and (not place or to not in places or place in places[to])
+            if not is_there:
+                dead.add((str(path.relative_to(SITE)), link))
+    assert dead == set()
+
+
+def test_every_page_of_the_gallery_has_a_picture():
+    gallery = SITE / "gallery"
+    pages = [
+        path for path in gallery.rglob("*.html") if path.stem not in ("index", "sg_execution_times")
+    ]
+    assert pages
+    without = [
+        str(path.relative_to(gallery))
+        for path in pages
+        if not re.search(r'<img [^>]*src="[^"]*sphx_glr_', path.read_text(encoding="utf-8"))
+    ]
+    assert without == []
 
 
 # The text of the article, its colour, and that of the nearest box below it that has one.
@@ -142,19 +208,63 @@ return found;
 """
 
 
-@pytest.mark.parametrize(
-    ("word", "page"),
-    [("lexirecall", "lexirecall"), ("RankAndFilter", "RankAndFilter"), ("bpref", "bpref")],
-)
-def test_search_finds(browser, address, word, page):
+# What people search for, and the page that they should find first.
+WORDS = {
+    word: page
+    for page, words in tomllib.loads((ROOT / "docs/search_words.toml").read_text("utf-8")).items()
+    for word in words
+} | {
+    "lexirecall": "measures/lexirecall",
+    "bpref": "measures/bpref",
+    "RankAndFilter": "api/skfilterrank.ranking.RankAndFilter",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("word", WORDS)
+def test_search_finds_the_page_first(browser, address, word):
     resize(browser, 1280)
     browser.get(f"{address}search.html?q={word}")
-    count = "document.querySelectorAll('#search-results li a').length"
-    wait_for(browser, count)
-    hrefs = browser.execute_script(
-        "return [...document.querySelectorAll('#search-results li a')].map((each) => each.href)"
+    wait_for(browser, "document.querySelectorAll('#search-results li a').length")
+    wait_for(
+        browser, "/finished|found/.test(document.querySelector('#search-results').textContent)"
     )
-    assert any(page in href.split("?")[0].split("#")[0] for href in hrefs)
+    first = browser.execute_script("return document.querySelector('#search-results li a').href")
+    assert re.sub(r"\.html.*", "", first.removeprefix(address)) == WORDS[word]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("level", "k", "seed"), [(0.1, 3, 0), (0.2, 2, 1), (0.3, 5, 2)])
+def test_the_calculator_finds_the_certified_threshold(browser, address, level, k, seed):
+    _, labels, queries, scores = make_rank_and_filter(n_queries=150, random_state=seed)
+    expected = CertifiedThreshold({f"any_forbidden@{k}": level}, measure=f"ndcg_f@{k}")
+    expected.fit(scores, labels, groups=queries)
+    promise = expected.certificate_.promises[f"any_forbidden@{k}"]
+    text = "\n".join(map("{}, {}, {!r}".format, queries, labels, scores.tolist()))
+    browser.get(address + "calculator.html")
+    found = browser.execute_script(
+        "const found = calculator.compute(arguments[0], arguments[1]);"
+        "return [found.threshold, found.chosen.value, found.chosen.bad / found.n, found.upper]",
+        text,
+        {"k": k, "level": level, "confidence": 0.95},
+    )
+    assert found == pytest.approx(
+        [expected.threshold_, expected.best_score_, promise.observed, promise.upper_bound]
+    )
+
+
+def test_the_calculator_shows_what_it_found(browser, address):
+    browser.get(address + "calculator.html")
+    browser.find_element("css selector", "#calculator button").click()
+    output = browser.find_element("id", "calculator-output")
+    assert output.text.startswith("With confidence 0.95, the share of queries with a forbidden")
+    assert len(output.find_elements("css selector", "polyline")) == 2
+    rows = browser.find_element("name", "rows")
+    rows.clear()
+    rows.send_keys("a, 1, 0.5\nb, good, 0.7")
+    browser.find_element("css selector", "#calculator button").click()
+    expected = 'Line 2: expected "query, label, score" with two numbers, got "b, good, 0.7".'
+    assert output.text == expected
 
 
 def test_every_measure_page_has_its_formula_and_picture(browser, address):

@@ -24,6 +24,8 @@ from skfilterrank.metrics import (
     ndcg_f_score,
 )
 from skfilterrank.ranking import (
+    LOSSES,
+    METHODS,
     CalibratedRanker,
     CoordinateAscentRanker,
     FilterOnly,
@@ -32,14 +34,13 @@ from skfilterrank.ranking import (
     RankAndFilter,
     RankerMixin,
     RankFusion,
-    get_ranker_names,
     make_ranker,
 )
 from skfilterrank.testing._ranker_checks import check_grid_search
 from skfilterrank.thresholds import BaseThreshold, CertifiedThreshold
 
 MADE = {
-    **{f"make_ranker({name!r})": make_ranker(name) for name in get_ranker_names()},
+    **{f"make_ranker({name!r})": make_ranker(name) for name in (*LOSSES, *METHODS)},
     "make_ranker(learner='blend')": make_ranker("ordinal", learner="blend"),
     "make_ranker(features=...)": make_ranker("ordinal", features=StandardScaler()),
 }

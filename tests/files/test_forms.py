@@ -145,7 +145,7 @@ def test_json_of_another_shape():
     assert read(b'{"a": 2}', "t", [])[0].to_dict("list") == {"a": [2]}
     for content in (b"[]", b"[1]"):
         with pytest.raises(
-            FileFormatError, match=r"object \{topic: \{document: number\}\}, or a l"
+            FileFormatError, match=r"object \{query: \{document: number\}\}, or a l"
         ):
             read(content, "t", [])
     with pytest.raises(FileFormatError, match=r"t:2: it is not JSON \(.*delimiter"):

@@ -17,7 +17,7 @@ from skfilterrank._files.named_runs import (
     as_table,
     errors_of,
     for_any_process,
-    is_by_topic,
+    is_by_query,
     is_frame,
     is_table,
     name_of_path,
@@ -213,10 +213,10 @@ def test_what_is_no_table(data):
 
 
 def test_topics_of_documents():
-    assert is_by_topic(NESTED_OBJECTS)
-    assert is_by_topic({"1": {}})
+    assert is_by_query(NESTED_OBJECTS)
+    assert is_by_query({"1": {}})
     for data in ({}, {"1": 2}, {"1": {"a": {}}}, {"1": {"a": FRAME}}, [NESTED_OBJECTS], FRAME):
-        assert not is_by_topic(data)
+        assert not is_by_query(data)
     # A query of which nothing is retrieved has no row.
     assert as_table({"1": {}, "2": {"a": 1.0}}, "score")["qid"].tolist() == ["2"]
 

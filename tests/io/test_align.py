@@ -60,14 +60,14 @@ def test_by_hand():
     np.testing.assert_array_equal(y_true, [np.nan, np.nan, 2, -1, 3, 0, 1])
     np.testing.assert_array_equal(y_score, [9, 0.5, 0.5, NO, 0.25, NO, NO])
     assert aligned.pooled.tolist() == [True, False, True, True, True, True, True]
-    assert aligned.missing_topics == ("2",)
-    assert aligned.unjudged_topics == ("7",)
+    assert aligned.missing_queries == ("2",)
+    assert aligned.unjudged_queries == ("7",)
     assert (aligned.n_left_out, aligned.n_filtered, aligned.n_retrieved) == (2, 1, 4)
     assert (aligned.n_retrieved_unjudged, aligned.n_judged_not_retrieved) == (2, 3)
     assert aligned.name is None
     assert str(aligned) == (
-        "3 topics, 1 of them not in the run; 4 documents retrieved, 2 of them not judged; "
-        "3 judged documents not retrieved; 1 document filtered out; 1 topic without judgments "
+        "3 queries, 1 of them not in the run; 4 documents retrieved, 2 of them not judged; "
+        "3 judged documents not retrieved; 1 document filtered out; 1 query without judgments "
         "left out, with 2 rows"
     )
     index = aligned.index
@@ -75,13 +75,13 @@ def test_by_hand():
     assert (index.starts.tolist(), index.sizes.tolist()) == ([0, 4, 6], [4, 2, 1])
 
 
-def test_missing_topics_can_be_left_out():
+def test_missing_queries_can_be_left_out():
     aligned = align(QRELS, RUN, missing="drop")
     assert aligned.groups.tolist() == ["1", "1", "1", "1", "10", "10"]
     assert aligned.index.query_ids.tolist() == ["1", "10"]
-    assert aligned.missing_topics == ("2",)
+    assert aligned.missing_queries == ("2",)
     assert aligned.n_judged_not_retrieved == 2
-    assert str(aligned).startswith("2 topics; 1 topic not in the run left out; 4 documents")
+    assert str(aligned).startswith("2 queries; 1 query not in the run left out; 4 documents")
     # A topic of which everything is filtered out is in the run all the same.
     run = RUN.assign(score=NO)
     assert align(QRELS, run, missing="drop").index.query_ids.tolist() == ["1", "10"]
@@ -151,7 +151,7 @@ def tables(values, name):
 )
 def test_against_brute_force(run, qrels, missing):
     if not set(run["qid"]) & set(qrels["qid"]):
-        with pytest.raises(ValueError, match="no topic in common"):
+        with pytest.raises(ValueError, match="no query in common"):
             align(qrels, run, missing=missing)
         return
     aligned = align(qrels, run, missing=missing)
@@ -161,8 +161,8 @@ def test_against_brute_force(run, qrels, missing):
         assert found[column].astype(object).equals(expected[column].astype(object)), column
     in_both = run["qid"].isin(qrels["qid"])
     assert aligned.n_left_out == (~in_both).sum()
-    assert set(aligned.unjudged_topics) == set(run["qid"][~in_both])
-    assert set(aligned.missing_topics) == set(qrels["qid"]) - set(run["qid"])
+    assert set(aligned.unjudged_queries) == set(run["qid"][~in_both])
+    assert set(aligned.missing_queries) == set(qrels["qid"]) - set(run["qid"])
     assert aligned.n_filtered == (run["score"][in_both] == NO).sum()
     assert aligned.n_retrieved == (expected["score"] > NO).sum()
     assert aligned.n_retrieved + aligned.n_filtered + aligned.n_left_out == len(run)
@@ -223,13 +223,13 @@ def test_files(tmp_path):
     (tmp_path / "qrels").write_text("1 0 a 2\n1 0 b -1\n1 0 c -9\n2 0 a 1\n10 0 x 0\n10 0 y 3\n")
     aligned = align(read_qrels(tmp_path / "qrels", unjudged_label=-9), tmp_path / "run.gz")
     assert aligned.name == "mine"
-    assert str(aligned).startswith("mine: 3 topics")
+    assert str(aligned).startswith("mine: 3 queries")
     assert repr(aligned) == f"<AlignedRun: {str(aligned)[:103]}...>"
     pd.testing.assert_frame_equal(aligned.to_frame(), align(QRELS, RUN).to_frame())
     frame = read_run(tmp_path / "run.gz")
     index = QrelsIndex(str(tmp_path / "qrels"))
-    assert (len(index.topics), index.n_judged, index.n_pooled) == (3, 6, 6)
-    assert repr(index) == "QrelsIndex(3 topics, 6 documents)"
+    assert (len(index.queries), index.n_judged, index.n_pooled) == (3, 6, 6)
+    assert repr(index) == "QrelsIndex(3 queries, 6 documents)"
     by_frame, by_path = index.align(frame), index.align(io.BytesIO(gzip_free(tmp_path)))
     pd.testing.assert_frame_equal(by_frame.to_frame(), by_path.to_frame())
     assert by_frame.name == by_path.name == "mine"
@@ -272,7 +272,7 @@ def test_index_can_be_sent_to_other_processes():
             {"qid": list("abcdefg")},
             {},
             {},
-            "no topic in common: the run's are such as 'a', the .*'1'",
+            "no query in common: the run's are such as 'a', the .*'1'",
         ),
         ({"score": ["x"] * 7}, {}, {}, "run holds 'x' in column 'score' in row 0, where a"),
         (

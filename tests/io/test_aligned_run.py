@@ -42,8 +42,8 @@ def test_it_unpacks_into_three_arrays(aligned):
 
 def test_counts(aligned):
     assert (aligned.name, aligned.ties) == ("mine", "docno")
-    assert aligned.missing_topics == ("3",)
-    assert aligned.unjudged_topics == ("9",)
+    assert aligned.missing_queries == ("3",)
+    assert aligned.unjudged_queries == ("9",)
     assert aligned.n_left_out == 2
     assert aligned.n_filtered == 1
     assert aligned.n_retrieved == 4
@@ -66,20 +66,20 @@ def test_frames_carry_the_topics(aligned):
 
 def test_the_line_that_counts(aligned):
     assert str(aligned) == (
-        "mine: 3 topics, 1 of them not in the run; 4 documents retrieved, 2 of them not judged; "
-        "2 judged documents not retrieved; 1 document filtered out; 1 topic without judgments left "
+        "mine: 3 queries, 1 of them not in the run; 4 documents retrieved, 2 of them not judged; "
+        "2 judged documents not retrieved; 1 document filtered out; 1 query without judgments left "
         "out, with 2 rows"
     )
-    assert repr(aligned).startswith("<AlignedRun: mine: 3 topics, 1 of them not in the run; 4 doc")
+    assert repr(aligned).startswith("<AlignedRun: mine: 3 queries, 1 of them not in the run; 4 doc")
     assert len(repr(aligned)) <= 120
 
 
 def test_the_line_of_a_run_that_lacks_nothing():
     whole = RUN[RUN["docno"] == "a"].drop(columns="run")
     found = align(QRELS[QRELS["qid"] == "1"], whole[whole["qid"] == "1"])
-    assert str(found) == "1 topic; 1 document retrieved; 1 judged document not retrieved"
+    assert str(found) == "1 query; 1 document retrieved; 1 judged document not retrieved"
     left_out = align(QRELS, whole[whole["qid"] == "1"], missing="drop")
-    assert str(left_out).startswith("1 topic; 2 topics not in the run left out; 1 document retr")
+    assert str(left_out).startswith("1 query; 2 queries not in the run left out; 1 document retr")
 
 
 def test_inclusion_probabilities_stand_with_their_documents():

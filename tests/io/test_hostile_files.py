@@ -13,7 +13,7 @@ from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mut
 from profiles import times
 from skfilterrank.cli._documents import read_documents, read_pool, read_topics
 from skfilterrank.cli._errors import message_of
-from skfilterrank.comparison import read_system_scores
+from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.io import (
     load_model,
@@ -24,7 +24,7 @@ from skfilterrank.io import (
     read_run,
     save_model,
 )
-from skfilterrank.judgments import read_judgment_log
+from skfilterrank.judgments._judgment_log import read_judgment_log
 from thinned import thinned
 
 # What labels below 0 mean is not said here, and not what is tested.
@@ -51,7 +51,7 @@ def model(tmp_path_factory):
 
 
 SCORED = CSV.replace(b"label", b"score").replace(b"b,,", b"b,1,")
-SCORES = partial(read_system_scores, missing="drop")
+SCORES = partial(SystemScores.read, missing="drop")
 # How each reader is called, the end of the file's name, and a valid file.
 READERS = {
     "letor": (read_letor, "", b"2 qid:1 1:0.5 3:-2 # docid = a\n-1 qid:2 2:1e-3\n"),
@@ -78,7 +78,7 @@ READERS = {
     "scores csv": (SCORES, "", b"run,qid,ap\nr,1,0.5\nr,2,\n"),
     "scores json": (SCORES, "", SCORES_JSON),
     "scores trec": (
-        partial(read_system_scores, missing="drop"),
+        partial(SystemScores.read, missing="drop"),
         "",
         b"ap\t1\t0.5\nap\t2\t0.25\nrunid\tall\tr\n",
     ),

@@ -34,10 +34,11 @@ from skfilterrank.io import load_model, save_model
 from skfilterrank.judgments._selector import QuerySelector
 from skfilterrank.metrics import make_ranking_scorer, register_measure
 from skfilterrank.ranking import (
+    LOSSES,
+    METHODS,
     QueryRanker,
     RankAndFilter,
     catboost_metric,
-    get_ranker_names,
     make_ranker,
     xgboost_early_stopping,
 )
@@ -280,11 +281,10 @@ def test_another_version_is_said(tmp_path, package, monkeypatch):
 
 
 # A blend holds a linear model and trees.
-LOSSES = get_ranker_names("loss")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in get_ranker_names() if name not in LOSSES])
+@pytest.mark.parametrize("name", METHODS)
 def test_rankers_by_name(tmp_path, name):
     """All load as they are."""
     ranker = make_ranker(name)

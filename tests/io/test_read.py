@@ -324,7 +324,7 @@ def test_what_is_packed_twice_or_in_an_archive(read):
     ],
 )
 def test_dicts_of_another_form(read, source, shown):
-    message = shown + r"\. A dict \{topic: \{document: .*\}\}, an Arrow table"
+    message = shown + r"\. A dict \{query: \{document: .*\}\}, an Arrow table"
     with pytest.raises(InputTypeError, match=message):
         read(source)
 

@@ -20,8 +20,8 @@ from skfilterrank.judgments import (
     RandomSelector,
     StatAPSelector,
     judge,
-    read_judgment_log,
 )
+from skfilterrank.judgments._judgment_log import read_judgment_log
 
 ACTIVE = [MoveToFrontSelector(), MTCSelector()]
 SELECTORS = [*ACTIVE, PoolingSelector()]

@@ -75,7 +75,7 @@ def test_answers_of_the_golden_files(tool, name, grades, expected):
 def test_a_log_with_skips_undos_and_notes(tmp_path):
     log = tmp_path / "log"
     lines = [
-        {"log": "skfilterrank judgments", "version": 1, "documents": 3, "topics": 1, "pool": "x"},
+        {"log": "skfilterrank judgments", "version": 1, "documents": 3, "queries": 1, "pool": "x"},
         {"qid": "1", "docno": "a", "skip": True, "note": "later"},
         {"assessor": "anna", "qid": "1", "docno": "b", "label": 2, "review": True},
         {"qid": "1", "docno": "c", "label": 1},

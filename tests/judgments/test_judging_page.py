@@ -17,9 +17,9 @@ from skfilterrank.judgments import (
     judge,
     merge_answers,
     read_judging_answers,
-    read_judgment_log,
     write_judging_tasks,
 )
+from skfilterrank.judgments._judgment_log import read_judgment_log
 
 pytest.importorskip("jinja2", reason="the page to judge on needs jinja2")
 

@@ -22,8 +22,8 @@ from skfilterrank.judgments import (
     PoolingSelector,
     RandomSelector,
     judge,
-    read_judgment_log,
 )
+from skfilterrank.judgments._judgment_log import read_judgment_log
 
 ACTIVE = [MoveToFrontSelector(), MTCSelector()]
 

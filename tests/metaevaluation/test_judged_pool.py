@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 def test_topics_that_runs_lack():
     run = QRELS[["qid", "docno"]].assign(score=1.0)
     runs = {"long": run, "short": run.query("qid != 'q2'")}
-    with pytest.raises(InputError, match="topic 'q2' is not in the run 'short'"):
+    with pytest.raises(InputError, match="query 'q2' is not in the run 'short'"):
         judging_curve(QRELS, runs, random_state=0)
     found = judging_curve(QRELS, runs, missing="drop", shares=0.5, random_state=0)
     assert "q2" in found.dropped_queries

@@ -11,8 +11,8 @@ from skfilterrank.metrics import (
     evaluate,
     get_measure,
     induced_ap_score,
-    judged_at_k_score,
 )
+from skfilterrank.metrics._condensed import judged_at_k_score
 
 NO, NAN = -np.inf, np.nan
 

@@ -81,7 +81,7 @@ def test_topics_that_are_not_in_the_run(files):
     }
     assert list(evaluate_run(*args, missing="drop").index) == ["1"]
     (found,) = iter_evaluations(files / "qrels.txt", [files / "good.txt"], "ndcg")
-    assert (found.missing_topics, found.unjudged_topics) == (("3",), ("9",))
+    assert (found.missing_queries, found.unjudged_queries) == (("3",), ("9",))
 
 
 def test_gains_unjudged_and_undefined(files):
@@ -318,8 +318,8 @@ def test_runs_that_are_aligned_already(files):
         evaluate_run(None, aligned, "ndcg", missing="drop", precision="single")
 
 
-def test_a_topic_that_a_run_lacks_can_be_an_error(files):
-    with pytest.raises(MissingValuesError, match=r"lacks 1 topic\(s\) .* such as '\w+'") as caught:
+def test_a_query_that_a_run_lacks_can_be_an_error(files):
+    with pytest.raises(MissingValuesError, match=r"lacks 1 query .* such as '\w+'") as caught:
         evaluate_run(files / "qrels.txt", files / "good.txt", "ndcg", missing="raise")
     assert sum(map(len, caught.value.lacking.values())) == 1
 

@@ -20,7 +20,7 @@ def test_errors_of_the_library_may_be_yielded(files, capsys):
     assert found[1].values is None
     assert found[0].to_frame().to_dict("list") == {"ap": [1.0]}
     assert found[1].to_frame().empty
-    assert repr(found[0]) == "<RunEvaluation: good, 1 measure of 1 topic>"
+    assert repr(found[0]) == "<RunEvaluation: good, 1 measure of 1 query>"
     assert repr(found[1]) == "<RunEvaluation: nope: FileNotFoundError>"
     with pytest.raises(FileNotFoundError):
         list(iter_evaluations("qrels.txt", ["good.txt", "nope"], "ap"))

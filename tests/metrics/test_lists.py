@@ -11,11 +11,11 @@ from skfilterrank.metrics import (
     bpref_score,
     err_score,
     false_reject_rate,
-    judged_at_k_score,
     ndcg_f_score,
     precision_at_k_score,
     reciprocal_rank_score,
 )
+from skfilterrank.metrics._condensed import judged_at_k_score
 
 pytestmark = pytest.mark.slow
 

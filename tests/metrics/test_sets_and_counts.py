@@ -5,10 +5,11 @@ from math import inf, nan, sqrt
 import numpy as np
 import pytest
 
-from skfilterrank.metrics import evaluate, f_score, interpolated_precision_score
+from skfilterrank.metrics import evaluate, f_score
 from skfilterrank.metrics._sets_and_counts import (
     eleven_point_precision_score,
     geometric_map_score,
+    interpolated_precision_score,
     n_queries_score,
     n_relevant_retrieved_score,
     n_relevant_score,

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from skfilterrank.comparison import SystemScores
 from skfilterrank.metaevaluation import sensitivity_curve, stability_curve
-from skfilterrank.plot import SensitivityCurveDisplay, StabilityCurveDisplay
+from skfilterrank.plot import MeasureCurvesDisplay
 
 RANDOM = np.random.RandomState(0)
 SCORES = {
@@ -15,13 +15,11 @@ SCORES = {
 }
 KINDS = {
     "stability": (
-        StabilityCurveDisplay,
         stability_curve,
         {"sizes": [2, 5, 20], "n_resamples": 20, "random_state": 3},
         ("n_queries", "error_rate"),
     ),
     "sensitivity": (
-        SensitivityCurveDisplay,
         sensitivity_curve,
         {"alphas": [0.01, 0.05, 0.2], "n_resamples": 100, "random_state": 3},
         ("alpha", "success_rate"),
@@ -34,13 +32,18 @@ def kind(request):
     return KINDS[request.param]
 
 
+def drawn(compute, scores, params, **kwargs):
+    curves = {name: compute(each, **params) for name, each in scores.items()}
+    return MeasureCurvesDisplay(curves).plot(**kwargs)
+
+
 def legend(display):
     return [text.get_text() for text in display.ax_.get_legend().get_texts()]
 
 
 def test_lines_are_the_curves(kind):
-    display_class, compute, params, (x, y) = kind
-    display = display_class.from_scores(SCORES, **params)
+    compute, params, (x, y) = kind
+    display = drawn(compute, SCORES, params)
     assert list(display.lines_) == list(SCORES) == legend(display)
     for name, line in display.lines_.items():
         curve = compute(SCORES[name], **params)
@@ -53,32 +56,32 @@ def test_lines_are_the_curves(kind):
 
 
 def test_one_measure_is_named_after_itself(kind):
-    display_class, _, params, _ = kind
-    display = display_class.from_scores(SCORES["rr"], **params)
+    compute, params, _ = kind
+    display = compute(SCORES["rr"], **params).plot()
     assert list(display.lines_) == ["rr"] == legend(display)
     assert display.curves["rr"].measure == "rr"
-    plain = display_class.from_scores(RANDOM.uniform(size=(2, 20)), **params)
+    plain = compute(RANDOM.uniform(size=(2, 20)), **params).plot()
     assert len(plain.lines_) == 1
 
 
 @pytest.mark.slow
 def test_computed_curves(kind):
-    display_class, compute, params, (_, y) = kind
+    compute, params, (_, y) = kind
     curves = [compute(scores, **params) for scores in SCORES.values()]
-    display = display_class.from_curves(curves)
+    display = MeasureCurvesDisplay(curves).plot()
     assert list(display.lines_) == ["ap", "rr"]
     assert list(display.curves.values()) == curves
-    assert list(display_class.from_curves(curves[1]).lines_) == ["rr"]
-    named = display_class.from_curves({"mine": curves[0], "yours": curves[0]})
+    assert list(MeasureCurvesDisplay(curves[1]).plot().lines_) == ["rr"]
+    named = MeasureCurvesDisplay({"mine": curves[0], "yours": curves[0]}).plot()
     assert legend(named) == ["mine", "yours"]
     np.testing.assert_array_equal(named.lines_["yours"].get_ydata(), getattr(curves[0], y))
 
 
 @pytest.mark.slow
 def test_degenerate_values_are_drawn(kind):
-    display_class, _, params, _ = kind
-    tied = display_class.from_scores({"tied": np.ones((2, 20))}, **params)
-    constant = display_class.from_scores({"constant": [[1] * 20, [2] * 20]}, **params)
+    compute, params, _ = kind
+    tied = drawn(compute, {"tied": np.ones((2, 20))}, params)
+    constant = drawn(compute, {"constant": [[1] * 20, [2] * 20]}, params)
     for display in (tied, constant):
         (line,) = display.lines_.values()
         assert np.isfinite(line.get_ydata()).all()
@@ -87,10 +90,10 @@ def test_degenerate_values_are_drawn(kind):
 
 @pytest.mark.slow
 def test_many_long_names_do_not_cover_the_curves(kind):
-    display_class, compute, params, _ = kind
+    compute, params, _ = kind
     curve = compute(SCORES["ap"], **params)
     names = [f"ndcg_f(gains=exp2, unjudged=skip, undefined=0)@{k}" for k in range(9)]
-    display = display_class.from_curves(dict.fromkeys(names, curve))
+    display = MeasureCurvesDisplay(dict.fromkeys(names, curve)).plot()
     display.figure_.canvas.draw()
     box = display.ax_.get_legend().get_window_extent()
     assert not box.overlaps(display.ax_.bbox)
@@ -101,9 +104,9 @@ def test_many_long_names_do_not_cover_the_curves(kind):
 
 
 def test_axes_and_styles_are_the_callers(kind):
-    display_class, _, params, _ = kind
+    compute, params, _ = kind
     ax = Figure().subplots()
-    display = display_class.from_scores(SCORES, ax=ax, line_kw={"linestyle": "--"}, **params)
+    display = drawn(compute, SCORES, params, ax=ax, line_kw={"linestyle": "--"})
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
     assert {line.get_linestyle() for line in display.lines_.values()} == {"--"}
@@ -112,32 +115,30 @@ def test_axes_and_styles_are_the_callers(kind):
 @pytest.mark.slow
 def test_numbers_of_queries_are_whole():
     curve = stability_curve(SCORES["ap"], sizes=[2, 3], n_resamples=5, random_state=0)
-    display = StabilityCurveDisplay.from_curves(curve)
+    display = curve.plot()
     display.figure_.canvas.draw()
     assert all(tick == int(tick) for tick in display.ax_.get_xticks())
 
 
 def test_errors(kind):
-    display_class, compute, params, _ = kind
+    compute, params, _ = kind
     curve = compute(SCORES["ap"], **params)
     with pytest.raises(ValueError, match="2 are of the measure 'ap'; give a dict"):
-        display_class.from_curves([curve, curve])
-    with pytest.raises(ValueError, match=r"must be of type S\w+Curve, got int"):
-        display_class.from_curves([curve, 3])
+        MeasureCurvesDisplay([curve, curve])
+    with pytest.raises(ValueError, match=r"or all of sensitivity_curve, got S\w+Curve and int"):
+        MeasureCurvesDisplay({"ap": curve, "other": 3})
     with pytest.raises(ValueError, match="at least one curve"):
-        display_class.from_curves([])
-    with pytest.raises(ValueError, match="at least 2 systems") as caught:
-        display_class.from_scores({"ap": SCORES["ap"], "bad": [[1, 2, 3]]}, **params)
-    assert "'bad'" in caught.value.__notes__[-1]
+        MeasureCurvesDisplay([])
 
 
-def test_a_curve_of_the_other_kind_is_refused():
-    curve = stability_curve(SCORES["ap"], sizes=[2], n_resamples=5, random_state=0)
-    with pytest.raises(ValueError, match="type SensitivityCurve, got StabilityCurve"):
-        SensitivityCurveDisplay.from_curves({"ap": curve})
+def test_curves_of_both_kinds_are_refused():
+    stability = stability_curve(SCORES["ap"], sizes=[2], n_resamples=5, random_state=0)
+    sensitivity = sensitivity_curve(SCORES["ap"], n_resamples=100, random_state=0)
+    with pytest.raises(ValueError, match="got SensitivityCurve and StabilityCurve"):
+        MeasureCurvesDisplay({"ap": stability, "rr": sensitivity})
 
 
 def test_without_matplotlib_the_message_names_the_extra(kind, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'skfilterrank\[plot\]'"):
-        kind[0].from_scores(SCORES, **kind[2])
+        drawn(kind[0], SCORES, kind[1])

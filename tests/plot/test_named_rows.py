@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge
 
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import estimate
-from skfilterrank.plot import IntervalDisplay, ScoreDifferenceDisplay
+from skfilterrank.plot import IntervalDisplay
 from skfilterrank.ranking import RankAndFilter, score_difference
 
 TABLE = pd.DataFrame(
@@ -64,7 +64,7 @@ def test_rows_beyond_the_first_are_counted():
 
 
 def test_values_of_estimates_are_in_the_order_of_their_ranks(estimates):
-    display = IntervalDisplay.from_estimates(estimates)
+    display = estimates.plot()
     assert names(display) == list(estimates.order(random_state=0).index) == ["up", "any", "down"]
     frame = estimates.to_frame().loc["ap"]
     assert display.table.loc["up"].tolist() == frame.loc["up", ["value", "low", "high"]].tolist()
@@ -72,7 +72,7 @@ def test_values_of_estimates_are_in_the_order_of_their_ranks(estimates):
 
 def test_differences_name_both_runs_the_surest_first(estimates):
     differences = estimates.compare()
-    display = IntervalDisplay.from_differences(differences)
+    display = differences.plot()
     table = differences.to_frame().sort_values("p_value", kind="stable")
     assert names(display) == (table["first"] + " − " + table["second"]).tolist()
     assert display.table["low"].tolist() == table["low"].tolist()
@@ -99,7 +99,7 @@ def fitted():
 @pytest.mark.parametrize(("other", "n_features"), [(1, 2), (None, 2), (None, 6), (1, 9)])
 def test_bars_sum_to_the_difference(fitted, other, n_features):
     model, X = fitted
-    display = ScoreDifferenceDisplay.from_estimator(model, X, 0, other, n_features=n_features)
+    display = score_difference(model, X, 0, other).plot(n_features=n_features)
     difference = score_difference(model, X, 0, other)
     widths = [bar.get_width() for bar in display.bars_]
     assert len(widths) == min(n_features, 6) + (n_features < 6) + (other is None)
@@ -115,4 +115,4 @@ def test_bars_sum_to_the_difference(fitted, other, n_features):
 
 def test_wrong_number_of_features(fitted):
     with pytest.raises(ValueError, match="n_features must be a whole number"):
-        ScoreDifferenceDisplay.from_estimator(*fitted, 0, 1, n_features=0)
+        score_difference(*fitted, 0, 1).plot(n_features=0)

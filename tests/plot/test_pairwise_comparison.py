@@ -33,7 +33,7 @@ def labels(axis):
 
 
 def test_cells_are_differences_of_means_in_the_order_of_the_means():
-    display = PairwiseComparisonDisplay.from_scores(scores(), test="t")
+    display = compare_systems(scores(), test="t").plot()
     means = VALUES.mean(axis=1)
     order = np.argsort(-means)
     assert display.systems == tuple(np.array(["a", "b", "c"])[order])
@@ -46,7 +46,7 @@ def test_cells_are_differences_of_means_in_the_order_of_the_means():
 
 
 def test_dots_are_on_the_significant_cells():
-    display = PairwiseComparisonDisplay.from_scores(scores(), test="t")
+    display = compare_systems(scores(), test="t").plot()
     # The best comes first: its row is better, its column worse.
     assert display.better.tolist() == [[0, 1, 1], [-1, 0, 0], [-1, 0, 0]]
     dots = {(int(x), int(y)) for x, y in display.marks_.get_offsets()}
@@ -59,9 +59,9 @@ def test_dots_are_on_the_significant_cells():
 @pytest.mark.parametrize("greater_is_better", [True, False])
 def test_blue_is_better_whichever_way_the_measure_points(greater_is_better):
     sign = 1 if greater_is_better else -1
-    display = PairwiseComparisonDisplay.from_scores(
+    display = compare_systems(
         scores(sign * VALUES, greater_is_better=greater_is_better), test="t"
-    )
+    ).plot()
     assert display.systems[0] == "b"
     assert (np.triu(display.advantage) >= 0).all()
     assert display.better.tolist() == [[0, 1, 1], [-1, 0, 0], [-1, 0, 0]]
@@ -75,7 +75,7 @@ def test_signs_are_shown_where_signs_are_tested():
     # "a" is better on nine queries of ten that differ, "b" on average.
     values = [[1] * 9 + [0, 5], [0] * 9 + [90, 5]]
     preferences = SystemScores(values, systems=["a", "b"], measure="pref", is_preference=True)
-    display = PairwiseComparisonDisplay.from_scores(preferences)
+    display = compare_systems(preferences).plot()
     assert display.comparison.test == "sign"
     assert display.systems == ("b", "a")
     np.testing.assert_allclose(display.advantage, [[0, -0.8], [0.8, 0]])
@@ -90,7 +90,7 @@ def test_ranks_are_shown_where_ranks_are_tested(greater_is_better):
     sign = 1 if greater_is_better else -1
     values = [[*range(1, 10), 0], [0] * 9 + [90]]
     two = scores(sign * np.array(values), systems=["a", "b"], greater_is_better=greater_is_better)
-    display = PairwiseComparisonDisplay.from_scores(two, test="wilcoxon", alpha=0.1)
+    display = compare_systems(two, test="wilcoxon", alpha=0.1).plot()
     assert display.systems == ("b", "a")
     np.testing.assert_allclose(display.advantage, [[0, -35 / 55], [35 / 55, 0]])
     assert display.better.tolist() == [[0, -1], [1, 0]]
@@ -98,7 +98,7 @@ def test_ranks_are_shown_where_ranks_are_tested(greater_is_better):
 
 
 def test_no_difference_is_in_the_middle_of_the_colours():
-    display = PairwiseComparisonDisplay.from_scores(scores(), test="t")
+    display = compare_systems(scores(), test="t").plot()
     low, high = display.image_.get_clim()
     assert low == -high
     assert high == pytest.approx(np.abs(display.advantage).max())
@@ -117,7 +117,7 @@ def test_alpha_decides_what_is_marked():
 
 
 def test_many_systems_have_grey_cells_in_the_place_of_dots():
-    display = PairwiseComparisonDisplay.from_scores(many(60), test="t")
+    display = compare_systems(many(60), test="t").plot()
     shown = np.ma.filled(display.image_.get_array(), np.nan)
     np.testing.assert_array_equal(np.isnan(shown), display.better == 0)
     np.testing.assert_array_equal(
@@ -132,7 +132,7 @@ def test_many_systems_have_grey_cells_in_the_place_of_dots():
 @pytest.mark.parametrize("n_systems", [20, pytest.param(60, marks=pytest.mark.nightly)])
 def test_labels_are_readable(n_systems):
     values = many(n_systems)
-    display = PairwiseComparisonDisplay.from_scores(values, test="t")
+    display = compare_systems(values, test="t").plot()
     figure = display.figure_
     figure.canvas.draw()
     for axis, low, high in ((display.ax_.yaxis, "y0", "y1"), (display.ax_.xaxis, "x0", "x1")):
@@ -161,18 +161,18 @@ def test_pairs_that_were_not_compared_are_blank():
 
 @pytest.mark.slow
 def test_degenerate_values():
-    tied = PairwiseComparisonDisplay.from_scores([[1, 1, 1], [1, 1, 1]])
+    tied = compare_systems([[1, 1, 1], [1, 1, 1]]).plot()
     assert not tied.advantage.any()
     assert len(tied.marks_.get_offsets()) == 0
     tied.figure_.canvas.draw()
-    constant = PairwiseComparisonDisplay.from_scores([range(6), range(1, 7)])
+    constant = compare_systems([range(6), range(1, 7)]).plot()
     assert constant.systems == ("1", "0")
     assert constant.better.tolist() == [[0, 1], [-1, 0]]
 
 
 def test_axes_and_styles_are_the_callers():
     ax = Figure().subplots()
-    display = PairwiseComparisonDisplay.from_scores(scores(), ax=ax)
+    display = compare_systems(scores()).plot(ax)
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
     display = PairwiseComparisonDisplay(display.comparison).plot(
@@ -185,31 +185,31 @@ def test_axes_and_styles_are_the_callers():
 
 def test_errors():
     with pytest.raises(ValueError, match="test must be one of"):
-        PairwiseComparisonDisplay.from_scores(scores(), test="guess")
+        compare_systems(scores(), test="guess").plot()
     with pytest.raises(ValueError, match="alpha must be"):
-        PairwiseComparisonDisplay.from_scores(scores(), alpha=2)
+        compare_systems(scores(), alpha=2).plot()
     with pytest.raises(ValueError, match="at least 2 systems"):
-        PairwiseComparisonDisplay.from_scores([[1, 2, 3]])
+        compare_systems([[1, 2, 3]]).plot()
 
 
 def test_without_matplotlib_the_message_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'skfilterrank\[plot\]'"):
-        PairwiseComparisonDisplay.from_scores(scores())
+        compare_systems(scores()).plot()
 
 
 def test_of_a_comparison_made_before():
     comparison = compare_systems(scores(), alpha=0.2)
-    display = PairwiseComparisonDisplay.from_comparison(comparison, colorbar=False)
+    display = comparison.plot(colorbar=False)
     assert display.alpha == 0.2
     assert display.colorbar_ is None
     np.testing.assert_array_equal(
-        display.better, PairwiseComparisonDisplay.from_scores(scores(), alpha=0.2).better
+        display.better, compare_systems(scores(), alpha=0.2).plot().better
     )
 
 
 def test_axes_with_room_for_one_name_have_one():
     ax = Figure(figsize=(0.5, 0.5)).subplots()
-    display = PairwiseComparisonDisplay.from_scores(many(5), ax=ax)
+    display = compare_systems(many(5)).plot(ax)
     assert ax.get_xticks().tolist() == ax.get_yticks().tolist() == [0]
     assert labels(ax.xaxis) == shorten_all(display.systems[:1])

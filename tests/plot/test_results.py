@@ -19,9 +19,9 @@ SCORES = SystemScores(SHIFTS + np.random.default_rng(0).uniform(size=(3, 20)), m
         (compare_systems(SCORES), plot.PairwiseComparisonDisplay),
         (
             stability_curve(SCORES, sizes=[5, 10], n_resamples=5, random_state=0),
-            plot.StabilityCurveDisplay,
+            plot.MeasureCurvesDisplay,
         ),
-        (sensitivity_curve(SCORES, n_resamples=20, random_state=0), plot.SensitivityCurveDisplay),
+        (sensitivity_curve(SCORES, n_resamples=20, random_state=0), plot.MeasureCurvesDisplay),
     ],
 )
 def test_results_are_drawn_by_their_display(result, display):

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_score
-from skfilterrank.plot import RiskCoverageDisplay, ThresholdCurveDisplay, TradeOffDisplay
+from skfilterrank.plot import RiskCoverageDisplay, ThresholdCurveDisplay
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
     CertifiedThreshold,
@@ -103,6 +103,7 @@ def test_an_infinite_threshold_is_marked_at_the_edge(y_true, edge):
 def test_a_curve_without_any_finite_threshold():
     curve = ThresholdCurve(np.array([np.inf]), np.array([0.5]), -np.inf, 0.5)
     display = ThresholdCurveDisplay(curve).plot()
+    assert display.ax_.get_ylabel() == "mean measure"
     assert display.ax_.get_xlim() == (-1.0, 1.0)
     assert set(display.line_.get_ydata()) == {0.5}
     assert display.ax_.get_ylabel() == "mean measure"
@@ -320,9 +321,15 @@ def test_bad_input(rows):
 def test_prices():
     _, y, groups, scores = make_rank_and_filter(n_queries=60, random_state=0)
     given = {"groups": groups, "prices": [1, 5], "measure": "ndcg_f@3"}
-    display = TradeOffDisplay.from_predictions(y, scores, **given)
     curve = trade_off_curve(y, scores, **given)
+    display = curve.plot()
     for name, line in display.lines_.items():
         np.testing.assert_array_equal(line.get_xdata(), [1, 5])
         np.testing.assert_array_equal(line.get_ydata(), getattr(curve, name))
     assert display.ax_.get_xscale() == "log"
+
+
+@pytest.mark.parametrize("function", [threshold_curve, risk_coverage_curve])
+def test_a_curve_is_labelled_by_its_own_measure(function):
+    curve = function(Y_TRUE, Y_SCORE, groups=GROUPS, measure="ndcg_f@2")
+    assert curve.plot().ax_.get_ylabel() == "mean nDCG_f@2"

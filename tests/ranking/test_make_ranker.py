@@ -20,16 +20,16 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.io import load_model, save_model
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import (
+    LOSSES,
+    METHODS,
     LambdaRankRanker,
     OrdinalRanker,
     RankAndFilter,
     RankerMixin,
-    get_ranker_names,
     make_ranker,
 )
 from skfilterrank.ranking._shared_features import SharedFeatures
 
-LOSSES = get_ranker_names("loss")
 LEARNERS = ("linear", "trees", "blend")
 
 
@@ -154,7 +154,7 @@ def test_recipes_are_clonable():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", get_ranker_names())
+@pytest.mark.parametrize("name", [*LOSSES, *METHODS])
 def test_every_name_makes_a_ranker_that_features_may_stand_before(name, data):
     X, y, groups = data
     ranker = with_few_trees(make_ranker(name))

@@ -11,7 +11,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer, ndcg_score
-from skfilterrank.ranking import RankAndFilter, get_ranker_names, make_ranker
+from skfilterrank.ranking import METHODS, RankAndFilter, make_ranker
 
 # Small ones, so that the tests take seconds.
 SMALL = {
@@ -71,8 +71,8 @@ def fitted(data):
 
 
 def test_the_eight_methods():
-    assert set(get_ranker_names("method")) == set(SMALL)
-    assert len(get_ranker_names("method")) == 8
+    assert set(METHODS) == set(SMALL)
+    assert len(METHODS) == 8
 
 
 @pytest.mark.parametrize("name", SMALL)

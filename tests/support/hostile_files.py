@@ -11,12 +11,12 @@ JSONL = (
     b'{"qid": 2, "docno": "b", "label": null, "x": 7, "title": null}\n'
 )
 LOG = (
-    b'{"log": "skfilterrank judgments", "version": 1, "documents": 2, "topics": 1, "pool": "x"}\n'
+    b'{"log": "skfilterrank judgments", "version": 1, "documents": 2, "queries": 1, "pool": "x"}\n'
     b'{"time": "t", "qid": "1", "docno": "a", "label": 2}\n'
     b'{"time": "t", "qid": "1", "docno": "b", "skip": true}\n'
     b'{"time": "t", "qid": "1", "docno": "b", "undo": true}\n'
 )
-SCORES_JSON = b'{"run": "r", "mean": {"ap": 0.5}, "topics": {"1": {"ap": 0.5}, "2": {"ap": null}}}'
+SCORES_JSON = b'{"run": "r", "mean": {"ap": 0.5}, "queries": {"1": {"ap": 0.5}, "2": {"ap": null}}}'
 
 
 DIGITS = b"1" * 5000

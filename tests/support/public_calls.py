@@ -76,7 +76,6 @@ CALLS = {
     },
     "metrics.register_measure": {"name": "mine"},
     "metrics.make_ranking_scorer": {"measure": "ndcg_f"},
-    "metrics.preference_matrix": _SYSTEMS,
     "metrics.recall_paired_preference": {
         **_ROWS,
         "y_score_a": SCORES,
@@ -146,10 +145,8 @@ CALLS = {
     },
     "judgments.estimate": _SAMPLE,
     "judgments.machine_report": _SAMPLE,
-    "thresholds.list_features": {"scores": SCORES, "groups": GROUPS},
     "metrics.evaluate_run": {"run": RUNS["first"], "qrels": QRELS, "measures": ["ap"]},
     "metrics.evaluate_runs": _OF_RUNS,
-    "metrics.iter_evaluations": _OF_RUNS,
     "metrics.register_with_ir_measures": {},
     "io.QrelsIndex": {"qrels": QRELS},
     "io.Rows": {"source": {"qid": GROUPS, "label": LABELS, "score": SCORES}},
@@ -183,7 +180,6 @@ CALLS = {
         "cv": 2,
     },
     "ranking.lightgbm_metric": {"measure": "ap"},
-    "ranking.get_ranker_names": {},
     "ranking.make_ranker": {"name": "bce"},
     "ranking.make_text_features": {"document": "text"},
     "ranking.score_difference": {
@@ -218,7 +214,7 @@ CALLS = {
     },
     "judgments.judge": {
         "selector": judgments.MoveToFrontSelector().fit(RANKS),
-        "assessor": lambda question: judgments.Answer.STOP,
+        "assessor": lambda question: "stop",
     },
     "judgments.merge_answers": {"answers": {"anna": QRELS, "bob": QRELS}},
     "judgments.write_judging_tasks": {
@@ -235,16 +231,13 @@ CALLS = {
 }
 # Files are read by tests of their own.
 READERS = {
-    "comparison.read_system_scores",
     "io.read_letor",
     "io.load_model",
-    "io.read_judged_table",
     "io.read_prels",
     "io.read_qrels",
     "io.read_run",
     "io.save_model",
     "judgments.read_judging_answers",
-    "judgments.read_judgment_log",
     "thresholds.load_threshold",
 }
 

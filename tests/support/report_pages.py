@@ -11,7 +11,7 @@ pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
 
 from skfilterrank.cli import _report as report
-from skfilterrank.comparison import compare_systems, read_system_scores, score_systems
+from skfilterrank.comparison import SystemScores, compare_systems, score_systems
 from skfilterrank.io import QrelsIndex
 
 # Labels below 0 are forbidden. The run whose name HTML might take for a tag shows most of them.
@@ -110,7 +110,7 @@ def compared(*files, measures="ndcg_f@3", test=None, baseline=None, missing="emp
     """Write a report of runs, the files behind the judgments, or of values in one file."""
     lists = None
     if len(files) == 1:
-        scores = read_system_scores(files[0])
+        scores = SystemScores.read(files[0])
         options |= {"scores": list(files)}
     else:
         qrels, *paths = files or ("qrels", *RUNS)

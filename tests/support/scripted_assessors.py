@@ -3,11 +3,8 @@
 import pandas as pd
 
 from active_pools import table_of
-from skfilterrank.judgments import (
-    Answer,
-)
 
-SKIP, STOP, UNDO = Answer.SKIP, Answer.STOP, Answer.UNDO
+SKIP, STOP, UNDO = "skip", "stop", "undo"
 
 
 TRUTH = dict(zip("abcdefgh", [2, -1, 0, 1, 0, 0.5, 0, 1]))

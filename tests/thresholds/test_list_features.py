@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank.thresholds import list_features
+from skfilterrank.thresholds._list_features import list_features
 
 INF = np.inf
 

@@ -9,6 +9,7 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 
 from skfilterrank.comparison import PairwiseComparison, compare_systems, score_systems
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.judgments import LabelPredictor, MaxRepSelector
 from skfilterrank.metrics import (
     evaluate,
     evaluate_runs,
@@ -46,7 +47,7 @@ model = RankAndFilter(
     measure="ndcg_f@3",
     gains="exp2",
 )
-model.fit(X, y, groups=queries)
+assert_type(model.fit(X, y, groups=queries), RankAndFilter)
 scores = model.predict(X, groups=queries)
 assert_type(scores, np.ndarray)
 assert_type(model.score(X, y, groups=queries), float)
@@ -62,10 +63,12 @@ curve = threshold_curve(y, scores, groups=queries, measure="ndcg_f@3")
 assert_type(curve, ThresholdCurve)
 assert_type(curve.best_threshold, float)
 assert_type(curve.to_frame(), pd.DataFrame)
-safe = CertifiedThreshold({"any_forbidden@3": 0.3})
-safe.fit(X[:, 0], y, groups=queries)
+safe = CertifiedThreshold({"any_forbidden@3": 0.3}).fit(X[:, 0], y, groups=queries)
+assert_type(safe, CertifiedThreshold)
 assert_type(safe.rank(X[:, 0], groups=queries), np.ndarray)
 assert_type(safe.certificate_, RiskCertificate)
+doubled: float = 2 * TunedThreshold("ndcg_f@3").fit(X[:, 0], y, groups=queries).threshold_
+assert doubled == doubled
 
 # Runs against judgments, and which of two systems is better.
 qrels = pd.DataFrame({"qid": ["1", "1", "2", "2"], "docno": list("abab"), "label": [1, 0, 0, 2]})
@@ -78,3 +81,12 @@ comparison = compare_systems(
 )
 assert_type(comparison, PairwiseComparison)
 assert_type(comparison.to_frame(), pd.DataFrame)
+
+# Documents to judge, labels that nobody made, and pictures.
+texts = ["wing flutter", "flutter of a wing", "cold soup", "hot soup recipe"]
+selector = MaxRepSelector(threshold=0.2).fit(texts, groups=["q"] * 4)
+assert_type(selector, MaxRepSelector)
+assert_type(selector.select(n_total=2), np.ndarray)
+predictor = LabelPredictor().fit(texts, [1, np.nan, 0, np.nan], groups=["q"] * 4)
+assert_type(predictor, LabelPredictor)
+assert_type(predictor.predict(texts, groups=["q"] * 4), np.ndarray)

@@ -35,7 +35,7 @@ def masked(values, dtype):
     return np.ma.array(filled, mask=mask(values), dtype=dtype)
 
 
-# What holds labels with missing ones. docs/arrays.md shows the names.
+# What holds labels with missing ones. docs/pitfalls.md shows the names.
 LABELS = {
     "list with None": list,
     "list with pd.NA": lambda values: [pd.NA if value is None else value for value in values],
@@ -126,7 +126,7 @@ def test_text_of_every_container(name):
 
 
 def test_the_page_lists_what_is_tested():
-    page = (Path(__file__).parents[2] / "docs" / "arrays.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "pitfalls.md").read_text(encoding="utf-8")
     listed = [line[2:] for line in page.splitlines() if line.startswith("* ")]
     assert listed == [*LABELS, *TEXTS]
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import skfilterrank
-from public_calls import call, public_functions
+from public_calls import QRELS, RUNS, call, public_functions
 from skfilterrank._lists.positions import (
     PreferenceMatrix,
     RelevantPositions,
@@ -23,6 +23,7 @@ from skfilterrank._lists.results import Result, counted, interval_text, p_text, 
 from skfilterrank.io import Rows
 from skfilterrank.judgments._estimates import Estimates
 from skfilterrank.metrics import evaluate
+from skfilterrank.metrics._evaluate_runs import RunEvaluation, iter_evaluations
 from skfilterrank.metrics._rows_evaluation import RowsEvaluation
 from skfilterrank.thresholds import RiskCertificate, RiskMonitor
 
@@ -67,6 +68,7 @@ def examples(tmp_path_factory):
     return found | {
         RowsEvaluation: evaluate(rows, ["ndcg_f", "ap"]),
         RelevantPositions: relevant_positions(y_score=[2, 1, 1], **lists),
+        RunEvaluation: next(iter_evaluations(QRELS, RUNS, "ap")),
         PreferenceMatrix: preference_matrix(y_scores={"a": [2, 1, 1], "b": [1, 2, 1]}, **lists),
     }
 

@@ -122,17 +122,10 @@ OTHERS = {
         {"X": FEATURES, "y": LABELS},
     ),
     "RiskCoverageDisplay": (plot.RiskCoverageDisplay.from_predictions, SCORE_ROWS),
-    "TradeOffDisplay": (plot.TradeOffDisplay.from_predictions, SCORE_ROWS),
     "ThresholdCurveDisplay": (plot.ThresholdCurveDisplay.from_predictions, SCORE_ROWS),
     "ThresholdCurveDisplay.from_estimator": (
         lambda X, y, groups: plot.ThresholdCurveDisplay.from_estimator(CURVE, X, y, groups=groups),
         {"X": SCORES, "y": LABELS},
-    ),
-    "ScoreDifferenceDisplay": (
-        lambda X, groups: plot.ScoreDifferenceDisplay.from_estimator(
-            LINEAR, X, 0, 1, groups=groups
-        ),
-        {"X": FEATURES},
     ),
     "RiskMonitor": (RiskMonitor({"any_forbidden": 0.05}, allow_repeats=True).update, SCORE_ROWS),
     "QueryScaler.fit_transform": (QueryScaler().fit_transform, {"X": FEATURES, "y": LABELS}),

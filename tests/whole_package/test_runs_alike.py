@@ -36,7 +36,7 @@ from skfilterrank.judgments import (
     statap_prior,
 )
 from skfilterrank.metaevaluation import judging_curve, label_degradation
-from skfilterrank.metrics import evaluate_run, evaluate_runs, iter_evaluations
+from skfilterrank.metrics import evaluate_run, evaluate_runs
 from skfilterrank.ranking import RankFusion, fuse_runs
 from thinned import is_nightly, thinned
 
@@ -47,9 +47,6 @@ RUNS = {
 }
 ON_JUDGMENTS = {
     "evaluate_runs": lambda *args: evaluate_runs(*args).per_query,
-    "iter_evaluations": lambda *args: pd.concat(
-        {each.name: each.values for each in iter_evaluations(*args)}
-    ),
     "two processes": lambda *args: evaluate_runs(*args, n_jobs=2).per_query,
     "score_systems": lambda *args: score_systems(*args)["ap"].to_frame(),
     "label_degradation": lambda *args: label_degradation(
@@ -405,7 +402,7 @@ def test_every_form_of_files_on_the_command_line(
         (b'{"1": {"a": 2, "a": 3}}', "it is not JSON .*the name 'a' is twice in one object"),
         (b'{"1": {"a": "x"}}', "the row holds 'x' in column 'score'"),
         (b'{"1": {"a": 2},\n "2": {"a" 1}}', ":2: it is not JSON"),
-        (b'{"1": 2}', "has no column 'qid'|must be an object {topic: {document: number}}"),
+        (b'{"1": 2}', "has no column 'qid'|must be an object {query: {document: number}}"),
         (b'{"qid": "1", "docno": "a", "score": 1}\n1 Q0 b 2 3 x\n', ":2: it is not JSON"),
         (b"1 Q0 a 1 2 x\nqid,docno,score\n", ":2: 1 column where a run has 6"),
         (

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from skfilterrank.cli import main
-from skfilterrank.comparison import read_system_scores, score_systems
+from skfilterrank.comparison import SystemScores, score_systems
 from skfilterrank.exceptions import FileFormatError
 
 QRELS = "1 0 a 2\n1 0 b 0\n1 0 d 1\n2 0 a 1\n2 0 e 0\n3 0 f 1\n"
@@ -49,7 +49,7 @@ def written(capsys, format, measures):
 @pytest.mark.parametrize("format", ["csv", "json"])
 def test_what_evaluate_writes_comes_back(files, capsys, format):
     text = written(capsys, format, MEASURES)
-    found = read_system_scores(io.BytesIO(text.encode()))
+    found = SystemScores.read(io.BytesIO(text.encode()))
     expected = score_systems(
         "qrels", {name: name for name in ("good", 'a "b", c')}, MEASURES, n_items=1_000_000
     )
@@ -64,7 +64,7 @@ def test_what_evaluate_writes_comes_back(files, capsys, format):
 
 
 def test_four_digits_of_the_trec_format(files, capsys):
-    found = read_system_scores(io.StringIO(written(capsys, "trec", ["ndcg_f@2", "ap"])))
+    found = SystemScores.read(io.StringIO(written(capsys, "trec", ["ndcg_f@2", "ap"])))
     expected = score_systems("qrels", {name: name for name in ("good", 'a "b", c')}, "ap")["ap"]
     assert found["ap"].systems == expected.systems
     np.testing.assert_allclose(found["ap"].values, expected.values, atol=0.5e-4)
@@ -77,16 +77,16 @@ def test_trec_eval(tmp_path):
     # Without the run's name, the file's is taken; columns may be parted by blanks.
     lines = [line for line in TREC_EVAL.splitlines() if "runid" not in line]
     other.write_text("\n".join(line.replace("\t", " ") for line in lines))
-    found = read_system_scores([path, other])
+    found = SystemScores.read([path, other])
     assert list(found) == ["map", "P_5"]
     assert found["map"].systems == ("my run", "second")
     np.testing.assert_array_equal(found["map"].values, [[1, 0.5], [1, 0.5]])
-    assert list(read_system_scores(path, measures="P_5")) == ["P_5"]
+    assert list(SystemScores.read(path, measures="P_5")) == ["P_5"]
 
 
 def test_several_runs_in_one_trec_file():
     text = TREC_EVAL + TREC_EVAL.replace("my run", "other").replace("0.5000", "0.2500")
-    found = read_system_scores(io.StringIO(text))["map"]
+    found = SystemScores.read(io.StringIO(text))["map"]
     assert found.systems == ("my run", "other")
     np.testing.assert_array_equal(found.values, [[1, 0.5], [1, 0.25]])
 
@@ -94,12 +94,12 @@ def test_several_runs_in_one_trec_file():
 def test_preferences_are_shares_of_those_that_are_worse():
     # Of topic 1: c > a = b, so that a and b beat half of each other. Of topic 2: all differ.
     text = "run,qid,lexirecall(scale=preference)\na,1,2\na,2,3\nb,1,2\nb,2,1\nc,1,7\nc,2,2\n"
-    (scores,) = read_system_scores(io.StringIO(text)).values()
+    (scores,) = SystemScores.read(io.StringIO(text)).values()
     assert scores.is_preference
     np.testing.assert_array_equal(scores.values, [[0.25, 1], [0.25, 0], [1, 0.5]])
     # Other values are as they are.
     text = text.replace("scale=preference", "n_items=1000")
-    (scores,) = read_system_scores(io.StringIO(text)).values()
+    (scores,) = SystemScores.read(io.StringIO(text)).values()
     assert not scores.is_preference
     np.testing.assert_array_equal(scores.values, [[2, 3], [2, 1], [7, 2]])
 
@@ -108,14 +108,14 @@ def test_missing_values():
     # Undefined is empty in csv; the topic 3 is not there for b.
     text = "run,qid,ap\na,1,0.5\na,2,\na,3,1\nb,1,0.25\nb,2,1\n"
     with pytest.raises(ValueError, match="2 values are missing") as caught:
-        read_system_scores(io.StringIO(text))
+        SystemScores.read(io.StringIO(text))
     assert caught.value.lacking == {"a": ("2",), "b": ("3",)}
-    found = read_system_scores(io.StringIO(text), missing="drop")["ap"]
+    found = SystemScores.read(io.StringIO(text), missing="drop")["ap"]
     assert (found.queries, found.dropped_queries) == (("1",), ("2", "3"))
-    found = read_system_scores(io.StringIO(text), missing=0.0)["ap"]
+    found = SystemScores.read(io.StringIO(text), missing=0.0)["ap"]
     np.testing.assert_array_equal(found.values, [[0.5, 0, 1], [0.25, 1, 0]])
-    line = json.dumps({"run": "a", "topics": {"1": {"ap": None}, "2": {"ap": 0.5}}})
-    found = read_system_scores(io.StringIO(line), missing="drop")["ap"]
+    line = json.dumps({"run": "a", "queries": {"1": {"ap": None}, "2": {"ap": 0.5}}})
+    found = SystemScores.read(io.StringIO(line), missing="drop")["ap"]
     assert found.queries == ("2",)
 
 
@@ -128,15 +128,15 @@ def test_missing_values():
         ("run,qid,ap\na,1\n", 2, "2 columns where the header has 3"),
         ("run,qid,ap\na,1,0.5\na,2,x\n", 3, "a value of ap must be a number, got 'x'"),
         ("run,qid,ap\na,1,inf\n", 2, "a value of ap must be a number, got 'inf'"),
-        ("run,qid,ap\na,1,0.5\na,1,0.5\n", 3, "run 'a' has topic '1' a second time"),
+        ("run,qid,ap\na,1,0.5\na,1,0.5\n", 3, "run 'a' has query '1' a second time"),
         ("run,qid,ap\n,1,0.5\n", 2, "the name of a run should be a text, got ''"),
-        ('{"run": "a", "topics": {}}\n{"run"\n', 2, "not a JSON object"),
+        ('{"run": "a", "queries": {}}\n{"run"\n', 2, "not a JSON object"),
         ('{"run": "a", "mean": {"ap": 0.5}}\n', 1, "evaluate --per-query --format json"),
-        ('{"run": "a", "topics": {"1": {"ap": "x"}}}\n', 1, "must be a number, got 'x'"),
-        ('{"run": "a", "topics": {"1": {"ap": true}}}\n', 1, "must be a number, got True"),
-        ('{"run": 3, "topics": {"1": {"ap": 1}}}\n', 1, "should be a text, got 3"),
+        ('{"run": "a", "queries": {"1": {"ap": "x"}}}\n', 1, "must be a number, got 'x'"),
+        ('{"run": "a", "queries": {"1": {"ap": true}}}\n', 1, "must be a number, got True"),
+        ('{"run": 3, "queries": {"1": {"ap": 1}}}\n', 1, "should be a text, got 3"),
         ("run         ap\n", 1, "2 columns where there should be 3"),
-        ("ap\t1\t0.5\nap\t1\t0.7\n", 2, "a second value of ap for topic '1'"),
+        ("ap\t1\t0.5\nap\t1\t0.7\n", 2, "a second value of ap for query '1'"),
         ("ap\t1\tmuch\n", 1, "a value of ap must be a number, got 'much'"),
         ("ap\t1\t0.5\nrunid\tall\ta\nap\t1\t1\nrunid\tall\ta\n", 4, "two runs named alike"),
         ("runid\tall\ta\nap\tall\t0.5\n", None, "only means"),
@@ -146,7 +146,7 @@ def test_errors_name_file_and_line(tmp_path, text, line, message):
     path = tmp_path / "values"
     path.write_text(text)
     with pytest.raises(FileFormatError, match="values") as caught:
-        read_system_scores(path)
+        SystemScores.read(path)
     assert caught.value.line == line
     assert message in str(caught.value)
 
@@ -155,15 +155,15 @@ def test_bytes_that_are_no_text(tmp_path):
     path = tmp_path / "values"
     path.write_bytes(b"run,qid,ap\na,1,0.5\nb\xff,1,0.5\n")
     with pytest.raises(FileFormatError, match="values:3: byte 0xff is not UTF-8"):
-        read_system_scores(path)
+        SystemScores.read(path)
 
 
 def test_errors_of_several_files(tmp_path):
     (tmp_path / "one").write_text(TREC_EVAL)
     (tmp_path / "two").write_text(TREC_EVAL)
     with pytest.raises(FileFormatError, match=r"two: run 'my run' is in .*one too"):
-        read_system_scores([tmp_path / "one", tmp_path / "two"])
+        SystemScores.read([tmp_path / "one", tmp_path / "two"])
     with pytest.raises(ValueError, match="there are no values of 'ap': there are those of map"):
-        read_system_scores(tmp_path / "one", measures="ap")
+        SystemScores.read(tmp_path / "one", measures="ap")
     with pytest.raises(ValueError, match="at least one file"):
-        read_system_scores([])
+        SystemScores.read([])
