@@ -8,7 +8,7 @@ export PYTHONDONTWRITEBYTECODE :=
 # Extras of the package that each group of pyproject.toml is installed with.
 EXTRAS_test := all
 EXTRAS_dev := all
-EXTRAS_nightly := all,recipes
+EXTRAS_nightly := all,rag,recipes
 EXTRAS_site := plot
 EXTRAS_pytest := plot,parquet,zstd,report,xgboost,catboost
 OLDEST_GROUP ?= pytest

@@ -2,6 +2,9 @@
 
 import importlib
 import inspect
+from contextlib import suppress
+
+from skfilterrank.exceptions import MissingPackageError
 
 MODULES = (
     "metrics",
@@ -11,6 +14,7 @@ MODULES = (
     "comparison",
     "metaevaluation",
     "io",
+    "integrations",
     "testing",
     "datasets",
     "plot",
@@ -24,14 +28,14 @@ def names(module: str) -> list[str]:
 
 
 def things() -> dict[str, object]:
-    """Every public thing by its full name."""
-    return {
-        f"skfilterrank.{module}.{name}": getattr(
-            importlib.import_module(f"skfilterrank.{module}"), name
-        )
-        for module in MODULES
-        for name in names(module)
-    }
+    """Every public thing by its full name, without what needs a package that is not installed."""
+    found = {}
+    for module in MODULES:
+        for name in names(module):
+            with suppress(MissingPackageError):
+                thing = getattr(importlib.import_module(f"skfilterrank.{module}"), name)
+                found[f"skfilterrank.{module}.{name}"] = thing
+    return found
 
 
 def api() -> str:

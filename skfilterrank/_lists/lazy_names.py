@@ -16,6 +16,7 @@ PARTS = (
     "comparison",
     "datasets",
     "exceptions",
+    "integrations",
     "io",
     "judgments",
     "metaevaluation",
@@ -57,6 +58,10 @@ _SYNONYMS = {
     "metaevaluation": "robustness",
     "judgments.PoolingSelector": "pool makepool pooldocuments pooling",
     "ranking.fuse_runs": "fuse optimizefusion tunefusion",
+    "integrations.LangChainCompressor": "langchain documentcompressor",
+    "integrations.LlamaIndexPostprocessor": "llamaindex nodepostprocessor",
+    "integrations.HaystackRanker": "haystack",
+    "integrations.FilteredCrossEncoder": "crossencoder sentencetransformers reranker",
     "plot": "plotting",
     "plot.ThresholdCurveDisplay": "plotcurve",
 }
@@ -166,13 +171,18 @@ class Absent:
         raise AttributeError(f"{type(instance).__name__} has no {self._name}.")
 
 
-def import_optional(package: str, needed_by: str):
-    """Import a package, or raise an error that says how to install it."""
+def import_optional(package: str, needed_by: str, install: str | None = None):
+    """Import a package, or raise an error that says how to install it.
+
+    By the extra of its name, or by what pip is to install.
+    """
     wanted = package if package == "lightgbm" else f"'skfilterrank[{package}]'"
+    wanted = install or wanted
     try:
         return importlib.import_module(package)
     except ModuleNotFoundError as error:
-        if error.name != package:
+        # The package "llama_index" may be what is missing of "llama_index.core".
+        if error.name is None or not f"{package}.".startswith(f"{error.name}."):
             raise
         raise MissingPackageError(
             f"{needed_by} needs {package}, which is not installed: pip install {wanted}."

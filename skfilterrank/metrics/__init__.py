@@ -10,6 +10,7 @@ from skfilterrank.metrics._average_precision import (
     q_measure_score,
     sum_precision_score,
 )
+from skfilterrank.metrics._compatibility import compatibility_score, harmful_compatibility
 from skfilterrank.metrics._condensed import bpref_score, induced_ap_score
 from skfilterrank.metrics._dcg import (
     dcg_score,
@@ -30,6 +31,7 @@ from skfilterrank.metrics._filtering import (
     qwa_score,
 )
 from skfilterrank.metrics._informativeness import query_informativeness
+from skfilterrank.metrics._language_models import udcg_score
 from skfilterrank.metrics._lexicographic import (
     lexiprecision_score,
     lexirecall_score,
@@ -63,6 +65,7 @@ __all__ = [
     "any_forbidden_at_k",
     "average_precision_score",
     "bpref_score",
+    "compatibility_score",
     "dcg_bounds",
     "dcg_score",
     "empty_list_rate",
@@ -76,6 +79,7 @@ __all__ = [
     "forbidden_at_k",
     "get_measure",
     "get_measure_names",
+    "harmful_compatibility",
     "induced_ap_score",
     "inferred_ap_score",
     "lexicographic_preference",
@@ -106,6 +110,7 @@ __all__ = [
     "success_at_k_score",
     "sum_precision_score",
     "total_search_efficiency_score",
+    "udcg_score",
     "ul_normalized_score",
     "unjudged_bounds",
 ]

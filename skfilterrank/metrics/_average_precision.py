@@ -55,14 +55,63 @@ def sum_precision_sum(facts: Facts) -> Additive:
 
 def average_precision(block: ListBlock, k, normalize):
     """Sum of precisions over its divisor."""
+    if normalize == "found":
+        return _mean_precision_found(block, k)
     return _normalized(sum_precision(block, k), block, k, normalize)
 
 
-def average_precision_sum(facts: Facts) -> Additive:
-    """Compute level / place / R of each relevant document."""
+def average_precision_sum(facts: Facts) -> Additive | None:
+    """Compute level / place / R of each relevant document; the number found is no constant."""
+    if facts.option("normalize") == "found":
+        return None
     terms = sum_precision_sum(facts)
     divisor = _divisor(facts.m, facts.k, facts.option("normalize"))
     return replace(terms, weights=facts.over(divisor))
+
+
+def _mean_precision_found(block, k):
+    """Compute the mean precision at the relevant documents of the top k, 0 where it has none."""
+    relevant = block.ranked_relevant(k)
+    precision = _worth_at_relevant(block, k, relevant, relevant)
+    precision *= reciprocal(first_places(precision.shape[1]))
+    found = relevant.sum(axis=1)
+    values = precision.sum(axis=1) / np.where(found > 0, found, 1.0)
+    depth = precision.shape[1]
+    if (ties := block.ties(k)) is not None and depth < block.width:
+        first, length = ties.first[:, depth - 1], ties.length[:, depth - 1]
+        is_cut = first + length > depth
+        lists, first, length = ties.lists[is_cut], first[is_cut], length[is_cut]
+        if lists.size:
+            above = np.arange(depth) < first[:, None]
+            values[lists] = _mean_over_cut_ties(
+                (precision[lists] * above).sum(axis=1),
+                (relevant[lists] * above).sum(axis=1),
+                np.rint(relevant[lists, first] * length),
+                first,
+                length,
+                depth,
+            )
+    return np.where(block.n_relevant > 0, values, np.nan)
+
+
+def _mean_over_cut_ties(precision, found, n_relevant, first, length, depth):
+    """Compute the mean precision at what is found, where a tie runs over the cut-off.
+
+    `precision` and `found` are the sum of precisions and the relevant documents above the tie, of
+    `length` documents from place `first` (from 0) on, `n_relevant` of them relevant.
+    """
+    from scipy.stats import hypergeom
+
+    inside = (depth - first)[:, None]
+    harmonic = np.concatenate(([0.0], np.cumsum(reciprocal(first_places(depth)))))
+    reciprocals = (harmonic[depth] - harmonic[first])[:, None]
+    # So many of the tie's places inside the top k have a relevant document.
+    hits = np.arange(inside.max() + 1)
+    chance = hypergeom.pmf(hits, length[:, None], n_relevant[:, None], inside)
+    others = (hits - 1) / np.maximum(inside - 1, 1) * (inside - (first + 1)[:, None] * reciprocals)
+    within = hits / inside * ((1 + found[:, None]) * reciprocals + others)
+    means = (precision[:, None] + within) / np.maximum(found[:, None] + hits, 1.0)
+    return (chance * means).sum(axis=1)
 
 
 def _ideal_gain(block, depth):
@@ -96,7 +145,8 @@ def _divisor(n_relevant, k, normalize):
     return divisor
 
 
-_check_normalize = one_of("R", "min", "k")
+_NORMALIZE = ("R", "min", "k")
+_check_normalize = one_of(*_NORMALIZE)
 
 
 @declare_measure(
@@ -150,11 +200,12 @@ def sum_precision_score(block: ListBlock, k):
 
 @declare_measure(
     "ap",
-    aliases=("MAP", "map_cut_@"),
+    aliases=("MAP", "map_cut_@", "context_precision"),
+    presets={"context_precision": {"normalize": "found"}},
     additive=average_precision_sum,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
-    options={"normalize": _check_normalize},
+    options={"normalize": one_of(*_NORMALIZE, "found")},
 )
 def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
     """Precision at each relevant document, averaged over the relevant documents.
@@ -164,13 +215,14 @@ def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
 
     Parameters
     ----------
-    normalize : {"R", "min", "k"}, default="R"
+    normalize : {"R", "min", "k", "found"}, default="R"
         What the sum of precisions is divided by: the number R of relevant documents, ``min(R, k)``
-        of them, which a perfect top k reaches, or `k`, which must then be given. Without `k` the
-        first two are the same.
+        of them, which a perfect top k reaches, `k`, which must then be given, or the number of
+        relevant documents in the top k. Without `k` the first two are the same.
 
     See Also
     --------
+    udcg_score : For passages that a language model reads in any order.
     sum_precision_score : Before the division.
     q_measure_score : For graded gains.
     induced_ap_score, inferred_ap_score, stat_ap_score : For incomplete judgments.
@@ -182,6 +234,10 @@ def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
     ``R`` counts such rows in the query's whole pool, returned or not: ``map`` and ``map_cut_k`` of
     trec_eval. Other tools and papers divide by ``min(R, k)``, or by ``k`` (equation 3 of [2]_):
     values with a cut-off can only be compared where `normalize` is the same.
+
+    ``"context_precision"`` is ``"ap(normalize=found)"``, the context precision of RAGAS [3]_ from
+    labels: it does not see what was missed, and is 0 where nothing relevant is shown. RAGAS adds
+    1e-10 to the divisor, and gives 0 to a query without anything relevant, which is undefined here.
 
     In a tie of n documents, r of them relevant, each place is relevant with probability ``r / n``,
     and has then the mean precision ``(1 + a + j * (r - 1) / (n - 1)) / i``, where j places of the
@@ -198,6 +254,8 @@ def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
        in the Presence of Tied Scores", ECIR 2008.
     .. [2] Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation",
        2022.
+    .. [3] Es, James, Espinosa Anke and Schockaert, "RAGAs: Automated Evaluation of Retrieval
+       Augmented Generation", EACL 2024, and https://docs.ragas.io.
 
     Examples
     --------
@@ -222,6 +280,11 @@ def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
     >>> average_precision_score(y_true, [4, 3, 2, 1], groups=groups, k=1)
     0.5
     >>> average_precision_score(y_true, [4, 3, 2, 1], groups=groups, k=1, normalize="min")
+    1.0
+
+    The context precision of RAGAS divides by the relevant documents that are shown:
+
+    >>> average_precision_score(y_true, [4, 3, out, 1], groups=groups, normalize="found")
     1.0
     """
     return average_precision(block, k, normalize)

@@ -111,7 +111,7 @@ def precision_at_k_score(block: ListBlock, k):
 
 @declare_measure(
     "recall",
-    aliases=("R", "recall_@", "set_recall"),
+    aliases=("R", "recall_@", "set_recall", "context_recall"),
     additive=recall_sum,
     order_matters="with k",
     undefined="no document of the query is relevant",
@@ -134,6 +134,10 @@ def recall_at_k_score(block: ListBlock, k):
     number in the query's whole pool, returned or not (``recall_k`` of trec_eval). Without `k`, the
     whole returned list counts.
 
+    ``"context_recall"`` is another name: the context recall of RAGAS [2]_. Rows are the reference
+    passages (its IDBasedContextRecall), or the statements of a reference answer, of which those
+    that no passage supports have the score -inf.
+
     Filtered documents that are relevant are missed; filtering others lets relevant ones move up
     into the top k. Unjudged documents count as not relevant, and with ``unjudged="drop"`` make room
     for those after them. Forbidden documents are not relevant.
@@ -142,6 +146,8 @@ def recall_at_k_score(block: ListBlock, k):
     ----------
     .. [1] McSherry and Najork, "Computing Information Retrieval Performance Measures Efficiently
        in the Presence of Tied Scores", ECIR 2008 (equation for recall with ties).
+    .. [2] Es, James, Espinosa Anke and Schockaert, "RAGAs: Automated Evaluation of Retrieval
+       Augmented Generation", EACL 2024, and https://docs.ragas.io.
 
     Examples
     --------

@@ -167,16 +167,16 @@ def test_functions_of_ones_own(tmp_path, measure_table, capsys):
     script.write_text("".join([*OWN, OF_PATIENT_GAIN]), encoding="utf-8")
     runpy.run_path(str(script), run_name="__main__")
     printed = capsys.readouterr().out
-    # Of 4 pairs of a relevant and another document, 3 are in order: auc is 0.75. udcg is
-    # 1 / (1 + exp(-5 / 9)) of the gains 1, -1/3 and 1.
+    # Of 4 pairs of a relevant and another document, 3 are in order: auc is 0.75. The mean
+    # gain is that of 1, -1/2 and 1.
     assert [line.split() for line in printed.splitlines()] == [
         ["patient_gain", "patient_gain(patience=0.5)@1"],
         ["qid"],
         ["a", "1.1", "2.0"],
         ["b", "-0.1", "-1.0"],
-        ["udcg"],
+        ["mean_gain"],
         ["qid"],
-        ["q", "0.635424"],
+        ["q", "0.5"],
         ["0.75"],
     ]
 

@@ -1,5 +1,7 @@
 """Average precision, sum of precisions and Q-measure: values by hand, other libraries, ties."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -55,6 +57,12 @@ class TestByHand:
         actual = self.value(average_precision_score, k=k, normalize=normalize)
         assert actual == pytest.approx(expected)
 
+    def test_mean_precision_at_what_is_found(self):
+        found = {None: (1 + 2 / 4 + 3 / 5) / 3, 4: (1 + 2 / 4) / 2, 2: 1, 20: 2.1 / 3}
+        for k, expected in found.items():
+            actual = self.value(average_precision_score, k=k, normalize="found")
+            assert actual == pytest.approx(expected)
+
     def test_q_measure(self):
         # The ideal list is 3, 2, 1, 1, so that cg* is 3, 5, 6, 7 and 7 from then on.
         blended = [
@@ -109,8 +117,11 @@ class TestOptions:
                 of_one(function, [1, 0], [2, 1], normalize="k")
 
     def test_bad_options(self):
-        with pytest.raises(ValueError, match="normalize must be one of 'R', 'min', 'k', got 'n'"):
-            of_one(average_precision_score, [1, 0], [2, 1], normalize="n")
+        allowed = {average_precision_score: "'R', 'min', 'k', 'found'"}
+        allowed[q_measure_score] = "'R', 'min', 'k'"
+        for function, names in allowed.items():
+            with pytest.raises(ValueError, match=f"normalize must be one of {names}, got 'n'"):
+                of_one(function, [1, 0], [2, 1], normalize="n")
         for beta in (-1, NAN, np.inf, True, "1", None):
             with pytest.raises(ValueError, match="beta must be a finite number from 0 up, got"):
                 of_one(q_measure_score, [1, 0], [2, 1], beta=beta)
@@ -202,3 +213,40 @@ def test_trec_eval(seed, labels):
         )
         expected = [theirs[query][name] for query in sorted(qrels)]
         np.testing.assert_allclose(actual, expected, atol=1e-9, err_msg=name)
+
+
+def ragas_context_precision(verdicts):
+    """The formula of RAGAS, in its order: mean precision@k at the verdicts of 1."""
+    denominator = sum(verdicts) + 1e-10
+    numerator = sum(sum(verdicts[: i + 1]) / (i + 1) * verdicts[i] for i in range(len(verdicts)))
+    return numerator / denominator
+
+
+@given(verdicts=st.lists(st.integers(0, 1), min_size=1, max_size=12), missed=st.integers(0, 3))
+def test_context_measures_are_those_of_ragas(verdicts, missed):
+    n = len(verdicts)
+    y_true, y_score = [*verdicts, *[1] * missed], [*range(n, 0, -1), *[NO] * missed]
+    names = ["context_precision", "context_recall"]
+    found = evaluate(y_true, y_score, names, groups=["q"] * len(y_true), average="mean")
+    assert found["context_precision"] == pytest.approx(ragas_context_precision(verdicts), abs=1e-9)
+    # IDBasedContextRecall: shared ids over reference ids.
+    retrieved = {i for i in range(n) if verdicts[i]}
+    reference = retrieved | set(range(n, n + missed))
+    share = len(retrieved & reference) / len(reference) if reference else 0.0
+    assert found["context_recall"] == pytest.approx(share)
+
+
+@given(
+    gains=st.lists(st.integers(0, 1), min_size=1, max_size=7),
+    scores=st.lists(st.integers(0, 2), min_size=7, max_size=7),
+    k=st.none() | st.integers(1, 8),
+)
+def test_what_is_found_is_the_mean_over_tied_orders(gains, scores, k):
+    scores = scores[: len(gains)]
+    actual = of_one(average_precision_score, gains, scores, k=k, normalize="found")
+    orders = [
+        [gains[i] for i in sorted(order, key=lambda i: -scores[i])][:k]
+        for order in permutations(range(len(gains)))
+    ]
+    expected = np.mean([ragas_context_precision(order) for order in orders])
+    assert actual == pytest.approx(expected, abs=1e-9)

@@ -45,7 +45,7 @@ def test_value_ranges():
     counts = ("num_q", "num_ret", "num_rel", "num_rel_ret")
     others = dict.fromkeys(("recall_error", "search_length", "sp", "stat_ap", *counts), (0, np.inf))
     others |= dict.fromkeys(("dcg", "ndcg_min", "above_chance"), (-np.inf, np.inf))
-    others |= {"ul_normalized": (-1, 1)}
+    others |= dict.fromkeys(("ul_normalized", "compatibility"), (-1, 1))
     for name, entry in MEASURES.items():
         assert entry.value_range == others.get(name, (0, 1)), name
 

@@ -5,6 +5,7 @@ import inspect
 import pkgutil
 
 import skfilterrank
+from skfilterrank.exceptions import MissingPackageError
 
 
 def public():
@@ -13,7 +14,10 @@ def public():
     for part in filter(lambda part: part.ispkg, pkgutil.iter_modules(skfilterrank.__path__)):
         module = importlib.import_module(f"skfilterrank.{part.name}")
         for name in getattr(module, "__all__", ()):
-            thing = getattr(module, name)
+            try:
+                thing = getattr(module, name)
+            except MissingPackageError:  # a component of a framework that is not installed
+                continue
             if callable(thing):
                 found[f"{part.name}.{name}"] = thing
             for method, function in inspect.getmembers(thing) if inspect.isclass(thing) else ():

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import skfilterrank
+from skfilterrank.exceptions import MissingPackageError
 
 PARTS = [part.name for part in pkgutil.iter_modules(skfilterrank.__path__) if part.name[0] != "_"]
 
@@ -29,7 +30,11 @@ def test_public_functions_say_what_they_return(part):
     module = importlib.import_module(f"skfilterrank.{part}")
     silent = []
     for name in getattr(module, "__all__", ()):
-        for key, function in functions_of(name, getattr(module, name)).items():
+        try:
+            thing = getattr(module, name)
+        except MissingPackageError:  # a component of a framework that is not installed
+            continue
+        for key, function in functions_of(name, thing).items():
             is_ours = getattr(function, "__module__", "").startswith("skfilterrank.")
             if is_ours and inspect.isroutine(function):
                 returns = inspect.signature(function).return_annotation

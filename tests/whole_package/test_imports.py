@@ -37,6 +37,7 @@ LAYERS = {
     "metaevaluation": 9,
     "plot": 10,
     "testing": 10,
+    "integrations": 10,
     "cli": 11,
     "__main__": 12,
 }

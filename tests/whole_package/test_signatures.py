@@ -64,6 +64,8 @@ BY_PLACE = {
     ),
     # Rows hold what stands here of arrays.
     *("y_score", "measures"),
+    # As LangChain calls it.
+    "callbacks",
 }
 
 

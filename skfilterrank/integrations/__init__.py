@@ -1,0 +1,33 @@
+"""Components for retrieval-augmented generation (RAG): a threshold behind the retriever.
+
+Each takes a fitted threshold, shows at most what the threshold shows, and reports what it hides.
+The package of a framework is imported with the class that needs it.
+"""
+
+from typing import TYPE_CHECKING
+
+from skfilterrank._lists.lazy_names import names_of
+
+if TYPE_CHECKING:
+    from skfilterrank.integrations._cross_encoder import FilteredCrossEncoder
+    from skfilterrank.integrations._haystack import HaystackRanker
+    from skfilterrank.integrations._langchain import LangChainCompressor
+    from skfilterrank.integrations._llama_index import LlamaIndexPostprocessor
+
+__all__ = [
+    "FilteredCrossEncoder",
+    "HaystackRanker",
+    "LangChainCompressor",
+    "LlamaIndexPostprocessor",
+]
+
+if not TYPE_CHECKING:
+    __getattr__ = names_of(
+        __name__,
+        {
+            "_cross_encoder": ("FilteredCrossEncoder",),
+            "_haystack": ("HaystackRanker",),
+            "_langchain": ("LangChainCompressor",),
+            "_llama_index": ("LlamaIndexPostprocessor",),
+        },
+    )

@@ -1,0 +1,101 @@
+"""A document compressor of LangChain that shows what a threshold shows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from skfilterrank._lists.lazy_names import import_optional
+from skfilterrank.integrations._served import carried, check_callable, check_threshold, serve
+
+import_optional("langchain_core", "LangChainCompressor", "langchain-core")
+
+from langchain_core.documents import BaseDocumentCompressor, Document  # noqa: E402
+from pydantic import field_validator  # noqa: E402
+
+_SCORE = "relevance_score"
+
+
+class LangChainCompressor(BaseDocumentCompressor):
+    """LangChain document compressor that ranks and hides by a threshold.
+
+    For `base_compressor` of a ContextualCompressionRetriever, or as a step of a chain.
+
+    Parameters
+    ----------
+    threshold : fitted threshold, RankAndFilter, str or path
+        A fitted threshold of :mod:`skfilterrank.thresholds`, the file that its `save` wrote, or a
+        fitted :class:`~skfilterrank.ranking.RankAndFilter`.
+    scorer : callable, default=None
+        Called as ``scorer(query, texts)`` for the documents of a query; returns one score per text,
+        a table of scores with the other columns that the threshold reads, or for a RankAndFilter
+        one row of features per text. None takes ``metadata["relevance_score"]``, where rerankers of
+        LangChain write their score.
+    on_hidden : callable, default=None
+        As of :class:`FilteredCrossEncoder`; "id" is the id of the document, or its position. The
+        "score" of a RankAndFilter is its margin, which is below 0.
+
+    Notes
+    -----
+    Shown documents are copies, with their score in ``metadata["relevance_score"]``. Nothing changes
+    when a query is served, so that threads may share an object.
+
+    Examples
+    --------
+    >>> from langchain_core.documents import Document
+    >>> from skfilterrank.integrations import LangChainCompressor
+    >>> from skfilterrank.thresholds import FixedThreshold
+    >>> found = [Document("no", metadata={"relevance_score": 0.1}, id="a")]
+    >>> found += [Document("yes", metadata={"relevance_score": 0.9}, id="b")]
+    >>> compressor = LangChainCompressor(threshold=FixedThreshold(0.5).fit())
+    >>> [document.id for document in compressor.compress_documents(found, "query")]
+    ['b']
+    """
+
+    threshold: Any
+    scorer: Any = None
+    on_hidden: Any = None
+
+    @field_validator("threshold")
+    @classmethod
+    def _check_threshold(cls, value):
+        return check_threshold(value)
+
+    @field_validator("scorer", "on_hidden")
+    @classmethod
+    def _check_callable(cls, value, info):
+        return check_callable(value, info.field_name)
+
+    def compress_documents(
+        self, documents: Sequence[Document], query: str, callbacks: Any = None
+    ) -> Sequence[Document]:
+        """Return copies of the documents that are shown, best first.
+
+        Parameters
+        ----------
+        documents : sequence of Document
+            All that were retrieved for the query.
+        query : str
+            The query.
+        callbacks : object, default=None
+            Not used.
+
+        Returns
+        -------
+        list of Document
+            May be empty.
+        """
+        if not documents:
+            return []
+        if self.scorer is None:
+            scores: Any = carried(
+                [each.metadata.get(_SCORE) for each in documents], f"metadata[{_SCORE!r}]"
+            )
+        else:
+            scores = self.scorer(query, [each.page_content for each in documents])
+        ids = [row if each.id is None else each.id for row, each in enumerate(documents)]
+        shown, served, _ = serve(
+            self.threshold, scores, query=query, ids=ids, on_hidden=self.on_hidden
+        )
+        found = [documents[row].model_copy(deep=True) for row in shown]
+        for document, row in zip(found, shown):
+            document.metadata[_SCORE] = float(served[row])
+        return found

@@ -1,0 +1,86 @@
+"""A node postprocessor of LlamaIndex that shows what a threshold shows."""
+
+from typing import Any
+
+from skfilterrank._lists.lazy_names import import_optional
+from skfilterrank.exceptions import InputError
+from skfilterrank.integrations._served import carried, check_callable, check_threshold, serve
+
+import_optional("llama_index.core", "LlamaIndexPostprocessor", "llama-index-core")
+
+from llama_index.core.bridge.pydantic import field_validator  # noqa: E402
+from llama_index.core.postprocessor.types import BaseNodePostprocessor  # noqa: E402
+from llama_index.core.schema import NodeWithScore, QueryBundle  # noqa: E402
+
+
+class LlamaIndexPostprocessor(BaseNodePostprocessor):
+    """LlamaIndex node postprocessor that ranks and hides by a threshold.
+
+    For the `node_postprocessors` of a query engine.
+
+    Parameters
+    ----------
+    threshold : fitted threshold, RankAndFilter, str or path
+        A fitted threshold of :mod:`skfilterrank.thresholds`, the file that its `save` wrote, or a
+        fitted :class:`~skfilterrank.ranking.RankAndFilter`.
+    scorer : callable, default=None
+        As of :class:`LangChainCompressor`. None takes the score that each node carries.
+    on_hidden : callable, default=None
+        As of :class:`FilteredCrossEncoder`; "id" is the id of the node. The "score" of a
+        RankAndFilter is its margin, which is below 0.
+
+    Notes
+    -----
+    Nothing changes when a query is served, so that threads may share an object.
+
+    Examples
+    --------
+    >>> from llama_index.core.schema import NodeWithScore, TextNode
+    >>> from skfilterrank.integrations import LlamaIndexPostprocessor
+    >>> from skfilterrank.thresholds import FixedThreshold
+    >>> found = [NodeWithScore(node=TextNode(text="no", id_="a"), score=0.1)]
+    >>> found += [NodeWithScore(node=TextNode(text="yes", id_="b"), score=0.9)]
+    >>> processor = LlamaIndexPostprocessor(threshold=FixedThreshold(0.5).fit())
+    >>> [node.node_id for node in processor.postprocess_nodes(found, query_str="query")]
+    ['b']
+    """
+
+    threshold: Any
+    scorer: Any = None
+    on_hidden: Any = None
+
+    @field_validator("threshold")
+    @classmethod
+    def _check_threshold(cls, value):
+        return check_threshold(value)
+
+    @field_validator("scorer", "on_hidden")
+    @classmethod
+    def _check_callable(cls, value, info):
+        return check_callable(value, info.field_name)
+
+    @classmethod
+    def class_name(cls) -> str:
+        """Return the name of the class, by which LlamaIndex knows it."""
+        return "LlamaIndexPostprocessor"
+
+    def _postprocess_nodes(
+        self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
+    ) -> list[NodeWithScore]:
+        if not nodes:
+            return []
+        query = "" if query_bundle is None else query_bundle.query_str
+        if self.scorer is None:
+            scores: Any = carried([each.score for each in nodes], "score")
+        elif query_bundle is None:
+            raise InputError("scorer needs the query: pass query_str or query_bundle.")
+        else:
+            scores = self.scorer(query, [each.get_content() for each in nodes])
+        shown, served, _ = serve(
+            self.threshold,
+            scores,
+            query=query,
+            ids=[each.node_id for each in nodes],
+            on_hidden=self.on_hidden,
+        )
+        return [NodeWithScore(node=nodes[row].node, score=float(served[row])) for row in shown]

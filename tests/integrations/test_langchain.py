@@ -1,0 +1,74 @@
+"""A threshold as a document compressor of the real LangChain."""
+
+import pytest
+
+from served_passages import PASSAGES, QUERIES, expected
+from skfilterrank import integrations
+from skfilterrank.exceptions import MissingPackageError
+from skfilterrank.thresholds import FixedThreshold
+
+pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore")]
+SCORES = [0.9, 0.8, 0.2, 0.7, 0.1]
+
+
+class TestLangChain:
+    @pytest.fixture(autouse=True)
+    def _package(self):
+        pytest.importorskip("langchain_core", reason="langchain-core is not installed")
+
+    def documents(self):
+        from langchain_core.documents import Document
+
+        return [Document(text, id=str(row)) for row, text in enumerate(PASSAGES)]
+
+    @pytest.mark.parametrize("query", QUERIES)
+    def test_shows_what_the_threshold_shows(self, scorer, cut, query):
+        kept = {}
+        compressor = integrations.LangChainCompressor(
+            threshold=cut, scorer=scorer, on_hidden=kept.__setitem__
+        )
+        rows, scores = expected(scorer, cut, query)
+        documents = self.documents()
+        found = compressor.compress_documents(documents, query)
+        assert [each.id for each in found] == list(map(str, rows))
+        assert [each.metadata["relevance_score"] for each in found] == scores[rows].tolist()
+        # The caller's documents stay as they were.
+        assert all(each.metadata == {} for each in documents)
+        assert {each["id"] for each in kept[query]} == set("01234") - {each.id for each in found}
+        assert compressor.compress_documents([], query) == []
+
+    def test_scores_that_documents_carry(self, half):
+        compressor = integrations.LangChainCompressor(threshold=half)
+        documents = self.documents()
+        with pytest.raises(ValueError, match=r"5 of 5 documents have no score in metadata"):
+            compressor.compress_documents(documents, "q")
+        for each, score in zip(documents, SCORES):
+            each.metadata["relevance_score"] = score
+        assert [each.id for each in compressor.compress_documents(documents, "q")] == ["0", "1"]
+
+    def test_in_a_chain(self, scorer, cut):
+        from langchain_core.runnables import RunnableLambda
+
+        compressor = integrations.LangChainCompressor(threshold=cut, scorer=scorer)
+        retriever = RunnableLambda(lambda query: self.documents())
+        chain = {"documents": retriever, "query": lambda query: query} | RunnableLambda(
+            lambda found: compressor.compress_documents(**found)
+        )
+        query = next(iter(QUERIES))
+        rows, _ = expected(scorer, cut, query)
+        assert [each.id for each in chain.invoke(query)] == list(map(str, rows))
+
+    def test_what_is_no_threshold(self):
+        with pytest.raises(ValueError, match="threshold must be a fitted threshold"):
+            integrations.LangChainCompressor(threshold=0.5)
+        with pytest.raises(ValueError, match="scorer must be a function or None"):
+            integrations.LangChainCompressor(threshold=FixedThreshold(1).fit(), scorer="no")
+
+
+def test_a_missing_package_is_named_with_the_command_that_installs_it(without):
+    text = r"LangChainCompressor needs [\w.]+, which is not installed: pip install langchain-core"
+    with (
+        without("langchain_core", "LangChainCompressor"),
+        pytest.raises(MissingPackageError, match=text),
+    ):
+        getattr(integrations, "LangChainCompressor")  # noqa: B009

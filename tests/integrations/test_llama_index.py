@@ -1,0 +1,58 @@
+"""A threshold as a node postprocessor of the real LlamaIndex."""
+
+import pytest
+
+from served_passages import PASSAGES, QUERIES, expected
+from skfilterrank import integrations
+from skfilterrank.exceptions import MissingPackageError
+
+pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore")]
+SCORES = [0.9, 0.8, 0.2, 0.7, 0.1]
+
+
+class TestLlamaIndex:
+    @pytest.fixture(autouse=True)
+    def _package(self):
+        pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
+
+    def nodes(self, scores=(None,) * 5):
+        from llama_index.core.schema import NodeWithScore, TextNode
+
+        return [
+            NodeWithScore(node=TextNode(text=text, id_=str(row)), score=score)
+            for row, (text, score) in enumerate(zip(PASSAGES, scores))
+        ]
+
+    @pytest.mark.parametrize("query", QUERIES)
+    def test_shows_what_the_threshold_shows(self, scorer, cut, query):
+        kept = {}
+        post = integrations.LlamaIndexPostprocessor(
+            threshold=cut, scorer=scorer, on_hidden=kept.__setitem__
+        )
+        rows, scores = expected(scorer, cut, query)
+        found = post.postprocess_nodes(self.nodes(), query_str=query)
+        assert [each.node_id for each in found] == list(map(str, rows))
+        assert [each.score for each in found] == scores[rows].tolist()
+        assert {each["id"] for each in kept[query]} == set("01234") - set(map(str, rows))
+        assert post.postprocess_nodes([], query_str=query) == []
+
+    def test_scores_that_nodes_carry(self, half):
+        post = integrations.LlamaIndexPostprocessor(threshold=half)
+        found = post.postprocess_nodes(self.nodes(SCORES))
+        assert [each.node_id for each in found] == ["0", "1"]
+        with pytest.raises(ValueError, match="5 of 5 documents have no score in score"):
+            post.postprocess_nodes(self.nodes())
+
+    def test_a_scorer_needs_the_query(self, half, scorer):
+        post = integrations.LlamaIndexPostprocessor(threshold=half, scorer=scorer)
+        with pytest.raises(ValueError, match="scorer needs the query"):
+            post.postprocess_nodes(self.nodes())
+
+
+def test_a_missing_package_is_named_with_the_command_that_installs_it(without):
+    text = r"Postprocessor needs [\w.]+, which is not installed: pip install llama-index-core"
+    with (
+        without("llama_index", "LlamaIndexPostprocessor"),
+        pytest.raises(MissingPackageError, match=text),
+    ):
+        getattr(integrations, "LlamaIndexPostprocessor")  # noqa: B009

@@ -1,0 +1,93 @@
+"""The list of a query behind a threshold, whichever framework asks for it."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LinearRegression
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.integrations._served import check_threshold, serve
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    FixedThreshold,
+    SegmentedThreshold,
+    TunedThreshold,
+)
+
+
+def test_a_certificate_of_the_top_shows_no_more():
+    _, labels, queries, scores = make_rank_and_filter(n_queries=300, random_state=0)
+    cut = CertifiedThreshold({"any_forbidden@3": 0.2}, measure="ndcg_f@3")
+    cut.fit(scores, labels, groups=queries)
+    many = cut.threshold_ + np.arange(1.0, 9.0)
+    shown, served, hidden = serve(cut, many, query="q", ids=list("abcdefgh"), on_hidden=None)
+    assert shown == [7, 6, 5]
+    assert served[shown].tolist() == many[shown].tolist()
+    assert [each["score"] for each in hidden] == many[:5].tolist()
+    assert [each["id"] for each in hidden] == list("abcde")
+    assert {each["reason"] for each in hidden} == {
+        "not among the documents that CertifiedThreshold shows"
+    }
+    (below,) = serve(cut, many[:1] - 9, query="q", ids=["a"], on_hidden=None)[2]
+    assert below["reason"] == f"score below the threshold {cut.threshold_:.6g}"
+
+
+def test_features_of_a_ranker():
+    X, y, groups, _ = make_rank_and_filter(n_queries=60, random_state=0)
+    ranker = RankAndFilter(LinearRegression(), measure="ndcg_f@3", cv=3).fit(X, y, groups=groups)
+    rows = X[groups == 3]
+    shown, served, hidden = serve(
+        ranker, rows, query="q", ids=range(len(rows)), on_hidden=lambda *_: None
+    )
+    places = ranker.rank(rows, groups=np.zeros(len(rows)))
+    assert shown == np.argsort(places, kind="stable")[(places == 0).sum() :].tolist() != []
+    assert served[shown].tolist() == ranker.predict(rows, groups=[0] * len(rows))[shown].tolist()
+    assert [each["row"] for each in hidden] == np.flatnonzero(places == 0).tolist()
+    assert all(each["score"] < 0 for each in hidden)
+
+
+def test_a_table_with_the_segment_of_each_row():
+    table = pd.DataFrame({"score": [0.5, 0.8, 0.6], "language": ["fr"] * 3})
+    labels, groups = [1, -1, 1, -1], [0, 0, 1, 1]
+    model = SegmentedThreshold(TunedThreshold(), segment="language", min_queries=1).fit(
+        pd.DataFrame({"score": [0.6, 0.4, 0.8, 0.6], "language": ["en", "en", "fr", "fr"]}),
+        labels,
+        groups=groups,
+    )
+    shown, _, hidden = serve(model, table, query="q", ids=list("abc"), on_hidden=None)
+    assert shown == [1]
+    assert [each["score"] for each in hidden] == [0.5, 0.6]
+    table["language"] = "en"
+    assert serve(model, table, query="q", ids=list("abc"), on_hidden=None)[0] == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("threshold", "message"),
+    [
+        (0.5, "threshold must be a fitted threshold of skfilterrank.thresholds, the path"),
+        (TunedThreshold, "threshold must be a fitted threshold"),
+        (TunedThreshold(), "not fitted"),
+    ],
+)
+def test_what_is_no_fitted_threshold(threshold, message):
+    with pytest.raises(ValueError, match=message):
+        check_threshold(threshold)
+
+
+def test_as_many_scores_as_documents():
+    with pytest.raises(ValueError, match="scorer gave 2 scores for 3 documents"):
+        serve(FixedThreshold(0.5).fit(), [1, 2], query="q", ids="abc", on_hidden=None)
+
+
+def test_the_room_imports_no_framework():
+    code = (
+        "import sys; from skfilterrank.integrations import FilteredCrossEncoder; "
+        "print({'langchain_core', 'llama_index', 'haystack', 'sentence_transformers'}"
+        " & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
