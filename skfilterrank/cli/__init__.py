@@ -208,7 +208,7 @@ def _without_command(argv):
     finish()
     if argv and set(argv) <= {"--version", "--help", "-h"}:
         return 0
-    say(f"skfilterrank: error: no command is named. Choose from {', '.join(COMMANDS)}.")
+    say(f"skfilterrank: error: no command is named. Choose from {', '.join(COMMANDS)}, help.")
     return 2
 
 

@@ -26,6 +26,15 @@ _PARAMETER = re.compile(r"^(?P<name>\w+).*\n(?P<text>(?:    .*\n|\n)*)", re.MULT
 # Columns of the names of options in the help.
 _NAMES = 30
 _LONGEST_CHOICES = 36
+# Options by the names that other programs have for them.
+_OTHER_WORDS = {
+    "o": ("--out",),
+    "budget": ("--n-per-query", "--n-total"),
+    "seed": ("--random-state",),
+    "output": ("--out",),
+    "metric": ("--measure",),
+    "metrics": ("--measure",),
+}
 _COMMON = "every command: --quiet, --verbose, --plugin MODULE, --debug, --help"
 
 
@@ -66,16 +75,7 @@ class Arg:
     also: tuple[str, ...] = ()
 
 
-_BUDGET = ("--n-total", "--n-per-query", "--n-queries")
 # Options that people guess, without dashes, and those that they mean.
-_GUESSES = {
-    "n": _BUDGET,
-    "budget": _BUDGET,
-    "o": ("--out",),
-    "output": ("--out",),
-    "metric": ("--measure",),
-    "metrics": ("--measure",),
-}
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -168,7 +168,8 @@ class CommandParser(argparse.ArgumentParser):
             if text.startswith("-"):
                 options = [option for option in self._option_string_actions if option[:2] == "--"]
                 name = text.partition("=")[0]
-                self.error(f"there is no option {name}.{_guessed(name, options)}")
+                hint = _in_other_words(name, options) or similar(name, options)
+                self.error(f"there is no option {name}.{hint}")
             self.error(f"{brief(text)} is one argument too many.")
         # A place that is not given is None; of an option, that is a value, such as "none".
         return {
@@ -210,18 +211,22 @@ class CommandParser(argparse.ArgumentParser):
         finish()
 
 
-def _guessed(name, options):
-    """Return a question about the options that a guess stands for, or about a similar one."""
-    meant = [each for each in _GUESSES.get(name.lstrip("-"), ()) if each in options]
-    return f" Did you mean {' or '.join(meant)}?" if meant else similar(name, options)
-
-
 def similar(name: str, known: Iterable[str]) -> str:
     """Return a question about the known name that is most like a wrong one, or nothing."""
     # Dashes would make any two options alike.
     plain = {each.lstrip("-"): each for each in known}
     found = difflib.get_close_matches(name.lstrip("-"), list(plain), 1, 0.6)
     return f" Did you mean {plain[found[0]]}?" if found else ""
+
+
+def _in_other_words(name, options):
+    """Return a question about options that other programs call by this name, or nothing."""
+    word = name.lstrip("-")
+    found = [each for each in options if each in _OTHER_WORDS.get(word, ())]
+    if len(word) == 1:
+        # One letter is the first one of a name that begins as "--n-jobs" does.
+        found = found or [each for each in options if each.startswith(f"--{word}-")]
+    return f" Did you mean {' or '.join(found)}?" if found else ""
 
 
 def _choice(choices):

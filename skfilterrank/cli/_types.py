@@ -181,11 +181,15 @@ def holes(text):
     for item in names(text):
         name, equals, value = item.partition("=")
         name, value = name.strip().replace("-", "_"), value.strip()
-        known = list(_PRESETS) if not equals else [*_HOLES, "unjudged_label", "undefined"]
+        of_settings = [*_HOLES, "unjudged_label", "undefined"]
+        known = of_settings if equals else list(_PRESETS)
         if name not in known:
-            raise argparse.ArgumentTypeError(
-                f"expected {', '.join(known)}, got {brief(name)}.{similar(name, known)}"
-            )
+            expected = ", ".join(known)
+            written = [each.replace("_", "-") for each in of_settings]
+            if not equals:
+                expected += f", or SETTING=VALUE of {', '.join(written)}"
+            hint = similar(name, written if equals else [*known, *written])
+            raise argparse.ArgumentTypeError(f"expected {expected}, got {brief(name)}.{hint}")
         if name in settings or (not equals and is_preset_given):
             what = name.replace("_", "-") if equals else "a preset"
             raise argparse.ArgumentTypeError(f"{what} is given twice, got {brief(text)}.")

@@ -185,3 +185,32 @@ def test_notes_follow_a_whole_sentence(text):
     error.add_note("This came up with the run 'r'.")
     end = "" if text[-1] in ".?" else "."
     assert message_of(error) == f"{text}{end} This came up with the run 'r'."
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("compare q r -o x", "no option -o. Did you mean --out?"),
+        (
+            "judge r --docs d --budget 3",
+            "no option --budget. Did you mean --n-per-query or --n-total?",
+        ),
+        ("judge r --docs d -n 3", "no option -n. Did you mean --n-per-query or --n-total?"),
+        ("evaluate q r --seed 3", "no option --seed. See"),
+        (
+            "evaluate q r --holes forbiden",
+            "expected default, trec_eval, forbidden, judged, or SETTING=VALUE of unjudged, "
+            "predicted, missing, unjudged-label, undefined, got 'forbiden'. "
+            "Did you mean forbidden?",
+        ),
+        ("evaluate q r --holes unjudged-labl", "Did you mean unjudged-label?"),
+        (
+            "",
+            "no command is named. Choose from evaluate, compare, fuse, rank-filter, threshold, "
+            "apply, monitor, judge, complete, demo, help.",
+        ),
+    ],
+)
+def test_options_by_other_names(run, words, message):
+    code, _, err = run(*words.split())
+    assert (code, message in err) == (2, True), err
