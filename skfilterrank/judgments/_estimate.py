@@ -150,8 +150,8 @@ def estimate(
     probabilities of all labels, and w (g - m) is what one label changes of it. Pairs of labels are
     corrected for, too; a bias of higher order in the errors of the predictions remains, which
     shrinks more slowly than the interval as the sample grows. Intervals of ratios are not shown to
-    cover: they may hold the truth far less often than they say, and tables mark them. Where everything is
-    judged, the estimate is the measure itself.
+    cover: they may hold the truth far less often than they say, and tables mark them.
+    Where everything is judged, the estimate is the measure itself.
 
     Predictions are those of ridge logistic regressions on the labels of all judges, queries and how
     high the runs rank a document, learned from the sample in folds: a document's fold does not
