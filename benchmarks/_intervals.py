@@ -83,8 +83,10 @@ class Study:
                 own, result = values.loc[measure], estimates.results[measure]
                 pairs = estimates.compare(measure, correction=None)
                 gap = true[pairs.first] - true[pairs.second]
+                held = ((own["low"] <= true) & (true <= own["high"])).to_numpy()
                 row = {
-                    "coverage": ((own["low"] <= true) & (true <= own["high"])).mean(),
+                    "held": held,
+                    "coverage": held.mean(),
                     "of differences": ((pairs.low <= gap) & (gap <= pairs.high)).mean(),
                     "half-width": (own["high"] - own["low"]).mean() / 2,
                     "of differences ": (pairs.high - pairs.low).mean() / 2,
@@ -100,7 +102,9 @@ class Study:
         for measure, each in found.items():
             table = pd.DataFrame(each)
             row = {"measure": measure, "labels": len(sample), "repetitions": len(seeds)}
-            rows.append(row | dict(table.mean()) | {"squares": (table["coverage"] ** 2).mean()})
+            row |= dict(table.drop(columns="held").mean())
+            row["least"] = np.mean(list(table["held"]), axis=0).min()
+            rows.append(row | {"squares": (table["coverage"] ** 2).mean()})
         return rows
 
     def _bare(self, measure, gains, rows, sample, estimates):

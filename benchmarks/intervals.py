@@ -2,6 +2,7 @@
 
     python benchmarks/intervals.py dl2019 --repetitions 300
     python benchmarks/intervals.py other --repetitions 300
+    python benchmarks/intervals.py hard --repetitions 300
     python benchmarks/intervals.py believed
 
 `dl2019`: 37 runs of TREC 2019 Deep Learning, 9,260 passages judged by NIST and by seven language
@@ -13,6 +14,9 @@ for people's.
 `other`: TREC-COVID round 1, 143 runs; the machine is none that read a document: `pseudo_qrels` of
 the runs themselves, a circular judge. MQ2007: the part S5; the runs are its 46 features and a ridge
 regression that learned from S4; the machine is gradient boosting that learned from S1 to S3.
+
+`hard`: where intervals of ratios fail. To the runs of DL 2019 come four made ones: two by chance,
+and two by labels of NIST and noise. Samples have 5, 10, 20 and 40 % of the documents.
 
 Finished cells are kept in results/intervals_*.csv; with `--resume` they are not made again. All
 cells get 50 repetitions before one gets more.
@@ -256,6 +260,70 @@ def other_report(done, lines):
     write_report("intervals_other_collections", "Intervals on other collections", text)
 
 
+HARD_CELLS = RESULTS / "intervals_hard.csv"
+HARD_KEY = ["judge", "measure asked", "share"]
+HARD_MEASURES = ("dcg@10", "rbp", "precision(rel=2)@10", "ndcg@10", "ndcg_f@10", "ap(rel=2)")
+HARD_JUDGES = (BEST, "llama3-8b_query-similarity")
+HARD_SHARES = (0.05, 0.1, 0.2, 0.4)
+# Standard deviation of the noise on labels in the made runs; None is noise alone.
+MADE = {"chance 1": None, "chance 2": None, "labels 1": 0.3, "labels 2": 1.0}
+
+
+def made_runs(qrels):
+    """Runs by chance, and by labels and noise."""
+    rng = np.random.RandomState(0)
+    for name, noise in MADE.items():
+        numbers = rng.normal(size=len(qrels))
+        scores = numbers if noise is None else qrels["label"] + noise * numbers
+        yield name, qrels[["qid", "docno"]].assign(score=scores)
+
+
+def hard(args):
+    """Report on cells where intervals of ratios fail."""
+    folder = args.data / "trec-dl2019-llm"
+    qrels = read_qrels(folder / "qrels.txt.gz").astype({"qid": str, "docno": str})
+    labels = qrels.set_index(["qid", "docno"])["label"]
+    paths = sorted(glob.glob(f"{folder}/runs/*.gz"))
+    runs = {path.rsplit("/", 1)[1].removesuffix(".gz"): read_run(path) for path in paths}
+    runs |= dict(made_runs(qrels))
+
+    @cache
+    def study(judge, measure):
+        pool = RankedPool.read(f"{folder}/llm-qrels/{judge}.txt.gz", runs, pool=qrels)
+        gains = GAINS["0 is -1"] if measure.startswith("ndcg_f") else None
+        return Study(pool, labels, true_values(runs, qrels, (measure,), gains, pool.runs)), gains
+
+    def figures(judge, measure, share, seeds):
+        own, gains = study(judge, measure)
+        return own.figures((measure,), gains, "differences", share, seeds)
+
+    cells = [
+        (judge, measure, share)
+        for judge in HARD_JUDGES
+        for share in HARD_SHARES[::-1]
+        for measure in HARD_MEASURES
+    ]
+    in_rounds(
+        HARD_CELLS, HARD_KEY, cells, args.repetitions, figures, hard_report, resume=args.resume
+    )
+
+
+def hard_report(done):
+    """Write what there is."""
+    columns = ["judge", "measure", "share", "repetitions", "coverage", "least", "of differences"]
+    columns += ["half-width", "bias", "rmse"]
+    write_report(
+        "intervals_hard",
+        "Intervals where ratios fail",
+        "TREC 2019 Deep Learning, 37 runs and four made ones: two by chance, two by NIST's labels "
+        'and noise. Samples by `aim="differences"`, nominal 95 %. `coverage`: mean over runs and '
+        "samples; `least`: of the worst run; `of differences`: of all pairs of runs. The gains of "
+        "nDCG_f are labels, with -1 for 0.\n\n```\n"
+        + done[columns].to_string(index=False, float_format="{:.3f}".format)
+        + "\n```",
+    )
+
+
 MEASURES = ["dcg@10", "ndcg@10"]
 
 
@@ -302,7 +370,7 @@ def means(runs, labels):
 if __name__ == "__main__":
     run_parts(
         __doc__,
-        {"dl2019": dl2019, "other": other, "believed": believed},
+        {"dl2019": dl2019, "other": other, "hard": hard, "believed": believed},
         repetitions=300,
         resume=False,
     )

@@ -95,7 +95,8 @@ def estimate(
         stand in trec_eval's order; a query that a run lacks counts as an empty list.
     measures : str or list of str
         Names of measures: those that are sums over documents, such as "dcg@10", "ndcg_f@10",
-        "precision@10", "rbp", "recall@100" and "ap"; with ``unit="query"`` any.
+        "precision@10", "rbp", "recall@100" and "ap"; with ``unit="query"`` any. They may read
+        labels in their own way: "ap(rel=2)".
     machine_qrels : qrels, dict of name to qrels, or None, default=None
         Labels of one judge, or of several by name. None estimates from people alone.
     pool : qrels or data frame, default=None
@@ -151,10 +152,11 @@ def estimate(
 
     which is unbiased whatever m is, so that bad predictions cost width and nothing else. For
     ratios (nDCG, nDCG_f, AP, recall) the first sum is the expected value under predicted
-    probabilities of all labels, and w (g - m) is what one label changes of it; a bias of second
-    order in the errors of the predictions remains. Intervals of ratios are not shown to cover: they
-    may hold the truth far less often than they say, and tables mark them. Where everything is
-    judged, the estimate is the measure itself.
+    probabilities of all labels, and w (g - m) is what one label changes of it. Pairs of labels are
+    corrected for, too; a bias of higher order in the errors of the predictions remains, which
+    shrinks more slowly than the interval as the sample grows. Intervals of ratios are not shown to
+    cover: they may hold the truth far less often than they say, and tables mark them.
+    Where everything is judged, the estimate is the measure itself.
 
     Predictions are those of ridge logistic regressions on the labels of all judges, queries and how
     high the runs rank a document, learned from the sample in folds: a document's fold does not
@@ -215,7 +217,10 @@ def estimate(
     probability = sample["inclusion_probability"].to_numpy()
     grades, codes = _grades(sample["label"].to_numpy(), gains)
     forms = {text: SumOfLabels(each, ranked, grades) for text, each in parsed.items()}
-    for form in forms.values():
+    for text, form in forms.items():
+        # Labels that differ, and that this measure does not tell apart.
+        if len(grades) > 1 and len(np.unique(form.grades)) < 2:
+            _check_spread(form.grades, codes, f" for {brief(text)}")
         _check_design(form, rows, probability, n_open)
     if n_open:
         warn_user(
@@ -250,7 +255,7 @@ def estimate(
             deviations=deviations,
             order_values=order_values,
             greater_is_better=parsed[text].measure.greater_is_better,
-            value_range=parsed[text].measure.range_for(grades),
+            value_range=parsed[text].measure.range_for(form.grades),
             probability=probability[~is_certain],
             influential=form.influential()[rows[~is_certain]],
             n_certain=int(np.count_nonzero(form.influential()[rows[is_certain]])),
@@ -344,12 +349,12 @@ def _grades(labels, gains):
     return grades, np.searchsorted(grades, values)
 
 
-def _check_spread(grades, codes):
+def _check_spread(grades, codes, reader=""):
     """Labels must not be all the same."""
-    if len(np.unique(codes)) < 2:
+    if len(np.unique(grades[codes])) < 2:
         raise InputError(
-            f"all {len(codes)} labels of qrels have the gain {grades[codes[0]]:g}, which says "
-            "nothing of how many others there are, and an interval would have no width. "
+            f"all {len(codes)} labels of qrels have the gain {grades[codes[0]]:g}{reader}, which "
+            "says nothing of how many others there are, and an interval would have no width. "
             "Judge more documents: draw_sample with the same random_state and a larger n_total "
             "goes on with this sample."
         )

@@ -265,9 +265,12 @@ def draw_by_folds(sizes, folding, n_draw, random_state):
 
 def _sizes(pool, parsed, gains, aim, known):
     """Standard deviation of what each label changes, over runs and measures."""
-    grades, probabilities = _taken_for_granted(pool, gains)
+    # Grades that a measure such as "ap(rel=2)" tells apart, whether or not the machine gives them.
+    readings = [each.measure.own_reading for each in parsed.values()]
+    levels = [own.rel for own in readings if own is not None and own.rel is not None]
+    grades, probabilities = _taken_for_granted(pool, gains, levels)
     if known is not None and len(known) >= _ENOUGH:
-        grades, probabilities = _learned(pool, gains, known)
+        grades, probabilities = _learned(pool, gains, levels, known)
     total, influential = np.zeros(len(pool)), np.zeros(len(pool), dtype=bool)
     rows = np.arange(len(pool))
     for each in parsed.values():
@@ -292,13 +295,13 @@ def _sizes(pool, parsed, gains, aim, known):
     return np.where(influential, 1.0 if aim == "uniform" else sizes, 0.0)
 
 
-def _taken_for_granted(pool, gains):
+def _taken_for_granted(pool, gains, levels):
     """Grades, and their probabilities given the machine labels, before anybody has judged."""
     judged = list(pool.machine_gains(gains).values())
-    labels = np.unique(np.concatenate([*judged, [0.0, 1.0]] if judged else [[0.0, 1.0]]))
+    labels = np.unique(np.concatenate([*judged, [0.0, 1.0], levels]))
     grades = labels[~np.isnan(labels)]
     if len(grades) > _MOST_GRADES:
-        grades = np.linspace(grades[0], grades[-1], 5)
+        grades = np.union1d(np.linspace(grades[0], grades[-1], 5), levels)
     n = len(grades)
     # Any grade up to the next, as likely as each other.
     given = np.tril(np.ones((n, n)), 1)
@@ -312,13 +315,14 @@ def _taken_for_granted(pool, gains):
     return grades, (1 - _OF_CHANCE) * probabilities + _OF_CHANCE / n
 
 
-def _learned(pool, gains, known):
+def _learned(pool, gains, levels, known):
     """Return grades and probabilities learned from judged documents.
 
     A tenth of chance keeps sizes from being too sure.
     """
     label = as_gains(known["label"].to_numpy(), gains, name="judged")
-    grades, codes = np.unique(label, return_inverse=True)
+    grades = np.union1d(label, levels)
+    codes = np.searchsorted(grades, label)
     rows = pool.rows_of(known.index, "judged")
     worth = np.bincount(pool.row, 1 / np.log2(pool.place + 1), minlength=len(pool))
     model = LabelModel(pool, worth / len(pool.runs), np.ones(len(pool), dtype=bool))

@@ -43,14 +43,17 @@ class SumOfLabels:
     pool : RankedPool
         Documents and places.
     grades : ndarray of shape (n_grades,)
-        The gains that labels can have, ascending.
+        The gains that labels can have, ascending. The attribute has those that the measure sees:
+        "ap(rel=2)" reads 0, 1, 2 as 0, 0, 1.
     """
 
     def __init__(self, parsed: ParsedMeasure, pool: RankedPool, grades: np.ndarray):
-        self.parsed, self.pool, self.grades = parsed, pool, grades
+        self.parsed, self.pool = parsed, pool
+        self._plain, grades = self._read(grades)
+        self.grades = grades
         n = max(int(pool.place.max(initial=1)), len(grades))
         # Two lists as long as the longest: one of all grades, one of the highest alone.
-        gains = np.concatenate([grades[np.arange(n) % len(grades)], np.full(n, grades[-1])])
+        gains = np.concatenate([grades[np.arange(n) % len(grades)], np.full(n, grades.max())])
         form = self._form(gains, np.array([n, n]))
         self.shares = form.weights[: len(grades)]
         largest = np.abs(self.shares).max()
@@ -64,17 +67,25 @@ class SumOfLabels:
         self.depth = int(pool.place[shown].max(initial=1))
         self.is_linear = not self.slope.any() and self._is_scale_constant()
 
+    def _read(self, grades):
+        """The measure without a reading of its own, and what that makes of the grades."""
+        own, plain = self.parsed.measure.own_reading, self.parsed.measure.plain
+        if own is None or plain is None:
+            return self.parsed, grades
+        if own.drops_unjudged or own.library is not None:
+            raise InputError(
+                f"{brief(self.parsed.text)} has a reading of its own of what is unjudged or tied "
+                "(unjudged or like), and all that a sample leaves out is unjudged. Leave it out; "
+                "rel and gains may stay."
+            )
+        # A gain of NaN means unjudged, and those count as gain 0 here.
+        return self.parsed._replace(measure=plain), np.nan_to_num(own.of(grades))
+
     def _form(self, gains, sizes):
         """Return the library's declaration, for lists of some gains."""
         starts = np.cumsum(sizes) - sizes
         index = GroupIndex(np.arange(len(sizes)), sizes, starts, None, len(gains))
-        if self.parsed.measure.own_reading is not None:
-            raise InputError(
-                f"{brief(self.parsed.text)} has a reading of labels of its own (rel, gains or "
-                "unjudged), and values are estimated for one reading of all measures. Leave it "
-                "out, and give gains for all measures, such as gains={0: 0, 1: 0, 2: 1} for rel=2."
-            )
-        form = self.parsed.as_sum(RowFacts(self.parsed, gains, index))
+        form = self._plain.as_sum(RowFacts(self._plain, gains, index))
         if form is None or form.finish is not None or form.by_shown or form.n_items is not None:
             self._refuse("is no sum over the documents that a run returns")
         return form

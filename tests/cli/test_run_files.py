@@ -116,11 +116,18 @@ def test_machine_labels_are_no_sample_of_people(run):
 
 
 def test_the_reason_why_a_measure_is_not_estimated(run):
-    arguments = ["evaluate", "sample.prels", "run.txt", "-m", "precision(rel=2)@10", "--interval"]
+    arguments = [
+        "evaluate",
+        "sample.prels",
+        "run.txt",
+        "-m",
+        "precision(unjudged=drop)@10",
+        "--interval",
+    ]
     code, _, err = run(*arguments)
     assert code == 2
-    assert "'precision(rel=2)@10' has a reading of labels of its own" in err
-    assert run(*arguments[:4], "precision@10", "--interval")[0] == 0
+    assert "'precision(unjudged=drop)@10' has a reading of its own" in err
+    assert run(*arguments[:4], "precision(rel=2)@10", "--interval")[0] == 0
 
 
 RUNS = {"a": "run.txt", "b": "other.txt"}

@@ -181,6 +181,29 @@ def test_gains_of_another_unit_scale_all(data, sample, estimates):
     )
 
 
+def test_measures_may_read_labels_in_their_own_way(data):
+    people, machine, runs = data
+    names = ["precision(rel=2)@10", "ap(rel=2)", "ndcg(gains=exp2)@10"]
+    drawn = with_labels(draw_sample(machine, runs, names, n_total=1.0, random_state=0), people)
+    found = estimate(drawn, runs, names, machine_qrels=machine)
+    np.testing.assert_allclose(found.to_frame()["value"], means(runs, people, names), atol=1e-12)
+    assert [each.is_ratio for each in found.results.values()] == [False, True, True]
+    assert found.results[names[0]].value_range == (0, 1)
+
+
+@pytest.mark.parametrize("name", ["precision(rel=2)@10", "ndcg(rel=2)@10"])
+def test_a_machine_without_the_grades_that_a_measure_reads(data, name):
+    """People may give them: documents that matter are drawn as for a machine that gives them."""
+    people, machine, runs = data
+    machine = machine.assign(label=machine["label"].clip(0, 1))
+    drawn = with_labels(draw_sample(machine, runs, name, n_total=60, random_state=0), people)
+    found = estimate(drawn, runs, name, machine_qrels=machine).to_frame()
+    assert (found["low"] < found["high"]).all()
+    few = drawn.assign(label=drawn["label"].clip(0, 1))
+    with pytest.raises(InputError, match="all 60 labels of qrels have the gain 0 for"):
+        estimate(few, runs, name, machine_qrels=machine)
+
+
 def test_labels_of_machines_may_have_any_scale(data, sample, estimates):
     _, machine, runs = data
     other = machine.assign(label=100 + 7.5 * machine["label"])

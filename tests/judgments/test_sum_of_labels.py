@@ -14,9 +14,10 @@ from skfilterrank.judgments._label_model import N_DRAWS, Prediction
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
 from skfilterrank.metrics import evaluate_runs
 
-LINEAR = ["dcg@5", "dcg", "precision@5", "rbp"]
+LINEAR = ["dcg@5", "dcg", "precision@5", "rbp", "precision(rel=2)@5", "dcg(gains=exp2)"]
 QUADRATIC = ["sp", "sp@10"]
 RATIOS = ["ndcg@5", "ndcg", "ndcg_f@5", "ndcg_0@5", "ndcg_min@5", "ap", "ap@10", "recall@10"]
+RATIOS += ["ap(rel=2)", "ndcg(gains=exp2)@5"]
 
 
 @pytest.fixture(scope="module")
