@@ -75,9 +75,6 @@ class Arg:
     also: tuple[str, ...] = ()
 
 
-# Options that people guess, without dashes, and those that they mean.
-
-
 class CommandParser(argparse.ArgumentParser):
     """Parser of the arguments of a function; errors are one line and name what is similar."""
 
