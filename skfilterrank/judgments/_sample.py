@@ -223,8 +223,10 @@ def _draw_queries(pool, parsed, n_total, known, random_state):
 
 def _depth_of_risks(parsed) -> int | None:
     """Return the largest cut-off where all measures are risks of first places; else None."""
-    depths = [each.k if _is_risk_of_first(each.measure) else None for each in parsed.values()]
-    return None if None in depths else max(depths)
+    depths = [
+        each.k for each in parsed.values() if each.k is not None and _is_risk_of_first(each.measure)
+    ]
+    return max(depths) if len(depths) == len(parsed) else None
 
 
 def _is_risk_of_first(measure):

@@ -2,7 +2,7 @@
 
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -285,7 +285,7 @@ class CertifiedThreshold(TwoScores):
         self.gains = gains
 
     @all_or_nothing
-    def fit(
+    def fit(  # type: ignore[override]  # other parameters
         self,
         scores,
         y=None,
@@ -296,7 +296,7 @@ class CertifiedThreshold(TwoScores):
         query_weight=None,
         judged_by=None,
         machine_labels=None,
-    ) -> "CertifiedThreshold":
+    ) -> Self:
         """Find the threshold on scores of judged rows.
 
         Parameters
@@ -384,7 +384,7 @@ class CertifiedThreshold(TwoScores):
             )
         return weights
 
-    def fit_judged(self, judged: JudgedScores) -> "CertifiedThreshold":
+    def fit_judged(self, judged: JudgedScores) -> Self:
         """Fit on rows that were checked already, of the queries that their weights draw.
 
         Parameters

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import bdtr, bdtrik, betaincinv, gammaln, xlog1py, xlogy
 from scipy.stats import binom, hypergeom
 
-from skfilterrank._lists.checks import check_count, check_share
+from skfilterrank._lists.checks import check_count, check_number, check_share
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.results import counted
@@ -45,10 +45,10 @@ class Counts(NamedTuple):
         All queries that the machine flags.
     """
 
-    flagged: np.ndarray
-    losses_flagged: np.ndarray
-    losses_other: np.ndarray
-    flagged_by_machine: np.ndarray
+    flagged: Any
+    losses_flagged: Any
+    losses_other: Any
+    flagged_by_machine: Any
 
 
 class StratifiedBound:
@@ -380,7 +380,7 @@ class Pool:
         is_new = np.append(True, (table[1:] != table[:-1]).any(axis=1))
         for row in np.flatnonzero(is_new):
             if not bound.rules_out(Counts(*table[row])):
-                return float(scores[row]), row + 1
+                return float(scores[row]), int(row) + 1
         return None, len(scores)
 
     def _counts(self):
@@ -549,8 +549,7 @@ def queries_needed(
         most = check_count(n_machine_queries, "n_machine_queries")
     if sensitivity is not None:
         for name, value in (("sensitivity", sensitivity), ("specificity", specificity)):
-            if not 0 <= value <= 1:
-                raise InputError(f"{name} must lie between 0 and 1, got {value}.")
+            check_number(value, name, least=0.0, most=1.0)
 
     def suffices(n):
         if power_of_people(n, level, confidence, expected_risk) >= goal:
