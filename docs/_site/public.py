@@ -1,11 +1,14 @@
-"""Every public name by its module."""
+"""Every public name, by its module and by task."""
 
 import importlib
-import inspect
+import tomllib
 from contextlib import suppress
+from pathlib import Path
 
 from skfilterrank.exceptions import MissingPackageError
 
+GROUPS = Path(__file__).parent.parent / "api_groups.toml"
+MOST_USED = ("RankAndFilter", "CertifiedThreshold", "evaluate", "evaluate_runs", "compare_systems")
 MODULES = (
     "metrics",
     "thresholds",
@@ -38,14 +41,20 @@ def things() -> dict[str, object]:
     return found
 
 
+def groups() -> dict[str, tuple[str, list[str]]]:
+    """Module and names of each task of the API page, the most used names first."""
+    tables = tomllib.loads(GROUPS.read_text(encoding="utf-8"))
+    return {title: next(iter(table.items())) for title, table in tables.items()}
+
+
 def api() -> str:
-    """The page of all public names, by module."""
-    lines = ["# API", "", "API reference, by module. `help(name)` shows the same text."]
-    for module in MODULES:
-        doc = inspect.getdoc(importlib.import_module(f"skfilterrank.{module}"))
-        lines += ["", f"## skfilterrank.{module}", "", doc, "", "```{eval-rst}"]
+    """The page of all public names, by task."""
+    lines = ["# API", "", "API reference, by task. `help(name)` shows the same text. Most people need"]
+    lines += ["`from skfilterrank import ...` of " + ", ".join(f"`{name}`" for name in MOST_USED) + "."]
+    for title, (module, of_task) in groups().items():
+        lines += ["", f"## {title}", "", f"`skfilterrank.{module}`", "", "```{eval-rst}"]
         lines += [f".. currentmodule:: skfilterrank.{module}", "", ".. autosummary::"]
         lines += ["   :toctree: api", "   :nosignatures:", ""]
-        lines += [f"   {name}" for name in names(module)]
+        lines += [f"   {name}" for name in of_task]
         lines += ["```"]
     return "\n".join(lines) + "\n"
