@@ -49,8 +49,14 @@ def groups() -> dict[str, tuple[str, list[str]]]:
 
 def api() -> str:
     """The page of all public names, by task."""
-    lines = ["# API", "", "API reference, by task. `help(name)` shows the same text. Most people need"]
-    lines += ["`from skfilterrank import ...` of " + ", ".join(f"`{name}`" for name in MOST_USED) + "."]
+    lines = [
+        "# API",
+        "",
+        "API reference, by task. `help(name)` shows the same text. Most people need",
+    ]
+    lines += [
+        "`from skfilterrank import ...` of " + ", ".join(f"`{name}`" for name in MOST_USED) + "."
+    ]
     for title, (module, of_task) in groups().items():
         lines += ["", f"## {title}", "", f"`skfilterrank.{module}`", "", "```{eval-rst}"]
         lines += [f".. currentmodule:: skfilterrank.{module}", "", ".. autosummary::"]

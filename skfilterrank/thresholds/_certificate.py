@@ -597,7 +597,7 @@ def certify(
         Level of another path from which on a row may be shown; None for the path of the scores.
     clusters, unit
         As in :class:`Units`.
-    pools : list of Pool or None
+    pools : list of LossPool or None
         Of each risk, a machine's losses of more queries; None where there are none.
     """
     confidence_level = check_guarantee(guarantee, confidence_level)

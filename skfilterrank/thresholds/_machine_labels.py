@@ -260,7 +260,7 @@ class _Below:
         ]
         for turn in range(2 * _N_HALVINGS):
             low, high, left, right = cells
-            # Where flagged queries are the worse, a high share makes the others' rate low.
+            # If flagged queries are the worse, a high share makes the others' rate low.
             share, other = (low, high) if self.worse else (high, low)
             is_open = self.probability(share, left, self._other(other, right)) > error
             if not is_open.any():
@@ -326,11 +326,11 @@ def choose_bound(n_people, n_machine, level, confidence) -> StratifiedBound | No
     if power <= power_of_people(n_planned, level, confidence):
         return None
     bound = StratifiedBound(n_people, n_machine, level, confidence)
-    # Where nothing is shown nobody loses; the walk over thresholds begins there.
+    # Nobody loses while nothing is shown; the walk over thresholds begins there.
     return bound if bound.rules_out(Counts(0, 0, 0, 0)) else None
 
 
-class Pool:
+class LossPool:
     """Losses of 0 or 1 by people of some queries, and by a machine of all, at every threshold.
 
     Parameters
@@ -442,12 +442,12 @@ def _totals(keys, changes, at):
     return sums[np.searchsorted(keys[order], at, side="right")]
 
 
-def pool_of(promise, people: Steps, by_machine: RankedLists, of_people) -> Pool | None:
+def pool_of(promise, people: Steps, by_machine: RankedLists, of_people) -> LossPool | None:
     """Compute a machine's losses of all queries; None where they cannot sharpen the test."""
     # The name decides, and no label: a choice by labels of people would not be a fixed one.
     if not isinstance(promise.rate, ParsedMeasure) or promise.rate.measure.name != "any_forbidden":
         return None
-    pool = Pool(people, promise.steps(by_machine, None), of_people)
+    pool = LossPool(people, promise.steps(by_machine, None), of_people)
     pool.check_random()
     return pool
 

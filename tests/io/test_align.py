@@ -34,7 +34,7 @@ pytestmark = [
 
 def test_judgments_that_have_nothing_to_do_with_a_run():
     run = RUN.assign(docno="D-" + RUN["docno"])
-    text = r"none of the 4 documents that the run retrieves .* topic '10' it holds 'D-y', .* 'y'\."
+    text = r"none of the 4 documents that the run retrieves .* query '10' it holds 'D-y', .* 'y'\."
     with pytest.warns(DataWarning, match=text):
         aligned = align(QRELS, run)
     assert aligned.n_retrieved_unjudged == aligned.n_retrieved == 4

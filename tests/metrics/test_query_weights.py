@@ -27,7 +27,6 @@ from skfilterrank.metrics import (
 )
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
-    CertifiedThreshold,
     ExpectedThreshold,
     PerQueryThreshold,
     threshold_curve,
@@ -325,7 +324,7 @@ class TestInModelSelection:
 
     @pytest.mark.parametrize(
         "threshold",
-        [CertifiedThreshold({"any_forbidden@3": 0.05}), PerQueryThreshold(), ExpectedThreshold()],
+        [PerQueryThreshold(), ExpectedThreshold()],
         ids=lambda threshold: type(threshold).__name__,
     )
     def test_thresholds_that_count_each_query_once(self, threshold):

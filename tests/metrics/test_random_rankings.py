@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from measure_table import MEASURES
 from profiles import times
-from reference import NONNEGATIVE, REFERENCE, Case
+from reference import NONNEGATIVE, OF_THE_MEAN, REFERENCE, Case
 from reference.bounds import random_dcg, random_ranking, sum_precision_of
 from reference.dcg import dcg_of
 from skfilterrank.io import read_letor
@@ -148,12 +148,12 @@ def test_bad_input(function):
 
 def enumerated(name, pool, k):
     """Mean of the reference over all orders; None where undefined."""
-    values = [
-        REFERENCE[name](
-            Case(shown=list(order), pool=pool, k=k, labels=list(order), n_rows=len(pool))
-        )
+    cases = [
+        Case(shown=list(order), pool=pool, k=k, labels=list(order), n_rows=len(pool))
         for order in permutations(pool)
     ]
+    of_order = OF_THE_MEAN.get(name, lambda value, case: value)
+    values = [of_order(REFERENCE[name](case), case) for case in cases]
     return None if None in values else sum(values) / len(values)
 
 

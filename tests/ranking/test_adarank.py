@@ -77,7 +77,7 @@ OPTIMIZABLE = sorted(
     set(get_measure_names())
     - {"above_chance", "dcg", "sp", "ndcg_min", "stat_ap", "search_length", "recall_error"}
     - {"judged", "empty_list_rate", "false_reject_rate", "set_map"}
-    - {"num_q", "num_ret", "num_rel", "num_rel_ret", "gm_map"}
+    - {"udcg", "num_q", "num_ret", "num_rel", "num_rel_ret", "gm_map"}
 )
 
 

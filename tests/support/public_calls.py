@@ -189,6 +189,7 @@ CALLS = {
         "other": 1,
     },
     "thresholds.RiskMonitor": {"risks": {"any_forbidden": 0.1}},
+    "thresholds.queries_needed": {"max_risk": 0.1, "expected_risk": 0.05},
     "thresholds.risk_certificate": {**_LISTS, "threshold": 0.4, "risks": {"any_forbidden": 0.1}},
     "thresholds.risk_coverage_curve": _LISTS,
     "thresholds.threshold_curve": _LISTS,

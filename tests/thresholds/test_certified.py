@@ -531,7 +531,7 @@ class TestBadInput:
             ({"confidence_level": 90}, "confidence_level must be a number between 0 and 1.* 90"),
             ({"confidence_level": 0.0}, "confidence_level must be"),
             ({"confidence_level": 1}, "confidence_level must be"),
-            ({"risks": {"forbidding": 0.1}}, "risks must name 'forbidden', .* got 'forbidding'"),
+            ({"risks": {"forbidding": 0.1}}, "risks must name .*'forbidden', .* got 'forbidding'"),
             ({"risks": {"ndcg": 0.1}}, "risks must name .*'empty_list_rate'.* got 'ndcg'"),
             ({"risks": {"false_reject_rate@3": 0.1}}, "false_reject_rate.*cut-off"),
             ({"risks": {"any_forbidden@0": 0.1}}, "any_forbidden@0"),

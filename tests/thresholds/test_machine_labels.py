@@ -11,7 +11,7 @@ from skfilterrank.ranking import RankAndFilter, make_ranker
 from skfilterrank.thresholds import CertifiedThreshold, load_threshold, queries_needed
 from skfilterrank.thresholds._machine_labels import (
     Counts,
-    Pool,
+    LossPool,
     StratifiedBound,
     choose_bound,
     planned_power,
@@ -99,7 +99,7 @@ def test_counts_along_the_walk_are_those_at_each_threshold():
         start = rng.integers(0, 2, n).astype(float)
         return Steps(start, scores, queries, losses, np.arange(n), False, True)
 
-    pool = Pool(steps(10, 60), steps(40, 300), rng.permutation(40)[:10])
+    pool = LossPool(steps(10, 60), steps(40, 300), rng.permutation(40)[:10])
     scores, counts = pool._counts()
     assert scores[0] == np.inf
     for place, score in enumerate(scores):
@@ -236,7 +236,10 @@ def test_queries_needed_with_a_machine_are_fewer():
         ({"expected_risk": 0.1}, "expected_risk must be at least 0 and below"),
         ({"sensitivity": 0.9}, "give both or none"),
         ({"n_machine_queries": 100}, "n_machine_queries is of a machine"),
-        ({"sensitivity": 2, "specificity": 1}, "sensitivity must lie between 0 and 1"),
+        (
+            {"sensitivity": 2, "specificity": 1},
+            "sensitivity must be a finite number from 0 up and up to 1",
+        ),
         ({"expected_risk": 0.0999}, "queries are needed"),
     ],
 )

@@ -1,9 +1,7 @@
 """Passages that a language model answers from, and lists against an order of preference."""
 
-from math import exp
+from math import exp, log
 
-# Overlap behind these many places weighs less than rounding.
-DEPTH = 70
 OPTIONS = {"compatibility": {"persistence": 0.5}, "harmful_compatibility": {"persistence": 0.5}}
 
 
@@ -13,12 +11,14 @@ def mean_utility(case):
 
 
 def rank_biased_overlap(left, right, k, persistence):
-    """As a loop over depths, of the first k of two lists of documents."""
+    """As a loop over depths, of the first k of two lists of documents, and the sum behind them."""
     left, right = left[:k], right[:k]
-    return sum(
-        persistence ** (depth - 1) * len(set(left[:depth]) & set(right[:depth])) / depth
-        for depth in range(1, DEPTH)
-    )
+    total, behind = 0.0, -log(1 - persistence) / persistence
+    for depth in range(1, max(len(left), len(right)) + 1):
+        weight = persistence ** (depth - 1) / depth
+        total += weight * len(set(left[:depth]) & set(right[:depth]))
+        behind -= weight
+    return total + behind * len(set(left) & set(right))
 
 
 def overlap_with_ideal(shown, pool, k, persistence):
