@@ -251,7 +251,7 @@ def test_names_are_no_formulas_in_csv_and_are_read_back(run, tmp_path, monkeypat
 
 
 # Objects whose keys are names of the input, such as measures, queries and risks; to which depth.
-_OF_NAMES = {"mean": 1, "measures": 1, "topics": 2, "risks": 1}
+_OF_NAMES = {"mean": 1, "measures": 1, "queries": 2, "risks": 1}
 _JSON_OF_SAMPLES = [
     "evaluate all.txt {runs} -m ndcg@10,ap",
     "evaluate all.txt {runs} -m ndcg@10 --per-query",

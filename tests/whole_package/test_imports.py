@@ -213,7 +213,7 @@ json.dump(failed, sys.stdout)
 AFTER_THE_PACKAGE_ALONE = f"""
 import skfilterrank, sys
 found = {{name for name in sys.modules if name.startswith("skfilterrank.")}}
-assert found == {{"skfilterrank._lists", "skfilterrank._lists.lazy_names"}}, found
+assert found == {{"skfilterrank._lists", "skfilterrank._lists.lazy_names", "skfilterrank.exceptions"}}, found
 assert set({PUBLIC}) <= set(dir(skfilterrank))
 for name in {PUBLIC}:
     getattr(skfilterrank, name).__all__
