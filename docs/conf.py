@@ -48,13 +48,14 @@ copybutton_prompt_is_regexp = True
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
-    # Examples whose data are not here are shown without their output.
+    # Examples whose data are not here show results that are kept.
     "filename_pattern": runnable_pattern(),
     "download_all_examples": False,
     "min_reported_time": 5,
     "write_computation_times": False,
     "show_memory": False,
-    "within_subsection_order": "FileNameSortKey",
+    "subsection_order": "gallery_files.section_key",
+    "within_subsection_order": "gallery_files.example_key",
     # Pages of the API show the examples that use them.
     "backreferences_dir": "gallery/used",
     "doc_module": ("skfilterrank",),

@@ -1,28 +1,159 @@
-"""Which examples can run on this machine: those that need no public data, or whose data are here.
+"""The gallery: which examples run here, in which order, and results that are kept for the others.
 
-An example says what it needs in a line ``# Data: folder`` below its docstring.
+An example says what public data it needs in a line ``# Data: folder`` below its docstring. Where
+the data are absent, its page shows the picture and the output of an earlier run, which the folder
+``kept`` beside it has. ``python docs/gallery_files.py`` regenerates them where the data are.
 """
 
+import contextlib
+import io
 import re
+import runpy
+import shutil
 from pathlib import Path
 
 from skfilterrank.datasets import get_data_home
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 _DATA = re.compile(r"^# Data: (.+)$", re.MULTILINE)
+# Most wanted first; sections of papers follow by year.
+SECTIONS = [
+    "tasks",
+    "carmel_2022",
+    "karmaker_feng_2022",
+    "diaz_mitra_2023",
+    "hui_berberich_2015",
+    "sakai_lin_2010",
+]
+TASKS = [
+    "plot_hide_forbidden_lightgbm",
+    "plot_tuned_threshold",
+    "plot_certified_reranker",
+    "plot_two_models",
+    "plot_risk_guarantee",
+    "plot_tune_ranker_with_threshold",
+    "plot_tuned_ranker",
+    "plot_search_rankers",
+    "plot_nested_cv",
+    "plot_save_and_apply_model",
+    "plot_evaluate_runs",
+    "plot_compare_systems",
+    "plot_compare_pairs",
+    "plot_order_by_two_measures",
+    "plot_measures_disagree",
+    "plot_uninformative_queries",
+    "plot_fuse_runs",
+    "plot_judge_next",
+    "plot_complete_labels",
+    "plot_rank_without_judgments",
+]
+NOTE = """.. note::
+
+   This page was built without the public data of the example. Its program did not run here;
+   the picture and the output are those of an earlier run with the data.
+
+.. image:: /gallery/{picture}
+   :alt: {title}
+
+.. code-block:: none
+
+{output}
+
+"""
+
+
+def section_key(folder: str) -> int:
+    """Place of a folder of examples in the gallery."""
+    return SECTIONS.index(Path(folder).name)
+
+
+def example_key(filename: str) -> tuple[int, str]:
+    """Place of an example in its section: tasks by TASKS, others by name."""
+    stem = Path(filename).stem
+    return (TASKS.index(stem) if stem in TASKS else len(TASKS)), stem
+
+
+def needed_data(path: Path) -> list[str]:
+    """Folders of public data that an example needs."""
+    return _DATA.findall(path.read_text(encoding="utf-8"))
 
 
 def missing_data(path: Path) -> list[str]:
     """Folders of public data that an example needs and that are not here."""
-    needed = _DATA.findall(path.read_text(encoding="utf-8"))
-    return [name for name in needed if not (get_data_home() / name).is_dir()]
+    return [name for name in needed_data(path) if not (get_data_home() / name).is_dir()]
 
 
 def runnable_pattern() -> str:
-    """For sphinx-gallery's `filename_pattern`: the examples with pictures that can run here."""
+    """For sphinx-gallery's `filename_pattern`: the examples that can run here."""
     names = [
         re.escape(str(path.relative_to(EXAMPLES)))
         for path in sorted(EXAMPLES.rglob("plot_*.py"))
         if not missing_data(path)
     ]
     return f"({'|'.join(names)})$"
+
+
+def kept(path: Path, suffix: str) -> Path:
+    """File with the picture (".png") or the output (".txt") of an earlier run of an example."""
+    return path.parent / "kept" / f"{path.stem}{suffix}"
+
+
+def _picture(path: Path) -> Path:
+    """Place of a kept picture in the gallery's folder, named as sphinx-gallery names its own."""
+    return path.relative_to(EXAMPLES).parent / "images" / f"sphx_glr_{path.stem}_001.png"
+
+
+def place_kept_pictures(app) -> None:
+    """Copy kept pictures, and their thumbnails, into the gallery for examples that cannot run."""
+    from sphinx_gallery.utils import scale_image
+
+    for path in sorted(EXAMPLES.rglob("plot_*.py")):
+        if missing_data(path):
+            picture = Path(app.srcdir) / "gallery" / _picture(path)
+            thumbnail = picture.parent / "thumb" / f"sphx_glr_{path.stem}_thumb.png"
+            thumbnail.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(kept(path, ".png"), picture)
+            scale_image(str(picture), str(thumbnail), 400, 280)
+
+
+def show_kept_results(app, docname, source) -> None:
+    """Put the kept picture and output before the program on the page of an example not run."""
+    path = EXAMPLES / f"{docname.removeprefix('gallery/')}.py"
+    if docname.startswith("gallery/") and path.is_file() and missing_data(path):
+        title = path.read_text(encoding="utf-8").splitlines()[1]
+        output = kept(path, ".txt").read_text(encoding="utf-8").rstrip()
+        note = NOTE.format(
+            picture=_picture(path).as_posix(),
+            title=title,
+            output="\n".join(f"   {line}".rstrip() for line in output.splitlines()),
+        )
+        before, program, after = source[0].partition(".. code-block:: Python")
+        source[0] = f"{before}{note}{program}{after}"
+
+
+def keep_results() -> None:
+    """Run the examples whose public data are here, and keep their first picture and output."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+    from PIL import Image
+
+    for path in sorted(EXAMPLES.rglob("plot_*.py")):
+        if not needed_data(path) or missing_data(path):
+            continue
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            runpy.run_path(str(path), run_name="__main__")
+        kept(path, ".txt").parent.mkdir(exist_ok=True)
+        kept(path, ".txt").write_text(output.getvalue(), encoding="utf-8")
+        picture = kept(path, ".png")
+        plt.figure(plt.get_fignums()[0]).savefig(picture, dpi=80)
+        # Few colours: a picture of some kilobytes.
+        Image.open(picture).convert("RGB").quantize(64).save(picture, optimize=True)
+        plt.close("all")
+        print(picture.relative_to(EXAMPLES))
+
+
+if __name__ == "__main__":
+    keep_results()

@@ -5,6 +5,7 @@ import shutil
 import tomllib
 from pathlib import Path
 
+import gallery_files
 from skfilterrank.datasets import make_rank_and_filter
 
 from . import benchmarks, citing, measures, pictures
@@ -129,7 +130,10 @@ def setup(app):
     """Hook into the build."""
     app.connect("builder-inited", remove_stale, priority=90)
     app.connect("builder-inited", write_pages, priority=100)
+    # Behind sphinx-gallery, which makes placeholders.
+    app.connect("builder-inited", gallery_files.place_kept_pictures, priority=900)
     app.connect("source-read", link_within)
+    app.connect("source-read", gallery_files.show_kept_results)
     app.connect("autodoc-skip-member", is_not_ours)
     app.connect("autodoc-process-docstring", keep_underscores, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

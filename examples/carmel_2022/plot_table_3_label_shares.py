@@ -2,9 +2,10 @@
 Carmel 2022, Table 3: how much of a pool is forbidden
 =====================================================
 
-The judgments of the TREC web tracks mark junk with -2, which the paper takes for forbidden. They
-are public: `fetch_trec_qrels` gets them from NIST, three megabytes in all. The table comes out to a
-tenth of a percentage point, the shares of junk to a hundredth.
+The judgments of the TREC web tracks mark junk with -2, which the paper takes
+for forbidden. They are public: `fetch_trec_qrels` gets three megabytes from
+NIST. The table comes out to a tenth of a percentage point, the shares of junk
+to a hundredth.
 """
 # Data: trec-web-qrels
 
@@ -24,7 +25,10 @@ LABELS = (-2, 0, 1, 2, 3, 4)
 qrels = {year: fetch_trec_qrels(f"web-{year}").qrels for year in PRINTED}
 shares = pd.DataFrame(
     {
-        year: 100 * each["label"].value_counts(normalize=True).reindex(LABELS, fill_value=0)
+        year: 100
+        * each["label"]
+        .value_counts(normalize=True)
+        .reindex(LABELS, fill_value=0)
         for year, each in qrels.items()
     }
 ).T

@@ -2,15 +2,10 @@
 Carmel 2022, Table 7 on SemEval: which loss ranks and filters best?
 ===================================================================
 
-The paper trains six losses on answers to product questions. Here they are forum answers of
-SemEval-2016; what is Bad is forbidden. `fetch_semeval_cqa` gets them. To be short: every second
-question, four losses, linear models of 190 numbers, three folds for the threshold.
-``benchmarks/results/semeval_main_job.md`` has all questions and losses, with trees and sparse
-texts.
-
-What comes out: filtering alone is far behind, and a threshold gains over showing everything. What
-does not: ordinal is not ahead of the other losses. On all 244 test questions intervals reach 0.03
-to either side, and all losses lie in each other's, from 0.786 to 0.792.
+The paper trains six losses on answers to product questions. Here they are forum
+answers of SemEval-2016, which `fetch_semeval_cqa` gets; bad ones are forbidden.
+To be short: every third question, four losses, linear models of 190 numbers,
+three folds for the threshold.
 """
 # Data: semeval2016-cqa
 
@@ -20,7 +15,12 @@ from sklearn.frozen import FrozenEstimator
 
 from skfilterrank.datasets import fetch_semeval_cqa
 from skfilterrank.metrics import rank_filter_report
-from skfilterrank.ranking import FilterOnly, RankAndFilter, make_ranker, make_text_features
+from skfilterrank.ranking import (
+    FilterOnly,
+    RankAndFilter,
+    make_ranker,
+    make_text_features,
+)
 
 GAINS = {"Bad": -1, "PotentiallyUseful": 1, "Good": 2}
 # nDCG_f@3 on the set CQA of the paper.
@@ -43,9 +43,15 @@ text = make_text_features(
     output="dense",
     random_state=0,
 )
-# Every second question; features are learned once, from texts alone, for all losses.
-rows, rows_dev = (each.data["qid"].factorize()[0] % 2 == 0 for each in (train, dev))
-X, target, groups = text.fit_transform(train.data[rows]), train.target[rows], train.groups[rows]
+# Every third question; features are learned once, from texts alone.
+rows, rows_dev = (
+    each.data["qid"].factorize()[0] % 3 == 0 for each in (train, dev)
+)
+X, target, groups = (
+    text.fit_transform(train.data[rows]),
+    train.target[rows],
+    train.groups[rows],
+)
 X_dev, target_dev = text.transform(dev.data[rows_dev]), dev.target[rows_dev]
 groups_dev = dev.groups[rows_dev]
 
@@ -67,11 +73,14 @@ for loss in ("bce", "mse", "ordinal", "weighted-ordinal"):
         systems["filter-only (bce)"] = only.predict(X_dev, groups=groups_dev)
 
 # %%
-report = rank_filter_report(target_dev, systems, groups=groups_dev, gains=GAINS, k=3)
-print(report.round(3).T.to_string())
+report = rank_filter_report(
+    target_dev, systems, groups=groups_dev, gains=GAINS, k=3
+)
+columns = ["ndcg_f@3", "low", "high", "forbidden@3", "false_reject_rate"]
+print(report[columns].round(3).to_string())
 
 # %%
-# Beside the printed numbers, which are of other data: compare the columns, not the values.
+# Printed numbers are of other data: compare the orders, not the values.
 own = report["ndcg_f@3"].loc[list(PRINTED)]
 table = pd.DataFrame({"here": own, "printed": PRINTED})
 print(table.round(4).to_string())
@@ -80,3 +89,11 @@ table.plot.barh(ax=axis)
 axis.set(xlabel="nDCG_f@3", xlim=(0.6, 0.85))
 axis.invert_yaxis()
 plt.show()
+
+# %%
+# As in the paper: hiding alone is far behind, and a threshold gains over
+# showing everything. Not as in the paper: the ordinal loss is not ahead of the
+# others. On all 244 test questions intervals reach 0.03 to either side, and all
+# losses lie in each other's, from 0.786 to 0.792.
+# ``benchmarks/results/semeval_main_job.md`` has all questions and losses, with
+# trees and sparse texts.

@@ -1,12 +1,12 @@
 """
-Diaz and Mitra 2023, Figures 3 and 5: orientation, and the worst case of optimal rankings
-=========================================================================================
+Diaz and Mitra 2023, Figures 3 and 5: orientation and worst case
+================================================================
 
-Figure 3: how much a measure gains when the last relevant document moves up (recall orientation) or
-the first one moves to the top (precision orientation). Total search efficiency (TSE) is oriented to
-recall alone, reciprocal rank to precision alone, AP to both alike. Figure 5: drawing the ranking
-at random among the best ones raises what the worst-off searcher or provider can expect. The paper
-has curves and no numbers; they are computed exactly here.
+Figure 3: how much a measure gains when the last relevant document moves up
+(recall orientation) or the first one moves to the top (precision orientation).
+Figure 5: drawing the ranking at random among the best ones raises what the
+worst-off searcher can expect. The paper has curves and no numbers; they are
+computed exactly here.
 """
 
 import matplotlib.pyplot as plt
@@ -15,11 +15,18 @@ import numpy as np
 from skfilterrank.metaevaluation import metric_orientation, optimal_worst_case
 
 counts = np.arange(1, 16)
-figure, axes = plt.subplots(1, 2, figsize=(10, 4), sharey=True, layout="constrained")
+figure, axes = plt.subplots(
+    1, 2, figsize=(10, 4), sharey=True, layout="constrained"
+)
 for axis, kind in zip(axes, ("recall", "precision")):
     for name in ("rr", "ndcg", "ap", "recall@1000", "rbp", "tse"):
-        axis.plot(counts, metric_orientation(name, 10**5, counts, kind=kind), label=name)
-    axis.set(xlabel="relevant items", title=f"{kind} orientation")
+        axis.plot(
+            counts,
+            metric_orientation(name, 10**5, counts, kind=kind),
+            label=name,
+        )
+    axis.set(xlabel="relevant documents", title=f"{kind} orientation")
+axes[0].set_ylabel("gain of the measure")
 axes[0].legend()
 plt.show()
 
@@ -30,7 +37,12 @@ for name, color in (("ap", "C0"), ("ndcg", "C1"), ("rbp", "C2")):
     for ranking, style in (("deterministic", "--"), ("stochastic", "-")):
         worst = optimal_worst_case(counts, name, ranking=ranking)
         axis.plot(counts, worst, style, color=color, label=f"{name}, {ranking}")
-        print(f"{name}, {ranking}: 5 relevant items {worst[4]:.3f}, 25 {worst[24]:.3f}")
-axis.set(xlabel="relevant items", ylabel="worst case of an optimal ranking")
+        text = f"5 relevant documents {worst[4]:.3f}, 25 {worst[24]:.3f}"
+        print(f"{name}, {ranking}: {text}")
+axis.set(xlabel="relevant documents", ylabel="worst case of an optimal ranking")
 axis.legend()
 plt.show()
+
+# %%
+# Total search efficiency (tse) is oriented to recall alone, reciprocal rank
+# (rr) to precision alone, AP to both alike.

@@ -1,69 +1,65 @@
 """
-When does the measure decide who is better?
-===========================================
+When the measure decides which system is better
+===============================================
 
-When does the choice of a measure change which system is better?
-
-On runs of TREC-COVID round 1 (https://ir.nist.gov/trec-covid/archive.html). Left: nDCG@20
-does not ask what else a run shows; nDCG_f@20, with documents judged not relevant as forbidden,
-does, and a run that shows fewer of them gains. Right: recall@1000 counts the relevant documents
-found; lexirecall asks how deep one has to read for the last of them, then for the last but one, and
-so tells runs apart that found equally many. Its preferences make an order of the runs for each
-topic, and the mean of the ranks an order over topics, in which no topic weighs more than another.
-
-Every fourth run is drawn here; `fetch_trec_covid` gets them all.
+Twenty systems, of which every second one hides documents it takes for
+forbidden. Left: nDCG does not ask what else is shown, nDCG_f does. Right:
+recall@20 counts relevant documents; lexirecall asks how deep one has to read
+for the last of them, and has hardly any ties.
 """
-# Data: trec-covid-round1
 
 import matplotlib.pyplot as plt
 import numpy as np
-from scipy.stats import kendalltau
+import pandas as pd
 
-from skfilterrank.comparison import score_systems
-from skfilterrank.datasets import fetch_trec_covid
-from skfilterrank.io import QrelsIndex
-from skfilterrank.metrics import evaluate_runs
+from skfilterrank.comparison import kendall_tau, score_systems
+from skfilterrank.datasets import make_rank_and_filter
 
-data = fetch_trec_covid()
-qrels = QrelsIndex(data.qrels)
-aligned = {name: qrels.align(path) for name, path in list(data.runs.items())[::4]}
-
-# Showing a document that is not relevant costs as much as showing a partially relevant one gains.
-strict = {0: -1, 1: 1, 2: 2}
-values = evaluate_runs(None, aligned, ["ndcg@20", "recall@1000"]).per_query
-filtering = evaluate_runs(None, aligned, "ndcg_f@20", gains=strict).per_query
-means = values.join(filtering).groupby("run").mean()
-
-# The share of the other runs that a run is preferred to on each topic.
-lexirecall = score_systems(None, aligned, "lexirecall(scale=preference)")
-(lexirecall,) = lexirecall.values()
-means["lexirecall"] = lexirecall.means
-
-recall = values["recall@1000"].to_numpy().reshape(len(aligned), -1).T
-pairs = np.triu_indices(len(aligned), 1)
-tied_recall = recall[:, pairs[0]] == recall[:, pairs[1]]
-preferred = np.sign(lexirecall.values[pairs[0]] - lexirecall.values[pairs[1]]).T
-tied_lexirecall = preferred == 0
-opposite = np.sign(recall[:, pairs[0]] - recall[:, pairs[1]]) == -preferred
-opposite &= ~tied_recall
-print(
-    f"comparisons of two runs on a topic: recall@1000 ties {tied_recall.mean():.1%}, lexirecall "
-    f"{tied_lexirecall.mean():.1%}; they contradict each other in {opposite.mean():.1%}"
+_, label, qid, score = make_rank_and_filter(
+    n_queries=50,
+    documents_per_query=40,
+    labels={-1: 0.3, 0: 0.4, 1: 0.2, 2: 0.1},
+    random_state=0,
 )
+docno = [f"d{row}" for row in range(len(label))]
+qrels = pd.DataFrame({"qid": qid, "docno": docno, "label": label})
+rng = np.random.default_rng(0)
+runs = {}
+for number, noise in enumerate(np.linspace(0.1, 1, 20)):
+    noisy = score + rng.normal(0, noise, len(score))
+    run = qrels[["qid", "docno"]].assign(score=noisy)
+    harm = 2 * (label < 0) + rng.normal(size=len(label))
+    runs[f"system {number}"] = run[harm < 1.5] if number % 2 else run
 
-figure, axes = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
-for axis, (first, second) in zip(axes, (("ndcg@20", "ndcg_f@20"), ("recall@1000", "lexirecall"))):
-    ranks = means[[first, second]].rank(ascending=False)
-    moved = (ranks[first] - ranks[second]).sort_values()
-    axis.scatter(ranks[first], ranks[second], s=14, color="0.6")
-    for run, color in ((moved.index[0], "C3"), (moved.index[-1], "C0")):
-        axis.scatter(*ranks.loc[run], s=40, color=color, label=f"{run}: {-moved[run]:+.0f} places")
-        print(
-            f"{run}: place {ranks.loc[run, first]:.0f} of {len(means)} by {first}, "
-            f"{ranks.loc[run, second]:.0f} by {second}"
-        )
-    tau = kendalltau(means[first], means[second]).statistic
-    axis.set(xlabel=f"place by {first}", ylabel=f"place by {second}", aspect="equal")
-    axis.set_title(f"Kendall's tau {tau:.2f}")
-    axis.legend(title="moves most", fontsize="small")
+pairs = [
+    ("ndcg_0@10", "ndcg_f@10"),
+    ("recall@20", "lexirecall(scale=preference)"),
+]
+names = [("nDCG@10", "nDCG_f@10"), ("recall@20", "lexirecall")]
+measures = [each for pair in pairs for each in pair]
+gains = {-1: -3, 0: 0, 1: 1, 2: 2}
+scores = score_systems(qrels, runs, measures, gains=gains)
+means = pd.DataFrame({name: each.means for name, each in scores.items()})
+for measure, name in zip(pairs[1], names[1]):
+    ties = scores[measure].fraction_tied(tolerance=1e-12)
+    print(f"{name}: {ties:.1%} of the comparisons on a query are ties")
+
+# %%
+figure, axes = plt.subplots(1, 2, figsize=(10, 4.8), layout="constrained")
+hides = np.array([int(name.split()[1]) % 2 == 1 for name in means.index])
+for axis, pair, (x, y) in zip(axes, pairs, names):
+    places = means[list(pair)].rank(ascending=False)
+    for rows, color, words in (
+        (hides, "C0", "hides documents"),
+        (~hides, "C1", "shows all"),
+    ):
+        axis.scatter(*places[rows].to_numpy().T, s=40, color=color, label=words)
+    tau = kendall_tau(means[pair[0]], means[pair[1]])
+    axis.axline((10, 10), slope=1, color="0.8", zorder=0)
+    axis.set(xlabel=f"place by {x}", ylabel=f"place by {y}")
+    axis.set(title=f"Kendall's tau {tau:.2f}", xticks=range(1, 21, 3))
+    axis.set_yticks(range(1, 21, 3))
+    moved = (places[pair[0]] - places[pair[1]]).sort_values()
+    print(f"{y}: {moved.index[-1]} gains {moved.iloc[-1]:.0f} places")
+axes[0].legend()
 plt.show()

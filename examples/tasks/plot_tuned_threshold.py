@@ -1,12 +1,10 @@
 """
-What does a filtering threshold buy?
-====================================
+Choose a score threshold: what it hides and what it shows
+=========================================================
 
-What does a filtering threshold buy, and what does it cost?
-
-An f-ranker shows fewer forbidden documents the higher its threshold, and hides more good ones.
-nDCG_f weighs the two. This draws nDCG_f at every threshold, for each fold and over all queries, and
-what would be shown and hidden there.
+The higher the threshold, the fewer forbidden documents are shown, and the more
+good ones are hidden. nDCG_f weighs the two. Top: nDCG_f at every threshold, for
+each fold and over all queries; bottom: the shares behind it.
 """
 
 import matplotlib.pyplot as plt
@@ -23,7 +21,9 @@ train = groups < 2000
 model = RankAndFilter(LogisticRegression(), measure="ndcg_f@3")
 model.fit(X[train], y[train], groups=groups[train])
 
-figure, (top, bottom) = plt.subplots(2, 1, sharex=True, figsize=(7, 7), layout="constrained")
+figure, (top, bottom) = plt.subplots(
+    2, 1, sharex=True, figsize=(7, 7), layout="constrained"
+)
 ThresholdCurveDisplay.from_estimator(model, ax=top)
 
 ranker = RankAndFilter(LogisticRegression(), threshold=None)
@@ -34,11 +34,18 @@ for name, rate, extra in (
     ("good but hidden", false_reject_rate, {}),
 ):
     shares = [
-        rate(y[~train], np.where(scores >= t, scores, -np.inf), groups=groups[~train], **extra)
+        rate(
+            y[~train],
+            np.where(scores >= t, scores, -np.inf),
+            groups=groups[~train],
+            **extra,
+        )
         for t in thresholds
     ]
     bottom.plot(thresholds, shares, label=name)
-bottom.axvline(model.threshold_, color="C3", linewidth=1, label="tuned threshold")
+bottom.axvline(
+    model.threshold_, color="C3", linewidth=1, label="tuned threshold"
+)
 bottom.set_xlabel("threshold on the score")
 bottom.set_ylabel("share, held-out queries")
 bottom.legend()

@@ -1,9 +1,7 @@
-"""Examples are such as the gallery wants them, and those without a picture run.
-
-Those with one, plot_*.py, run when the gallery is built.
-"""
+"""Examples are such as the gallery wants them, and all run: they print and draw something."""
 
 import ast
+import importlib
 import importlib.util
 import re
 import runpy
@@ -18,28 +16,56 @@ SPEC = importlib.util.spec_from_file_location("gallery_files", ROOT / "docs/gall
 GALLERY = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(GALLERY)
 EXAMPLES = sorted(GALLERY.EXAMPLES.rglob("*.py"))
-QUIET = [path for path in EXAMPLES if not path.name.startswith("plot_")]
-# What takes no tenth of a second runs by day.
-QUICK = {"compare_pairs", "evaluate_runs", "order_by_two_measures"}
+WITH_DATA = [path for path in EXAMPLES if GALLERY.needed_data(path)]
+# What takes less than half a second runs by day.
+QUICK = {
+    "plot_certified_reranker",
+    "plot_compare_pairs",
+    "plot_evaluate_runs",
+    "plot_order_by_two_measures",
+    "plot_table_3_label_shares",
+    "plot_table_6_single_documents",
+    "plot_tables_6_9_and_16_from_print",
+}
+COLUMNS = 80
 
 
 def run(example, folder, monkeypatch, capsys):
     """Run an example in an empty folder; skip where the data that it needs are absent."""
-    for name in re.findall(r"^# Data: (.+)$", example.read_text("utf-8"), re.MULTILINE):
+    plt = pytest.importorskip("matplotlib.pyplot", reason="matplotlib is not installed")
+    plt.switch_backend("Agg")
+    for name in GALLERY.needed_data(example):
         monkeypatch.setenv("SKFILTERRANK_DATA", str(data_set(name).parent))
     monkeypatch.chdir(folder)
-    runpy.run_path(str(example), run_name="__main__")
-    assert capsys.readouterr().out.strip()
+    plt.close("all")
+    try:
+        runpy.run_path(str(example), run_name="__main__")
+        axes = [axis for number in plt.get_fignums() for axis in plt.figure(number).axes]
+    finally:
+        plt.close("all")
+    printed = capsys.readouterr().out
+    assert axes, "there is no picture"
+    assert all(axis.has_data() for axis in axes), "axes are empty"
+    assert printed.strip(), "nothing is printed"
+    too_long = [line for line in printed.splitlines() if len(line) > COLUMNS]
+    assert not too_long
+    assert not re.search(r"\b(True|False)$", printed, re.MULTILINE)
+    if example in WITH_DATA:
+        assert GALLERY.kept(example, ".txt").read_text(encoding="utf-8") == printed, (
+            "the output that is kept is of another program: run docs/gallery_files.py"
+        )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("example", [p for p in QUIET if p.stem in QUICK], ids=lambda p: p.stem)
+@pytest.mark.parametrize("example", [p for p in EXAMPLES if p.stem in QUICK], ids=lambda p: p.stem)
 def test_quick_example_runs(example, tmp_path, monkeypatch, capsys):
     run(example, tmp_path, monkeypatch, capsys)
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("example", [p for p in QUIET if p.stem not in QUICK], ids=lambda p: p.stem)
+@pytest.mark.parametrize(
+    "example", [p for p in EXAMPLES if p.stem not in QUICK], ids=lambda p: p.stem
+)
 def test_example_runs(example, tmp_path, monkeypatch, capsys):
     run(example, tmp_path, monkeypatch, capsys)
 
@@ -65,7 +91,29 @@ def test_every_example_has_a_title_and_says_what_it_needs():
         assert (line, blank) == ("=" * len(title), ""), example
         fetches = re.search(r"= fetch_|get_data_home\(\) /|fetch_\w+\(", text) is not None
         assert fetches == ("# Data: " in text), example
-        assert ("plt.show()" in text) == example.name.startswith("plot_"), example
+        # The gallery runs no other files.
+        assert example.name.startswith("plot_"), example
+        assert "plt.show()" in text, example
+
+
+def test_tasks_need_no_public_data():
+    assert [path for path in WITH_DATA if path.parent.name == "tasks"] == []
+
+
+def test_introductions_have_at_most_three_sentences():
+    for example in EXAMPLES:
+        text = ast.get_docstring(ast.parse(example.read_text(encoding="utf-8")))
+        introduction = " ".join(text.splitlines()[3:])
+        # A sentence begins with a capital or a name of code; "2 of 3. Tables" has no other dots.
+        ends = re.findall(r"[.?!](?= +[A-Z`\d]|$)", introduction)
+        assert 1 <= len(ends) <= 3, f"{example}: {len(ends)} sentences"
+
+
+def test_lines_fit_the_pages():
+    for example in EXAMPLES:
+        lines = example.read_text(encoding="utf-8").splitlines()
+        too_long = [line for line in lines if len(line) > COLUMNS and "://" not in line]
+        assert not too_long, example
 
 
 def test_every_folder_has_a_header():
@@ -79,12 +127,54 @@ def test_results_that_examples_name_are_there():
             assert (ROOT / name).is_file(), f"{example}: {name}"
 
 
+def test_tasks_come_first_and_every_example_has_its_place():
+    folders = sorted({path.parent.name for path in EXAMPLES}, key=GALLERY.section_key)
+    assert folders == GALLERY.SECTIONS
+    assert folders[0] == "tasks"
+    tasks = {path.stem for path in EXAMPLES if path.parent.name == "tasks"}
+    assert sorted(GALLERY.TASKS) == sorted(tasks)
+    assert sorted(tasks, key=lambda stem: GALLERY.example_key(f"{stem}.py")) == GALLERY.TASKS
+
+
+def test_examples_with_public_data_have_kept_results():
+    found = {
+        (path.parent.parent.name, path.name)
+        for path in GALLERY.EXAMPLES.glob("*/kept/*")
+        if path.is_file()
+    }
+    assert found == {
+        (path.parent.name, path.stem + suffix) for path in WITH_DATA for suffix in (".png", ".txt")
+    }
+    for path in WITH_DATA:
+        assert GALLERY.kept(path, ".txt").stat().st_size
+        assert GALLERY.kept(path, ".png").stat().st_size < 30_000
+
+
 def test_what_the_gallery_runs(monkeypatch, tmp_path):
     monkeypatch.setenv("SKFILTERRANK_DATA", str(tmp_path))
     needs_none = re.compile(GALLERY.runnable_pattern())
     table_7 = ROOT / "examples" / "carmel_2022" / "plot_table_7_semeval.py"
-    assert needs_none.search(str(ROOT / "examples" / "tasks" / "plot_tuned_threshold.py"))
+    assert all(needs_none.search(str(path)) for path in EXAMPLES if path not in WITH_DATA)
     assert not needs_none.search(str(table_7))
-    assert not needs_none.search(str(ROOT / "examples" / "tasks" / "evaluate_runs.py"))
     (tmp_path / "semeval2016-cqa").mkdir()
     assert re.search(GALLERY.runnable_pattern(), str(table_7))
+
+
+def test_a_page_of_an_example_not_run_shows_kept_results(monkeypatch, tmp_path):
+    monkeypatch.setenv("SKFILTERRANK_DATA", str(tmp_path))
+    program = "Intro.\n\n.. code-block:: Python\n\n   import this\n"
+    source = [program]
+    GALLERY.show_kept_results(None, "gallery/carmel_2022/plot_table_7_semeval", source)
+    before, _, after = source[0].partition(".. code-block:: Python")
+    assert "did not run here" in before
+    assert "/gallery/carmel_2022/images/sphx_glr_plot_table_7_semeval_001.png" in before
+    assert "   rank-only (ordinal)" in before
+    assert after == "\n\n   import this\n"
+    # Other pages stay as they are, and so does this one where its data are.
+    for docname in ("index", "gallery/index", "gallery/tasks/plot_nested_cv"):
+        source = [program]
+        GALLERY.show_kept_results(None, docname, source)
+        assert source == [program]
+    (tmp_path / "semeval2016-cqa").mkdir()
+    GALLERY.show_kept_results(None, "gallery/carmel_2022/plot_table_7_semeval", source)
+    assert source == [program]

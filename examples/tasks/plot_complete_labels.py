@@ -1,0 +1,76 @@
+"""
+Predict the labels of unjudged documents
+========================================
+
+A third of the documents are judged. `complete_qrels` learns from their texts,
+predicts the labels of the others, and says how often a document that it calls
+relevant is so. Here the truth is known: do completed judgments measure systems
+better than the judged third alone?
+"""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+
+from skfilterrank.comparison import kendall_tau, score_systems
+from skfilterrank.judgments import LabelPredictor, complete_qrels
+
+# Texts of 30 words. Relevant ones have more words of their query.
+rng = np.random.default_rng(0)
+rows = []
+for qid in range(25):
+    own = [f"query{qid}word{number}" for number in range(12)]
+    for number in range(60):
+        relevant = rng.random() < 0.3
+        n_own = rng.poisson(8 if relevant else 2)
+        words = [*rng.choice(own, n_own), *rng.integers(300, size=30 - n_own)]
+        text = " ".join(f"word{word}" for word in words)
+        rows.append((f"{qid}", f"{qid}-{number}", float(relevant), text))
+truth = pd.DataFrame(rows, columns=["qid", "docno", "label", "text"])
+text_of = truth.set_index("docno")["text"]
+qrels = truth.drop(columns="text")
+
+# %%
+is_judged = rng.random(len(qrels)) < 1 / 3
+judged = qrels.assign(label=qrels["label"].where(is_judged))
+completed = complete_qrels(
+    judged,
+    None,
+    text_of,
+    predictor=LabelPredictor(random_state=0),
+    random_state=0,
+)
+print(completed.precision_text())
+table = completed.qrels.merge(
+    qrels, on=["qid", "docno"], suffixes=("", "_true")
+)
+predicted = table[table["judged_by"] == "predicted"]
+counts = pd.crosstab(predicted["label_true"], predicted["label"])
+print(counts.to_string())
+
+# %%
+# Twelve systems, measured by each set of judgments:
+runs = {
+    name: qrels[["qid", "docno"]].assign(
+        score=qrels["label"] + rng.normal(0, noise, len(qrels))
+    )
+    for name, noise in zip("ABCDEFGHIJKL", np.linspace(0.4, 1.5, 12))
+}
+ap = score_systems(qrels, runs, "ap")["ap"].means
+estimates = {
+    "judged third alone": qrels[is_judged],
+    "completed": completed.qrels,
+}
+figure, axis = plt.subplots(figsize=(6, 4.5), layout="constrained")
+for (name, labels), marker in zip(estimates.items(), "so"):
+    guess = score_systems(labels, runs, "ap", predicted="use")["ap"].means
+    tau = kendall_tau(ap, guess)
+    axis.scatter(
+        ap, guess[ap.index], marker=marker, label=f"{name}, tau {tau:.2f}"
+    )
+    error = (guess - ap).abs().mean()
+    print(f"{name}: tau {tau:.2f}, mean error of AP {error:.3f}")
+axis.axline((0.6, 0.6), slope=1, color="0.7", label="without error")
+axis.set(xlabel="AP with all judgments", ylabel="AP with these judgments")
+axis.legend()
+plt.show()
