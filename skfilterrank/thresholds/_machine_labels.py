@@ -532,7 +532,7 @@ def queries_needed(
     level = check_share(max_risk, "max_risk")
     confidence = check_share(confidence_level, "confidence_level")
     goal = check_share(power, "power")
-    if not 0 <= expected_risk < level:
+    if not 0 <= check_number(expected_risk, "expected_risk") < level:
         raise InputError(
             f"expected_risk must be at least 0 and below max_risk={level:g}, got {expected_risk}. "
             "A risk that is as high as its level cannot be certified."

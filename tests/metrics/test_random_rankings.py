@@ -26,7 +26,7 @@ from skfilterrank.metrics import (
 
 # Measures whose expected value is exact.
 EXACT = sorted(
-    name for name, entry in MEASURES.items() if "average" in entry.ties and name not in NONNEGATIVE
+    name for name, entry in MEASURES.items() if entry.has_exact_mean and name not in NONNEGATIVE
 )
 
 pools = st.lists(st.sampled_from([-1.0, 0.0, 0.0, 1.0, 1.0, 2.0]), min_size=1, max_size=6)
