@@ -113,9 +113,22 @@ def rows_to_try() -> str:
     return "\n".join(f"{query}, {label}, {score:.4f}" for query, label, score in rows)
 
 
+# Whose members stand on their own pages.
+FRAMEWORKS = {"pydantic", "langchain_core", "llama_index", "haystack"}
+    "pydantic",
+    "langchain_core",
+    "llama_index",
+    "llama_index_instrumentation",
+    "haystack",
+)
+
+
 def is_not_ours(app, what, name, obj, skip, options) -> bool | None:
-    """Leave out what scikit-learn gives every estimator to ask for metadata."""
-    return True if re.fullmatch(r"set_\w+_request|get_metadata_routing", name) else None
+    """Leave out scikit-learn's requests for metadata, and what classes inherit from frameworks."""
+    home = getattr(getattr(obj, "fget", None) or obj, "__module__", None) or ""
+    is_foreign = home.partition(".")[0] in FRAMEWORKS
+    is_request = re.fullmatch(r"set_\w+_request|get_metadata_routing", name)
+    return True if is_foreign or is_request else None
 
 
 def keep_underscores(app, what, name, obj, options, lines) -> None:

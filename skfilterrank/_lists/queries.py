@@ -559,6 +559,18 @@ def refuse_query_column(names) -> None:
         )
 
 
+def check_same_order(values, rows, name: str, name_of_rows: str) -> None:
+    """Check that two pandas objects do not hold the same index in another order."""
+    left, right = getattr(values, "index", None), getattr(rows, "index", None)
+    if not (isinstance(left, pd.Index) and isinstance(right, pd.Index)) or left.equals(right):
+        return
+    if len(left) == len(right) and left.sort_values().equals(right.sort_values()):
+        raise InputError(
+            f"{name} and {name_of_rows} have the same index in another order: rows are matched by "
+            f"position, so align them first, e.g. {name} = {name}.loc[{name_of_rows}.index]."
+        )
+
+
 def check_same_index(y_true, y_score, groups=None) -> None:
     """Check that two Series with query ids have the same ones, in the same order."""
     if groups is not None:

@@ -12,6 +12,7 @@ from skfilterrank._lists.checks import check_flag
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
+from skfilterrank._lists.queries import check_same_order
 from skfilterrank._lists.scoring import given_weights
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
@@ -348,6 +349,8 @@ class CertifiedThreshold(TwoScores):
             raise InputError("machine_labels cannot be given with Rows: give rows in memory.")
         self._check_parameters(self._parsed())
         judged = self._read_judged(scores, y, groups, **given)
+        for name, rows in {"y": y, "scores": scores}.items():
+            check_same_order(machine_labels, rows, "machine_labels", name)
         labels, gains = self._labels_to_score(machine_labels)
         labels = as_gains(labels, gains, name="machine_labels")
         return self.fit_judged(with_machine(judged, labels))

@@ -459,6 +459,11 @@ def with_machine(judged: JudgedScores, gains) -> JudgedScores:
             f"machine_labels has {len(gains)} entries but there are {len(judged.gains)} rows: give "
             "one for each row, also for those that people judged."
         )
+    if np.isnan(gains).all():
+        raise InputError(
+            "machine_labels holds no label: all are NaN. Give a label of the machine for each row, "
+            "or leave machine_labels out."
+        )
     if judged.machines is not None and judged.machines.any():
         raise InputError(
             f"y holds {counted(int(judged.machines.sum()), 'label')} of machines (judged_by), and "

@@ -1,6 +1,7 @@
 """Certificates by few labels of people and many of a machine."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import binom
 from sklearn.base import clone
@@ -194,6 +195,11 @@ def test_bad_machine_labels(judged):
         CertifiedThreshold(RISK).fit(
             *(scores, y), groups=groups, machine_labels=machine, judged_by=["gpt"] * len(y)
         )
+    with pytest.raises(InputError, match="machine_labels holds no label: all are NaN"):
+        CertifiedThreshold(RISK).fit(scores, y, groups=groups, machine_labels=machine * np.nan)
+    turned = pd.Series(machine).iloc[::-1]
+    with pytest.raises(InputError, match="machine_labels and y have the same index in another"):
+        CertifiedThreshold(RISK).fit(scores, pd.Series(y), groups=groups, machine_labels=turned)
     with pytest.raises(InputError, match="y holds no label by people"):
         CertifiedThreshold(RISK).fit(
             scores, np.full(len(y), np.nan), groups=groups, machine_labels=machine
