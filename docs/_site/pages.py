@@ -115,12 +115,6 @@ def rows_to_try() -> str:
 
 # Whose members stand on their own pages.
 FRAMEWORKS = {"pydantic", "langchain_core", "llama_index", "haystack"}
-    "pydantic",
-    "langchain_core",
-    "llama_index",
-    "llama_index_instrumentation",
-    "haystack",
-)
 
 
 def is_not_ours(app, what, name, obj, skip, options) -> bool | None:
