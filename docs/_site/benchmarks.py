@@ -25,7 +25,8 @@ def index(texts) -> str:
     lines = ["# Benchmarks", ""]
     lines += [
         "Figures of the documentation are measured by scripts in `benchmarks/`, each of which",
-        "writes its page here, with the machine that it ran on.",
+        "writes its page here, with the machine that it ran on. [Results](../figures.md) sums them",
+        "up.",
         "",
     ]
     lines += ["| what | script |", "| --- | --- |"]
@@ -33,7 +34,8 @@ def index(texts) -> str:
         title = re.search(r"^# (.+)$", text, re.MULTILINE).group(1)
         script = script_of(name)
         lines.append(f"| [{title}]({name}) | {f'`{script.name}`' if script else ''} |")
-    lines += ["", "```{toctree}", ":hidden:", "", *(name.removesuffix(".md") for name in texts)]
+    lines += ["", "```{toctree}", ":hidden:", "", "../figures"]
+    lines += [name.removesuffix(".md") for name in texts]
     return "\n".join([*lines, "```", ""])
 
 

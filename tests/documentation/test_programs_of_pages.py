@@ -8,7 +8,7 @@ import pytest
 DOCS = Path(__file__).parents[2] / "docs"
 PROGRAMS = [
     program
-    for page in ("other_tools.md", "serving.md")
+    for page in ("other_libraries.md", "serving.md")
     for program in re.findall(r"```python\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL)
 ]
 TOOLS = ("optuna", "mlflow", "skl2onnx", "onnxmltools", "onnxruntime")
