@@ -53,7 +53,7 @@ def seconds_alone(functions):
     twice = "import sys, pytest; pytest.main(sys.argv[1:]); pytest.main(sys.argv[1:])"
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "times.jsonl")
-        options = ["-q", "-m", "", "--cpu-times", str(file), *functions]
+        options = ["-q", "--cpu-times", str(file), *functions]
         subprocess.run([sys.executable, "-c", twice, *options], capture_output=True, check=False)
         text = file.read_text(encoding="utf-8") if file.exists() else ""
     lines = map(json.loads, text.splitlines())
@@ -145,8 +145,9 @@ class Budget:
         """Sentences about the tests that are over budget by themselves, too."""
         functions = sorted({function for function, _ in self.over_budget()})
         for nodeid, seconds in (seconds_alone(functions) if functions else {}).items():
-            phases = self.times.setdefault(nodeid, {})
-            phases["call"] = min(phases.get("call", seconds), seconds)
+            if nodeid in self.times:
+                phases = self.times[nodeid]
+                phases["call"] = min(phases.get("call", seconds), seconds)
         return [sentence for _, sentence in self.over_budget()]
 
     @pytest.hookimpl(tryfirst=True)
