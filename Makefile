@@ -91,8 +91,9 @@ dist: $(VENV)/installed-dev
 	.venv-wheel/bin/python -m pip check
 	cd dist && ../.venv-wheel/bin/skfilterrank demo --n-queries 200
 
+# Anew each time (-E): the index of words of pages that did not change would be lost.
 site: $(VENV)/installed-site
-	$(BIN)/python -m sphinx -b html -W --keep-going -q -j 2 docs docs/_build/html
+	$(BIN)/python -m sphinx -E -b html -W --keep-going -q -j 2 docs docs/_build/html
 
 $(VENV)/installed-%: pyproject.toml $(PIP_CONSTRAINT) | $(VENV)
 	$(BIN)/python -m pip install --quiet --editable '.[$(or $(EXTRAS_$*),$*)]' \
