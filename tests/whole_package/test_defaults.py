@@ -21,7 +21,9 @@ def defaults(thing):
     section = re.search(
         r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", text, re.DOTALL | re.MULTILINE
     )
-    signature = inspect.signature(thing).parameters
+    # Haystack hides the signature of its classes.
+    called = thing.__init__ if isinstance(thing, type) else thing
+    signature = inspect.signature(called).parameters
     for names, said in PARAMETERS.findall(section[1] if section else ""):
         for parameter in names.replace("*", "").split(", "):
             _, is_said, value = said.partition("default=")
