@@ -21,11 +21,10 @@ def defaults(thing):
     section = re.search(
         r"^Parameters\n-+\n(.*?)(?=^\S[^\n]*\n---|\Z)", text, re.DOTALL | re.MULTILINE
     )
-    # Haystack hides the signature of its classes.
-    called = thing.__init__ if isinstance(thing, type) else thing
-    signature = inspect.signature(called).parameters
+    signature = inspect.signature(thing).parameters
     for names, said in PARAMETERS.findall(section[1] if section else ""):
-        for parameter in names.replace("*", "").split(", "):
+        # Haystack hides the parameters of its components.
+        for parameter in set(names.replace("*", "").split(", ")) & set(signature):
             _, is_said, value = said.partition("default=")
             # What is said in other ways, or cut short, is for readers alone.
             if is_said and re.fullmatch(r"[^.]*(\d\.\d+[^.]*)?", value):
