@@ -6,6 +6,9 @@ Keep a fitted ranker and its threshold in one file, load it elsewhere, and rank
 and filter new documents. Hidden documents are not in the run that is written.
 """
 
+import tempfile
+from pathlib import Path
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -20,19 +23,20 @@ X, y, groups, _ = make_rank_and_filter(
 train, new = groups < 150, groups >= 150
 model = RankAndFilter(OrdinalRanker(), measure="ndcg_f@3")
 model.fit(X[train], y[train], groups=groups[train])
-save_model(model, "ranker.skops")
+folder = Path(tempfile.mkdtemp())
+save_model(model, folder / "ranker.skops")
 
 # %%
 # Somewhere else, later:
-loaded = load_model("ranker.skops")
+loaded = load_model(folder / "ranker.skops")
 scores = loaded.predict(X[new], groups=groups[new])
 docnos = [f"d{row}" for row in np.flatnonzero(new)]
+path = folder / "ordinal.txt"
 counts = write_run(
-    "ordinal.txt", groups[new], docnos=docnos, y_score=scores, name="ordinal"
+    path, groups[new], docnos=docnos, y_score=scores, name="ordinal"
 )
 print(f"{counts.written} documents shown, {counts.filtered} hidden")
-with open("ordinal.txt", encoding="utf-8") as lines:
-    print(*[next(lines) for _ in range(4)], sep="", end="")
+print(*path.read_text(encoding="utf-8").splitlines()[:4], sep="\n")
 
 # %%
 # ``decision_function`` is the score minus the saved threshold:

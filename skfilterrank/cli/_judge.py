@@ -15,6 +15,7 @@ import pandas as pd
 from skfilterrank._files.files import read_bytes
 from skfilterrank._files.locks import locked
 from skfilterrank._files.named_runs import name_of_path
+from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
 from skfilterrank.cli._documents import joined, read_document_texts, read_pool, read_topics
@@ -128,6 +129,8 @@ def _with_labels(sample, labels):
 _KEY = ["qid", "docno"]
 # One for each digit key; more grades are scores.
 _MOST_GRADES = 10
+# Measures of a sample that count forbidden documents alone.
+_OF_HARM = ("any_forbidden", "forbidden")
 
 
 @dataclass
@@ -383,14 +386,17 @@ class JudgingSession:
         given, known = self.given, self.judged.labels.rename("label").reset_index()
         labels = {"--grades": pd.Series(list(self.grades), dtype=float)}
         pool = None if pool is None else pool.to_frame(index=False)
+        measures = parse_measures(list(given.measure))
+        gains = with_other_labels(match_gains(given.gains, labels), given.gains)
+        check_harm_can_be_told(measures, self.grades, gains)
         draw = partial(
             draw_sample,
             None,
             RankedPool.read(machines or None, runs, pool=pool),
-            parse_measures(list(given.measure)),
+            measures,
             unit=given.unit,
             judged=known if len(known) else None,
-            gains=with_other_labels(match_gains(given.gains, labels), given.gains),
+            gains=gains,
             random_state=given.random_state,
         )
         self.sample = draw(n_total=given.n_total)
@@ -580,6 +586,17 @@ class JudgingSession:
                 "the average precision over the others"
             )
         return sample[~is_open].reset_index()
+
+
+def check_harm_can_be_told(measures, grades, gains):
+    """Raise where a measure counts forbidden documents and no grade stands for one."""
+    of_harm = [text for text, each in measures.items() if each.measure.name in _OF_HARM]
+    if of_harm and as_gains(list(grades), gains).min() >= 0:
+        raise InputError(
+            f"--measure {of_harm[0]} counts documents with a gain below 0, and none of the grades "
+            f"{brief_list(list(grades))} has one. Give a grade below 0 by --grades, or such gains "
+            "as --gains 0=-1,1=1."
+        )
 
 
 def _chosen_grades(gains, machines):

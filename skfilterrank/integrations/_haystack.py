@@ -7,7 +7,7 @@ from typing import Any
 
 from skfilterrank._lists.lazy_names import import_optional
 from skfilterrank.exceptions import InputError
-from skfilterrank.integrations._served import carried, check_callable, check_threshold, serve
+from skfilterrank.integrations._served import check_callable, check_threshold, scores_of, serve
 
 import_optional("haystack", "HaystackRanker", "haystack-ai")
 
@@ -41,6 +41,9 @@ class HaystackRanker:
     Notes
     -----
     Nothing changes when a query is served, so that threads may share an object.
+
+    Haystack loads components of its own alone unless others are allowed:
+    ``Pipeline.loads(text, allowed_modules=["skfilterrank"])``.
 
     Examples
     --------
@@ -86,10 +89,8 @@ class HaystackRanker:
         """
         if not documents:
             return {"documents": [], "hidden": []}
-        if self.scorer is None:
-            scores: Any = carried([each.score for each in documents], "score")
-        else:
-            scores = self.scorer(query, [each.content or "" for each in documents])
+        texts = [each.content or "" for each in documents]
+        scores = scores_of(self, query, texts, [each.score for each in documents], "score")
         shown, served, hidden = serve(
             self.threshold,
             scores,

@@ -1,15 +1,16 @@
 """A document compressor of LangChain that shows what a threshold shows."""
 
 from collections.abc import Sequence
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
 from skfilterrank._lists.lazy_names import import_optional
-from skfilterrank.integrations._served import carried, check_callable, check_threshold, serve
+from skfilterrank.integrations._served import check_callable, check_threshold, scores_of, serve
 
 import_optional("langchain_core", "LangChainCompressor", "langchain-core")
 
 from langchain_core.documents import BaseDocumentCompressor, Document  # noqa: E402
-from pydantic import field_validator  # noqa: E402
+from pydantic import AfterValidator  # noqa: E402
 
 _SCORE = "relevance_score"
 
@@ -50,19 +51,9 @@ class LangChainCompressor(BaseDocumentCompressor):
     ['b']
     """
 
-    threshold: Any
-    scorer: Any = None
-    on_hidden: Any = None
-
-    @field_validator("threshold")
-    @classmethod
-    def _check_threshold(cls, value):
-        return check_threshold(value)
-
-    @field_validator("scorer", "on_hidden")
-    @classmethod
-    def _check_callable(cls, value, info):
-        return check_callable(value, info.field_name)
+    threshold: Annotated[Any, AfterValidator(check_threshold)]
+    scorer: Annotated[Any, AfterValidator(partial(check_callable, name="scorer"))] = None
+    on_hidden: Annotated[Any, AfterValidator(partial(check_callable, name="on_hidden"))] = None
 
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Any = None
@@ -85,12 +76,9 @@ class LangChainCompressor(BaseDocumentCompressor):
         """
         if not documents:
             return []
-        if self.scorer is None:
-            scores: Any = carried(
-                [each.metadata.get(_SCORE) for each in documents], f"metadata[{_SCORE!r}]"
-            )
-        else:
-            scores = self.scorer(query, [each.page_content for each in documents])
+        texts = [each.page_content for each in documents]
+        own = [each.metadata.get(_SCORE) for each in documents]
+        scores = scores_of(self, query, texts, own, f"metadata[{_SCORE!r}]")
         ids = [row if each.id is None else each.id for row, each in enumerate(documents)]
         shown, served, _ = serve(
             self.threshold, scores, query=query, ids=ids, on_hidden=self.on_hidden

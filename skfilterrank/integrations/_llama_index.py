@@ -1,16 +1,17 @@
 """A node postprocessor of LlamaIndex that shows what a threshold shows."""
 
-from typing import Any
+from functools import partial
+from typing import Annotated, Any
 
 from skfilterrank._lists.lazy_names import import_optional
 from skfilterrank.exceptions import InputError
-from skfilterrank.integrations._served import carried, check_callable, check_threshold, serve
+from skfilterrank.integrations._served import check_callable, check_threshold, scores_of, serve
 
 import_optional("llama_index.core", "LlamaIndexPostprocessor", "llama-index-core")
 
-from llama_index.core.bridge.pydantic import field_validator  # noqa: E402
 from llama_index.core.postprocessor.types import BaseNodePostprocessor  # noqa: E402
 from llama_index.core.schema import NodeWithScore, QueryBundle  # noqa: E402
+from pydantic import AfterValidator  # noqa: E402
 
 
 class LlamaIndexPostprocessor(BaseNodePostprocessor):
@@ -45,19 +46,9 @@ class LlamaIndexPostprocessor(BaseNodePostprocessor):
     ['b']
     """
 
-    threshold: Any
-    scorer: Any = None
-    on_hidden: Any = None
-
-    @field_validator("threshold")
-    @classmethod
-    def _check_threshold(cls, value):
-        return check_threshold(value)
-
-    @field_validator("scorer", "on_hidden")
-    @classmethod
-    def _check_callable(cls, value, info):
-        return check_callable(value, info.field_name)
+    threshold: Annotated[Any, AfterValidator(check_threshold)]
+    scorer: Annotated[Any, AfterValidator(partial(check_callable, name="scorer"))] = None
+    on_hidden: Annotated[Any, AfterValidator(partial(check_callable, name="on_hidden"))] = None
 
     @classmethod
     def class_name(cls) -> str:
@@ -70,12 +61,10 @@ class LlamaIndexPostprocessor(BaseNodePostprocessor):
         if not nodes:
             return []
         query = "" if query_bundle is None else query_bundle.query_str
-        if self.scorer is None:
-            scores: Any = carried([each.score for each in nodes], "score")
-        elif query_bundle is None:
+        if query_bundle is None and self.scorer is not None:
             raise InputError("scorer needs the query: pass query_str or query_bundle.")
-        else:
-            scores = self.scorer(query, [each.get_content() for each in nodes])
+        texts, own = [each.get_content() for each in nodes], [each.score for each in nodes]
+        scores = scores_of(self, query, texts, own, "score")
         shown, served, _ = serve(
             self.threshold,
             scores,

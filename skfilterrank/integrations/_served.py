@@ -46,6 +46,11 @@ def carried(scores: Sequence, where: str) -> np.ndarray:
     return np.asarray(scores, dtype=np.float64)
 
 
+def scores_of(component: Any, query: str, texts: Sequence[str], own: Sequence, where: str):
+    """Return the scores by the scorer of a component, or without one those of the documents."""
+    return carried(own, where) if component.scorer is None else component.scorer(query, texts)
+
+
 def serve(
     threshold: Any,
     scores: Any,

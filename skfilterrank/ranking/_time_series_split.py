@@ -68,8 +68,8 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
 
     def __init__(
         self,
-        *,
         n_splits: int = 5,
+        *,
         max_train_size: int | None = None,
         test_size: int | float | None = None,
         gap: int = 0,

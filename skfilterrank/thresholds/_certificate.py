@@ -323,9 +323,13 @@ class RiskCertificate(Result):
         )
         if len(parts) == 1:
             (promise,) = self.promises.values()
+            found = "estimated with the machine at" if promise.uses_machine else ""
+            bound = f"with an upper bound of {promise.upper_bound:.4f}"
+            if self.confidence_level is None:
+                bound = f"and {promise.upper_bound:.4f} if one more lost everything"
             text += (
                 f": on {promise.n_queries} {self._units('calibration ', promise)} it is "
-                f"{promise.observed:.4f}, with an upper bound of {promise.upper_bound:.4f}"
+                f"{f'{found} '.lstrip()}{promise.observed:.4f}, {bound}"
             )
         if self.assumes_unseen:
             holes = (

@@ -470,6 +470,13 @@ class CertifiedThreshold(TwoScores):
             self.measure, max_shown=self._most_shown(), abstain=self.abstain, gains=self.gains
         )
         tuned._fit_levels(learned, self._parsed())
+        if tuned.answer_level_ == -np.inf:
+            warn_user(
+                f"abstain={self.abstain!r} found no level of confidence that helps: every query is "
+                f"answered as without it, and {learned.index.n_queries} queries were spent on the "
+                "search. Leave abstain out.",
+                FitWarning,
+            )
         is_sure = tuned.confidence_.of(tested.scores, tested.index) >= tuned.answer_level_
         lists = copy(tested.lists)
         lists.scores = np.where(is_sure[tested.codes], lists.scores, -np.inf)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import bdtr, bdtrik, betaincinv, gammaln, xlog1py, xlogy
-from scipy.stats import binom, hypergeom
+from scipy.stats import binom, hypergeom, mannwhitneyu
 
 from skfilterrank._lists.checks import check_count, check_number, check_share
 from skfilterrank._lists.lists import RankedLists
@@ -472,9 +472,25 @@ def with_machine(judged: JudgedScores, gains) -> JudgedScores:
     is_judged = has_judged(judged.lists)
     if not is_judged.any():
         raise InputError("y holds no label by people: all are NaN. Judge a sample of the queries.")
+    _check_drawn_by_chance(judged, is_judged)
     by_machine = RankedLists(np.nan_to_num(gains, nan=0.0), judged.scores, groups=judged.index)
     people = judged.take(np.flatnonzero(is_judged[judged.codes]))
     return replace(people, by_machine=(by_machine, np.flatnonzero(is_judged)))
+
+
+def _check_drawn_by_chance(judged, is_judged) -> None:
+    """Raise where the best scores of the queries that people judged are unlike the others'."""
+    best = np.full(len(is_judged), -np.inf)
+    np.maximum.at(best, judged.codes, judged.scores)
+    drawn, others = best[is_judged], best[~is_judged]
+    if not others.size or mannwhitneyu(drawn, others, method="asymptotic").pvalue >= _NOT_RANDOM:
+        return
+    raise InputError(
+        f"people judged {len(drawn)} queries, whose best scores (median "
+        f"{np.median(drawn):.4g}) are unlike those of the other {len(others)} "
+        f"({np.median(others):.4g}): these are no random draw. Draw the queries at random, each as "
+        "likely as the others, or leave machine_labels out."
+    )
 
 
 def queries_needed(

@@ -154,8 +154,8 @@ class RiskStatus(Result):
                 lines.append(f"No alarm: {risk} is {estimate}; its level is {rate['max_risk']:g}.")
             else:
                 lines.append(
-                    f"Alarm: {risk} is, or was for a time, above {rate['max_risk']:g}, as query "
-                    f"{int(rate['alarm_at']):,} showed; over all queries it is {estimate}."
+                    f"Alarm after {int(rate['alarm_at']):,} queries: {risk} is, or was for a time, "
+                    f"above {rate['max_risk']:g}. Over all queries it is {estimate}."
                 )
         text = "\n".join(lines)
         return f"{text} {self.guarantee} {self.advice}".rstrip()

@@ -971,3 +971,21 @@ def test_tasks_of_a_labelling_tool(ask, files, run):
     code, _, err = run(*changed(command, words))
     assert code == 2
     assert "--export bob.jsonl is the same file as --judged bob.jsonl" in err
+
+
+def test_a_measure_of_harm_needs_a_grade_for_it(run, runs, assessor):
+    command = ["judge", *runs, "--docs", "docs.csv", "--machine-qrels", "llm.txt", "--out", "harm"]
+    command += [
+        "--strategy",
+        "sample",
+        "--unit",
+        "query",
+        "--n-total",
+        "2",
+        "-m",
+        "any_forbidden@5",
+    ]
+    code, _, err = run(*command)
+    assert code == 2
+    assert "--measure any_forbidden@5 counts documents with a gain below 0, and none of" in err
+    assert run(*command, "--gains", "0=-1,1=1,2=2")[0] == 0

@@ -201,6 +201,7 @@ def test_a_promise_among_the_answered_queries_of_users(run, data, users):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:abstain='best_score' found no level")
 def test_a_promise_with_abstention(run, data):
     code, out, err = run(*PROMISE, "--abstain", "best_score", "--save", "filter.json")
     assert code == 0, err

@@ -47,6 +47,8 @@ def run(example, folder, monkeypatch, capsys):
     assert axes, "there is no picture"
     assert all(axis.has_data() for axis in axes), "axes are empty"
     assert printed.strip(), "nothing is printed"
+    # The site is built in the folder of the examples, where a file would stay.
+    assert not any(folder.iterdir()), "files are left in the working folder"
     too_long = [line for line in printed.splitlines() if len(line) > COLUMNS]
     assert not too_long
     assert not re.search(r"\b(True|False)$", printed, re.MULTILINE)

@@ -57,6 +57,12 @@ class TestHaystack:
         loaded = integrations.HaystackRanker.from_dict(data)
         assert loaded.scorer.__name__ == "tfidf"
         assert loaded.threshold.threshold_ == 0.75
+        from haystack import Pipeline
+
+        pipeline = Pipeline()
+        pipeline.add_component("ranker", integrations.HaystackRanker(path))
+        read = Pipeline.loads(pipeline.dumps(), allowed_modules=["skfilterrank"])
+        assert read.get_component("ranker").threshold.threshold_ == 0.75
         with pytest.raises(ValueError, match="saved with the path of a threshold"):
             integrations.HaystackRanker(half).to_dict()
 

@@ -119,6 +119,7 @@ def test_certificate_names_people_and_machine(judged, tmp_path):
     text = " ".join(str(found).split())
     assert "A machine judged 1,000 queries, and people 150 of them" in text
     assert "sharpened the test" in text
+    assert "it is estimated with the machine at 0." in text
     assert "a machine judged 1,000 queries, and people 150 of them" in found.to_html()
     assert found.to_frame()["n_machine_queries"].tolist() == [1000]
     safe.save(tmp_path / "safe.json")
@@ -187,6 +188,15 @@ def test_labels_that_are_no_random_draw(judged):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_draw_by_score_is_refused(judged, sign):
+    scores, _, groups, machine = judged
+    best = pd.Series(sign * scores).groupby(groups).max()
+    y = np.where(np.isin(groups, best.nlargest(150).index), machine, np.nan)
+    with pytest.raises(InputError, match=r"whose best scores .* no random draw"):
+        CertifiedThreshold(RISK).fit(scores, y, groups=groups, machine_labels=machine)
+
+
 def test_bad_machine_labels(judged):
     scores, y, groups, machine = judged
     with pytest.raises(InputError, match="machine_labels has 5 entries but there are"):

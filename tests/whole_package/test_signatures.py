@@ -48,6 +48,8 @@ ORDERS = [
 ]
 # May be given by place though there is a default: data, or what the class or method is named for.
 BY_PLACE = {
+    # As of scikit-learn's splitters.
+    "n_splits",
     *("X", "y", "groups", "ax", "input_features", "scores", "n_per_query", "method", "measure"),
     *("estimator", "learner", "threshold", "depth", "alpha", "kind", "names", "n_queries"),
     *(
