@@ -50,6 +50,7 @@ def of_labels_alone(estimator, X, y, groups):
     return {"mean": y.mean()}
 
 
+@pytest.mark.slow
 def test_sound_values_pass_in_any_form():
     def in_all_forms(estimator, X, y, groups):
         scores = out_of_fold(estimator, X, y, groups)

@@ -360,6 +360,7 @@ class TestShareAnswered:
 class TestAbstention:
     """A promise where queries may be left unanswered by the confidence in their list."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("abstain", ["best_score", "score_regression"])
     @pytest.mark.parametrize("among", ["all", "answered"])
     def test_the_rule_is_learned_apart_from_the_tested_queries(self, many, abstain, among):
