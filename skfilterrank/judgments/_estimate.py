@@ -238,7 +238,7 @@ def estimate(
 
     for text, form in forms.items():
         labels = rows, codes, probability, is_certain
-        of_query, changes = _by_labels(form, labels)
+        of_query, changes, of_pairs = _by_labels(form, labels)
         n_queries = len(ranked.queries)
         covariance, deviations = covariance_of_total(changes / n_queries, probability)
         values = of_query.mean(axis=1)
@@ -261,6 +261,7 @@ def estimate(
             n_certain=int(np.count_nonzero(form.influential()[rows[is_certain]])),
             n_possible=int(np.count_nonzero(form.influential())),
             by_query=of_query,
+            of_pairs=of_pairs,
             is_ratio=not form.is_linear,
         )
     return Estimates(
@@ -281,22 +282,29 @@ def _guess(form, labels, **params):
     rows, codes, probability, known = labels
     # Each measure is estimated by itself: its value does not depend on what else is asked for.
     model = LabelModel(form.pool, _position_weights(form), form.influential(), **params)
-    prediction = model.predict(rows, codes, len(form.grades), known, probability**-0.5)
+    # The narrowest intervals of sums; a ratio needs predictions that are right on average over
+    # all documents, which weights of the design give.
+    weights = probability ** (-0.5 if form.is_linear else -1.0)
+    prediction = model.predict(rows, codes, len(form.grades), known, weights)
     return prediction.with_known(rows[known], codes[known])
 
 
 def _by_labels(form, labels):
-    """Values of each query, (n_runs, n_queries), and what each label changes."""
+    """Values of each query, (n_runs, n_queries), what each label and what pairs of them change."""
     rows, codes, probability, _ = labels
-    expansion = form.expand(_guess(form, labels))
+    expansion = form.expand(_guess(form, labels), rows, codes)
     changes = expansion.changes(rows, codes)
+    # Each drawn label stands for so many that were not drawn.
+    weights = (1 - probability) / probability
     of_query = expansion.base.copy()
-    np.add.at(of_query.T, form.pool.codes[rows], changes / probability[:, None])
+    np.add.at(of_query.T, form.pool.codes[rows], changes * weights[:, None])
+    of_pairs = np.zeros(len(of_query))
     if not form.is_linear:
-        of_pairs, changes_of_pairs = expansion.pairs(rows, codes, probability)
-        of_query += of_pairs
+        by_query, changes_of_pairs = expansion.pairs(rows, codes, weights)
+        of_query += by_query
         changes += changes_of_pairs
-    return of_query, changes
+        of_pairs = by_query.mean(axis=1)
+    return of_query, changes, of_pairs
 
 
 def _sample(qrels):
