@@ -5,16 +5,17 @@ A measure that the library declares as a sum has the value
 ``F = offset(c) + scale(c) * sum of share(label_i) * (a_i + b_i * level_i)``
 
 in a query, where ``c`` counts the query's labels, ``level_i`` the relevant documents down to
-document i, and ``a`` and ``b`` depend on its place alone. For DCG, precision and RBP the scale is
-the same whatever the labels are, and b is 0; nDCG_f has an offset, too; for average precision b is
-1 / place and the scale 1 over the number of relevant documents.
+document i, and ``a`` and ``b`` depend on its place alone. For DCG, precision, RBP and the share
+of forbidden documents the scale is the same whatever the labels are, and b is 0; nDCG_f has an
+offset, too; for average precision b is 1 / place and the scale 1 over the number of relevant
+documents.
 
-Given probabilities of all labels, this file gives the expected value of F, what one known label
-changes (the first terms of Hoeffding's decomposition), and what pairs of them change. Where
+Given some labels and probabilities of the others, this file gives the expected value of F, what one
+label changes (the first terms of Hoeffding's decomposition), and what pairs of them change. Where
 F is linear, the first terms are all there is. Else slopes of scale and offset in the counts are
 those over drawn labels; pairs are the product of a document's change of the sum and another's of
-the scale, of two changes of the scale, and for
-average precision that of a document and one above it.
+the scale, of two changes of the scale, and for average precision that of a document and one above
+it.
 """
 
 from dataclasses import dataclass
@@ -59,6 +60,11 @@ class SumOfLabels:
         largest = np.abs(self.shares).max()
         self.shares = self.shares / largest if largest > 0 else self.shares
         self.first, self.slope = self._position_weights(form)
+        self._is_share_of_shown = form.by_shown
+        if form.by_shown:
+            most = np.inf if self._plain.k is None else self._plain.k
+            n_shown = np.minimum(pool.lengths, most)
+            self.first = self.first / n_shown[pool.run, pool.codes[pool.row]]
         # Entries that count for nothing, such as those below the cut, are left out of all sums.
         shown = (self.first != 0) | (self.slope != 0)
         self.first, self.slope = self.first[shown], self.slope[shown]
@@ -86,7 +92,7 @@ class SumOfLabels:
         starts = np.cumsum(sizes) - sizes
         index = GroupIndex(np.arange(len(sizes)), sizes, starts, None, len(gains))
         form = self._plain.as_sum(RowFacts(self._plain, gains, index))
-        if form is None or form.finish is not None or form.by_shown or form.n_items is not None:
+        if form is None or form.finish is not None or form.n_items is not None:
             self._refuse("is no sum over the documents that a run returns")
         return form
 
@@ -95,7 +101,7 @@ class SumOfLabels:
             f"{brief(self.parsed.text)} {why}, and a sample of documents gives no interval for it: "
             "draw whole queries by draw_sample(..., unit='query'), judge all their documents, and "
             "pass unit='query'; or take a measure such as dcg, ndcg, ndcg_f, ap, precision@k, "
-            "recall or rbp."
+            "recall, rbp or forbidden@k."
         )
 
     def _position_weights(self, form):
@@ -117,6 +123,8 @@ class SumOfLabels:
 
     def scale(self, counts: np.ndarray):
         """Scale and offset of queries with so many labels of each grade, (n_queries, n_grades)."""
+        if self._is_share_of_shown:
+            return np.ones(len(counts)), np.zeros(len(counts))
         if counts.max(initial=0) > self.depth and self._is_depth_enough:
             counts = np.minimum(counts, self.depth)
         return self._scale(counts)

@@ -15,6 +15,7 @@ from skfilterrank.judgments._sum_of_labels import SumOfLabels
 from skfilterrank.metrics import evaluate_runs
 
 LINEAR = ["dcg@5", "dcg", "precision@5", "rbp", "precision(rel=2)@5", "dcg(gains=exp2)"]
+LINEAR += ["forbidden@5", "forbidden"]
 QUADRATIC = ["sp", "sp@10"]
 RATIOS = ["ndcg@5", "ndcg", "ndcg_f@5", "ndcg_0@5", "ndcg_min@5", "ap", "ap@10", "recall@10"]
 RATIOS += ["ap(rel=2)", "ndcg(gains=exp2)@5"]
