@@ -32,7 +32,7 @@ class LongestFirst(QuerySelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _prepare(self, X, index):
+    def _prepare(self, X, y, index):
         return np.array([len(text) for text in check_texts(X)])
 
     def _rank_query(self, X, prior, random_state):
