@@ -18,11 +18,7 @@ from skfilterrank._lists.checks import (
 from skfilterrank._lists.words import progress_bar
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.judgments._active_selectors import ActiveSelector
-from skfilterrank.judgments._judging_tasks import (
-    levels_as_columns,
-    logged_grades,
-    named_grades,
-)
+from skfilterrank.judgments._judging_tasks import logged_grades, named_grades
 from skfilterrank.judgments._judgment_log import (
     Event,
     JudgmentLog,
@@ -30,6 +26,7 @@ from skfilterrank.judgments._judgment_log import (
     judgments_of,
     qrels_of,
 )
+from skfilterrank.judgments._pairs import key_columns, refuse_repeated
 from skfilterrank.judgments._selector import QuerySelector, query_budgets
 
 
@@ -208,9 +205,9 @@ def judge(
     opened = nullcontext() if log is None else JudgmentLog(log, identity, kept)
     with opened as file:
         session = _Session(selector, qids, docnos, n_per_query, queries, order, leave_out)
-        session.know(known, () if file is None else file.events)
-        if file is not None:
-            session.replay(file.events)
+        events = () if file is None else file.events
+        session.know(known, events)
+        session.replay(events)
         bar = progress_bar(
             total=session.n_total,
             initial=session.n_answered,
@@ -446,15 +443,7 @@ class _RankedQueue:
 
 def _known_labels(known):
     """Query, document and label of judgments, without those that are none."""
-    if not isinstance(known, pd.DataFrame):
-        raise InputError(f"known must be a DataFrame or None, got {brief(known)}.")
-    frame = levels_as_columns(known)
-    missing = {"qid", "docno", "label"} - set(frame.columns)
-    if missing:
-        raise InputError(
-            f"known has no column {brief_list(sorted(missing))}; its columns are "
-            f"{brief_list(frame.columns)}."
-        )
+    frame = key_columns(known, "known", "label")
     labels = check_numbers(frame["label"], "labels of known", n_rows=len(frame))
     judged = ~np.isnan(labels)
     pairs = zip(frame["qid"].astype(str)[judged], frame["docno"].astype(str)[judged])
@@ -484,9 +473,7 @@ def _pool_columns(selector, pool):
                 f"{type(selector).__name__} was fitted on, as a DataFrame with columns 'qid' and "
                 "'docno'."
             )
-    pool = levels_as_columns(pool)
-    if not isinstance(pool, pd.DataFrame) or not {"qid", "docno"} <= set(pool.columns):
-        raise InputError("pool must be a DataFrame or MultiIndex with 'qid' and 'docno'.")
+    pool = key_columns(pool, "pool")
     index = selector._index
     if len(pool) != index.n_rows:
         raise InputError(
@@ -496,13 +483,7 @@ def _pool_columns(selector, pool):
     qids, docnos = pool["qid"].tolist(), pool["docno"].tolist()
     if qids != index.query_ids[index.codes()].tolist():
         raise InputError("pool holds other queries than those that the selector was fitted on.")
-    again = pd.DataFrame({"qid": qids, "docno": docnos}).astype(str).duplicated().to_numpy()
-    if again.any():
-        row = int(again.argmax())
-        raise InputError(
-            f"pool holds document {brief(docnos[row])} twice in query {brief(qids[row])}: keep "
-            "one row for each query and document."
-        )
+    refuse_repeated(list(map(str, qids)), list(map(str, docnos)), "pool")
     return qids, docnos
 
 
@@ -513,12 +494,12 @@ def _query_codes(queries, ids):
     codes = {query: code for code, query in enumerate(ids)}
     queries = as_list(queries, "queries", "queries of the pool")
     unknown = [query for query in queries if not is_hashable(query) or query not in codes]
-    if unknown or not queries:
-        what = (
-            f"holds {brief(unknown[0])}, which is" if unknown else "is empty; its entries must be"
+    if unknown:
+        raise InputError(
+            f"queries holds {brief(unknown[0])}, which is not in the pool: {brief_list(ids)}."
         )
-        shown = ", ".join(map(brief, ids[:5])) + (", ..." if len(ids) > 5 else "")
-        raise InputError(f"queries {what} {'not ' if unknown else ''}in the pool: {shown}.")
+    if not queries:
+        raise InputError("queries is empty: name some, or None for all.")
     return list(dict.fromkeys(codes[query] for query in queries))
 
 

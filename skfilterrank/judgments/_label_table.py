@@ -26,6 +26,7 @@ from skfilterrank._lists.checks import (
 from skfilterrank._lists.queries import GroupIndex, check_groups, find_groups
 from skfilterrank._lists.words import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, brief
+from skfilterrank.judgments._pairs import refuse_repeated
 
 _SHOWN = 5
 CONTAINERS = ("default", "pandas", "polars")
@@ -66,7 +67,7 @@ def read_label_table(X, *, query, document, label, needs_label, groups=None) -> 
     if document == DEFAULT_DOCUMENT and document not in names_of(X):
         document = None
     if document is not None:
-        _check_unique(queries, column_of(X, document, "document"), query, document)
+        refuse_repeated(queries, column_of(X, document, "document"), "X")
     if needs_label or label in names_of(X):
         labels = check_labels(column_of(X, label, "label"), f"column {brief(label)} of X")
     else:
@@ -237,19 +238,6 @@ def judges_of(labels, is_predicted) -> np.ndarray:
     judges[np.isnan(labels)] = None
     judges[is_predicted] = PREDICTED
     return judges
-
-
-def _check_unique(queries, documents, query, document):
-    """Raise on the first document that is a second time in its query."""
-    twice = pd.DataFrame({"query": queries, "document": documents}).duplicated().to_numpy()
-    twice = twice & documents.notna().to_numpy()
-    if twice.any():
-        row = int(twice.argmax())
-        raise InputError(
-            f"X holds document {brief(documents.iloc[row])} twice in query "
-            f"{brief(queries.iloc[row])} (again "
-            f"in row {row}; columns {brief(query)} and {brief(document)}): keep one row of each."
-        )
 
 
 class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, which has no types

@@ -25,6 +25,7 @@ from skfilterrank._lists.queries import check_groups, check_same_index
 from skfilterrank._lists.sklearn_compat import safe_indexing
 from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
+from skfilterrank.judgments._pairs import refuse_repeated
 from skfilterrank.judgments._rank_table import are_runs, as_rank_table
 
 # Message for guessed names of the budget.
@@ -392,18 +393,9 @@ def check_same_rows(X, values, name: str = "prior") -> None:
 
 def check_no_duplicates(X, index, name: str = "X") -> None:
     """Raise if a document is twice in a query, where the index has a level "docno"."""
-    names = getattr(getattr(X, "index", None), "names", ())
-    if "docno" not in names:
-        return
-    docnos = X.index.get_level_values("docno")
-    again = pd.DataFrame({"query": index.codes(), "docno": docnos}).duplicated().to_numpy()
-    if again.any():
-        row = int(again.argmax())
-        raise InputError(
-            f"{name} holds document {brief(docnos[row])} twice in query "
-            f"{brief(index.query_ids[index.codes()[row]])} ({np.count_nonzero(again)} row(s) "
-            "repeat another one): keep one row for each query and document."
-        )
+    if "docno" in getattr(getattr(X, "index", None), "names", ()):
+        queries = index.query_ids[index.codes()]
+        refuse_repeated(queries, X.index.get_level_values("docno"), name)
 
 
 def is_texts(X) -> bool:

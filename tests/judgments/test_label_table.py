@@ -149,7 +149,7 @@ def test_minus_one_is_not_missing(T):
         (lambda T: T.assign(qid=[None, *T["qid"][1:]]), "X has no query in row 0"),
         (
             lambda T: pd.concat([T, T.iloc[[3]]]),
-            r"document '\w+' twice in query '\w+' \(again in row 48",
+            r"document '\w+' twice in query '\w+', again in row 48",
         ),
         (lambda T: pd.concat([T, T["text"]], axis=1), "X has several columns 'text'"),
     ],
