@@ -36,7 +36,6 @@ from skfilterrank.judgments._level_model import (
     fit_level_model,
     fit_queries,
     predict_queries,
-    rows_of_queries,
     stand_ins,
 )
 from skfilterrank.judgments._maxrep import MaxRepSelector
@@ -299,10 +298,6 @@ class LabelPredictor(TableImputer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def __setstate__(self, state):
-        # Models of version 0.1.0.dev0 name the budget n_select.
-        super().__setstate__({"n_per_query": state.get("n_select")} | state)
-
     @all_or_nothing
     def fit(self, X, y=None, groups=None) -> Self:
         """Fit a model of each query's labels.
@@ -528,10 +523,9 @@ class LabelPredictor(TableImputer):
         table = self._read(X, y, groups, needs_label=True)
         known = ~np.isnan(table.labels)
         if not known.any():
-            where = f"column {brief(self.label)} of X" if self._of_table else "y"
             raise InputError(
-                f"{where} has no label in any of {len(known)} rows: the score compares labels with "
-                "what is predicted for them."
+                f"{self._place_of_labels()} has no label in any of {len(known)} rows: the score "
+                "compares labels with what is predicted for them."
             )
         predicted, _ = self._predict(self._document_vectors.transform(X), table.index, known)
         return concordance(table.labels[known], np.nan_to_num(predicted[known], nan=0.0))
@@ -547,8 +541,7 @@ class LabelPredictor(TableImputer):
         vars(self).pop("_of_table", None)
         self._of_table = self._takes_table(X, y)
         table = self._read(X, y, groups, needs_label=True)
-        where = f"column {brief(self.label)} of X" if self._of_table else "y"
-        warn_of_minus_one(table.labels, where)
+        warn_of_minus_one(table.labels, self._place_of_labels())
         vars(self).pop("feature_names_in_", None)
         if is_table(X):
             self.feature_names_in_ = np.array([str(name) for name in X.columns], dtype=object)
@@ -561,6 +554,9 @@ class LabelPredictor(TableImputer):
             documents = self._document_vectors.selectable(X)
             labels = asked_labels(self.selector, documents, table.index, labels, self.n_per_query)
         return table, self.fit_vectors(vectors, table.index, labels)
+
+    def _place_of_labels(self):
+        return f"column {brief(self.label)} of X" if self._of_table else "y"
 
     def _certainty(self, X, index, unjudged):
         """Chance of the likeliest label of each row, -1 where no model tells rows apart."""
@@ -607,8 +603,7 @@ class LabelPredictor(TableImputer):
             labels,
             seeds[-1:] if self.shared else seeds,
             calibrate=calibrate,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
+            owner=self,
         )
         if calibrate and self.calibration_ is None:
             warn_user(
@@ -788,7 +783,7 @@ def selection_order(selector, documents, index: GroupIndex, prior, judged) -> np
 def first_rows(order, index: GroupIndex, wanted, budgets) -> np.ndarray:
     """The first wanted rows of each query, as many as its budget; ties in the order of rows."""
     chosen = np.zeros(len(order), dtype=bool)
-    for rows, budget in zip(rows_of_queries(index), budgets):
+    for rows, budget in zip(index.rows_by_query(), budgets):
         rows = rows[wanted[rows]]
         chosen[rows[np.argsort(order[rows], kind="stable")[:budget]]] = True
     return chosen

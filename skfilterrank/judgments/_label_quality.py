@@ -19,7 +19,7 @@ from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 from skfilterrank.judgments._label_predictor import LabelPredictor, check_parameters
 from skfilterrank.judgments._label_table import DocumentVectors, column_of, names_of
-from skfilterrank.judgments._level_model import dealt_folds, held_out_labels, rows_of_queries
+from skfilterrank.judgments._level_model import dealt_folds, held_out_labels
 from skfilterrank.judgments._pairs import KEY, key_columns, refuse_repeated
 
 
@@ -356,7 +356,7 @@ def _neighbors(vectors, table, n_neighbors):
     """Mean label of the most similar judged rows of the query, and the range of its labels."""
     neighbors = np.full(len(table.labels), np.nan)
     spread = np.full(len(table.labels), np.nan)
-    for rows in rows_of_queries(table.index):
+    for rows in table.index.rows_by_query():
         rows = rows[~np.isnan(table.labels[rows])]
         if len(rows) < 2:
             continue
