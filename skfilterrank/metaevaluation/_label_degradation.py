@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,13 +9,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
-from skfilterrank._lists.checks import (
-    as_list,
-    check_choice,
-    check_count,
-    check_number,
-    is_finite_number,
-)
+from skfilterrank._lists.checks import check_choice, check_count, check_number
 from skfilterrank._lists.gains import as_gains, refuse_sample
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
@@ -26,10 +19,7 @@ from skfilterrank._lists.words import collecting_warnings, progress_bar, repeat_
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, align
-from skfilterrank.metaevaluation._agreement import (
-    count_signs,
-    share_of,
-)
+from skfilterrank.metaevaluation._agreement import check_shares, count_signs, share_of
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 SAMPLING = ("uniform", "frequency")
@@ -235,7 +225,8 @@ def label_degradation(
                   rr  1.000 0.583
     """
     wanted = parse_measures(measures)
-    shares = np.concatenate([[0.0], _check_shares(shares)])
+    # Labels that no share removes are in every result.
+    shares = np.union1d(0.0, check_shares(shares))
     check_choice(sampling, "sampling", SAMPLING)
     check_choice(missing, "missing", ("raise", "drop", "empty"))
     n_samples = check_count(n_samples, "n_samples")
@@ -386,12 +377,3 @@ def _statistics(values, full, tolerance):
         tied = (n_pairs - n_ours) / n_pairs
         by_measure.append([tied, *share_of(n_agree, np.array([n_ours, n_theirs]))])
     return np.array(by_measure).T
-
-
-def _check_shares(shares):
-    """Shares, each once and in [0, 1]."""
-    shares = [shares] if isinstance(shares, Real) else as_list(shares, "shares", "numbers")
-    if not shares or not all(is_finite_number(each) and 0 <= each <= 1 for each in shares):
-        raise InputError(f"shares must be numbers from 0 to 1, at least one, got {brief(shares)}.")
-    # Labels that no share removes are in every result.
-    return np.unique([float(each) for each in shares if each > 0])
