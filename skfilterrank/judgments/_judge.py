@@ -268,13 +268,12 @@ class _Session:
                 raise InputError("order must hold a number for each row, got NaN.")
         # Next rows of each query; an answer changes those of its own query.
         self.nexts = {}
-        n_queries = len(self.query_ids)
         self.events, self.stack = [], []
-        self.n_labels = np.zeros(n_queries, dtype=np.int64)
-        # Skipped rows, by query: to be asked again, and not in this session.
-        self.later = [{} for _ in range(n_queries)]
-        self.given_up = [set() for _ in range(n_queries)]
-        self.asked_again, self.before = None, None
+        self.n_labels = np.zeros(index.n_queries, dtype=np.int64)
+        # Skipped rows of each query: once, to be asked about again; twice, not in this session.
+        self.skips = [{} for _ in range(index.n_queries)]
+        # A row whose answer was taken back, and that answer.
+        self.undone = None
         # Last: what cannot be begun leaves the answers of the strategy as they are.
         self.queue = selector.reset() if is_active else _RankedQueue(selector, self.counts)
 
@@ -305,18 +304,18 @@ class _Session:
         """Take the answers of earlier sessions."""
         for event in events:
             self.take(event)
-        self.asked_again = self.before = None
-        for later, given_up in zip(self.later, self.given_up):
-            later.update(dict.fromkeys(sorted(given_up)))
-            given_up.clear()
+        self.undone = None
+        for skips in self.skips:
+            for row in sorted(row for row, times in skips.items() if times == 2):
+                del skips[row]
+                skips[row] = 1
 
     def question(self):
         """Return the next question; None where there is none left."""
-        if self.asked_again is not None:
-            return self._question(self.asked_again, self.before)
+        if self.undone is not None:
+            return self._question(*self.undone)
         if self.turns is None:
-            nexts = map(self._next_of, self.order)
-            found = next((each for each in nexts if each is not None), None)
+            found = next(filter(None, map(self._next_of, self.order)), None)
         else:
             for code in self.order:
                 if code not in self.nexts:
@@ -332,40 +331,28 @@ class _Session:
 
     def _next_of(self, code):
         """Return the next row of a query, and what was answered to it before; None without one."""
-        later, given_up = self.later[code], self.given_up[code]
-        n_settled = self.n_labels[code] + len(later) + len(given_up)
-        if n_settled < self.budgets[code]:
-            settled = {*later, *given_up, *self.never}
+        skips = self.skips[code]
+        if self.n_labels[code] + len(skips) < self.budgets[code]:
+            settled = {*skips, *self.never}
             rows = self.queue.next_rows(1, query=self.query_ids[code], leave_out=settled)
             if len(rows):
                 return int(rows[0]), None
-        return (next(iter(later)), "skip") if later else None
+        return next(((row, "skip") for row, times in skips.items() if times == 1), None)
 
     def _question(self, row, before):
         """Question about a row."""
         code = self.codes[row]
-        n_settled = self.n_labels[code] + len(self.given_up[code])
-        return Question(
-            self.query_ids[code],
-            self.docnos[row],
-            row,
-            int(n_settled) + 1,
-            int(max(self.budgets[code], n_settled + 1)),
-            self.n_answered,
-            self.n_total,
-            before,
-        )
+        place = 1 + int(self.n_labels[code]) + list(self.skips[code].values()).count(2)
+        n_query = max(int(self.budgets[code]), place)
+        ids = self.query_ids[code], self.docnos[row]
+        return Question(*ids, row, place, n_query, self.n_answered, self.n_total, before)
 
     def event_of(self, answer, question, grades):
         """Return the event to save for an answer; None for an undo of nothing."""
-        control = answer if isinstance(answer, str) else None
-        if control == "undo":
-            if not self.stack:
-                return None
-            last = self.stack[-1]
-            return Event("undo", last.qid, last.docno)
+        if isinstance(answer, str) and answer == "undo":
+            return Event("undo", *self.stack[-1][1:3]) if self.stack else None
         qid, docno = str(self.qids[question.row]), str(self.docnos[question.row])
-        if control == "skip":
+        if isinstance(answer, str) and answer == "skip":
             return Event("skip", qid, docno)
         label = _checked_label(answer, question, grades)
         self.queue.check_label(label)
@@ -377,39 +364,23 @@ class _Session:
         row = self.row_of[event.qid, event.docno]
         code = self.codes[row]
         self.nexts.pop(code, None)
-        later, given_up = self.later[code], self.given_up[code]
-        self.asked_again = self.before = None
+        skips = self.skips[code]
+        times, self.undone = skips.pop(row, 0), None
+        if event.kind == "undo":
+            event = self.stack.pop()
+            if self.counts[row] and ("skip", *event[1:3]) in (each[:3] for each in self.stack):
+                skips[row] = 1
+            if event.kind == "label":
+                self.n_labels[code] -= self.counts[row]
+                self.queue.retract(row)
+            self.undone = row, event.label if event.kind == "label" else "skip"
+            return
+        self.stack.append(event)
         if event.kind == "label":
-            self.stack.append(event)
             self.n_labels[code] += self.counts[row]
-            later.pop(row, None)
-            given_up.discard(row)
             self.queue.update(row, event.label)
-        elif event.kind == "skip":
-            self.stack.append(event)
-            if row in later:
-                del later[row]
-                given_up.add(row)
-            elif self.counts[row]:
-                later[row] = None
-        else:
-            self._undo(row, code)
-
-    def _undo(self, row, code):
-        """Take the last answer back."""
-        event = self.stack.pop()
-        was_skipped = any(
-            before.kind == "skip" and before[1:3] == event[1:3] for before in self.stack
-        )
-        self.given_up[code].discard(row)
-        self.later[code].pop(row, None)
-        if was_skipped and self.counts[row]:
-            self.later[code][row] = None
-        if event.kind == "label":
-            self.n_labels[code] -= self.counts[row]
-            self.queue.retract(row)
-        self.asked_again = row
-        self.before = event.label if event.kind == "label" else "skip"
+        elif self.counts[row]:
+            skips[row] = 2 if times == 1 else 1
 
 
 class _RankedQueue:
