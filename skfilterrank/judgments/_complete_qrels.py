@@ -20,6 +20,7 @@ from skfilterrank.exceptions import (
     SkfilterrankError,
     SkfilterrankWarning,
     brief,
+    brief_list,
 )
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments._completed_labels import check_predictor
@@ -335,7 +336,7 @@ def _pool(ranks, qrels, *, leaves):
             pool = pool[is_known]
             warn_user(
                 f"{counted(len(unknown), 'query', 'queries')} of the runs without judgments: left "
-                f"out, such as {', '.join(map(brief, unknown[:_SHOWN]))}.",
+                f"out, such as {brief_list(unknown[:_SHOWN])}.",
                 DataWarning,
             )
         table = pd.concat([table, pool], ignore_index=True)
@@ -351,28 +352,27 @@ def _pool(ranks, qrels, *, leaves):
 
 def _columns_of(documents, predictor):
     """Return the columns that the predictor reads, by document id."""
-    if isinstance(documents, Mapping):
-        documents = pd.Series(documents, dtype=object)
-    if isinstance(documents, pd.Series):
+    if isinstance(documents, Mapping | pd.Series):
         if predictor.text is None or predictor.features is not None:
             raise InputError(
                 "documents must be a DataFrame where the predictor looks at features, got texts "
                 "alone."
             )
-        columns = pd.DataFrame({predictor.text: documents.to_numpy(object)}, documents.index)
-    elif is_table(documents):
-        ids = column_of(documents, "docno", table="documents")
-        texts = [] if predictor.text is None else [predictor.text]
-        wanted = [*texts, *(predictor.features or ())]
-        columns = pd.DataFrame(
-            {name: column_of(documents, name, table="documents").to_numpy() for name in wanted}, ids
-        )
-    else:
+        texts = pd.Series(documents, dtype=object)
+        documents = pd.DataFrame({"docno": texts.index, predictor.text: texts.to_numpy()})
+    elif not is_table(documents):
         raise InputTypeError(
             "documents must be a dict or Series of texts by document id, or a DataFrame with the "
             f"column 'docno', got {type(documents).__name__}."
         )
-    columns.index = columns.index.astype(str)
+    texts = [] if predictor.text is None else [predictor.text]
+    columns = pd.DataFrame(
+        {
+            name: column_of(documents, name, table="documents").to_numpy()
+            for name in (*texts, *(predictor.features or ()))
+        },
+        column_of(documents, "docno", table="documents").astype(str),
+    )
     if columns.empty:
         raise InputError("documents holds no document.")
     if columns.index.has_duplicates:
@@ -417,11 +417,9 @@ def _judged_above_unjudged(table, places) -> float:
     by_query = pd.Series(places).groupby(table["qid"].to_numpy())
     is_judged = table["label"].notna().to_numpy()
     counts = pd.DataFrame({"rank": by_query.rank() * is_judged, "judged": is_judged})
-    counts = counts.groupby(table["qid"].to_numpy()).agg(
-        rank=("rank", "sum"), n_judged=("judged", "sum"), n_rows=("judged", "size")
-    )
-    n_judged = counts["n_judged"]
-    n_pairs = (n_judged * (counts["n_rows"] - n_judged)).sum()
+    counts = counts.groupby(table["qid"].to_numpy()).sum()
+    n_judged = counts["judged"]
+    n_pairs = (n_judged * (by_query.size() - n_judged)).sum()
     n_higher = (counts["rank"] - n_judged * (n_judged + 1) / 2).sum()
     return float(n_higher / n_pairs) if n_pairs else np.nan
 
@@ -454,17 +452,15 @@ def _quality(predictor, table, fitted, places, random_state):
             None if places is None else places[is_known],
             None if places is None else places[relevant],
         )
-    rows = {
-        label: {
+    rows = {}
+    for label in predictor.labels_.tolist():
+        is_said = held_out == label
+        rows[label] = {
             "n_judged": np.count_nonzero(read.labels == label),
             "n_predicted": np.count_nonzero(found[is_new] == label),
-            "n_held_out": np.count_nonzero(held_out == label),
-            "agreement": np.mean(read.labels[held_out == label] == label)
-            if (held_out == label).any()
-            else np.nan,
+            "n_held_out": np.count_nonzero(is_said),
+            "agreement": np.mean(read.labels[is_said] == label) if is_said.any() else np.nan,
         }
-        for label in predictor.labels_.tolist()
-    }
     quality = pd.DataFrame.from_dict(rows, orient="index").rename_axis("label")
     return precision, int(np.count_nonzero(relevant)), quality
 

@@ -548,12 +548,15 @@ class LabelPredictor(TableImputer):
         if np.ndim(X) > 1 or sparse.issparse(X):
             self.n_features_in_ = X.shape[1] if hasattr(X, "shape") else len(X[0])
         self._document_vectors = DocumentVectors(self, of_table=self._of_table)
-        vectors = self._document_vectors.fit_transform(X)
-        labels = table.labels
+        return table, self.fit_documents(self._document_vectors, X, table.index, table.labels)
+
+    def fit_documents(self, documents, X, index, labels):
+        """Fit on documents, and on the labels that `n_per_query` leaves; return the others."""
+        vectors = documents.fit_transform(X)
         if self.n_per_query is not None:
-            documents = self._document_vectors.selectable(X)
-            labels = asked_labels(self.selector, documents, table.index, labels, self.n_per_query)
-        return table, self.fit_vectors(vectors, table.index, labels)
+            selectable = documents.selectable(X)
+            labels = asked_labels(self.selector, selectable, index, labels, self.n_per_query)
+        return self.fit_vectors(vectors, index, labels)
 
     def _place_of_labels(self):
         return f"column {brief(self.label)} of X" if self._of_table else "y"
