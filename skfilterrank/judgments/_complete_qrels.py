@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from skfilterrank._lists.checks import check_random_state
 from skfilterrank._lists.gains import PROBABILITY, is_sample, refuse_sample
 from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.words import JUDGED_BY, is_of_machine, warn_user
+from skfilterrank._lists.words import JUDGED_BY, warn_user
 from skfilterrank.exceptions import (
     DataWarning,
     InputError,
@@ -25,7 +25,7 @@ from skfilterrank.exceptions import (
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments._completed_labels import check_predictor
 from skfilterrank.judgments._label_predictor import LabelPredictor
-from skfilterrank.judgments._label_table import column_of, is_table, judges_of
+from skfilterrank.judgments._label_table import column_of, is_table, judges_of, labels_of_people
 from skfilterrank.judgments._level_model import dealt_folds, held_out_labels
 from skfilterrank.judgments._rank_table import rank_table
 from skfilterrank.judgments._ranked_selectors import statap_prior
@@ -307,16 +307,9 @@ def complete_qrels(
 
 def _pool(ranks, qrels, *, leaves):
     """Judged and unjudged documents, query by query as judged; and queries that are left out."""
-    if JUDGED_BY in qrels:
-        is_machine = is_of_machine(qrels[JUDGED_BY]) & qrels["label"].notna()
-        if n_machine := int(np.count_nonzero(is_machine)):
-            warn_user(
-                f"qrels holds {counted(n_machine, 'label')} of machines: they are not learned "
-                "from, and predicted anew.",
-                DataWarning,
-            )
-        qrels = qrels.assign(label=qrels["label"].mask(is_machine))
     table = qrels[["qid", "docno", "label"]].astype({"label": np.float64})
+    if JUDGED_BY in qrels:
+        table["label"] = labels_of_people(table["label"].to_numpy(), qrels[JUDGED_BY], "qrels")
     if table["label"].isna().all():
         raise InputError(
             "qrels holds no label that people gave: there is nothing to learn from. Judge some "

@@ -318,12 +318,9 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = inner.classifier_tags
-        tags.regressor_tags = inner.regressor_tags
-        tags.input_tags = inner.input_tags
-        tags.target_tags = inner.target_tags
-        tags.non_deterministic = inner.non_deterministic
+        names = "estimator_type", "classifier_tags", "regressor_tags", "input_tags", "target_tags"
+        for name in names:
+            setattr(tags, name, getattr(inner, name))
         return tags
 
 

@@ -221,16 +221,13 @@ def judge(
                 question = session.question()
                 if question is not None:
                     answer = assessor(question)
-                elif at_end is None or at_end() != "undo":
+                elif at_end is None or (answer := at_end()) != "undo":
                     break
-                else:
-                    answer = "undo"
                 if isinstance(answer, str) and answer == "stop":
                     break
-                event = session.event_of(answer, question, grades)
+                event = session.event_of(answer, question, grades, assessor_name)
                 if event is None:
                     continue
-                event = event._replace(assessor=assessor_name)
                 if file is not None:
                     file.append(event)
                 session.take(event)
@@ -347,16 +344,16 @@ class _Session:
         ids = self.query_ids[code], self.docnos[row]
         return Question(*ids, row, place, n_query, self.n_answered, self.n_total, before)
 
-    def event_of(self, answer, question, grades):
+    def event_of(self, answer, question, grades, assessor):
         """Return the event to save for an answer; None for an undo of nothing."""
         if isinstance(answer, str) and answer == "undo":
-            return Event("undo", *self.stack[-1][1:3]) if self.stack else None
-        qid, docno = str(self.qids[question.row]), str(self.docnos[question.row])
+            return Event("undo", *self.stack[-1][1:3], None, assessor) if self.stack else None
+        pair = str(self.qids[question.row]), str(self.docnos[question.row])
         if isinstance(answer, str) and answer == "skip":
-            return Event("skip", qid, docno)
+            return Event("skip", *pair, None, assessor)
         label = _checked_label(answer, question, grades)
         self.queue.check_label(label)
-        return Event("label", qid, docno, label)
+        return Event("label", *pair, label, assessor)
 
     def take(self, event):
         """Count an answer."""

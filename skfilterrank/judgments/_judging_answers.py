@@ -476,14 +476,11 @@ def merge_answers(answers, *, scale: str = "ordinal", gains=None) -> MergedAnswe
             f"assessor {brief(row['assessor'])} has two answers to document {brief(row['docno'])} "
             f"of query {brief(row['qid'])}: keep the file that was saved last."
         )
-    labels = {
-        name: rows[[*KEY, "label"]]
-        for name, rows in table.dropna(subset="label").groupby("assessor", sort=False)
-    }
-    shared = pd.concat([*labels.values()]) if labels else table.iloc[:0]
-    has_both = len(labels) > 1 and shared.duplicated(KEY).any()
-    agreement = assessor_agreement(labels, scale=scale, gains=gains) if has_both else None
-    return MergedAnswers(table, agreement)
+    labelled = table.dropna(subset="label")
+    if not labelled.duplicated(KEY).any():
+        return MergedAnswers(table, None)
+    labels = dict(iter(labelled.groupby("assessor", sort=False)))
+    return MergedAnswers(table, assessor_agreement(labels, scale=scale, gains=gains))
 
 
 def _name_of(source):

@@ -348,12 +348,9 @@ def _check_grades(content, grades):
         return
     before = content.grades or {}
     labels = {f"{event.label:.17g}" for event in content.events if event.kind == "label"}
-    named = {
-        label
-        for label in before.keys() & grades.keys()
-        if before[label] and grades[label] and before[label] != grades[label]
-    }
-    if (not before or before.keys() == grades.keys()) and labels <= grades.keys() and not named:
+    named = [(before[label], grades[label]) for label in before.keys() & grades.keys()]
+    is_renamed = any(was and now and was != now for was, now in named)
+    if before.keys() in (set(), grades.keys()) and labels <= grades.keys() and not is_renamed:
         return
     was, now = (
         ", ".join(f"{k}={v}" if v else k for k, v in found.items())

@@ -709,13 +709,6 @@ def concordance(labels, predicted) -> float:
     return float(1.0 - apart / by_chance) if by_chance > rounding else 1.0
 
 
-def _is_instance_of_classifier(estimator) -> bool:
-    """Tell whether something is a classifier; a class or what is no estimator is none."""
-    return (
-        hasattr(estimator, "fit") and not isinstance(estimator, type) and is_classifier(estimator)
-    )
-
-
 def check_parameters(predictor):
     """The classifier of a predictor, after checking it and all other parameters."""
     check_choice(predictor.output, "output", ("hard", "soft"))
@@ -727,29 +720,28 @@ def check_parameters(predictor):
     features = predictor.features
     if features is not None and (isinstance(features, str) or len(features) == 0):
         raise InputError(f"features must be None or a list of column names, got {brief(features)}.")
-    if predictor.estimator is None:
+    estimator = predictor.estimator
+    if estimator is None:
         return LinearSVC(class_weight="balanced", random_state=0)
-    if not _is_instance_of_classifier(predictor.estimator):
+    is_instance = hasattr(estimator, "fit") and not isinstance(estimator, type)
+    if not is_instance or not is_classifier(estimator):
         raise InputError(
             "estimator must be a classifier, not fitted, such as LogisticRegression(), got "
-            f"{brief(predictor.estimator)}."
+            f"{brief(estimator)}."
         )
-    if isinstance(predictor.estimator, Pipeline):
-        tags = get_tags(predictor.estimator[0]).input_tags
+    if isinstance(estimator, Pipeline):
+        tags = get_tags(estimator[0]).input_tags
         if tags.string and not tags.two_d_array:
             raise InputError(
                 "estimator is given vectors of numbers, but this Pipeline starts from texts: pass "
                 "its first step as vectorizer=, and its last one as estimator=."
             )
-    if not hasattr(predictor.estimator, "predict_proba") and not hasattr(
-        predictor.estimator, "decision_function"
-    ):
+    if not hasattr(estimator, "predict_proba") and not hasattr(estimator, "decision_function"):
         raise InputError(
-            "estimator must have predict_proba or decision_function, got "
-            f"{brief(predictor.estimator)}: "
-            "wrap it in CalibratedClassifierCV."
+            f"estimator must have predict_proba or decision_function, got {brief(estimator)}: wrap "
+            "it in CalibratedClassifierCV."
         )
-    return predictor.estimator
+    return estimator
 
 
 UNCERTAINTY = "uncertainty"

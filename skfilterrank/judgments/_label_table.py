@@ -176,13 +176,13 @@ def _polars_column(name, values):
     return pl.Series(name, values.where(values.notna(), None).tolist())
 
 
-def _labels_of_people(labels, judged_by):
+def labels_of_people(labels, judged_by, name="X") -> np.ndarray:
     """Labels, NaN with a warning where a machine gave them."""
     is_machine = is_of_machine(judged_by).to_numpy(dtype=bool) & ~np.isnan(labels)
     if n_machine := int(np.count_nonzero(is_machine)):
         names = sorted(map(str, judged_by[is_machine].unique()))
         warn_user(
-            f"X holds {n_machine} labels that machines gave (column {brief(JUDGED_BY)}: "
+            f"{name} holds {n_machine} labels that machines gave (column {brief(JUDGED_BY)}: "
             f"{', '.join(names[:_SHOWN])}): they are not learned from, and predicted anew.",
             DataWarning,
         )
@@ -273,7 +273,7 @@ class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, 
             where = f"column {brief(self.label)} of X"
             labels = check_labels(column_of(X, self.label, "label"), where)
         if JUDGED_BY in names:
-            labels = _labels_of_people(labels, column_of(X, JUDGED_BY, JUDGED_BY))
+            labels = labels_of_people(labels, column_of(X, JUDGED_BY, JUDGED_BY))
         if self.imputed is not None and self.imputed in names:
             raise InputError(
                 f"X has a column {brief(self.imputed)} already, so that some of its labels may be "

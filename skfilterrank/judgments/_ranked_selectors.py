@@ -68,6 +68,8 @@ class PriorSelector(QuerySelector):
     array([1, 2])
     """
 
+    _looks_at_documents = False
+
     def __init__(self, *, n_jobs: int | None = None, verbose: int = 0) -> None:
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -110,12 +112,6 @@ class PriorSelector(QuerySelector):
         """Highest prior first, ties by row."""
         order = np.argsort(-prior, kind="stable")
         return order, prior[order]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.no_validation = True
-        return tags
 
 
 class PoolingSelector(RunSelector):
@@ -337,6 +333,8 @@ class RandomSelector(QuerySelector):
     [0, 1]
     """
 
+    _looks_at_documents = False
+
     def __init__(
         self,
         *,
@@ -402,12 +400,6 @@ class RandomSelector(QuerySelector):
         order[is_relevant] = shuffled[X[shuffled]]
         order[~is_relevant] = shuffled[~X[shuffled]]
         return order, np.full(n_rows, np.nan)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.no_validation = True
-        return tags
 
 
 def statap_prior(runs, *, method: str = "exact") -> pd.Series:
@@ -601,6 +593,7 @@ class StatAPSelector(QuerySelector):
     pool_: Any
 
     _select_is_nested = False
+    _looks_at_documents = False
 
     def __init__(
         self,
@@ -721,12 +714,6 @@ class StatAPSelector(QuerySelector):
                 is_certain = self.pooling_places_[rows] <= first
                 certain, rows = rows[is_certain], rows[~is_certain]
             yield certain, rows, budget - first
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.no_validation = True
-        return tags
 
 
 def draw(weights, n_draws, random_state) -> np.ndarray:

@@ -64,6 +64,9 @@ class QuerySelector(BaseEstimator):
     n_features_in_: int
     feature_names_in_: np.ndarray
 
+    # False where only the number of rows counts.
+    _looks_at_documents = True
+
     # scikit-learn's metadata routing brings both without being asked to.
     __metadata_request__fit = {"groups": True, "prior": True}  # noqa: RUF012
 
@@ -225,6 +228,7 @@ class QuerySelector(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.string = True
+        tags.input_tags.allow_nan = tags.no_validation = not self._looks_at_documents
         return tags
 
 

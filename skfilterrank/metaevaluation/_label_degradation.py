@@ -17,9 +17,10 @@ from skfilterrank._lists.resamples import seeds_of
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.words import collecting_warnings, progress_bar, repeat_warnings
 from skfilterrank.comparison import score_systems
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError
 from skfilterrank.io import AlignedRun, QrelsIndex, align
 from skfilterrank.metaevaluation._agreement import check_shares, count_signs, share_of
+from skfilterrank.metaevaluation._judged_pool import lacking_queries
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 SAMPLING = ("uniform", "frequency")
@@ -316,17 +317,13 @@ class _Labels:
         """Collect the labels of all runs, which are the same; `missing` deals with queries."""
         groups = prepared[0].groups
         relevant = set(groups)
+        absent = {
+            each.name: [query for query in each.missing_queries if query in relevant]
+            for each in (each.aligned for each in prepared)
+        }
+        relevant -= lacking_queries(absent, missing)
         is_query = {query: query in relevant for query in all_queries}
-        for each in prepared if missing != "empty" else ():
-            for query in filter(is_query.get, each.aligned.missing_queries):
-                if missing == "raise":
-                    raise InputError(
-                        f"query {brief(query)} is not in the run {brief(each.aligned.name)}. Runs "
-                        "are compared on the same queries: give missing='drop' to leave out such "
-                        "queries for all runs, or missing='empty' to count them as empty lists."
-                    )
-                is_query[query] = False
-        if not any(is_query.values()):
+        if not relevant:
             raise InputError(
                 "no query with relevant documents is left: there is nothing to compare. Check "
                 "gains= against the labels, and whether the runs have the queries of qrels."
