@@ -144,9 +144,9 @@ def write_judging_tasks(
 def pool_pairs(pool) -> list:
     """Query and document of each row of a pool, as texts."""
     frame = key_columns(pool, "pool")
-    columns = [["" if pd.isna(each) else str(each) for each in frame[name]] for name in KEY]
-    refuse_repeated(*columns, "pool")
-    pairs = list(zip(*columns))
+    qids, docnos = (["" if pd.isna(each) else str(each) for each in frame[name]] for name in KEY)
+    refuse_repeated(qids, docnos, "pool")
+    pairs = list(zip(qids, docnos))
     if not pairs:
         raise InputError("pool is empty: there is nothing to judge.")
     for name in {name for pair in pairs for name in pair}:

@@ -246,7 +246,9 @@ def _read(data, file, pool=None) -> _Content:
             torn = len(lines)
     elif len(whole) < len(data):
         torn = len(lines)
-    header, stack, judged = None, [], set()
+    header = None
+    stack: list[tuple] = []
+    judged: set[tuple] = set()
     for number, line in enumerate(lines, 1):
         if number == torn or not line.strip():
             continue
@@ -269,12 +271,13 @@ def _read(data, file, pool=None) -> _Content:
             raise _damage(error, stack, file, number) from None
     if header is None:
         raise JudgmentLogError("the log is empty.", file)
+    pool_of_log, grades = header
     if pool is not None:
-        _check_pool(header[0], pool, stack, file)
+        _check_pool(pool_of_log, pool, stack, file)
     events = [event for event, _ in stack]
     length = len(whole) - (0 if torn is None else len(lines[-1]))
     lacks_line_end = torn is None and not whole.endswith(b"\n")
-    return _Content(*header, events, length, lacks_line_end, torn, file)
+    return _Content(pool_of_log, grades, events, length, lacks_line_end, torn, file)
 
 
 def _record(line):

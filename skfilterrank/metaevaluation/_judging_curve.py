@@ -1,6 +1,7 @@
 """Values and order of systems by few labels, against those by all labels."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -524,7 +525,9 @@ def leave_teams_out(
     ranks = rankdata(np.round(sign * truth, 12)) - rankdata(np.round(sign * means, 12), axis=-1)
     rank_change = np.where(np.isnan(means), np.nan, ranks)
     shape = (*means.shape[1:4], len(pool.systems))
-    found = {name: np.full(shape, np.nan) for name in ("bias", "other_bias", "rank_change")}
+    found: dict[str, Any] = {
+        name: np.full(shape, np.nan) for name in ("bias", "other_bias", "rank_change")
+    }
     for at, names in enumerate(left_out):
         mine = own.index.isin(names)
         found["bias"][..., mine] = _over_samples(bias[at][..., mine])
