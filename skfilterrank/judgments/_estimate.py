@@ -202,15 +202,17 @@ def estimate(
             "said of others."
         )
     if unit == "query":
-        return estimate_from_queries(
-            runs,
-            sample,
-            parsed,
-            ranked,
-            target=target,
-            gains=gains,
-            confidence_level=confidence_level,
-        )
+        results = _by_queries(runs, sample, parsed, ranked, target, gains)
+        numbers = len(sample), len(ranked), 0
+    else:
+        results, numbers = _by_documents(sample, n_open, parsed, ranked, target, gains)
+    return Estimates(
+        ranked.runs, results, target, unit, confidence_level, *numbers, tuple(ranked.queries)
+    )
+
+
+def _by_documents(sample, n_open, parsed, ranked, target, gains):
+    """Estimate each measure from a sample of documents; count those judged, in all, and others."""
     rows = ranked.rows_of(sample.index, "qrels")
     warn_of_outside(ranked, parsed)
     _warn_of_copies(ranked, rows, sample["label"].to_numpy())
@@ -233,13 +235,13 @@ def estimate(
     if not is_certain.all():
         _check_spread(grades, codes)
 
-    results = {}
-    of_any = np.logical_or.reduce([form.influential() for form in forms.values()])
-
+    results, n_queries = {}, len(ranked.queries)
+    of_any = np.zeros(len(ranked), dtype=bool)
+    labels = rows, codes, probability, is_certain
     for text, form in forms.items():
-        labels = rows, codes, probability, is_certain
+        influential = form.influential()
+        of_any |= influential
         of_query, changes, of_pairs = _by_labels(form, labels)
-        n_queries = len(ranked.queries)
         covariance, deviations = covariance_of_total(changes / n_queries, probability)
         values = of_query.mean(axis=1)
         order_values = values
@@ -257,24 +259,15 @@ def estimate(
             greater_is_better=parsed[text].measure.greater_is_better,
             value_range=parsed[text].measure.range_for(form.grades),
             probability=probability[~is_certain],
-            influential=form.influential()[rows[~is_certain]],
-            n_certain=int(np.count_nonzero(form.influential()[rows[is_certain]])),
-            n_possible=int(np.count_nonzero(form.influential())),
+            influential=influential[rows[~is_certain]],
+            n_certain=int(np.count_nonzero(influential[rows[is_certain]])),
+            n_possible=int(np.count_nonzero(influential)),
             by_query=of_query,
             of_pairs=of_pairs,
             is_ratio=not form.is_linear,
         )
-    return Estimates(
-        runs=ranked.runs,
-        results=results,
-        target=target,
-        unit=unit,
-        confidence_level=confidence_level,
-        n_judged=int(np.count_nonzero(of_any[rows])),
-        n_possible=int(np.count_nonzero(of_any)),
-        n_other=int(np.count_nonzero(~of_any[rows])),
-        queries=tuple(ranked.queries),
-    )
+    n_judged = int(np.count_nonzero(of_any[rows]))
+    return results, (n_judged, int(np.count_nonzero(of_any)), len(rows) - n_judged)
 
 
 def _guess(form, labels, **params):
@@ -421,9 +414,7 @@ def _position_weights(form):
 _LEAST = 5
 
 
-def estimate_from_queries(
-    runs, sample, parsed, pool, *, target, gains, confidence_level
-) -> Estimates:
+def _by_queries(runs, sample, parsed, pool, target, gains):
     """Estimate measures from queries that were judged whole, by PPI++ over queries.
 
     With f the values of judged queries by people's labels and m those of all queries by machine
@@ -469,17 +460,7 @@ def estimate_from_queries(
             by_query=by_people,
             is_ratio=False,
         )
-    return Estimates(
-        runs=pool.runs,
-        results=results,
-        target=target,
-        unit="query",
-        confidence_level=confidence_level,
-        n_judged=len(sample),
-        n_possible=len(pool),
-        n_other=0,
-        queries=tuple(pool.queries),
-    )
+    return results
 
 
 def _judged_queries(sample, pool):

@@ -19,7 +19,6 @@ it.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -197,14 +196,15 @@ class SumOfLabels:
         total = _per_list(mine * worth, self)
         # Change of the sum when the share of a document goes from 0 to 1.
         effect = sparse.csr_array((worth + below, (self.row, self.run)), shape=(len(pool), n_runs))
-        scales = self._scales(given)
-        centred = _centred(scales.slope, probabilities, pool)
+        scale, slope, offset, offset_slope, correction = self._scales(given)
+        centred = _centred(slope, probabilities, pool)
         # Effect of a document's label on both the sum and its scale.
         joint = (probabilities * self.shares * centred).sum(axis=1)
-        base = scales.offset + scales.scale * total
+        base = offset + scale * total
         base += _per_query(effect, np.where(is_known, 0.0, joint), pool)
         # Means of scales hold their curvature, of which pairs of labels will tell: taken out.
-        base -= total * scales.curvature * scales.scale_variance
+        curvature, variance = correction
+        base -= total * curvature * variance
         return Expansion(
             form=self,
             probabilities=probabilities,
@@ -212,20 +212,25 @@ class SumOfLabels:
             base=base,
             total=total,
             effect=effect,
-            scale=scales.scale,
+            scale=scale,
             centred=centred,
             joint=joint,
-            shift=_centred(scales.offset_slope, probabilities, pool),
-            curvature=scales.curvature,
+            shift=_centred(offset_slope, probabilities, pool),
+            curvature=curvature,
         )
 
     def _scales(self, prediction):
-        """Scale and offset of each query under drawn labels."""
+        """Mean scale and offset of each query under drawn labels, and how they go with these.
+
+        Slopes are what one more label of a grade changes. Last: what the square of a change of the
+        scale, as its slope has it, adds to the change; and the variance of the scale by what is
+        wrong with the predictions of a query.
+        """
         n_queries, n_grades = len(self.pool.queries), len(self.grades)
         if self.is_linear:
             scale, offset = self.scale(np.ones((1, n_grades), dtype=np.int64))
             none, each = np.zeros((n_queries, n_grades)), np.ones(n_queries)
-            return Scales(scale * each, offset * each, none, none, 0 * each, 0 * each)
+            return scale * each, none, offset * each, none, (0 * each, 0 * each)
         counts = prediction.counts
         scale, offset = (
             values.reshape(-1, n_queries) for values in self.scale(counts.reshape(-1, n_grades))
@@ -249,38 +254,10 @@ class SumOfLabels:
         # Drawn labels are not exactly as many as are expected.
         expected = prediction.expected.mean(axis=0)
         missing = expected - counts.mean(axis=0)
-        scale_variance = np.einsum("btg,tg->bt", prediction.expected - expected, slope)
-        return Scales(
-            scale=scale.mean(axis=0) + (missing * slope).sum(axis=1),
-            offset=offset.mean(axis=0) + (missing * offset_slope).sum(axis=1),
-            slope=slope,
-            offset_slope=offset_slope,
-            scale_variance=(scale_variance**2).mean(axis=0),
-            curvature=curvature,
-        )
-
-
-class Scales(NamedTuple):
-    """Scale and offset of each query, and how they go with the labels.
-
-    Attributes
-    ----------
-    scale, offset : ndarray of shape (n_queries,)
-        Their means.
-    slope, offset_slope : ndarray of shape (n_queries, n_grades)
-        What one more label of a grade changes.
-    scale_variance : ndarray of shape (n_queries,)
-        Variance of the scale by what is wrong with the predictions of a query.
-    curvature : ndarray of shape (n_queries,)
-        What the square of a change of the scale, as its slope has it, adds to the change.
-    """
-
-    scale: np.ndarray
-    offset: np.ndarray
-    slope: np.ndarray
-    offset_slope: np.ndarray
-    scale_variance: np.ndarray
-    curvature: np.ndarray
+        away = np.einsum("btg,tg->bt", prediction.expected - expected, slope)
+        scale = scale.mean(axis=0) + (missing * slope).sum(axis=1)
+        offset = offset.mean(axis=0) + (missing * offset_slope).sum(axis=1)
+        return scale, slope, offset, offset_slope, (curvature, (away**2).mean(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
