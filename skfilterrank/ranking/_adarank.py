@@ -146,12 +146,7 @@ class AdaRankRanker(BoostedRanker):
     """
 
     coef_: Any
-    best_iteration_: int
-    evals_result_: Any
-    n_unjudged_: int
     n_queries_: int
-    n_features_in_: int
-    feature_names_in_: Any
 
     def __init__(
         self,

@@ -152,13 +152,9 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
     True
     """
 
-    estimator_: Any
     calibrator_: Any
     auc_: float
     classes_: Any
-    n_unjudged_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     # scikit-learn's metadata routing brings `groups` without being asked to.
     __metadata_request__predict_proba = {"groups": True}  # noqa: RUF012

@@ -1,6 +1,6 @@
 """The base of rankers that learn from a matrix of features, and the measure of their scores."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -41,6 +41,11 @@ class FeatureRanker(RankerMixin, BaseEstimator):
     """A ranker that learns from a matrix of features, dense or sparse."""
 
     takes_unjudged = True
+    n_unjudged_: int
+    n_features_in_: int
+    feature_names_in_: Any
+    best_iteration_: int
+    evals_result_: Any
     _sparse_format = "csc"
     # True takes NaN as a missing value of a feature, False makes it an error.
     _takes_nan = False

@@ -150,11 +150,6 @@ class LambdaRankRanker(FeatureRanker):
     """
 
     booster_: Any
-    best_iteration_: int
-    evals_result_: Any
-    n_unjudged_: int
-    n_features_in_: int
-    feature_names_in_: Any
 
     _sparse_format = "csr"
     _takes_nan = True

@@ -117,9 +117,6 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
 
     levels_: Any
     estimators_: Any
-    n_unjudged_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     has_fixed_scale = True
 

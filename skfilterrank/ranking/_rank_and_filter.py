@@ -234,7 +234,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     most 0.1 on new queries, at threshold ...: on 120 calibration queries it is ...
     """
 
-    estimator_: Any
     filter_estimator_: Any
     filter_: Any
     threshold_: float | Any
@@ -247,9 +246,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     list_sizes_: Any
     measure_: str
     cv_results_: Any
-    n_unjudged_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     takes_judged_by = True
 

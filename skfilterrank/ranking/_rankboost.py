@@ -155,11 +155,6 @@ class RankBoostRanker(BoostedRanker):
     thresholds_: Any
     missing_above_: Any
     train_loss_: Any
-    best_iteration_: int
-    evals_result_: Any
-    n_unjudged_: int
-    n_features_in_: int
-    feature_names_in_: Any
 
     _takes_nan = True
 

@@ -102,10 +102,6 @@ class AutoThreshold(BaseThreshold):
     """
 
     chosen_: Any
-    best_score_: float
-    held_out_score_: float
-    held_out_score_unfiltered_: float
-    measure_: str
 
     _column_names = None
 

@@ -77,6 +77,15 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     # None where no number decides, which is rare: users need not test for it.
     level_: float | Any
     threshold_: float | Any
+    # Attributes that most thresholds have once they are fitted.
+    measure_: str
+    n_unjudged_: int
+    threshold_curve_: Any
+    best_score_: float
+    held_out_score_: float
+    held_out_score_unfiltered_: float
+    list_sizes_: Any
+    calibration_: Any
     # Names of the columns that are read besides the score; None for all.
     _column_names: tuple[str, ...] | None = ()
     # True if a second score may decide which rows are hidden, and if it does; the rule for that.

@@ -101,10 +101,6 @@ class ExpectedThreshold(BaseThreshold):
     gains_: Any
     curves_: Any
     correlation_: float
-    best_score_: float
-    held_out_score_: float
-    held_out_score_unfiltered_: float
-    measure_: str
 
     _level = 0.0
     _needs_prefix_values = True
@@ -285,10 +281,6 @@ class PerQueryThreshold(BaseThreshold):
     """
 
     regression_: Any
-    best_score_: float
-    held_out_score_: float
-    held_out_score_unfiltered_: float
-    measure_: str
 
     # Keys are 1 where a row is shown and -1 where not, so that the level is fixed.
     _level = 0.0

@@ -162,14 +162,9 @@ class LearnedThreshold(BaseThreshold):
     True
     """
 
-    threshold_curve_: Any
     gains_: Any
     shares_: Any
     columns_: list[str]
-    best_score_: float
-    held_out_score_: float
-    held_out_score_unfiltered_: float
-    measure_: str
 
     _column_names = None
     _needs_prefix_values = True

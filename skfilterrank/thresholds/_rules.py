@@ -51,8 +51,6 @@ class FixedThreshold(BaseThreshold):
     array([1, 0, 2, 0])
     """
 
-    measure_: str
-
     _is_by_score = True
     _takes_weights = True
 
@@ -182,12 +180,6 @@ class FirstK(BaseThreshold):
     array([1, 3, 2])
     """
 
-    threshold_curve_: Any
-    best_score_: float
-    held_out_score_: float
-    held_out_score_unfiltered_: float
-    measure_: str
-
     def _keys(self, scores, index, columns):
         return -1.0 - places(scores, index)
 
@@ -228,11 +220,6 @@ class LargestGap(BaseThreshold):
     >>> cut.rank([3.0, 2.5, 1.0, 0.9], groups=["b", "b", "b", "b"])
     array([1, 2, 0, 0])
     """
-
-    best_score_: float
-    held_out_score_: float
-    held_out_score_unfiltered_: float
-    measure_: str
 
     _level = 0.0
 
@@ -303,12 +290,6 @@ class Surprise(BaseThreshold):
     >>> cut.rank(scores, groups=groups)[:4]
     array([...])
     """
-
-    threshold_curve_: Any
-    best_score_: float
-    held_out_score_: float
-    held_out_score_unfiltered_: float
-    measure_: str
 
     def _keys(self, scores, index, columns):
         ranking = Ranking(scores, index)
