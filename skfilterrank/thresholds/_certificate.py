@@ -646,10 +646,8 @@ def certify(
         if pool is not None:
             sharper = pool.choose_bound(promise.max_risk, each_confidence)
         if sharper is not None:
-            limit, n_passed = pool.walk(sharper)
+            lower, n_passed = pool.walk(sharper)
             with_machine[promise.name] = pool, sharper
-            if limit is not None:
-                lower, upper = (-np.inf, limit) if steps.is_upward else (limit, upper)
         elif (n_passed := _count_passed(steps, bound)) < len(steps.scores):
             limit = float(steps.scores[n_passed])
             lower, upper = (-np.inf, limit) if steps.is_upward else (limit, upper)
