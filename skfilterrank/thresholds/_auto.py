@@ -164,7 +164,6 @@ class AutoThreshold(BaseThreshold):
         chosen = names[_simplest(values, clusters)]
         self._compared = _compared(names, values, clusters, chosen)
         self.chosen_ = made[chosen]
-        self.chosen_.measure_ = parsed.text
         self.chosen_name_ = chosen
         self.level_ = self.chosen_.level_
         keys = self._capped(
@@ -210,8 +209,6 @@ class AutoThreshold(BaseThreshold):
         return self
 
     def _keys(self, scores, index, columns):
-        if "measure_" not in vars(self.chosen_):
-            self.chosen_.measure_ = self.measure_
         return self.chosen_._keys(scores, index, columns)
 
     def _state(self):
@@ -221,6 +218,7 @@ class AutoThreshold(BaseThreshold):
         state = _FIELDS(state, name)
         self.chosen_name_ = state["chosen"]
         self.chosen_ = _CANDIDATES[self.chosen_name_]()
+        self.chosen_.measure_ = self.measure_
         self.chosen_._restore(state["state"], f"{name}.state")
 
 

@@ -212,7 +212,7 @@ class LearnedThreshold(BaseThreshold):
 
     def _learn(self, judged, parsed):
         gains, scores, index = judged.gains, judged.scores, judged.index
-        self._learned_for, self._cost = parsed, float(self.cost)
+        self.measure_, self._cost = parsed.text, float(self.cost)
         self._unit = unit_of(scores)
         self.columns_ = list(judged.columns)
         features = self._features(scores, index, judged.columns)
@@ -295,10 +295,11 @@ class LearnedThreshold(BaseThreshold):
 
     def _keys_of(self, kinds, scores, index):
         """Compute the key of each row from the probabilities of the kinds of gain."""
-        parsed = vars(self).get("_learned_for") or self._score_measure()
         # P(gain >= level), for each level but the lowest.
         chances = np.cumsum(kinds[:0:-1], axis=0)[::-1]
-        steps = expected_steps(parsed, self.gains_, chances, scores, index, plug_in=True)
+        steps = expected_steps(
+            self._score_measure(), self.gains_, chances, scores, index, plug_in=True
+        )
         return path_keys(steps, self._cost)
 
     def _keys(self, scores, index, columns):
