@@ -18,8 +18,14 @@ from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._boosting import BoostedRanker, first_best, rows_with_order
-from skfilterrank.ranking._feature_ranker import MeasuredRows, QueryRows, column
+from skfilterrank.ranking._feature_ranker import (
+    BoostedRanker,
+    MeasuredRows,
+    QueryRows,
+    column,
+    first_best,
+    rows_with_order,
+)
 
 
 class AdaRankRanker(BoostedRanker):

@@ -16,14 +16,12 @@ from skfilterrank._lists.checks import check_choice, check_count
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank.ranking._boosting import (
-    BoostedRanker,
-    first_best,
-    rows_with_order,
-)
 from skfilterrank.ranking._feature_ranker import (
+    BoostedRanker,
     QueryRows,
     column,
+    first_best,
+    rows_with_order,
 )
 
 # A weight of ln(2e9 - 1) / 2, about 10.7, is the largest a round can have.

@@ -21,7 +21,6 @@ from skfilterrank.thresholds._expected_values import (
     path_keys,
 )
 from skfilterrank.thresholds._judged_scores import cluster_means, unit_of
-from skfilterrank.thresholds._list_features import feature_matrix
 from skfilterrank.thresholds._list_learner import (
     N_SEEDS,
     Curves,
@@ -30,6 +29,7 @@ from skfilterrank.thresholds._list_learner import (
     Shares,
     Trees,
     best_share,
+    feature_matrix,
     fit_member,
     mixed,
     mixture,
@@ -263,10 +263,10 @@ class LearnedThreshold(BaseThreshold):
         return self._keys_of(self._mixed(chances), scores, index)
 
     def _makers(self):
-        """Make the kinds of models that are fitted."""
+        """Return functions that fit each kind of model."""
         if self.estimator is None:
-            return [Trees, Linear, Curves]
-        return [_OwnMaker(self.estimator)]
+            return [Trees.fitted, Linear.fitted, Curves.fitted]
+        return [partial(Own.fitted, estimator=clone(self.estimator))]
 
     def _features(self, scores, index, columns):
         """Compute the features of each row, own columns last."""
@@ -396,10 +396,3 @@ class LearnedThreshold(BaseThreshold):
             raise InputError(f"{name} must hold trees, linear and score, or constant alone.")
         names = ("trees", "linear", "score") if "trees" in state else ("constant",) * 3
         self.members_ = [state[each] for each in names]
-
-
-class _OwnMaker:
-    """Fits copies of a classifier of the user."""
-
-    def __init__(self, estimator):
-        self.fitted = partial(Own.fitted, estimator=clone(estimator))
