@@ -224,20 +224,21 @@ class AutoThreshold(BaseThreshold):
 
 def _simplest(values, clusters) -> int:
     """Return the place of the first candidate that is within one standard error of the best."""
-    best = values.mean(axis=1).argmax()
-    for place, own in enumerate(values):
-        mean, error, _ = mean_and_error(cluster_means(values[best] - own, clusters))
-        if mean <= error:
-            return place
-    return int(best)
+    losses = enumerate(_losses(values, clusters))
+    return next(place for place, (loss, error) in losses if loss <= error)
+
+
+def _losses(values, clusters):
+    """Yield the mean loss of each candidate against the best one, and its standard error."""
+    best = values[values.mean(axis=1).argmax()]
+    for own in values:
+        yield mean_and_error(cluster_means(best - own, clusters))[:2]
 
 
 def _compared(names, values, clusters, chosen):
     """Make a row of the table of candidates for each."""
-    best = values[values.mean(axis=1).argmax()]
     rows = []
-    for name, own in zip(names, values):
-        loss, error, _ = mean_and_error(cluster_means(best - own, clusters))
+    for name, own, (loss, error) in zip(names, values, _losses(values, clusters)):
         value = float(mean_over_queries(own, None))
         row = {"rule": name, "value": value, "loss": float(loss), "error": float(error)}
         rows.append(row | {"is_chosen": name == chosen})

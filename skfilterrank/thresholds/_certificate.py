@@ -13,6 +13,7 @@ from skfilterrank._lists.ties import first_of_highest, midpoint
 from skfilterrank._lists.words import is_of_machine, warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
+from skfilterrank.thresholds._machine_labels import choose_bound
 from skfilterrank.thresholds._risks import (
     answers_needed,
     check_guarantee,
@@ -645,7 +646,8 @@ def certify(
             _raise_impossible(steps, promise, most)
         sharper = None
         if pool is not None:
-            sharper = pool.choose_bound(promise.max_risk, each_confidence)
+            n_people, n_machine = len(pool.people), len(pool.machine)
+            sharper = choose_bound(n_people, n_machine, promise.max_risk, each_confidence)
         if sharper is not None:
             lower, n_passed = pool.walk(sharper)
             with_machine[promise.name] = pool, sharper

@@ -354,10 +354,6 @@ class LossPool:
         flagged, losses_flagged, losses, by_machine = (_lost(own, thresholds) for own in each)
         return Counts(flagged, losses_flagged, losses - losses_flagged, by_machine)
 
-    def choose_bound(self, level, confidence) -> StratifiedBound | None:
-        """Choose the test by :func:`choose_bound`."""
-        return choose_bound(len(self.people), len(self.machine), level, confidence)
-
     def check_random(self) -> None:
         """Raise where the queries of people are no random draw of all."""
         counts, n_people, n_machine = self.at(-np.inf), len(self.people), len(self.machine)
