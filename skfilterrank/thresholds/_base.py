@@ -237,9 +237,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         lists = RankedLists(y, column, groups=groups, gains=gains, name="y")
         self._check_weights(query_weight)
         lists.weights = self._weights_of(query_weight, lists.index)
-        machines = None
-        if judged_by is not None:
-            machines = machine_labels(judged_by, lists.gains)
         names = None
         if lists.has_unjudged:
             # Rows to judge are named in the order of the input, which ties may change below.
@@ -250,7 +247,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             number_clusters(clusters, lists.index),
             columns,
             names=names,
-            machines=machines,
+            machines=None if judged_by is None else machine_labels(judged_by, lists.gains),
             unit=name_unit(clusters),
         )
 

@@ -149,7 +149,7 @@ def _of_first_places(entries, k, name):
             found = np.cumsum(block.ranked(counted, k), axis=1)
             found = np.column_stack([np.zeros(len(found)), found])
             values = loss(block, found.T, np.arange(depth + 1)[:, None]).T
-            # Where nothing changes, the share is tested again.
+            # This share counts as tested at each score, also where it does not change.
             is_step = keys < np.inf if name == "forbidden" else None
         yield Changes.of_losses(block.queries, keys, values.astype(np.float64), is_step)
 

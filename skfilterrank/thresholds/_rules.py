@@ -64,12 +64,10 @@ class FixedThreshold(BaseThreshold):
         abstain: str | None = None,
         gains: Gains = None,
     ) -> None:
+        super().__init__(
+            measure, max_shown=max_shown, min_shown=min_shown, abstain=abstain, gains=gains
+        )
         self.threshold = threshold
-        self.measure = measure
-        self.max_shown = max_shown
-        self.min_shown = min_shown
-        self.abstain = abstain
-        self.gains = gains
 
     @property
     def _level(self):
