@@ -1,5 +1,6 @@
 """Fitted thresholds as JSON files that a person can read."""
 
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -182,14 +183,9 @@ def _unfitted_from_json(value, name):
 
 def _class_of(name):
     """Return the threshold of this library that has a name, or None."""
-    # The base of all thresholds is no threshold itself.
-    waiting = [each for base in SavedAsJson.__subclasses__() for each in base.__subclasses__()]
-    while waiting:
-        found = waiting.pop()
-        if found.__name__ == name and found.__module__.startswith(f"{__package__}."):
-            return found
-        waiting += found.__subclasses__()
-    return None
+    package = sys.modules[__package__]
+    found = getattr(package, name) if name in package.__all__ else None
+    return found if isinstance(found, type) and issubclass(found, SavedAsJson) else None
 
 
 # Parameters to JSON, and back.
