@@ -458,7 +458,9 @@ def check_trees(objects, n_trees: int, name: str) -> None:
             is_sound = _is_sound(tree, width)
         elif isinstance(owner, forest_types):
             # These look at X once, and hand it to their trees unseen.
-            trees = [getattr(each, "tree_", None) for each in np.ravel(state.get("estimators_", ()))]
+            trees = [
+                getattr(each, "tree_", None) for each in np.ravel(state.get("estimators_", ()))
+            ]
             sets = state.get("estimators_features_", [()] * len(trees))
             is_sound = [getattr(each, "n_features", None) for each in trees] == [
                 len(features) or width for features in sets

@@ -223,7 +223,7 @@ def test_crafted_tree_is_refused(tmp_path, changes):
 def test_trees_of_more_features_than_their_forest_sees_are_refused(tmp_path, model):
     model = grafted(copy.deepcopy(model).fit(X, y), n_features=9)
     save_unread(model, tmp_path / "m.skops")
-    with pytest.raises(FileFormatError, match="is damaged: .* features that its owner has"):
+    with pytest.raises(FileFormatError, match=r"is damaged: .* features that its owner has"):
         load_model(tmp_path / "m.skops")
 
 
@@ -233,7 +233,7 @@ def test_trees_of_more_features_than_their_owner_sees_are_refused(tmp_path, widt
     model = DecisionTreeClassifier(random_state=0).fit(X, y)
     model.n_features_in_ = width
     save_unread(model, tmp_path / "m.skops")
-    with pytest.raises(FileFormatError, match="is damaged: .* features that its owner has"):
+    with pytest.raises(FileFormatError, match=r"is damaged: .* features that its owner has"):
         load_model(tmp_path / "m.skops")
 
 
