@@ -264,11 +264,8 @@ def text_ids(values, name, line_of):
     def fail(row, got, rest):
         raise FileFormatError(f"the line holds {got}{rest}", name, line_of(row))
 
-    texts = id_tokens(values, values.name, fail).tolist()
-    blank = next((row for row, text in enumerate(texts) if not text.strip()), None)
-    if blank is not None:
-        fail(blank, f"no id in column {brief(values.name)}", "; every row needs one.")
-    return np.array(texts, dtype=object)
+    tokens = id_tokens(values, values.name, fail, may_be_blank=False)
+    return np.array([*tokens.tolist(), None], dtype=object)[:-1]
 
 
 def csv_text(frame: pd.DataFrame, *, index=True, header=True) -> str:

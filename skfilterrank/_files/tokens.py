@@ -259,15 +259,30 @@ def _fail(row, what, rest):
     raise InputError(f"row {row} holds {what}{rest}")
 
 
-def id_tokens(column, name, fail=_fail):
+def id_tokens(column, name, fail=_fail, *, may_be_blank=True):
     """Make tokens of a column of ids; numbers become their digits, a missing id is an error.
 
     `fail` raises the error of a row from its number, from what it holds and from what to do.
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
-    if (missing := column.isna().to_numpy()).any():
-        fail(int(missing.argmax()), f"no id in column {brief(name)}", "; every row needs one.")
+    tokens = _id_tokens(column, name, fail, column.isna().to_numpy())
+    if not may_be_blank:
+        first = tokens.data[tokens.starts]
+        rows = np.flatnonzero((tokens.lengths == 0) | (first <= ord(" ")) | (first > 127))
+        blank = [row for row, text in zip(rows, tokens.take(rows).tolist()) if not text.strip()]
+        if blank:
+            _lack(int(blank[0]), name, fail)
+    return tokens
+
+
+def _lack(row, name, fail):
+    fail(row, f"no id in column {brief(name)}", "; every row needs one.")
+
+
+def _id_tokens(column, name, fail, missing):
+    if missing.any():
+        _lack(int(missing.argmax()), name, fail)
     if is_arrow_text(column.dtype):
         array = column.array.__arrow_array__()
         array = array.combine_chunks() if hasattr(array, "combine_chunks") else array

@@ -50,9 +50,6 @@ class TrecLines:
     part of a text. Only the columns asked for are kept. Lines that begin with "#" are comments.
     """
 
-    # A table may lack a label; a line has a text in each column.
-    may_lack = False
-
     def __init__(self, content, name, layout, columns):
         self.name, self.layout = name, layout
         kept = {*columns, "rank"} if layout is RUN else columns

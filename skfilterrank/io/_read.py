@@ -24,7 +24,6 @@ from skfilterrank.io._columns import MS_MARCO_RUN, PRELS, QRELS, RUN, TrecLines
 from skfilterrank.io._pairs import (
     DocumentPairs,
     Table,
-    check_gains_of_texts,
     qrels_rows_of,
     run_rows_of,
     scores_of,
@@ -149,7 +148,6 @@ def read_qrels(
     if gains is not None:
         # The gain of each label also settles the meaning of labels below 0.
         unjudged_label = None if unjudged_label == "warn" else unjudged_label
-        check_gains_of_texts(gains)
     said = {"unjudged_label": unjudged_label, "predicted": predicted}
     rows = qrels_rows(source, "source", gains=gains, **said)
     return mark_as_said(_qrels_frame(rows))
