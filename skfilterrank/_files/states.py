@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+from typing import get_args, get_type_hints
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from skfilterrank._files.files import (
     read_bytes,
     source_name,
 )
-from skfilterrank._lists.checks import check_count, is_level, is_number
+from skfilterrank._lists.checks import check_count, is_level, is_number, one_of
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 
 
@@ -28,21 +29,19 @@ def write_state(target, kind: str, state: dict, call: str) -> str:
     return content["checksum"]
 
 
-def read_state(source, kind: str, read, former=()):
+def read_state(source, kind: str, read):
     """Read a state of this kind that nobody has changed.
 
     The function `read` checks each field, see `record`: a checksum can be computed by anybody.
-    `former` holds kinds that this one has replaced, without their numbers, and what to do with
-    such a file.
     """
     name = source_name(source)
     content = json_of(decode(read_bytes(source), name).removeprefix("\ufeff"), name)
     found = content.get("format") if isinstance(content, dict) else None
     if found != kind:
-        family, _, _ = str(found).rpartition(" ")
-        advice = dict(former).get(family, "Write it again with this version of the library.")
         raise FileFormatError(
-            f"its format is {brief(found or content)}, where {kind!r} is read. {advice}", name
+            f"its format is {brief(found or content)}, where {kind!r} is read. Write it again with "
+            "this version of the library.",
+            name,
         )
     advice = "Make it again instead of editing it."
     if content.pop("checksum", None) != checksum_of(content):
@@ -71,6 +70,21 @@ def record(fields, *together):
         return {key: each(value[key], f"{where}{key}") for key, each in wanted.items()}
 
     return check
+
+
+def typed(kind, *left_out: str, **checks) -> dict:
+    """Make checks of the fields of a class from their types; `checks` are those of some."""
+    hints = get_type_hints(kind)
+    names = [name for name in hints if name not in left_out and not name.startswith("_")]
+    return {name: checks[name] if name in checks else _of_type(hints[name]) for name in names}
+
+
+def _of_type(hint):
+    """Make a check of a value of a type, or of one that may be None."""
+    if kinds := get_args(hint):
+        return optional(_of_type(kinds[0]))
+    known = {str: text, bool: one_of(True, False), int: count()}
+    return known.get(hint) or number(nan=True, infinite=True)
 
 
 def listed(check, least=0, most=None):

@@ -53,7 +53,7 @@ def gains_of_texts(content, gains: dict) -> np.ndarray:
 def _key(label):
     """Make one key of a number and its texts, so that "1" is 1.0."""
     try:
-        return float(label)
+        return str(label).strip() if np.isnan(float(label)) else float(label)
     except (TypeError, ValueError):
         return str(label).strip()
 
