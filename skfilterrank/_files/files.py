@@ -120,9 +120,16 @@ def unpacked_name(name):
     return name
 
 
-def most_bytes(n_packed):
-    """Return the highest number of bytes that so many packed bytes may hold."""
-    return max(_MOST_BYTES, _MOST_TIMES * n_packed)
+def check_unpacked(n_bytes, n_packed, kind, name):
+    """Raise for a file that unpacks to so many bytes that it could fill the memory."""
+    if n_bytes > max(_MOST_BYTES, _MOST_TIMES * n_packed):
+        raise FileFormatError(
+            f"the {kind} file unpacks to more than {_MOST_TIMES} times its size, and more than "
+            f"{_MOST_BYTES:,} bytes, so that it could fill the memory; if you know where it comes "
+            "from, unpack it first, or pass an open file, such as gzip.open(path), or a data frame "
+            "of the columns you need.",
+            name,
+        )
 
 
 def packing_of(content):
@@ -176,14 +183,7 @@ def _unpacked(content, packing, name):
             except Exception as error:  # each packing has its own
                 raise damaged(error) from error
             n_bytes += len(parts[-1])
-            if n_bytes > most_bytes(len(content)):
-                raise FileFormatError(
-                    f"the {packing} file unpacks to more than {_MOST_TIMES} times its size, and "
-                    f"more than {_MOST_BYTES:,} bytes, so that it could fill the memory; if you "
-                    "know where it comes from, unpack it first, or pass an open file, such as "
-                    "gzip.open(path).",
-                    name,
-                )
+            check_unpacked(n_bytes, len(content), packing, name)
             chunk, member = (member.unused_data, None) if member.eof else (b"", member)
     if member is not None:
         raise damaged("it ends before its end mark")

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from skfilterrank._files.files import reason_of
-from skfilterrank._files.frames_of_rows import Wanted, block_of, import_pyarrow
+from skfilterrank._files.frames_of_rows import Wanted, block_of
+from skfilterrank._files.tables import import_pyarrow
 from skfilterrank._lists.checks import cached_property
 from skfilterrank._lists.row_blocks import Block
 from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list

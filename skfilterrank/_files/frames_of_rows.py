@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from skfilterrank._files.tables import import_pyarrow
 from skfilterrank._lists.checks import as_column, as_numbers, check_scores
 from skfilterrank._lists.queries import query_runs
 from skfilterrank._lists.row_blocks import Block
 from skfilterrank.exceptions import (
     InputError,
     InputTypeError,
-    MissingPackageError,
     brief,
     brief_list,
 )
@@ -33,18 +33,6 @@ class Wanted(NamedTuple):
         labels = [] if self.label is None else [self.label]
         every = [self.query, *labels, *self.scores.values(), *self.others.values()]
         return list(dict.fromkeys(every))
-
-
-def import_pyarrow(what: str):
-    """Import pyarrow, which `what` needs."""
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise MissingPackageError(
-            f"{what} needs pyarrow, which is not installed; "
-            'pip install "skfilterrank[parquet]", or pass NumPy arrays or pandas frames.'
-        ) from error
-    return pyarrow
 
 
 def is_frame(data) -> bool:

@@ -6,7 +6,6 @@ A carriage return within a text is written between quotes, and ends a row elsewh
 """
 
 import csv
-import importlib.util
 import io
 import itertools
 import re
@@ -14,7 +13,14 @@ import re
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.files import ENDINGS, decode, json_of, most_bytes, reason_of, unpacked_name
+from skfilterrank._files.files import (
+    ENDINGS,
+    check_unpacked,
+    decode,
+    json_of,
+    reason_of,
+    unpacked_name,
+)
 from skfilterrank._files.tokens import id_tokens
 from skfilterrank.exceptions import FileFormatError, InputError, MissingPackageError, brief
 
@@ -32,10 +38,6 @@ _SUFFIXES = {
     ".pq": "parquet",
 }
 _SEPARATORS = {"csv": ",", "tsv": "\t", "columns": " "}
-# Beyond both of them lines of JSON are refused: cells, and cells for each value.
-_MOST_CELLS, _MOST_TIMES = 1 << 25, 100
-# A field that holds nan, as far as can be told without reading the fields: quotes may be inside.
-_NAN = re.compile(r"""[",\t\r\n](?:n"*a"*n|N"*a"*N)(?:[",\t\r\n]|\Z)""")
 
 
 def is_table_name(path) -> bool:
@@ -75,7 +77,7 @@ def format_of_name(format, name):
 
 def read_format(data, name, ids, format):
     """Read bytes in a format: the table, and a function from row position to line number."""
-    read = {"jsonl": read_jsonl, "parquet": read_parquet}.get(format, read_separated)
+    read = {"jsonl": read_jsonl, "parquet": read_by_pyarrow}.get(format, read_separated)
     return read(data, name, ids, format)
 
 
@@ -101,12 +103,9 @@ def read_separated(data, name, ids, format):
     if not isinstance(table.index, pd.RangeIndex) or table.iloc[:, -1:].isna().any(axis=None):
         _check_widths(records_of(text, separator, name), name)
 
-    if _NAN.search(text):
-        columns = {
-            column: values if column in ids else _numbers_with_nan(values)
-            for column, values in table.items()
-        }
-        table = pd.DataFrame(columns)
+    for place, column in enumerate(table.columns):
+        if column not in ids:
+            table.isetitem(place, _numbers_with_nan(table.iloc[:, place]))
     if "'" in text:
         for place, column in enumerate(table.columns):
             if column in ids or column == "run":
@@ -175,14 +174,7 @@ def read_jsonl(data, name, ids, format):
         records.append(record)
         lines.append(line)
     n_columns = len(set().union(*records))
-    n_cells, n_values = n_columns * len(records), sum(map(len, records))
-    if n_cells > max(_MOST_CELLS, _MOST_TIMES * n_values):
-        raise FileFormatError(
-            f"{len(records):,} lines hold {n_values:,} values under {n_columns:,} different names, "
-            "of which a table would be nearly all empty; put what differs from line to line into "
-            "one list or object.",
-            name,
-        )
+    check_unpacked(8 * n_columns * len(records), len(data), "JSON", name)
     return table_of_records(records, name), lines.__getitem__
 
 
@@ -194,21 +186,22 @@ def table_of_records(records, name) -> pd.DataFrame:
         raise FileFormatError("a number is beyond float64; write it as text.", name) from error
 
 
-def read_parquet(data, name, ids=(), format="parquet"):
-    """Read Parquet with named index levels as columns; row numbers stand for lines."""
-    return _read_by_pyarrow(data, name, "a Parquet", _parquet)
-
-
-def read_feather(data, name, ids=()):
-    """Read an Arrow (Feather) file; row numbers stand for lines."""
-    return _read_by_pyarrow(data, name, "an Arrow", _feather)
-
-
-def _read_by_pyarrow(data, name, kind, read):
-    """Read bytes by pyarrow, which can raise anything for damaged ones."""
-    check_pyarrow(name)
+def read_by_pyarrow(data, name, ids=(), format="parquet"):
+    """Read Parquet or an Arrow (Feather) file, named index levels as columns; rows are lines."""
+    pa = import_pyarrow(f"reading {name}")
+    kind = "a Parquet" if format == "parquet" else "an Arrow"
     try:
-        table = read(data, name)
+        if format == "parquet":
+            from pyarrow import parquet
+
+            meta = parquet.read_metadata(io.BytesIO(data))
+            check_unpacked(8 * meta.num_rows * meta.num_columns, len(data), "Parquet", name)
+            table = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
+        else:
+            # With bytes that are not valid pyarrow can crash; from a buffer it allocates nothing
+            # for sizes that the file only claims.
+            pa.ipc.open_file(pa.BufferReader(data)).read_all().validate(full=True)
+            table = pd.read_feather(io.BytesIO(data))
         if any(level is not None for level in table.index.names):
             table = table.reset_index()
         # Bytes that are not UTF-8 raise only when the texts are taken out.
@@ -217,45 +210,23 @@ def _read_by_pyarrow(data, name, kind, read):
                 column.map(len, na_action="ignore")
     except FileFormatError:
         raise
-    except Exception as error:
+    except Exception as error:  # pyarrow can raise anything for damaged bytes
         raise FileFormatError(
             f"the file is not {kind} file, or is damaged ({reason_of(error)}).", name
         ) from error
     return table, lambda row: row + 1
 
 
-def _parquet(data, name):
-    """Read Parquet whose rows fit into memory by what its metadata say of them."""
-    from pyarrow import parquet
-
-    meta = parquet.read_metadata(io.BytesIO(data))
-    n_bytes = 8 * meta.num_rows * meta.num_columns
-    if n_bytes > most_bytes(len(data)):
-        raise FileFormatError(
-            f"the file holds {meta.num_rows:,} rows of {meta.num_columns} columns, at least "
-            f"{n_bytes:,} bytes unpacked in {len(data):,}, so that it could fill the memory; if "
-            "you know where it comes from, pass a data frame of the columns you need.",
-            name,
-        )
-    return pd.read_parquet(io.BytesIO(data), engine="pyarrow")
-
-
-def _feather(data, name):
-    """Read Arrow bytes that are valid; with others pyarrow can crash."""
-    import pyarrow as pa
-
-    # Reading from a buffer, it allocates nothing for sizes that the file only claims.
-    pa.ipc.open_file(pa.BufferReader(data)).read_all().validate(full=True)
-    return pd.read_feather(io.BytesIO(data))
-
-
-def check_pyarrow(name):
-    """Raise where pyarrow, which reads the file, is not installed."""
-    if importlib.util.find_spec("pyarrow") is None:
+def import_pyarrow(what: str):
+    """Import pyarrow, which `what` needs."""
+    try:
+        import pyarrow
+    except ImportError as error:
         raise MissingPackageError(
-            f"reading {name} needs pyarrow, which is not installed; "
-            'pip install "skfilterrank[parquet]", or write the table as CSV or JSON lines.'
-        )
+            f"{what} needs pyarrow, which is not installed; "
+            'pip install "skfilterrank[parquet]", or pass NumPy arrays or pandas frames.'
+        ) from error
+    return pyarrow
 
 
 def text_ids(values, name, line_of):

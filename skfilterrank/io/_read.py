@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import is_path, read_bytes, source_name
-from skfilterrank._files.forms import LINES, form_of, n_columns
+from skfilterrank._files.forms import LINES, form_of, n_columns, read_form
 from skfilterrank._files.named_runs import (
     ORDER,
     are_several_runs,
@@ -413,8 +413,8 @@ def _opened(source, layout, argument, *, also=()) -> TrecLines | Table:
         # A filter that hides every document writes such a run.
         return Table(pd.DataFrame({"qid": [], "docno": [], "score": []}), name, lambda row: None)
     form = form_of(content)
-    if form is not LINES:
-        frame, line_of = form.read(content, name)
+    if form != LINES:
+        frame, line_of = read_form(form, content, name)
         return Table(frame, name, line_of)
     if layout is RUN and width == len(MS_MARCO_RUN.names):
         return TrecLines(content, name, MS_MARCO_RUN, MS_MARCO_RUN.names)

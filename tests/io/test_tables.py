@@ -1,16 +1,16 @@
 import builtins
 import csv
 import gzip
-import importlib.util
 import io
 import itertools
 import json
+import sys
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank._files import tables as module
+from skfilterrank._files import files as packings
 from skfilterrank._files.tables import records_of
 from skfilterrank.exceptions import FileFormatError
 from skfilterrank.io import read_judged_table
@@ -305,10 +305,7 @@ def test_rows_left_unread_leave_no_limit_behind():
 
 def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     (tmp_path / "t.parquet").write_bytes(b"PAR1")
-    find_spec = importlib.util.find_spec
-    monkeypatch.setattr(
-        importlib.util, "find_spec", lambda name: None if name == "pyarrow" else find_spec(name)
-    )
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r'pip install "skfilterrank\[parquet\]"'):
         read_judged_table(tmp_path / "t.parquet")
 
@@ -367,15 +364,17 @@ def test_nan_among_numbers(field):
 
 
 def test_json_of_names_that_differ_from_line_to_line(monkeypatch):
-    monkeypatch.setattr(module, "_MOST_CELLS", 1000)
-    monkeypatch.setattr(module, "_MOST_TIMES", 10)
+    monkeypatch.setattr(packings, "_MOST_BYTES", 8000)
+    monkeypatch.setattr(packings, "_MOST_TIMES", 4)
     lines = [{"qid": "q", "label": 1, f"name {i}": 1} for i in range(40)]
 
     def read(lines):
         text = "\n".join(map(json.dumps, lines))
         return read_judged_table(io.StringIO(text), format="jsonl")
 
-    with pytest.raises(FileFormatError, match="40 lines hold 120 values under 42 different names"):
+    with pytest.raises(
+        FileFormatError, match="the JSON file unpacks to more than 4 times"
+    ):
         read(lines)
     # Small tables, and those that are filled, are read.
     assert read(lines[:20]).shape == (20, 21)
