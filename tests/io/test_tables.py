@@ -145,12 +145,8 @@ def test_columns():
     def read(**params):
         return read_judged_table(io.StringIO(CSV), format="csv", **params).columns.tolist()
 
-    assert read(columns=["text", "score"]) == ["label", "text", "score"]
-    assert read(columns="text") == ["label", "text"]
-    assert read(columns=[]) == ["label"]
-    assert read(columns=["text", "qid"], label=None) == ["text"]
     assert read(label=None) == ["docno", "label", "score", "text"]
-    assert read(label="score", document="docno", columns=()) == ["score"]
+    assert read(label="score", document="docno") == ["label", "text", "score"]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +158,6 @@ def test_columns():
         ),
         ({"label": "grade"}, "has no column 'grade'; its columns are"),
         ({"document": "id"}, "has no column 'id'; its columns are"),
-        ({"columns": ["text", "a", "b"]}, "has no column 'a', 'b'; its columns are"),
         ({"query": "label"}, "must be different columns"),
         ({"document": "label"}, "must be different columns"),
         ({"format": "xlsx"}, "format must be one of csv, jsonl, parquet, tsv, got 'xlsx'"),
@@ -332,10 +327,7 @@ def test_groups_of_the_index_serve_group_by():
 
 
 def test_semeval(data_dir):
-    table = read_judged_table(
-        data_dir / "semeval2016-cqa" / "dev.jsonl.gz", document="docid", columns=["comment"]
-    )
-    assert table.columns.tolist() == ["label", "comment"]
+    table = read_judged_table(data_dir / "semeval2016-cqa" / "dev.jsonl.gz", document="docid")
     assert table["label"].value_counts().to_dict() == {
         "Bad": 1209,
         "Good": 818,
@@ -372,9 +364,7 @@ def test_json_of_names_that_differ_from_line_to_line(monkeypatch):
         text = "\n".join(map(json.dumps, lines))
         return read_judged_table(io.StringIO(text), format="jsonl")
 
-    with pytest.raises(
-        FileFormatError, match="the JSON file unpacks to more than 4 times"
-    ):
+    with pytest.raises(FileFormatError, match="the JSON file unpacks to more than 4 times"):
         read(lines)
     # Small tables, and those that are filled, are read.
     assert read(lines[:20]).shape == (20, 21)
