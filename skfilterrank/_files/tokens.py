@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from numpy.lib.stride_tricks import sliding_window_view
 
 from skfilterrank.exceptions import InputError, brief
 
@@ -91,6 +92,12 @@ class Tokens:
         """Number of words that hold the longest text."""
         return -(-int(self.lengths.max(initial=0)) // 8)
 
+    @property
+    def is_uneven(self):
+        """True where a few long texts would leave a matrix of all mostly empty."""
+        longest, total = int(self.lengths.max(initial=0)), int(self.lengths.sum())
+        return longest * len(self) > 4 * total + (1 << 16)
+
     def bytes(self):
         """Return the texts as a list of bytes."""
         return [self.data[i : i + n].tobytes() for i, n in zip(self.starts, self.lengths)]
@@ -153,9 +160,7 @@ class Tokens:
 
     def sort_keys(self):
         """Return keys for numpy.lexsort, least significant first, that sort by bytes (strcmp)."""
-        # A few long texts would leave words of all the others empty.
-        n_cells = 8 * self.n_words * len(self)
-        if n_cells > 4 * self.lengths.sum() + (1 << 16) or self.n_words > _MOST_WORDS:
+        if self.is_uneven or self.n_words > _MOST_WORDS:
             return [pd.factorize(np.array(self.bytes(), dtype=object), sort=True)[0]]
         words = [self.word(i).byteswap() for i in range(self.n_words)]
         return [self.lengths, *reversed(words)]
@@ -173,17 +178,27 @@ class Tokens:
 
     def packed(self, end=b""):
         """Join the bytes of all texts, each followed by `end` (at most one byte)."""
-        return b"".join([chunk._packed(end) for chunk in self._chunks()])
-
-    def _packed(self, end):
-        """Join the bytes of the texts of one part."""
-        lengths = self.lengths + len(end)
-        stops = np.cumsum(lengths)
-        places = np.repeat(self.starts - (stops - lengths), lengths)
-        joined = self.data[places + np.arange(len(places))]
+        if not len(self):
+            return b""
+        if len(self) > _CHUNK_ROWS:
+            return b"".join([chunk.packed(end) for chunk in self._chunks()])
+        if self.is_uneven:
+            return end.join([*self.bytes(), b""])
+        longest, shortest = int(self.lengths.max()), int(self.lengths.min())
+        width = longest + len(end)
+        if not width:
+            return b""
+        starts = np.minimum(self.starts, len(self.data) - width)
+        matrix = sliding_window_view(self.data, width)[starts]
+        if (moved := np.flatnonzero(starts != self.starts)).size:
+            for row in moved:
+                text = self.data[self.starts[row] : self.starts[row] + self.lengths[row]]
+                matrix[row, : len(text)] = text
         if end:
-            joined[stops - 1] = end[0]
-        return joined.tobytes()
+            matrix[np.arange(len(self)), self.lengths] = end[0]
+        if shortest == longest:
+            return matrix.tobytes()
+        return matrix[np.arange(width) < (self.lengths + len(end))[:, None]].tobytes()
 
     def tolist(self):
         """Return the texts as a list of str."""

@@ -87,6 +87,7 @@ def test_texts_that_differ_in_their_last_letter_do_not_repeat(length):
 def test_one_long_text_among_many():
     texts = ["x" * 20_000 if i == 700 else f"d{i % 900}" for i in range(2000)]
     tokens = Tokens.from_texts(texts)
+    assert tokens.is_uneven
     assert tokens.tolist() == texts
     assert len(tokens.sort_keys()) == 1
     assert [texts[i] for i in np.lexsort(tokens.sort_keys())] == sorted(texts)

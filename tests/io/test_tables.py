@@ -146,7 +146,7 @@ def test_columns():
         return read_judged_table(io.StringIO(CSV), format="csv", **params).columns.tolist()
 
     assert read(label=None) == ["docno", "label", "score", "text"]
-    assert read(label="score", document="docno") == ["label", "text", "score"]
+    assert read(label="score", document="docno") == ["label", "score", "text"]
 
 
 @pytest.mark.parametrize(
