@@ -116,13 +116,7 @@ def _column(frame, name, where):
     """Return a column by its name."""
     if isinstance(frame, pd.DataFrame) and name not in frame.columns and name in frame.index.names:
         return frame.index.get_level_values(name)
-    names = list(column_names(frame))
-    if names.count(name) != 1:
-        found = "several columns" if name in names else "no column"
-        raise InputError(
-            f"{where} has {found} {brief(name)}: say which hold queries, labels and scores by "
-            f"query=, label= and score=. Its columns are {brief_list(names)}."
-        )
+    check_columns(column_names(frame), [name], where)
     if isinstance(frame, Mapping | pd.DataFrame):
         return frame[name]
     # A package that is not imported cannot have made it.
@@ -152,6 +146,18 @@ def column_names(frame) -> list:
     if isinstance(frame, pd.DataFrame):
         return list(frame.columns)
     return list(frame.schema.names)
+
+
+def check_columns(names, wanted, where: str, error=InputError, *of) -> None:
+    """Raise for a wanted column that is not there, or there several times."""
+    names = list(names)
+    if wrong := [name for name in wanted if names.count(name) != 1]:
+        found = "several columns" if wrong[0] in names else "no column"
+        raise error(
+            f"{where} has {found} {brief_list(wrong)}: say which hold queries, labels and scores "
+            f"by query=, label= and score=. Its columns are {brief_list(names)}.",
+            *of,
+        )
 
 
 class FramePart(NamedTuple):

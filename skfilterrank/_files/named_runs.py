@@ -26,15 +26,15 @@ def named_runs(runs, *, least: int = 1) -> dict:
     """Return runs by their names, from a path, a list of paths, or a dict."""
     if isinstance(runs, Mapping) and not is_by_query(runs):
         named = dict(runs)
+    elif "label" in getattr(runs, "columns", ()) or (hasattr(runs, "align") and not is_frame(runs)):
+        raise InputTypeError(f"runs must be {_EXPECTED}, got judgments. Swap them: {ORDER}")
     elif not isinstance(runs, list | tuple) and (
         is_table(runs) or hasattr(runs, "columns") or hasattr(runs, "read")
     ):
-        got = f"got one {type(runs).__name__}. Name a run, as in {{'name': run}}; {ORDER}"
-        if "label" in getattr(runs, "columns", ()):
-            got = f"got judgments, with a column 'label'. Swap them: {ORDER}"
-        raise InputTypeError(f"runs must be {_EXPECTED}, {got}")
-    elif hasattr(runs, "align"):
-        raise InputTypeError(f"runs must be {_EXPECTED}, got judgments. Swap them: {ORDER}")
+        raise InputTypeError(
+            f"runs must be {_EXPECTED}, got one {type(runs).__name__}. Name a run, as in "
+            f"{{'name': run}}; {ORDER}"
+        )
     else:
         named = {}
         paths = "paths, or a dict {name: run}"
@@ -46,13 +46,10 @@ def named_runs(runs, *, least: int = 1) -> dict:
                     "nothing names what is no path, so give a dict."
                 )
             if name in named:
-                both = " and ".join(
-                    os.fspath(each) if is_path(each) else f"a {type(each).__name__}"
-                    for each in (run, named[name])
-                )
+                both = [str(each if is_path(each) else type(each)) for each in (run, named[name])]
                 raise InputError(
-                    f"{both} give two runs of the name {brief(name)}: pass a dict {{name: path}}, "
-                    "or rename a file."
+                    f"{' and '.join(both)} give two runs of the name {brief(name)}: pass a dict "
+                    "{name: path}, or rename a file."
                 )
             named[name] = run
     if len(named) < least:
@@ -152,6 +149,10 @@ def _is_row(row):
     return hasattr(row, "_fields") or (isinstance(row, Mapping) and not is_by_query(row))
 
 
+def _of_polars(data):
+    return pd.DataFrame({name: data[name].to_list() for name in data.columns})
+
+
 def _of_arrow(data, value):
     import pyarrow as pa
 
@@ -182,8 +183,10 @@ def _of_rows(data, value):
 # The first test that an object passes decides how to make its table. `value` is "label" or "score".
 _KINDS = (
     (lambda data: isinstance(data, pd.Series), None),
-    (is_frame, lambda data, value: data),
-    (lambda data: hasattr(data, "collect_schema"), lambda data, value: data.collect()),
+    (lambda data: isinstance(data, pd.DataFrame), lambda data, value: data),
+    # Polars, without pyarrow.
+    (is_frame, lambda data, value: _of_polars(data)),
+    (lambda data: hasattr(data, "collect_schema"), lambda data, value: _of_polars(data.collect())),
     (_has_table, lambda data, value: data.to_pandas()),
     (_is_arrow, _of_arrow),
     (is_by_query, _of_topics),

@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,8 @@ from skfilterrank._files.frames_of_rows import Frames, Wanted, is_frame
 from skfilterrank._lists.checks import check_choice, check_count, is_dask
 from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.row_blocks import Pieces, merged
-from skfilterrank.exceptions import InputError, InputTypeError, MissingPackageError, brief
+from skfilterrank._lists.words import progress_bar
+from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 # Called with a block of whole queries, returns a state with ``merge(other)``. Mostly a named tuple,
 # which mypy takes for no callable.
@@ -81,7 +82,15 @@ class Reading:
 
         several = joblib.effective_n_jobs(self._n_jobs) > 1
         n_seen = 0
-        with _progress_bar(self._source.n_rows, what) if self._verbose else nullcontext() as bar:
+        with progress_bar(
+            total=self._source.n_rows,
+            unit="row",
+            unit_scale=True,
+            desc=what or None,
+            # A log file needs a line now and then, a terminal a bar that moves.
+            mininterval=0.1 if sys.stderr.isatty() else 10,
+            disable=not self._verbose,
+        ) as bar:
             for n_of_part, ids, state in (
                 _in_processes(pieces, work, self._n_jobs) if several else _here(pieces, work)
             ):
@@ -89,8 +98,7 @@ class Reading:
                     for some in ids:
                         closed.add(some)
                 n_seen += n_of_part
-                if bar is not None:
-                    bar.update(n_of_part)
+                bar.update(n_of_part)
                 if state is not None:
                     yield state
         if not n_seen:
@@ -361,20 +369,6 @@ def _folder_for(path) -> str | None:
     if not os.path.isdir(path):
         raise InputError(f"folder is {brief(os.fspath(path))}, which is not a folder: make it.")
     return os.fspath(path)
-
-
-def _progress_bar(n_rows, what):
-    """Open a progress bar over rows."""
-    try:
-        from tqdm.auto import tqdm
-    except ImportError as error:
-        raise MissingPackageError(
-            "progress needs tqdm, which is not installed; pip install tqdm, or pass verbose=0."
-        ) from error
-
-    # A log file needs a line now and then, a terminal a bar that moves.
-    interval = 0.1 if sys.stderr.isatty() else 10
-    return tqdm(total=n_rows, unit="row", unit_scale=True, desc=what or None, mininterval=interval)
 
 
 def _here(pieces, work):

@@ -77,7 +77,7 @@ class AlignedRun(Result):
         return pd.DataFrame({"label": y_true, "score": y_score, "pooled": self.pooled})
 
     def _summary(self):
-        n_missing = len(self.missing_queries)
+        n_missing, n_left_out = len(self.missing_queries), len(self.unjudged_queries)
         queries = counted(self.index.n_queries, "query", "queries")
         if n_missing and self.keeps_missing_queries:
             queries += f", {n_missing:,} of them not in the run"
@@ -86,17 +86,13 @@ class AlignedRun(Result):
         retrieved = f"{counted(self.n_retrieved, 'document')} retrieved"
         if self.n_retrieved_unjudged:
             retrieved += f", {self.n_retrieved_unjudged:,} of them not judged"
-        parts = [queries, retrieved]
-        if self.n_judged_not_retrieved:
-            parts.append(f"{counted(self.n_judged_not_retrieved, 'judged document')} not retrieved")
-        if self.n_filtered:
-            parts.append(f"{counted(self.n_filtered, 'document')} filtered out")
-        if self.unjudged_queries:
-            parts.append(
-                f"{counted(len(self.unjudged_queries), 'query', 'queries')} without judgments left "
-                "out, with "
-                f"{counted(self.n_left_out, 'row')}"
-            )
+        left_out = f"{counted(n_left_out, 'query', 'queries')} without judgments left out, with "
+        others = (
+            (self.n_judged_not_retrieved, "judged document", "not retrieved"),
+            (self.n_filtered, "document", "filtered out"),
+        )
+        parts = [queries, retrieved, *(f"{counted(n, of)} {how}" for n, of, how in others if n)]
+        parts += [left_out + counted(self.n_left_out, "row")] if n_left_out else []
         return (f"{self.name}: " if self.name else "") + "; ".join(parts)
 
 
@@ -466,7 +462,13 @@ class QrelsIndex:
             # The first document, and the first that the judgments hold of its query.
             (own,) = docnos.take([0]).tolist()
             (theirs,) = self._docnos.take([np.searchsorted(self._codes, codes[0])]).tolist()
-            self._warn_of_other_documents(aligned, self.queries[codes[0]], own, theirs)
+            warn_user(
+                f"none of the {counted(aligned.n_retrieved, 'document')} that "
+                f"{_name_of(aligned.name)} retrieves is judged: of query "
+                f"{brief(self.queries[codes[0]])} it holds {brief(own)}, and the judgments hold "
+                f"{brief(theirs)}. Where ids differ in form, bring them to one.",
+                DataWarning,
+            )
         return aligned
 
     def _looks_swapped(self, run, scores):
@@ -476,16 +478,6 @@ class QrelsIndex:
             bool((pairs["label"] % 1 != 0).any() and not pairs.duplicated().any())
             and bool((np.abs(scores) <= _LARGEST_GRADE).all())
             and all(isinstance(each, Integral) for rows in run.values() for each in rows.values())
-        )
-
-    def _warn_of_other_documents(self, aligned, query, own, theirs):
-        """Warn that no retrieved document is judged, with an example of both kinds of ids."""
-        warn_user(
-            f"none of the {counted(aligned.n_retrieved, 'document')} that "
-            f"{_name_of(aligned.name)} retrieves is "
-            f"judged: of query {brief(query)} it holds {brief(own)}, and the judgments hold "
-            f"{brief(theirs)}. Where ids differ in form, bring them to one.",
-            DataWarning,
         )
 
     def _lay_out(self, codes, scores, docnos, in_run, *, keep_missing, **counts):

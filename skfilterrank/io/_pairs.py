@@ -139,14 +139,9 @@ class Table:
 
     def __init__(self, frame, name, line_of=None):
         self.name, self.line_of = name, line_of
-        if isinstance(frame, pd.DataFrame):
-            if any(level is not None for level in frame.index.names):
-                levels = [each for each in frame.index.names if each not in (None, *frame.columns)]
-                frame = frame.reset_index(level=levels)
-            self._present = [str(column) for column in frame.columns]
-        else:
-            self._present = list(frame.columns)
-        self._frame = frame
+        levels = [each for each in frame.index.names if each not in (None, *frame.columns)]
+        self._frame = frame.reset_index(level=levels) if levels else frame
+        self._present = [str(column) for column in self._frame.columns]
 
     def fail(self, row, what, rest=""):
         """Raise an error of what a row holds."""
@@ -191,7 +186,7 @@ class Table:
         column = self._frame[alias]
         if isinstance(column, pd.DataFrame):
             raise InputError(f"{self.name} has several columns {brief(alias)}; keep one of them.")
-        return column if isinstance(column, pd.Series) else pd.Series(column.to_list(), name=alias)
+        return column
 
     def ids(self, name) -> Tokens:
         """Return the texts of a column of ids; in a file none may be blank."""
