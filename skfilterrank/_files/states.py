@@ -3,7 +3,6 @@
 import hashlib
 import json
 import math
-from typing import get_args, get_type_hints
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from skfilterrank._files.files import (
     read_bytes,
     source_name,
 )
-from skfilterrank._lists.checks import check_count, is_level, is_number, one_of
+from skfilterrank._lists.checks import check_count, is_level, is_number
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 
 
@@ -70,21 +69,6 @@ def record(fields, *together):
         return {key: each(value[key], f"{where}{key}") for key, each in wanted.items()}
 
     return check
-
-
-def typed(kind, *left_out: str, **checks) -> dict:
-    """Make checks of the fields of a class from their types; `checks` are those of some."""
-    hints = get_type_hints(kind)
-    names = [name for name in hints if name not in left_out and not name.startswith("_")]
-    return {name: checks[name] if name in checks else _of_type(hints[name]) for name in names}
-
-
-def _of_type(hint):
-    """Make a check of a value of a type, or of one that may be None."""
-    if kinds := get_args(hint):
-        return optional(_of_type(kinds[0]))
-    known = {str: text, bool: one_of(True, False), int: count()}
-    return known.get(hint) or number(nan=True, infinite=True)
 
 
 def listed(check, least=0, most=None):

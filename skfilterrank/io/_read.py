@@ -328,7 +328,7 @@ def _run_columns(run):
     """Read the queries and documents of a run unchanged, and its scores."""
     if not is_frame(run):
         return run_frame(run, "run")[["qid", "docno", "score"]]
-    table = Table(run, "run")
+    table = Table(as_table(run, "score"), "run")
     scores = scores_of(table)
     columns = {name: table.column(name) for name in ("qid", "docno")}
     for name, column in columns.items():

@@ -7,17 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import skfilterrank
 from skfilterrank._files import states
-from skfilterrank._files.states import (
-    count,
-    listed,
-    number,
-    numbers,
-    optional,
-    pair,
-    record,
-    text,
-    typed,
-)
+from skfilterrank._files.states import count, listed, number, numbers, optional, pair, record, text
 from skfilterrank._lists.checks import check_count, check_k, check_share, one_of
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
@@ -281,25 +271,60 @@ def _certificate_from_json(value, name):
 
 
 _LEVEL = number(infinite=True)
+_BOUND = number(infinite=True, nan=True)
 _VALUE = number(nan=True)
+_IS = one_of(True, False)
 _CONFIDENCE = record({"name": one_of(*CONFIDENCES), "weights": optional(numbers())})
 _CALIBRATION = record(
-    typed(Calibration, quantiles=numbers(len(LEVELS), len(LEVELS), infinite=True))
+    {
+        "quantiles": numbers(len(LEVELS), len(LEVELS), infinite=True),
+        "share_shown": number(0, 1),
+        "n_queries": number(least=0),
+    }
 )
-_PROMISE = record(typed(RiskPromise, max_risk=check_share, k=check_k, among=one_of(*AMONG)))
-_CERTIFICATE = typed(
-    RiskCertificate,
-    # Where the scores come from is not known, and a given threshold is none of a file.
-    *("is_chosen", "assumes_unseen"),
-    promises=listed(_PROMISE, least=1),
-    confidence_level=optional(check_share),
+_PROMISE = record(
+    {
+        "risk": text,
+        "max_risk": check_share,
+        "k": check_k,
+        "lower": _BOUND,
+        "upper": _BOUND,
+        "n_queries": count(),
+        "n_tried": count(),
+        "observed": number(0, 1),
+        "upper_bound": number(0, 1),
+        "lower_bound": number(0, 1, nan=True),
+        "among": one_of(*AMONG),
+        "uses_machine": _IS,
+    }
 )
+_CERTIFICATE = {
+    "promises": listed(_PROMISE, least=1),
+    "confidence_level": optional(check_share),
+    "threshold": _LEVEL,
+    "value": _VALUE,
+    "exact": _IS,
+    "n_unjudged": count(),
+    "n_machine": count(),
+    "n_weighted": count(),
+    "max_shown": optional(check_count),
+    "shows_more": _IS,
+    "n_queries": count(),
+    "n_units": count(),
+    "unit": optional(text),
+    "n_labels": count(),
+    "share_answered": number(0, 1, nan=True),
+    "share_answered_lower": number(0, 1, nan=True),
+    "share_answered_upper": number(0, 1, nan=True),
+    "share_hidden": number(0, 1, nan=True),
+    "n_machine_queries": count(),
+}
 # Attributes of all thresholds, and attributes of some.
 _OF_ALL = {
     "measure": text,
     "level": optional(_LEVEL),
     "threshold": optional(_LEVEL),
-    "fitted_with_groups": one_of(True, False),
+    "fitted_with_groups": _IS,
 }
 _OF_SOME = {
     "caps": pair(optional(check_count), optional(check_count)),
