@@ -303,13 +303,13 @@ class DaskPartitions:
         frame = self._frame(wanted)
         ids = frame[wanted.query]
         if looks:
-            return WholeQueries(frame, ids)
+            return WholeQueries(frame, ids, wanted)
         if not self.is_whole and cut_query(ids, wanted.query) is not None:
             numbered = numbered_partitions(
                 _with_row_numbers, frame, meta=frame._meta.assign(**{_ROW: np.int64()})
             )
             frame = numbered.shuffle(on=wanted.query, ignore_index=True)
-        return WholeQueries(frame, None)
+        return WholeQueries(frame, None, wanted)
 
     def _frame(self, wanted):
         """Make a Dask DataFrame of the wanted columns, query ids without categories."""
@@ -329,24 +329,14 @@ class DaskPartitions:
 
 
 class WholeQueries:
-    """Partitions that hold whole queries, as is known or still to be seen."""
+    """Partitions that hold whole queries, as is known or still to be seen.
 
-    n_rows = None
-
-    def __init__(self, frame, ids_to_check):
-        self._frame, self._ids = frame, ids_to_check
-        self.looks_for_queries = ids_to_check is not None
-
-    def pieces(self, wanted: Wanted) -> "ClusterPass":
-        """Return one pass over them."""
-        return ClusterPass(self._frame, self._ids, wanted)
-
-
-class ClusterPass:
-    """One pass over partitions, whose results are made on the workers."""
+    Results are made on the workers.
+    """
 
     def __init__(self, frame, ids_to_check, wanted):
         self._frame, self._ids, self._wanted = frame, ids_to_check, wanted
+        self.looks_for_queries = ids_to_check is not None
 
     def each(self, work):
         """Yield the states of partitions, one after the other; queries are not looked at."""

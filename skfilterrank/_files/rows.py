@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.closed_queries import ClosedQueries, partitioned
-from skfilterrank._files.dask_frames import ClusterPass, DaskPartitions, is_bag
+from skfilterrank._files.dask_frames import DaskPartitions, WholeQueries, is_bag
 from skfilterrank._files.files import is_path
 from skfilterrank._files.files_of_rows import Files
 from skfilterrank._files.frames_of_rows import Frames, Wanted, is_frame
@@ -74,16 +74,14 @@ class Reading:
         merges : bool
             Whether results on a cluster are merged there.
         """
-        pieces = self._source.pieces(self._wanted)
-        if isinstance(pieces, ClusterPass):
-            yield from [pieces.fold(work, closed)] if merges else pieces.each(work)
+        source = self._source
+        if isinstance(source, WholeQueries):
+            yield from [source.fold(work, closed)] if merges else source.each(work)
             return
-        import joblib  # late: whoever only reads files does not wait for it
-
-        several = joblib.effective_n_jobs(self._n_jobs) > 1
+        pieces = source.pieces(self._wanted)
         n_seen = 0
         with progress_bar(
-            total=self._source.n_rows,
+            total=source.n_rows,
             unit="row",
             unit_scale=True,
             desc=what or None,
@@ -91,9 +89,7 @@ class Reading:
             mininterval=0.1 if sys.stderr.isatty() else 10,
             disable=not self._verbose,
         ) as bar:
-            for n_of_part, ids, state in (
-                _in_processes(pieces, work, self._n_jobs) if several else _here(pieces, work)
-            ):
+            for n_of_part, ids, state in _of_pieces(pieces, work, self._n_jobs):
                 if closed is not None:
                     for some in ids:
                         closed.add(some)
@@ -371,28 +367,16 @@ def _folder_for(path) -> str | None:
     return os.fspath(path)
 
 
-def _here(pieces, work):
-    """Take blocks one after the other; the last query of each goes on to the next."""
-    rows = None
-    for piece in pieces:
-        for block in piece.blocks():
-            if not len(block.ids):
-                continue
-            rows = block if rows is None else rows.join(block)
-            whole, rows = rows.split(len(rows.ids) - 1)
-            if len(whole.ids):
-                yield whole.n_rows, [whole.ids], work(whole)
-    if rows is not None:
-        yield rows.n_rows, [rows.ids], work(rows)
+def _of_pieces(pieces, work, n_jobs):
+    """Take pieces, in several processes if so wished; first and last queries are joined here."""
+    import joblib  # late: whoever only reads files does not wait for it
 
-
-def _in_processes(pieces, work, n_jobs):
-    """Take pieces in several processes; the first and last query of each is joined here."""
-    import joblib
-
-    folded = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
-        joblib.delayed(_fold)(piece, work) for piece in pieces
-    )
+    if joblib.effective_n_jobs(n_jobs) > 1:
+        folded = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
+            joblib.delayed(_fold)(piece, work) for piece in pieces
+        )
+    else:
+        folded = (_fold(piece, work) for piece in pieces)
     last = None
     for head, n_rows, ids, state, tail in folded:
         if head is None:

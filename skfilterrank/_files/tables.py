@@ -8,6 +8,7 @@ A carriage return within a text is written between quotes, and ends a row elsewh
 import csv
 import io
 import itertools
+import os
 import re
 
 import numpy as np
@@ -47,8 +48,7 @@ def is_table_name(path) -> bool:
 
 def _format_of(path):
     """Return the format of a table by the name of its file; None where it is no table."""
-    ending = re.search(r"\.[a-z]+\Z", unpacked_name(str(path)).lower())
-    return _SUFFIXES.get(ending[0]) if ending else None
+    return _SUFFIXES.get(os.path.splitext("x" + unpacked_name(str(path)).lower())[1])
 
 
 def table_stem(name, *endings) -> str:
@@ -62,17 +62,17 @@ def table_stem(name, *endings) -> str:
 
 def format_of_name(format, name):
     """Return the format from the argument, else from the end of the file's name."""
-    known = sorted(set(_SUFFIXES.values()))
-    if format is not None and format not in known:
-        raise InputError(f"format must be one of {', '.join(known)}, got {brief(format)}.")
-    format = format or _format_of(name)
-    if format is None:
+    known = ", ".join(sorted(set(_SUFFIXES.values())))
+    found = format or _format_of(name)
+    if found is None:
         raise InputError(
             f"the format of {name} cannot be told from its name: it ends in none of "
             f"{', '.join(_SUFFIXES)} (with or without {', '.join(ENDINGS)}). Pass format= one of "
-            f"{', '.join(known)}."
+            f"{known}."
         )
-    return format
+    if found not in _SUFFIXES.values():
+        raise InputError(f"format must be one of {known}, got {brief(format)}.")
+    return found
 
 
 def read_format(data, name, ids, format):
@@ -120,13 +120,13 @@ def read_separated(data, name, ids, format):
 def _check_separator(text, separator, format, name):
     """Raise where the names of several columns stand together in one, by other separators."""
     line, names = next(records_of(text, separator, name), (1, []))
-    others = [each for each in ";\t,|" if len(names) == 1 and each in names[0]]
+    others = [brief(each) for each in ";\t,|" if len(names) == 1 and each in names[0]]
     if others:
+        own = brief(separator)
         raise FileFormatError(
-            f"the names of columns are separated by {brief(others[0])}, where {format.upper()} has "
-            f"{brief(separator)}: write the table so, such as by pandas.read_csv(path, "
-            f"sep={brief(others[0])}).to_csv(path, sep={brief(separator)}, index=False), with "
-            "decimal=',' in read_csv where numbers have commas.",
+            f"the names of columns are separated by {others[0]}, where {format.upper()} has {own}: "
+            f"write the table so, such as by pandas.read_csv(path, sep={others[0]}).to_csv(path, "
+            f"sep={own}, index=False), with decimal=',' in read_csv where numbers have commas.",
             name,
             line,
         )

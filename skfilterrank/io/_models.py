@@ -129,7 +129,7 @@ def save_model(model, path) -> None:
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
         "version": skfilterrank.__version__,
-        "versions": _versions(_VERSIONED),
+        "versions": _versions(),
         "model": model,
     }
     try:
@@ -249,8 +249,8 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
         )
     if content["format_version"] > _FORMAT_VERSION:
         raise FileFormatError(
-            f"the model was saved by skfilterrank {content['version']}, which writes a newer "
-            f"format than skfilterrank {skfilterrank.__version__} reads; upgrade skfilterrank.",
+            f"skfilterrank {content['version']} writes a newer format than skfilterrank "
+            f"{skfilterrank.__version__} reads; upgrade skfilterrank.",
             name,
         )
     nodes = list(_nodes(_schema(data)))
@@ -273,19 +273,18 @@ def _skops_io():
     return skops.io
 
 
-def _versions(packages):
-    """Return the version of each package that is imported."""
-    loaded = {package: sys.modules.get(package) for package in packages}
+def _versions():
+    """Return the version of each package that is imported and that models are made of."""
+    loaded = {package: sys.modules.get(package) for package in _VERSIONED}
     return {package: module.__version__ for package, module in loaded.items() if module}
 
 
 def _warn_of_other_versions(content, nodes, name):
     """Warn where a package that the model is made of had another version when it was saved."""
     used = {node["__module__"].partition(".")[0] for node in nodes}
-    saved = content.get("versions", {})
-    saved = {package: saved[package] for package in _VERSIONED if package in used & saved.keys()}
-    now = _versions(saved)
-    others = [package for package in saved if saved[package] != now.get(package)]
+    saved, now = content.get("versions", {}), _versions()
+    known = [package for package in _VERSIONED if package in used & saved.keys()]
+    others = [package for package in known if saved[package] != now.get(package)]
     if others:
         then, today = (
             ", ".join(f"{_VERSIONED[package]} {versions.get(package)}" for package in others)
