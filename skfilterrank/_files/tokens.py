@@ -240,12 +240,7 @@ def arrow_texts(tokens):
 
 def distinct_column(codes, texts):
     """Make a column of texts[code] for each code, of the type that pandas gives to strings."""
-    dtype = _arrow_strings()
-    if dtype is None:
-        return np.array(texts, dtype=object)[codes]
-    import pyarrow as pa
-
-    return dtype.__from_arrow__(pa.array(texts, type=pa.large_string()).take(pa.array(codes)))
+    return pd.Series(texts, dtype=pd.Series([""]).dtype).array.take(codes)
 
 
 def _arrow_strings():

@@ -91,11 +91,7 @@ class TrecLines:
 
     def words(self, name) -> tuple[np.ndarray, Any]:
         """Return the code of each row's word in a column, and the distinct words."""
-        tokens = self._columns[name]
-        # Nearly all files have one word throughout.
-        if tokens.repeats().all():
-            return np.zeros(len(tokens), dtype=np.int64), tokens.take([0]).tolist()
-        return tokens.factorize()
+        return self._columns[name].factorize()
 
     def numbers(self, name, what):
         """Read a column of numbers; a text that is none is an error."""

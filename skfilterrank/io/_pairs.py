@@ -326,18 +326,16 @@ def _hidden(table, scores) -> np.ndarray:
     if not is_0.any():
         return is_0
     codes = pd.factorize(table.column("qid"), use_na_sentinel=False)[0]
-    n_queries = codes.max() + 1
-    if len(codes) > n_queries and has_rank_0.all():
+    if has_rank_0.all() and len(codes) > codes.max() + 1:
         raise InputError(
             f"{table.name} has the rank 0 in all rows, which means that all documents are hidden; "
             "leave out the column 'rank' if its scores rank the documents, or say with a column "
             "'shown' (True or False) what is hidden."
         )
-    best = np.full(n_queries, -np.inf)
-    np.fmax.at(best, codes, scores)
-    is_first = is_0 & (scores == best[codes])
-    n_of_rank_0 = np.bincount(codes, is_0)[best > -np.inf]
-    counts_from_0 = (n_of_rank_0 == 1).all() and (is_first == is_0).all()
+    # Where ranks count from 0, each list has one 0, at its best score.
+    best = pd.Series(scores).groupby(codes).transform("max").to_numpy()
+    n_of_rank_0 = np.bincount(codes, is_0)[codes]
+    counts_from_0 = (n_of_rank_0[best > -np.inf] == 1).all() and (scores == best)[is_0].all()
     return is_0 & (not counts_from_0)
 
 

@@ -103,19 +103,21 @@ def read_judged_table(
         )
     if table.empty:
         raise FileFormatError("the file holds no rows, only column names.", name)
-    levels = {}
-    for level, column in zip(("qid", "docno"), ids, strict=False):
-        levels[level] = text_ids(table[column], name, line_of)
-    if document is not None:
-        _check_unique(levels["qid"], levels["docno"], name, line_of)
+    keys = [text_ids(table[column], name, line_of) for column in ids]
+    index = pd.MultiIndex.from_arrays(keys, names=["qid", "docno"][: len(ids)])
+    if document is not None and (twice := index.duplicated()).any():
+        row = int(twice.argmax())
+        qid, docno = map(brief, index[row])
+        raise FileFormatError(
+            f"document {docno} occurs a second time in query {qid}; keep one judgment per document "
+            "and query.",
+            name,
+            line_of(row),
+        )
     table = table.drop(columns=ids)
     if label is not None:
         table[label] = _as_labels(table[label], name, line_of)
-    table.index = (
-        pd.Index(levels["qid"], name="qid")
-        if document is None
-        else pd.MultiIndex.from_arrays(list(levels.values()), names=list(levels))
-    )
+    table.index = pd.Index(keys[0], name="qid") if document is None else index
     return table
 
 
@@ -145,16 +147,3 @@ def _is_float(label):
         return isinstance(label, numbers.Number) and not np.isinf(float(label))
     except (OverflowError, TypeError):
         return False
-
-
-def _check_unique(qids, docnos, name, line_of):
-    """Raise on the first document that occurs a second time in its query."""
-    twice = pd.DataFrame({"qid": qids, "docno": docnos}).duplicated().to_numpy()
-    if twice.any():
-        row = int(twice.argmax())
-        raise FileFormatError(
-            f"document {brief(docnos[row])} occurs a second time in query {brief(qids[row])}; "
-            "keep one judgment per document and query.",
-            name,
-            line_of(row),
-        )
