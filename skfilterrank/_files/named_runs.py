@@ -61,21 +61,17 @@ def named_runs(runs, *, least: int = 1) -> dict:
 
 def are_several_runs(source) -> bool:
     """Tell whether these are runs by name or a list of runs."""
-    is_other = is_path(source) or is_table(source) or hasattr(source, "read")
-    return isinstance(source, Mapping | list | tuple) and not is_other and are_runs(source)
+    return isinstance(source, Mapping | list | tuple) and not is_table(source) and are_runs(source)
 
 
 def are_runs(systems) -> bool:
     """Tell whether these are runs in some form, rather than scores."""
     if is_path(systems) or is_by_query(systems):
         return True
-    if isinstance(systems, Mapping):
-        systems = systems.values()
-    elif not isinstance(systems, list | tuple):
-        return False
-    return any(
+    runs = systems.values() if isinstance(systems, Mapping) else systems
+    return isinstance(systems, Mapping | list | tuple) and any(
         is_path(run) or is_table(run) or hasattr(run, "read") or hasattr(run, "columns")
-        for run in systems
+        for run in runs
     )
 
 

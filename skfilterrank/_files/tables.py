@@ -104,12 +104,12 @@ def read_separated(data, name, ids, format):
         _check_widths(records_of(text, separator, name), name)
 
     for place, column in enumerate(table.columns):
+        values = table.iloc[:, place]
         if column not in ids:
-            table.isetitem(place, _numbers_with_nan(table.iloc[:, place]))
-    if "'" in text:
-        for place, column in enumerate(table.columns):
-            if column in ids or column == "run":
-                table.isetitem(place, table.iloc[:, place].map(restored))
+            values = _numbers_with_nan(values)
+        if "'" in text and (column in ids or column == "run"):
+            values = values.map(restored)
+        table.isetitem(place, values)
 
     def line_of(row):
         return next(itertools.islice(records_of(text, separator, name), row + 1, None))[0]
@@ -243,11 +243,11 @@ def csv_text(frame: pd.DataFrame, *, index=True, header=True) -> str:
     """Write a table as CSV in which no text is a formula; named index levels are columns."""
     if index:
         frame = frame.reset_index()
-    texts = {}
-    for place, dtype in enumerate(frame.dtypes):
-        if not pd.api.types.is_numeric_dtype(dtype):
-            texts[place] = frame.iloc[:, place].map(_without_formula)
-    columns = [texts.get(place, frame.iloc[:, place]) for place in range(frame.shape[1])]
+    is_number = pd.api.types.is_numeric_dtype
+    columns = [
+        column if is_number(column.dtype) else column.map(_without_formula)
+        for _, column in frame.items()
+    ]
     table = pd.concat(columns, axis=1)
     # Up to Python 3.12 only what ends a row is put between quotes: both characters, then.
     text = table.to_csv(index=False, header=header, lineterminator="\r\n")

@@ -499,34 +499,31 @@ class QrelsIndex:
         # Few rows are judged: only these are looked for, the others come in one piece.
         order = rank_order(codes, scores, None if counts["ties"] == "stable" else docnos)
         before = np.cumsum(retrieved) - retrieved
-        found = _positions(order, hits, len(codes)) + (starts - before)[codes[hits]]
+        positions = np.empty(len(codes), dtype=np.int64)
+        positions[order] = np.arange(len(codes))
+        found = positions[hits] + (starts - before)[codes[hits]]
         is_retrieved = np.repeat(
             np.tile([True, False], n_queries), np.column_stack((retrieved, missed)).ravel()
         )
         behind = np.arange(len(absent)) - np.repeat(np.cumsum(missed) - missed, missed)
         absent_places = np.repeat(starts + retrieved, missed) + behind
 
-        y_true = np.full(n_rows, np.nan)
-        y_true[found] = self._labels[judged]
-        y_true[absent_places] = self._labels[absent]
         y_score = np.full(n_rows, -np.inf)
         y_score[is_retrieved] = scores[order]
-        pooled = np.zeros(n_rows, dtype=bool)
-        pooled[found] = True
-        pooled[absent_places] = True
 
-        probabilities = None
-        if self._probabilities is not None:
-            probabilities = np.full(n_rows, np.nan)
-            probabilities[found] = self._probabilities[judged]
-            probabilities[absent_places] = self._probabilities[absent]
+        def laid_out(values, other):
+            laid = np.full(n_rows, other)
+            laid[found], laid[absent_places] = values[judged], values[absent]
+            return laid
 
         filled = sizes > 0
         return AlignedRun(
-            y_true=y_true,
+            y_true=laid_out(self._labels, np.nan),
             y_score=y_score,
-            pooled=pooled,
-            inclusion_probability=probabilities,
+            pooled=laid_out(np.ones(self.n_pooled, dtype=bool), False),
+            inclusion_probability=None
+            if self._probabilities is None
+            else laid_out(self._probabilities, np.nan),
             index=GroupIndex(
                 self.queries[filled],
                 sizes[filled],
@@ -561,15 +558,6 @@ class QrelsIndex:
 
 def _name_of(name):
     return "the run" if name is None else f"the run {brief(name)}"
-
-
-def _positions(order, rows, n_rows):
-    """Return the places of some rows in an order of all."""
-    if isinstance(order, slice):
-        return rows
-    positions = np.empty(n_rows, dtype=np.int64)
-    positions[order] = np.arange(n_rows)
-    return positions[rows]
 
 
 def rank_order(codes, scores, docnos):
