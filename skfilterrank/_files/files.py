@@ -4,6 +4,7 @@ import bz2
 import errno
 import functools
 import gzip
+import itertools
 import json
 import lzma
 import os
@@ -25,7 +26,7 @@ from skfilterrank.exceptions import (
     brief,
 )
 
-_CHUNK_BYTES = 1 << 25
+_CHUNK_BYTES, _CHUNK_LINES = 1 << 25, 1 << 15
 # Open files, whose users would not see a new one.
 _OPEN = "/dev/fd/", "/dev/std", "/proc/"
 # Number of packed bytes to unpack at a time, since a byte can stand for many thousands.
@@ -262,6 +263,13 @@ def open_for_writing(target):
                 yield _text_writer(zipped)
         else:
             yield _text_writer(raw)
+
+
+def write_lines(target, lines):
+    """Write lines of text, of which few are in memory at a time, as `open_for_writing` does."""
+    with open_for_writing(target) as write:
+        while text := "".join(itertools.islice(lines, _CHUNK_LINES)):
+            write(text)
 
 
 def _text_writer(handle):

@@ -261,23 +261,23 @@ def id_tokens(column, name, fail=_fail, *, may_be_blank=True):
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
-    tokens = _id_tokens(column, name, fail, column.isna().to_numpy())
-    if not may_be_blank:
+    missing = column.isna().to_numpy()
+    if missing.any():
+        lacking = [int(missing.argmax())]
+    else:
+        tokens = _id_tokens(column, name, fail)
+        if may_be_blank:
+            return tokens
         first = tokens.data[tokens.starts]
         rows = np.flatnonzero((tokens.lengths == 0) | (first <= ord(" ")) | (first > 127))
-        blank = [row for row, text in zip(rows, tokens.take(rows).tolist()) if not text.strip()]
-        if blank:
-            _lack(int(blank[0]), name, fail)
-    return tokens
+        lacking = [row for row, text in zip(rows, tokens.take(rows).tolist()) if not text.strip()]
+        if not lacking:
+            return tokens
+    return fail(int(lacking[0]), f"no id in column {brief(name)}", "; every row needs one.")
 
 
-def _lack(row, name, fail):
-    fail(row, f"no id in column {brief(name)}", "; every row needs one.")
-
-
-def _id_tokens(column, name, fail, missing):
-    if missing.any():
-        _lack(int(missing.argmax()), name, fail)
+def _id_tokens(column, name, fail):
+    """Make tokens of a column in which no id is missing."""
     if is_arrow_text(column.dtype):
         array = column.array.__arrow_array__()
         array = array.combine_chunks() if hasattr(array, "combine_chunks") else array

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from skfilterrank._files.files import check_target, iter_line_chunks, open_for_writing, source_name
+from skfilterrank._files.files import check_target, iter_line_chunks, source_name, write_lines
 from skfilterrank._lists.checks import (
     as_column,
     as_number_array,
@@ -336,10 +336,7 @@ def write_letor(path, X, y, groups, *, docnos=None) -> None:
     labels = [str(int(v)) if v.is_integer() and abs(v) < 1e15 else repr(v) for v in y.tolist()]
     comments = [f" #docid = {docno}" if docno else "" for docno in docnos]
     rows = _sparse_rows(X) if sp.issparse(X) else _dense_rows(X)
-    with open_for_writing(path) as write:
-        lines = map("{} qid:{}{}{}\n".format, labels, qids, rows, comments)
-        while text := "".join(itertools.islice(lines, 10_000)):
-            write(text)
+    write_lines(path, map("{} qid:{}{}{}\n".format, labels, qids, rows, comments))
 
 
 def _written_ids(ids, name, forbidden, empty=False):

@@ -1,7 +1,6 @@
 """Writers of runs and judgments in TREC format."""
 
 import importlib.util
-import itertools
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -9,7 +8,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.files import check_target, open_for_writing
+from skfilterrank._files.files import check_target, open_for_writing, write_lines
 from skfilterrank._files.named_runs import as_table, is_frame
 from skfilterrank._files.tokens import arrow_texts
 from skfilterrank._lists.checks import as_column, as_floats, check_number, check_scores
@@ -270,7 +269,7 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
     _check_ids([] if rows.judges is None else rows.judges.names, "judged_by")
     iterations = iterations_of(rows.judges, len(labels))
     columns = _query_names(rows), iterations, docnos, _number_texts(labels)
-    _write_lines(path, "{} {} {} {}\n", columns)
+    write_lines(path, map("{} {} {} {}\n".format, *columns))
 
 
 def write_prels(path, prels) -> None:
@@ -330,15 +329,7 @@ def write_prels(path, prels) -> None:
             "people's labels, and this format names no judges; write such rows by write_qrels."
         )
     columns = _number_texts(rows.values), _number_texts(rows.probabilities)
-    _write_lines(path, "{} {} {} 1 {}\n", (_query_names(rows), docnos, *columns))
-
-
-def _write_lines(path, form, columns):
-    """Write a line of this form for each row of the columns."""
-    lines = map(form.format, *columns)
-    with open_for_writing(path) as write:
-        while text := "".join(itertools.islice(lines, _CHUNK_LINES)):
-            write(text)
+    write_lines(path, map("{} {} {} 1 {}\n".format, _query_names(rows), docnos, *columns))
 
 
 def _judged_rows(frame, argument, *, may_lack):
