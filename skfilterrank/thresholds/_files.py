@@ -20,7 +20,6 @@ from skfilterrank.thresholds._risks import AMONG, read_promises
 
 NOT_FITTED = "This %(name)s is not fitted. Call fit(scores, y, groups=...) first."
 _FORMAT = "skfilterrank threshold 1"
-_FORMER = {"skfilterrank filter": "Fit the threshold again, and save it."}
 
 
 class SavedAsJson:
@@ -93,7 +92,7 @@ def load_threshold(source) -> SavedAsJson:
     >>> bool((load_threshold(path).predict(scores) == threshold.predict(scores)).all())
     True
     """
-    return states.read_state(source, _FORMAT, threshold_from_json, _FORMER)
+    return states.read_state(source, _FORMAT, threshold_from_json)
 
 
 def threshold_checksum(threshold: SavedAsJson) -> str:
