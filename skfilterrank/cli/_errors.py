@@ -163,6 +163,11 @@ def note_given(names) -> None:
     _GIVEN.update(names)
 
 
+def is_given(name) -> bool:
+    """Return whether an argument is given."""
+    return name in _GIVEN
+
+
 def refuse(names, why) -> None:
     """Raise for an option that is given and has no meaning beside the others."""
     for name in names:

@@ -120,7 +120,6 @@ _WORDS = {
     "gains": "the label is the gain",
     "holes": "default",
     "test": "by the measure",
-    "correction": "holm",
 }
 _DATA = re.compile(r'<div id="data" hidden="" data-report="([^"]*)"')
 

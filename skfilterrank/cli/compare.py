@@ -14,22 +14,16 @@ def compare(
     *,
     scores: bool = False,
     measure: t.Measures = MEASURES,
-    test: Annotated[
-        str | None, Arg(choices=tuple(TEST_TITLES), metavar="TEST", shown="by the measure")
-    ] = None,
-    correction: Annotated[
-        str | None, Arg(choices=(*CORRECTION_NAMES, "none"), metavar="HOW", shown="holm")
-    ] = None,
+    test: Annotated[str | None, Arg(choices=tuple(TEST_TITLES), metavar="TEST")] = None,
+    correction: Annotated[str, Arg(choices=(*CORRECTION_NAMES, "none"), metavar="HOW")] = "holm",
     baseline: t.Baseline = None,
-    n_resamples: Annotated[
-        int, Arg("resamples of tests that resample", t.positive, metavar="N")
-    ] = 10_000,
+    n_resamples: t.Number = 10_000,
     format: Annotated[str | None, t.format_arg(*t.TABLES)] = None,
     out: t.Out = None,
-    html: Annotated[str | None, Arg(convert=t.page, metavar="REPORT", file="write")] = None,
+    html: t.Report = None,
     before: Annotated[str | None, Arg(metavar="REPORT", file="read")] = None,
     open: Annotated[
-        list[tuple[str, str]] | None, Arg(convert=t.pairs, metavar="RUN=RUN,...", shown="the best")
+        list[tuple[str, str]] | None, Arg(convert=t.pairs, metavar="RUN=RUN,...")
     ] = None,
     topics: t.Topics = None,
     docs: t.Docs = None,
@@ -48,9 +42,11 @@ def compare(
     scores
         take the files for values of evaluate --per-query or trec_eval -q
     test
-        test of significance; see help comparisons
+        test of significance; see help comparisons (default: by the measure)
     correction
         correction of p values; see help comparisons
+    n_resamples
+        resamples of tests that resample
     confidence_level
         level of intervals; pairs differ where p <= 1 - level
     html
@@ -58,7 +54,7 @@ def compare(
     before
         earlier report; the new one tells what is different now
     open
-        pairs of runs whose documents the report shows
+        pairs of runs whose documents the report shows (default: the best)
 
     Examples
     --------
@@ -67,7 +63,7 @@ def compare(
     """
     options: dict[str, Any] = {**locals(), **vars(reading), **vars(sampling)}
     from skfilterrank.cli import _compare as work
-    from skfilterrank.cli._errors import refuse
+    from skfilterrank.cli._errors import is_given, refuse
     from skfilterrank.cli._inputs import Holes
     from skfilterrank.cli._output import chosen_format, tell
 
@@ -102,10 +98,9 @@ def compare(
 
         page = _report.Page(html, before, open, topics, docs, text, options)
     format = chosen_format(format, out, t.TABLES)
-    corrected = None if correction == "none" else correction or "holm"
     chosen = None if measure is MEASURES else list(measure)
     how: dict[str, Any] = {
-        "correction": corrected,
+        "correction": None if correction == "none" else correction,
         "baseline": baseline,
         "random_state": random_state,
     }
@@ -121,6 +116,6 @@ def compare(
             how["baseline"] = work.name_of_baseline(baseline, dict.fromkeys(systems))
         else:
             values, lists = work.measured(qrels, runs, list(measure), reading, holes, n_jobs)
-        work.print_comparisons(values, lists, how, correction is not None, page, format, out)
+        work.print_comparisons(values, lists, how, is_given("correction"), page, format, out)
     if html:
         tell(f"report: {html}")

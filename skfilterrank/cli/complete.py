@@ -1,9 +1,8 @@
 """``skfilterrank complete``: predict the labels that nobody made."""
 
-from typing import Annotated, Any
+from typing import Any, Literal
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._parser import Arg
 
 _SHOWN = 10
 _DONE = {"copy": "copied", "pool": "model of all queries", "leave": "left unjudged"}
@@ -18,15 +17,11 @@ def complete(
     holes: t.Holes = None,
     document: t.Document = None,
     text: t.Text = None,
-    input_format: Annotated[
-        str | None, Arg(choices=("csv", "tsv", "jsonl", "parquet"), shown="by their names")
-    ] = None,
-    labels: Annotated[str, Arg(choices=("hard", "soft"))] = "hard",
-    one_class: Annotated[str, Arg(choices=("leave", "copy", "pool"))] = "leave",
-    unjudged_query: Annotated[str, Arg(choices=("leave", "pool"))] = "leave",
-    list_missing: Annotated[
-        str | None, Arg(convert=t.file_to_write, metavar="FILE", file="write")
-    ] = None,
+    input_format: Literal["csv", "tsv", "jsonl", "parquet"] | None = None,
+    labels: Literal["hard", "soft"] = "hard",
+    one_class: Literal["leave", "copy", "pool"] = "leave",
+    unjudged_query: Literal["leave", "pool"] = "leave",
+    list_missing: t.NewFile = None,
     n_jobs: t.NJobs = None,
     out: t.Out = None,
 ) -> None:
@@ -41,7 +36,7 @@ def complete(
     runs
         runs whose documents are completed, too
     input_format
-        format of DOCS
+        format of DOCS (default: by their names)
     labels
         one of the query's labels, or the expected label with four digits, which trec_eval does
         not read

@@ -1,9 +1,6 @@
 """``skfilterrank demo``: the main job on built-in data."""
 
-from typing import Annotated
-
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._parser import Arg
 
 PICTURE = "skfilterrank-demo.png"
 _TRAIN_SHARE = 0.7
@@ -17,7 +14,7 @@ _COLOURS = {2: ("good", "#1a7f4b"), 1: ("useful", "#8fce9f"), -1: ("bad", "#c036
 
 def demo(
     *,
-    n_queries: Annotated[int, Arg(convert=t.positive, metavar="N")] = 3000,
+    n_queries: t.Number = 3000,
     plot: t.Plot = None,
     random_state: t.RandomState = 0,
 ) -> None:

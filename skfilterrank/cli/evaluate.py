@@ -28,7 +28,7 @@ def evaluate(
     *,
     measure: t.Measures = MEASURES,
     per_query: bool = False,
-    slices: Annotated[str | None, Arg(metavar="FILE", file="read")] = None,
+    slices: t.File = None,
     sort: Annotated[str | None, Arg(metavar="MEASURE")] = None,
     keep_going: bool = False,
     format: Annotated[str | None, t.format_arg(*_FORMATS)] = None,

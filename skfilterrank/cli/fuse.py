@@ -1,6 +1,6 @@
 """``skfilterrank fuse``: make one run of several."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._parser import Arg
@@ -25,16 +25,14 @@ def fuse(
     *,
     method: Annotated[str | None, Arg(choices=BY_RANKS + BY_SCORES, shown="rrf")] = None,
     normalize: Annotated[str | None, Arg(choices=NORMALIZATIONS, shown="minmax")] = None,
-    rrf_k: Annotated[float | None, Arg(convert=t.number, metavar="NUMBER", shown=60)] = None,
-    persistence: Annotated[float | None, Arg(convert=t.share, metavar="P", shown=0.8)] = None,
+    rrf_k: Annotated[float | None, Arg(convert=t.number, metavar="NUMBER")] = None,
+    persistence: Annotated[float | None, Arg(convert=t.share, metavar="P")] = None,
     weights: Annotated[
-        dict[str, float] | None, Arg(convert=t.weights, metavar="RUN=WEIGHT,...", shown=1)
+        dict[str, float] | None, Arg(convert=t.weights, metavar="RUN=WEIGHT,...")
     ] = None,
-    filtered: Annotated[str, Arg(choices=("all", "majority", "any"))] = "all",
+    filtered: Literal["all", "majority", "any"] = "all",
     qrels: Annotated[str | None, Arg(metavar="QRELS", file="read")] = None,
-    learn: Annotated[
-        str | None, Arg(choices=("method", "weights", "logistic"), shown="method with --qrels")
-    ] = None,
+    learn: Literal["method", "weights", "logistic"] | None = None,
     measure: t.Measures = (),
     gains: t.Gains = None,
     holes: t.Holes = None,
@@ -53,17 +51,17 @@ def fuse(
     normalize
         scale that scores of a run for a query are brought to
     rrf_k
-        constant of rrf
+        constant of rrf (default: 60)
     persistence
-        constant of rbc
+        constant of rbc (default: 0.8)
     weights
-        weight of each run, by the name of its file without .gz and .txt
+        weight of each run, by the name of its file without .gz and .txt (default: 1)
     filtered
         runs that must leave a document out to have it left out
     qrels
         judgments to learn from
     learn
-        settings that are learned; see help fusion
+        settings that are learned; see help fusion (default: method with --qrels)
     measure
         measure to learn for (default: ndcg_f@10)
     depth

@@ -15,11 +15,9 @@ def monitor(
     run: Annotated[str | None, Arg(metavar="RUN", file="read")] = None,
     qrels: Annotated[str | None, Arg(metavar="QRELS", file="read")] = None,
     filter_scores: t.FilterScores = None,
-    state: Annotated[str | None, Arg(convert=t.file_to_write, metavar="FILE", file="write")] = None,
-    confidence_level: Annotated[
-        float | None, Arg(convert=t.share, metavar="P", shown="that of THRESHOLD")
-    ] = None,
-    queries_per_false_alarm: Annotated[int | None, Arg(convert=t.positive, metavar="N")] = None,
+    state: t.NewFile = None,
+    confidence_level: Annotated[float | None, Arg(convert=t.share, metavar="P")] = None,
+    queries_per_false_alarm: t.Count = None,
     allow_repeats: bool = False,
     gains: t.Gains = None,
     holes: t.Holes = None,
@@ -48,7 +46,7 @@ def monitor(
         file that keeps what was counted, for the next call; by default it stands beside
         THRESHOLD, with the ending .monitor.json
     confidence_level
-        confidence level of intervals and of the alarm
+        confidence level of intervals and of the alarm (default: that of THRESHOLD)
     queries_per_false_alarm
         least mean number of queries before a false alarm
     allow_repeats

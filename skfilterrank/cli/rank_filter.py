@@ -1,12 +1,13 @@
 """``skfilterrank rank-filter``: train models that rank and filter, and compare them."""
 
 import argparse
-from typing import Annotated
+from typing import Annotated, Literal
 
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._parser import Arg, similar
 
 _K = 3
+_folds = t.numeric(int, "a whole number from 2 up", lambda value: 1 < value < 2**31)
 
 
 def _models(text):
@@ -22,26 +23,19 @@ def _models(text):
     return listed
 
 
-def _folds(text):
-    """Read a number of folds."""
-    return t.whole(text, 2, "a whole number from 2 up")
-
-
 def rank_filter(
     train: Annotated[str, Arg(metavar="TRAIN", file="read")],
     *,
-    test_data: Annotated[str | None, Arg(metavar="FILE", file="read")] = None,
+    test_data: t.File = None,
     cv: Annotated[int | None, Arg(convert=_folds, metavar="N")] = None,
     models: Annotated[list[str] | None, Arg(convert=_models, metavar="A,B")] = None,
-    learner: Annotated[
-        str, Arg(choices=("auto", "linear", "trees", "blend"), metavar="NAME")
-    ] = "auto",
+    learner: Annotated[Literal["auto", "linear", "trees", "blend"], Arg(metavar="NAME")] = "auto",
     gains: t.Gains = None,
     cutting: t.Cutting,
     baseline: t.Baseline = None,
     columns: t.ColumnOptions,
-    save: t.Save = None,
-    out_run: t.Save = None,
+    save: t.NewFile = None,
+    out_run: t.NewFile = None,
     plot: t.Plot = None,
     format: Annotated[str | None, t.format_arg(*t.TABLES)] = None,
     out: t.Out = None,
@@ -68,18 +62,6 @@ def rank_filter(
         gain of each label, as Bad=-1,Good=1; or exp2
     baseline
         system to compare with (default: the best model's ranking)
-    label
-        column of the label
-    text
-        column with the text of the document
-    query_text
-        columns with texts of the query (default: guessed)
-    same
-        columns of document and query to be compared (default: guessed)
-    numeric
-        columns of numbers (default: all)
-    categorical
-        columns of categories (default: none)
     save
         save the best model, fitted on all of TRAIN, for apply
     out_run

@@ -7,7 +7,6 @@ from skfilterrank.cli._parser import Arg
 
 CONFIDENCES = ("best_score", "score_gap", "score_std", "score_regression")
 RULES = ("ratio", "price", "subset", "harm")
-_Count = Annotated[int | None, Arg(convert=t.positive, metavar="N")]
 
 
 def threshold(
@@ -16,16 +15,16 @@ def threshold(
     *,
     cutting: t.Cutting,
     abstain: Annotated[str | None, Arg(choices=CONFIDENCES)] = None,
-    max_shown: _Count = None,
-    min_shown: _Count = None,
+    max_shown: t.Count = None,
+    min_shown: t.Count = None,
     filter_scores: t.FilterScores = None,
     rule: Annotated[str | None, Arg(choices=RULES, shown="ratio")] = None,
-    clusters: Annotated[str | None, Arg(metavar="FILE", file="read")] = None,
+    clusters: t.File = None,
     machine_labels: Annotated[str | None, Arg(metavar="QRELS", file="read")] = None,
     gains: t.Gains = None,
     holes: t.Holes = None,
-    save: t.Save = None,
-    html: Annotated[str | None, Arg(convert=t.page, metavar="REPORT", file="write")] = None,
+    save: t.NewFile = None,
+    html: t.Report = None,
     format: Annotated[str | None, t.format_arg(*t.TABLES)] = None,
     out: t.Out = None,
 ) -> None:
