@@ -148,7 +148,7 @@ def print_comparisons(values, lists, how, is_corrected, page, format, out):
 
 def print_estimates(sample, how, confidence_level, page, format, out):
     """Estimate and compare the runs by each measure, and write the report, if any, and tables."""
-    sampled = estimated(*sample, confidence_level)
+    sampled = estimated(*sample)
     estimates, found = sampled.estimates, {}
     for name in estimates.measures:
         pairs = estimates.compare(name, baseline=how["baseline"], correction=how["correction"])

@@ -42,13 +42,12 @@ class Sampled:
 
 def check(sampling, reading, holes) -> None:
     """Raise for options on how values are had where nothing is estimated."""
-    expected: dict[str, tuple[Any, Any]] = {
-        "ties": (reading.ties, "docno"),
-        "precision": (reading.precision, "double"),
-        "holes unjudged": (holes.unjudged, "zero"),
-        "holes undefined": (holes.undefined, 0.0),
-    }
-    for name, (given, only) in expected.items():
+    for name, given, only in (
+        ("ties", reading.ties, "docno"),
+        ("precision", reading.precision, "double"),
+        ("holes unjudged", holes.unjudged, "zero"),
+        ("holes undefined", holes.undefined, 0.0),
+    ):
         if given != only:
             raise InputError(
                 f"--{name} {given}: values are estimated with {only} alone. Leave it out."
@@ -58,17 +57,17 @@ def check(sampling, reading, holes) -> None:
             "--holes missing=drop: where values are estimated all runs have the queries of the "
             "pool. --holes missing=empty counts those that they lack as empty lists."
         )
-    if sampling.prels is not None and text_gains(reading.gains, holes):
-        # The format of samples holds numbers alone.
-        numbered_gains(reading.gains)
     if holes.predicted == "use":
         raise InputError(
             "--holes predicted=use: a machine's labels are no sample of people's. Give them by "
             "--machine-qrels."
         )
+    if sampling.prels is not None and text_gains(reading.gains, holes):
+        # The format of samples holds numbers alone.
+        numbered_gains(reading.gains)
 
 
-def estimated(qrels, runs, measures, sampling, reading, holes, confidence_level) -> Sampled:
+def estimated(qrels, runs, measures, sampling, reading, holes) -> Sampled:
     """Estimate the values of runs, which are paths by name."""
     check(sampling, reading, holes)
     measures = parse_measures(list(measures or MEASURES))
@@ -100,7 +99,7 @@ def estimated(qrels, runs, measures, sampling, reading, holes, confidence_level)
             unit=unit,
             target=target,
             gains=gains,
-            confidence_level=confidence_level,
+            confidence_level=sampling.confidence_level,
         )
     except SkfilterrankError as error:
         error.add_note(f"(qrels: {path}; 'skfilterrank judge --strategy sample' draws samples)")
@@ -193,20 +192,17 @@ def estimates_section(estimates, by) -> Section:
     """Return estimates with their intervals; the best by a measure first, where one is named."""
     frame, names = estimates.to_frame(), list(estimates.runs)
     if by is not None:
-        is_greater = estimates.results[by].greater_is_better
-        order = frame.loc[by, "value"].sort_values(ascending=not is_greater, kind="stable")
+        is_least_first = not estimates.results[by].greater_is_better
+        order = frame.loc[by, "value"].sort_values(ascending=is_least_first, kind="stable")
         names = order.index.tolist()
-    rows = [["run"]]
-    for name in estimates.measures:
-        rows[0] += [name, interval_text(estimates.confidence_level)]
+    interval = interval_text(estimates.confidence_level)
+    rows = [["run", *(text for name in estimates.measures for text in (name, interval))]]
     records: list = []
-    for name in names:
-        values = {each: frame.loc[each, name].to_dict() for each in estimates.measures}
-        records.append({"run": name} | origin_of(estimates) | {"measures": values})
-        cells = [
-            (f"{each['value']:.4f}", f"{each['low']:.4f} {each['high']:.4f}")
-            for each in values.values()
-        ]
-        rows.append([name, *(cell for pair in cells for cell in pair)])
+    for run in names:
+        values = {name: frame.loc[name, run].to_dict() for name in estimates.measures}
+        records.append({"run": run} | origin_of(estimates) | {"measures": values})
+        rows.append([run])
+        for each in values.values():
+            rows[-1] += [f"{each['value']:.4f}", f"{each['low']:.4f} {each['high']:.4f}"]
     by_run = pd.concat([frame.swaplevel().loc[[name]] for name in names])
     return Section(by_run, records, rows, head=estimates.made_from)
