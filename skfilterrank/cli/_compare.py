@@ -21,7 +21,7 @@ from skfilterrank.cli._inputs import (
     source,
     with_standard_input,
 )
-from skfilterrank.cli._output import Section, is_verbose, opened, print_sections, progress, tell
+from skfilterrank.cli._output import Section, call, opened, print_sections, progress, tell
 from skfilterrank.comparison import (
     SystemScores,
     compare_systems,
@@ -195,7 +195,7 @@ def tell_settings(comparisons, is_corrected) -> None:
     for name, each in comparisons.items():
         for note in notes(each):
             tell(f"{name}: {note[0].lower()}{note[1:].removesuffix('.')}")
-        if is_verbose() and known_measure(name) is None:
+        if call.is_verbose and known_measure(name) is None:
             tell(f"{name} is not a measure of skfilterrank: greater is taken to be better")
 
 

@@ -5,7 +5,7 @@ import re
 import stat
 from pathlib import Path
 
-from skfilterrank.cli._output import say, tell
+from skfilterrank.cli._output import call, say, tell
 from skfilterrank.exceptions import InputError, brief
 
 # Arguments of functions that an option of another name stands for.
@@ -49,9 +49,6 @@ _PHRASES = {
     " or functions, got": ", got",
     "assessor_name is for tool='page' alone": "--assessor is for --page and the terminal alone",
     "(unjudged label)": "(--holes unjudged-label)",
-    "ExpectedThreshold takes": "--threshold expected takes",
-    "LearnedThreshold takes": "--threshold learned takes",
-    "PerQueryThreshold takes": "--threshold per_query takes",
     "pass a greater max_bytes= to load_model": "load it in Python with a greater max_bytes",
     "pass trusted=": "load it in Python with trusted=",
 }
@@ -64,58 +61,45 @@ _ARGUMENT = re.compile(
 _BARE = re.compile(r"(?<![\w.,(='\"`@/-])(?P<name>[a-z]+(?:_[a-z]+)+)(?![\w=('\"`@])")
 _FIRST = re.compile(r"^(?P<name>[a-z]+)(?= (must|has|names|is) |\[)")
 _WORD = re.compile(r"\b(?P<name>missing|predicted|unjudged|ties) (?P<value>'\w+')")
+_THRESHOLD = re.compile(r"\b(Expected|Learned|Per)(Query)?Threshold takes")
 _ROW = re.compile(r"(?P<query>query ('[^']*'|[-\d.]+)) row (?P<row>\d+)")
-
-# State of the running command: spelling of its arguments, warnings that it gave, arguments that it
-# was given, and documents of the rows of its lists.
-_WRITTEN: dict[str, str] = {}
-_SAID: set[str] = set()
-_GIVEN: set[str] = set()
-_DOCUMENTS: list = []
-
-
-def begin(options) -> None:
-    """Note the arguments of a command, in whose words messages are from now on."""
-    _SAID.clear()
-    _DOCUMENTS.clear()
-    _WRITTEN.clear()
-    _WRITTEN.update({name: written for name, (written, _) in options.items()})
 
 
 def show_warning(message, *place, **keywords) -> None:
     """Print a line for a warning, once."""
     text = in_options(str(message))
-    if text not in _SAID:
-        _SAID.add(text)
+    if text not in call.said:
+        call.said.add(text)
         tell(f"skfilterrank: warning: {text}")
-
-
-def name_documents(docnos) -> None:
-    """Let messages name the documents of rows, of which no user knows the numbers."""
-    _DOCUMENTS[:] = [docnos]
 
 
 def in_options(text: str) -> str:
     """Replace names of arguments in a message by the options of the command."""
-    if _DOCUMENTS:
+    if call.documents is not None:
         text = _ROW.sub(_document, text)
     for phrase, words in _PHRASES.items():
         text = text.replace(phrase, words)
+    text = _THRESHOLD.sub(_threshold, text)
     for pattern in (_ARGUMENT, _WORD, _BARE, _FIRST):
         text = pattern.sub(_option, text)
     return text
 
 
+def _threshold(match):
+    """Return the name of a threshold's class as --threshold takes it."""
+    return f"--threshold {'_'.join(filter(None, match.groups())).lower()} takes"
+
+
 def _document(match):
     """Return the document of a row."""
-    return f"{match['query']} document {brief(_DOCUMENTS[0][int(match['row'])])}"
+    return f"{match['query']} document {brief(call.documents[int(match['row'])])}"
 
 
 def _option(match):
     """Return an option with its value; other words stay."""
     name, value = match["name"], match.groupdict().get("value")
-    known = name if name in _WRITTEN else _OPTION_OF.get(name, name)
-    written = _WRITTEN.get(known)
+    known = name if name in call.written else _OPTION_OF.get(name, name)
+    written = call.written.get(known)
     if written is None:
         return match[0]
     if known != name and known == "holes":
@@ -150,28 +134,14 @@ def report_unforeseen(error, values) -> None:
 
 def _texts(value):
     """Return the texts of an argument."""
-    return (
-        [value]
-        if isinstance(value, str)
-        else [each for each in (value if isinstance(value, list) else []) if isinstance(each, str)]
-    )
-
-
-def note_given(names) -> None:
-    """Note the arguments that are given, whatever their values."""
-    _GIVEN.clear()
-    _GIVEN.update(names)
-
-
-def is_given(name) -> bool:
-    """Return whether an argument is given."""
-    return name in _GIVEN
+    values = value if isinstance(value, list) else [value]
+    return [each for each in values if isinstance(each, str)]
 
 
 def refuse(names, why) -> None:
     """Raise for an option that is given and has no meaning beside the others."""
     for name in names:
-        if name in _GIVEN:
+        if name in call.given:
             raise InputError(f"--{name.replace('_', '-')} {why}")
 
 

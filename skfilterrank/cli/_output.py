@@ -68,9 +68,8 @@ def _text(section, format, place):
         from skfilterrank._lists.results import paper_table
 
         return between + paper_table(section.rows[0], section.rows[1:], format)
-    lines = [section.head] if section.head else []
-    lines += align_columns(section.rows)
-    return between + "\n".join([*lines, *([section.foot] if section.foot else []), ""])
+    parts = [section.head, *align_columns(section.rows), section.foot]
+    return between + "".join(f"{part}\n" for part in parts if part)
 
 
 def frame_section(frame: "pd.DataFrame", head: str = "", foot: str = "") -> Section:
@@ -126,9 +125,7 @@ def align_columns(rows) -> list[str]:
 def chosen_format(format: str | None, out: str | None, formats) -> str:
     """Return the format that is named, else the one that --out ends in, else the first one."""
     told = _BY_ENDING.get((out or "-").removesuffix(".gz").rpartition(".")[2].lower())
-    if format is not None:
-        return format
-    return told if told is not None and told in formats else str(formats[0])
+    return format or (told if told in formats else formats[0])
 
 
 @contextlib.contextmanager
@@ -169,38 +166,42 @@ def save_figure(figure, path) -> None:
         handle.write(drawn.getvalue())
 
 
-class _Talk:
-    """Options of this process about its messages."""
+class Call:
+    """The command that runs, in this process; `main` begins each one anew.
 
-    is_quiet = False
-    is_verbose = False
-    typed: tuple[str, ...] = ()
+    Attributes
+    ----------
+    typed : list of str
+        Words of the command line, without the program's name.
+    is_quiet, is_verbose : bool
+        Whether `tell` is silent, and whether progress is shown where no screen is.
+    written : dict of str to str
+        How arguments are written.
+    given : set of str
+        Arguments that were given, whatever their values.
+    said : set of str
+        Warnings that were given.
+    documents : array or None
+        Documents of the rows of lists, of which no user knows the numbers in messages.
+    """
+
+    def begin(self, typed):
+        """Begin with the words of a command line."""
+        self.typed, self.is_quiet, self.is_verbose = typed, "--quiet" in typed, "--verbose" in typed
+        self.written: dict[str, str] = {}
+        self.given: set[str] = set()
+        self.said: set[str] = set()
+        self.documents: Any = None
 
 
-def set_talk(quiet=False, verbose=False) -> None:
-    """Set whether `tell` is silent, and whether progress is shown where no screen is."""
-    _Talk.is_quiet, _Talk.is_verbose = quiet, verbose
-
-
-def note_typed(argv) -> None:
-    """Note the words of the command line that runs, for what says how it was made."""
-    _Talk.typed = tuple(argv)
-
-
-def typed() -> tuple[str, ...]:
-    """Return the words of the command line, without the program's name."""
-    return _Talk.typed
+call = Call()
+call.begin([])
 
 
 def progress() -> int:
     """Return the `verbose` of long work: 1 where it is asked for, or a screen shows it."""
-    shows = not _Talk.is_quiet and sys.stderr is not None and sys.stderr.isatty()
-    return int(_Talk.is_verbose or shows)
-
-
-def is_verbose() -> bool:
-    """Return whether --verbose was given."""
-    return _Talk.is_verbose
+    shows = not call.is_quiet and sys.stderr is not None and sys.stderr.isatty()
+    return int(call.is_verbose or shows)
 
 
 def show(text) -> None:
@@ -230,7 +231,7 @@ def say(text) -> None:
 
 def tell(text) -> None:
     """Print a message that --quiet leaves out."""
-    if not _Talk.is_quiet:
+    if not call.is_quiet:
         say(text)
 
 

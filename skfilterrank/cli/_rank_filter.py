@@ -11,8 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skfilterrank._lists.words import printable
-from skfilterrank.cli._errors import name_documents
-from skfilterrank.cli._output import Section, progress
+from skfilterrank.cli._output import Section, call, progress
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking import (
     LOSSES,
@@ -110,7 +109,7 @@ def compared(names, train, test, *, cv, refit, **settings):
     else:
         where = {"X_test": test.X, "groups_test": test.groups, "cv": min(_FOLDS, n_queries)}
     models = make_models(names, train.columns, n_queries=n_queries, **settings)
-    name_documents(train.docnos)
+    call.documents = train.docnos
     return compare_rankers(
         models,
         train.X,

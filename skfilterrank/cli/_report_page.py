@@ -19,7 +19,7 @@ from skfilterrank._files.files import open_for_writing
 from skfilterrank._files.pages import Markup, escape, render_page
 from skfilterrank._lists.words import printable
 from skfilterrank.cli._inputs import STDIN
-from skfilterrank.cli._output import typed
+from skfilterrank.cli._output import call
 from skfilterrank.exceptions import FileFormatError
 
 _DRAWING: dict[Any, Any] = {
@@ -134,7 +134,7 @@ def made_from(options) -> dict:
     unused = (_OF_TESTS if is_sampled else _OF_SAMPLES) | _FILES.keys() | _SHOWN
     unused |= _OF_READING if options.get("scores") else set()
     return {
-        "command": shlex.join(["skfilterrank", *typed()]),
+        "command": shlex.join(["skfilterrank", *call.typed]),
         "date": datetime.now(UTC).date().isoformat(),
         "versions": {"skfilterrank": skfilterrank.__version__, "Python": platform.python_version()}
         | {name: version(name) for name in _PACKAGES},

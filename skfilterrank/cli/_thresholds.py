@@ -14,7 +14,7 @@ from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
 from skfilterrank.cli._documents import read_slices
-from skfilterrank.cli._errors import name_documents, refuse
+from skfilterrank.cli._errors import refuse
 from skfilterrank.cli._inputs import (
     DONE_WITH_MISSING,
     align_second,
@@ -23,7 +23,14 @@ from skfilterrank.cli._inputs import (
     read_scores,
     text_gains,
 )
-from skfilterrank.cli._output import Section, finite_or_text, frame_section, print_sections, tell
+from skfilterrank.cli._output import (
+    Section,
+    call,
+    finite_or_text,
+    frame_section,
+    print_sections,
+    tell,
+)
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 from skfilterrank.metrics import evaluate
@@ -179,7 +186,7 @@ def fit_run(
     """Fit the threshold of one run, which --threshold calls `how`; return an object about it."""
     aligned = index.align(run, missing=missing)
     y_true, y_score, groups = aligned
-    name_documents(aligned.docnos)
+    call.documents = aligned.docnos
     second = align_second(second, run, aligned)
     judged_by = None
     if machines is not None:
@@ -283,7 +290,7 @@ def count_queries(
     rows, second = read_scores(run, column)
     aligned = index.align(rows, missing=holes.missing)
     y_true, y_score, groups = aligned
-    name_documents(aligned.docnos)
+    call.documents = aligned.docnos
     second = align_second(second, rows, aligned)
     shown = threshold.predict(y_score, groups=groups, filter_scores=second)
     with locked(state):

@@ -63,9 +63,9 @@ def compare(
     """
     options: dict[str, Any] = {**locals(), **vars(reading), **vars(sampling)}
     from skfilterrank.cli import _compare as work
-    from skfilterrank.cli._errors import is_given, refuse
+    from skfilterrank.cli._errors import refuse
     from skfilterrank.cli._inputs import Holes
-    from skfilterrank.cli._output import chosen_format, tell
+    from skfilterrank.cli._output import call, chosen_format, tell
 
     if html is None:
         refuse(
@@ -116,6 +116,6 @@ def compare(
             how["baseline"] = work.name_of_baseline(baseline, dict.fromkeys(systems))
         else:
             values, lists = work.measured(qrels, runs, list(measure), reading, holes, n_jobs)
-        work.print_comparisons(values, lists, how, is_given("correction"), page, format, out)
+        work.print_comparisons(values, lists, how, "correction" in call.given, page, format, out)
     if html:
         tell(f"report: {html}")

@@ -6,8 +6,8 @@ from skfilterrank.cli import _types as t
 from skfilterrank.cli._errors import message_of, refuse
 from skfilterrank.cli._output import (
     Section,
+    call,
     chosen_format,
-    is_verbose,
     output_is_terminal,
     print_sections,
     progress,
@@ -92,7 +92,7 @@ def evaluate(
     by = sorted_by(sort, parsed)
     table = _inputs.read_judgments(qrels, reading.gains, holes, measures=parsed)
     # A bar would be torn by values that are written to the same screen.
-    is_torn = per_query and not (sort or out or is_verbose()) and output_is_terminal()
+    is_torn = per_query and not (sort or out or call.is_verbose) and output_is_terminal()
     evaluations = iter_evaluations(
         QrelsIndex(table, unjudged_label=None),
         _inputs.with_standard_input(named),
