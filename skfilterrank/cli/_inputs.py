@@ -16,6 +16,7 @@ from skfilterrank._lists.gains import PROBABILITY, is_sample, measures_of_all_la
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, is_of_machine, warn_user
 from skfilterrank.cli._output import progress, standard_input, tell
+from skfilterrank.cli._types import label_key
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 from skfilterrank.io import read_judged_table, read_prels, read_qrels, read_run
 
@@ -244,33 +245,22 @@ def load_threshold_of_runs(path, column):
 
 def text_gains(gains, holes: Holes) -> dict | None:
     """Return gains that name texts, so that labels are read as their gains; else None."""
-    if not isinstance(gains, dict) or all(map(_is_text_of_number, gains)):
+    if not isinstance(gains, dict) or all(isinstance(label, float) for label in gains):
         return None
     if holes.unjudged_label not in ("warn", None):
         raise InputError(
             "--holes unjudged-label is for labels that are numbers. Of texts in --gains, give nan "
             "to the one that means unjudged, as in --gains Unknown=nan."
         )
-    return gains
-
-
-def _is_text_of_number(text):
-    """Return whether a text is a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return {_written(label): gain for label, gain in gains.items()}
 
 
 def gains_of_labels(labels, path, gains, holes: Holes):
     """Return the gains by label; tell what may be unexpected about the labels."""
     if text_gains(gains, holes):
         return None
-    labels_of = {path: labels}
-    matched = match_gains(gains, labels_of)
-    if unknown := unknown_labels(matched and gains, labels_of):
-        tell(f"labels with a gain that do not occur: {', '.join(unknown)}")
+    matched = match_gains(gains, {path: labels})
+    tell_unknown(gains, {path: labels})
     unjudged = holes.said_unjudged
     if unjudged is not None and not labels.isna().any():
         which = "a label below 0" if unjudged == "trec" else f"the label {unjudged:g}"
@@ -299,41 +289,42 @@ def match_gains(gains, labels: dict[str, pd.Series]):
 
     `labels` are those of each file; every one of them must have a gain.
     """
-    distinct = {path: list(y.dropna().unique()) for path, y in labels.items()}
-    every = [label for own in distinct.values() for label in own]
-    if not isinstance(gains, dict):
-        for path, own in distinct.items():
-            if words := [label for label in own if not _is_number(label)]:
+    matched = {}
+    for path, y in labels.items():
+        own = y.dropna().unique().tolist()
+        if isinstance(gains, dict):
+            if missing := [label for label in own if label_key(label) not in gains]:
                 raise InputError(
-                    f"the labels of {path} are not numbers. Give the gain of each, below 0 where "
-                    f"it is forbidden, with --gains {_listed(words, '=GAIN', ',')}."
+                    f"--gains has no gain for {_listed(missing)}, of the labels of {path}. Add "
+                    f"{_listed(missing, '=GAIN', ',')}."
                 )
-        return gains
-    texts = {label: _texts(label) for label in every}
-    matched = {
-        label: gain for given, gain in gains.items() for label in every if given in texts[label]
-    }
-    for path, own in distinct.items():
-        if missing := [label for label in own if label not in matched]:
+            matched |= {label: gains[label_key(label)] for label in own}
+        elif words := [label for label in own if isinstance(label, bool | str)]:
             raise InputError(
-                f"--gains has no gain for {_listed(missing)}, of the labels of {path}. Add "
-                f"{_listed(missing, '=GAIN', ',')}."
+                f"the labels of {path} are not numbers. Give the gain of each, below 0 where "
+                f"it is forbidden, with --gains {_listed(words, '=GAIN', ',')}."
             )
-    return matched
+    return matched if isinstance(gains, dict) else gains
+
+
+def tell_unknown(gains, labels: dict[str, pd.Series]) -> None:
+    """Tell of labels that have a gain and do not occur."""
+    if isinstance(gains, dict):
+        present = {
+            label_key(label) for y in labels.values() for label in y.dropna().unique().tolist()
+        }
+        if unknown := [_written(label) for label in gains if label not in present]:
+            tell(f"labels with a gain that do not occur: {', '.join(unknown)}")
 
 
 def numbered_gains(gains: dict) -> dict:
     """Return gains by numbers, which the labels of a sample are."""
-    try:
-        numbered = {float(label): gain for label, gain in gains.items()}
-    except ValueError:
-        numbered = {np.nan: 0.0}
-    if not np.isfinite(list(numbered)).all():
+    if not all(isinstance(label, float) and np.isfinite(label) for label in gains):
         raise InputError(
             f"--gains must name numbers here, such as 0=0,1=1, since the labels of a sample are "
             f"numbers, got {_listed(list(gains))}."
         )
-    return numbered
+    return gains
 
 
 def with_other_labels(matched, given):
@@ -341,29 +332,12 @@ def with_other_labels(matched, given):
     return matched | numbered_gains(given) if isinstance(matched, dict) else matched
 
 
-def unknown_labels(gains, labels: dict[str, pd.Series]) -> list[str]:
-    """Return labels that have a gain and do not occur."""
-    if not isinstance(gains, dict):
-        return []
-    present = {
-        text for y in labels.values() for label in y.dropna().unique() for text in _texts(label)
-    }
-    return [label for label in gains if label not in present]
-
-
 def _listed(labels, end="", comma=", "):
     """Return labels as --gains takes them, the first of them where there are many."""
-    text = comma.join(_texts(label)[0][:_LONGEST] + end for label in labels[:_MOST])
+    text = comma.join(_written(label)[:_LONGEST] + end for label in labels[:_MOST])
     return text if len(labels) <= _MOST else f"{text}{comma}... for {len(labels):,} labels"
 
 
-def _is_number(label):
-    """Return whether a label is a number."""
-    return not isinstance(label, str) and pd.api.types.is_number(label)
-
-
-def _texts(label):
-    """Return how a label may be written: 1.0 also as 1 and +1, True also as true."""
-    if _is_number(label) and not isinstance(label, bool):
-        return [f"{label:g}", str(label), f"{float(label)}", f"{label:+g}"]
-    return [str(label), str(label).lower()] if not isinstance(label, str) else [label]
+def _written(label):
+    """Return a label as --gains takes it."""
+    return f"{label:g}" if isinstance(label, float) else str(label)

@@ -148,7 +148,7 @@ def _words(name, value):
     if value is None or value == {}:
         return _WORDS.get(name, "none")
     if isinstance(value, dict):
-        return ", ".join(f"{key}={_words(key, each)}" for key, each in value.items())
+        return ", ".join(f"{_words(key, key)}={_words(key, each)}" for key, each in value.items())
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

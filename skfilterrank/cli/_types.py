@@ -49,7 +49,7 @@ def pairs(text):
 
 def gains(text):
     """Read gains of labels, as in Bad=-1,Good=1, NaN where they mean unjudged; or exp2."""
-    return text if text == "exp2" else _numbers_by_name(text, "LABEL=GAIN", "gains")
+    return text if text == "exp2" else _numbers_by_name(text, "LABEL=GAIN", "gains", label_key)
 
 
 def risks(text):
@@ -62,18 +62,26 @@ def weights(text):
     return _numbers_by_name(text, "RUN=WEIGHT", "weights")
 
 
-def _numbers_by_name(text, expected, values):
+def label_key(label):
+    """Return what --gains knows a label by: 1, 1.0 and +1 are one number; true is True."""
+    value = None if isinstance(label, bool) else _as_number(label, float)
+    if value is not None:
+        return value
+    return {"true": "True", "false": "False"}.get(label, str(label))
+
+
+def _numbers_by_name(text, expected, values, key_of=str):
     """Read numbers by name, as in A=1,B=2."""
-    number_of = {}
+    number_of: dict[Any, float] = {}
     for item in measures(text):
         name, _, written = map(str.strip, item.rpartition("="))
         value = _as_number(written, float)
         if not name or value is None or math.isinf(value):
             raise ArgumentTypeError(f"expected {expected}, got {brief(item)}.")
-        if name in number_of:
+        if key_of(name) in number_of:
             one = expected.partition("=")[0].lower()
             raise ArgumentTypeError(f"{one} {brief(name)} has two {values}.")
-        number_of[name] = value
+        number_of[key_of(name)] = value
     return number_of
 
 

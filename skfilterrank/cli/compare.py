@@ -4,6 +4,8 @@ from typing import Annotated, Any
 
 from skfilterrank._lists.words import CORRECTION_NAMES, TEST_TITLES
 from skfilterrank.cli import _types as t
+from skfilterrank.cli._errors import refuse
+from skfilterrank.cli._output import chosen_format, tell
 from skfilterrank.cli._parser import Arg
 
 MEASURES = ("ndcg_f@10", "lexirecall(scale=preference)")
@@ -63,14 +65,11 @@ def compare(
     """
     options: dict[str, Any] = {**locals(), **vars(reading), **vars(sampling)}
     from skfilterrank.cli import _compare as work
-    from skfilterrank.cli._errors import refuse
     from skfilterrank.cli._inputs import Holes
-    from skfilterrank.cli._output import call, chosen_format, tell
 
     if html is None:
-        refuse(
-            ("before", "open", "topics", "docs", "text"), "says what is in the report. Add --html."
-        )
+        in_report = ("before", "open", "topics", "docs", "text")
+        refuse(in_report, "says what is in the report. Add --html.")
     if sampling.is_asked:
         refuse(
             ("scores", "test", "n_resamples", "n_items", "n_jobs"),
@@ -92,30 +91,31 @@ def compare(
         qrels, runs = work.named(files)
         options |= {"qrels": qrels, "runs": files[1:]}
         baseline = work.name_of_baseline(baseline, runs)
-    page = None
+    report = None
     if html:
         from skfilterrank.cli import _report
 
-        page = _report.Page(html, before, open, topics, docs, text, options)
+        report = _report.Page(html, before, open, topics, docs, text, options)
     format = chosen_format(format, out, t.TABLES)
     chosen = None if measure is MEASURES else list(measure)
-    how: dict[str, Any] = {
+    how = {
         "correction": None if correction == "none" else correction,
         "baseline": baseline,
         "random_state": random_state,
     }
+    printing = report, format, out
     if sampling.is_asked:
         sample = qrels, runs, chosen, sampling, reading, holes
-        work.print_estimates(sample, how, sampling.confidence_level, page, format, out)
+        work.print_estimates(sample, how, *printing)
     else:
-        how |= {"test": test, "n_resamples": n_resamples}
-        how["alpha"] = round(1 - sampling.confidence_level, 12)
         if scores:
             values, lists = work.measured_before(files, chosen, holes), None
             systems = next(iter(values.values())).systems
             how["baseline"] = work.name_of_baseline(baseline, dict.fromkeys(systems))
         else:
             values, lists = work.measured(qrels, runs, list(measure), reading, holes, n_jobs)
-        work.print_comparisons(values, lists, how, "correction" in call.given, page, format, out)
+        how |= {"test": test, "n_resamples": n_resamples}
+        how["alpha"] = round(1 - sampling.confidence_level, 12)
+        work.print_comparisons(values, lists, how, *printing)
     if html:
         tell(f"report: {html}")

@@ -72,7 +72,7 @@ def rank_filter(
     skfilterrank rank-filter train.csv --test-data test.csv --gains Bad=-1,Ok=1,Good=2
     """
     from skfilterrank.cli import _rank_filter as work
-    from skfilterrank.cli._inputs import match_gains, unknown_labels
+    from skfilterrank.cli._inputs import match_gains, tell_unknown
     from skfilterrank.cli._output import chosen_format, draw, print_sections, tell
     from skfilterrank.cli._rows import check_ids, read_rows, write_lists
     from skfilterrank.cli._thresholds import chosen_measure, make_threshold, value_of
@@ -111,8 +111,7 @@ def rank_filter(
         check_ids(tested, run_format, "--out-run FILE.csv or FILE.jsonl")
     labels = {train: trained.y, test_data or train: tested.y}
     matched = match_gains(gains, labels)
-    if unknown := unknown_labels(gains, labels):
-        tell(f"labels with a gain that do not occur: {', '.join(unknown)}")
+    tell_unknown(gains, labels)
     comparison = work.compared(
         models,
         trained,

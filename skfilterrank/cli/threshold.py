@@ -3,7 +3,10 @@
 from typing import Annotated
 
 from skfilterrank.cli import _types as t
+from skfilterrank.cli._errors import refuse
+from skfilterrank.cli._output import chosen_format, print_sections, tell
 from skfilterrank.cli._parser import Arg
+from skfilterrank.exceptions import InputError
 
 CONFIDENCES = ("best_score", "score_gap", "score_std", "score_regression")
 RULES = ("ratio", "price", "subset", "harm")
@@ -63,26 +66,8 @@ def threshold(
     """
     from sklearn.base import clone
 
-    from skfilterrank.cli._errors import refuse
-    from skfilterrank.cli._inputs import (
-        Holes,
-        gains_of_labels,
-        named_runs,
-        read_judgments,
-        read_scores,
-        with_other_labels,
-    )
-    from skfilterrank.cli._output import chosen_format, print_sections, tell
-    from skfilterrank.cli._thresholds import (
-        beside_machine,
-        chosen_measure,
-        fit_run,
-        machines_of,
-        make_threshold,
-        read_clusters,
-        thresholds_section,
-    )
-    from skfilterrank.exceptions import InputError
+    from skfilterrank.cli import _inputs
+    from skfilterrank.cli import _thresholds as work
     from skfilterrank.io import QrelsIndex
 
     if filter_scores is None:
@@ -93,15 +78,13 @@ def threshold(
             f"--filter-scores is for --threshold tune and for --risk, and --threshold is {how}. "
             "Leave one out."
         )
-    unfitted = make_threshold(
-        *(cutting, chosen_measure(cutting)),
-        abstain=abstain,
-        max_shown=max_shown,
-        min_shown=min_shown,
-        rule=rule,
+    places = {"max_shown": max_shown, "min_shown": min_shown}
+    unfitted = work.make_threshold(
+        cutting, work.chosen_measure(cutting), abstain=abstain, rule=rule, **places
     )
-    treated = Holes.of(holes, only=("unjudged_label", "predicted", "missing"), missing="drop")
-    named = named_runs(qrels, runs)
+    only = ("unjudged_label", "predicted", "missing")
+    treated = _inputs.Holes.of(holes, only=only, missing="drop")
+    named = _inputs.named_runs(qrels, runs)
     for option, path in (("save", save), ("html", html)):
         if path is not None and len(named) > 1:
             raise InputError(
@@ -110,30 +93,32 @@ def threshold(
             )
     by_machine = None
     if machine_labels is None:
-        judgments = read_judgments(qrels, gains, treated)
+        judgments = _inputs.read_judgments(qrels, gains, treated)
     else:
-        judgments, by_machine = beside_machine(qrels, machine_labels, gains, treated)
-    matched = gains_of_labels(judgments["label"], qrels, gains, treated)
+        judgments, by_machine = work.beside_machine(qrels, machine_labels, gains, treated)
+    matched = _inputs.gains_of_labels(judgments["label"], qrels, gains, treated)
     # Judgments that come later may hold labels that these do not.
-    unfitted.set_params(gains=with_other_labels(matched, gains))
-    index, machines = QrelsIndex(judgments), machines_of(judgments)
-    given = {"index": index, "machines": machines, "missing": treated.missing}
-    given |= {
-        "how": cutting.threshold,
+    unfitted.set_params(gains=_inputs.with_other_labels(matched, gains))
+    given = {
+        "index": QrelsIndex(judgments),
+        "machines": work.machines_of(judgments),
         "by_machine": by_machine,
-        "clusters": read_clusters(clusters),
+        "clusters": work.read_clusters(clusters),
+        "how": cutting.threshold,
+        "missing": treated.missing,
     }
     records = []
     for name, path in named.items():
-        fitted = clone(unfitted)
-        records.append(fit_run(fitted, *read_scores(path, filter_scores), name=name, **given))
+        fitted, scores = clone(unfitted), _inputs.read_scores(path, filter_scores)
+        records.append(work.fit_run(fitted, *scores, name=name, **given))
     if save is not None:
         fitted.save(save)
         tell(f"wrote {save}")
-    certificate = getattr(fitted, "certificate_", None)
+    certificate, foot = getattr(fitted, "certificate_", None), ""
     if html is not None and certificate is not None:
         certificate.to_html(path=html, notes={"Judgments": qrels, "Scores": runs[0]})
         tell(f"wrote {html}")
-    foot = f"\n{certificate}" if certificate is not None and len(named) == 1 else ""
-    section = thresholds_section(records, foot)
+    if certificate is not None and len(named) == 1:
+        foot = f"\n{certificate}"
+    section = work.thresholds_section(records, foot)
     print_sections([section], chosen_format(format, out, t.TABLES), out)

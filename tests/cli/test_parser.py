@@ -222,7 +222,7 @@ def test_texts_become_values(convert, text, value):
         (types.holes, "trec", "got 'trec'"),
         (types.holes, "forbidden,trec_eval", "a preset is given twice"),
         (types.holes, "missing=drop,missing=empty", "missing is given twice"),
-        (types.holes, "missing=drp", "missing: expected raise, drop, empty, got 'drp'. Did you mean"),
+        (types.holes, "missing=drp", "missing: expected raise, drop, empty, got 'drp'. Did you"),
         (types.holes, "mising=drop", r"got 'mising'. Did you mean missing\?"),
         (types.holes, "unjudged-label=x", "expected a number, got 'x'"),
         (types.holes, "undefined=x", "undefined: expected a number or drop, got 'x'"),
