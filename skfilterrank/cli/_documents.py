@@ -125,20 +125,18 @@ def _read(path, kinds, format=None):
         table, line_of = read_texts(data, name, ids)
     else:
         table, line_of = read_format(data, name, ids, format_of_name(format, name))
-    columns: dict = {}
+    rest, found = table, {}
     for kind, names in kinds.items():
-        columns[kind] = next((each for each in names if each in table), None)
-        if columns[kind] is None:
+        column = next((each for each in names if each in table), None)
+        if column is None:
             raise FileFormatError(
                 f"no column is called {' or '.join(names[:4])} or the like; the columns are "
                 f"{', '.join(map(str, table.columns))}.",
                 path,
             )
-    found = {
-        kind: pd.Index(text_ids(table[column], name, line_of), dtype=object)
-        for kind, column in columns.items()
-    }
-    return table.drop(columns=list(columns.values())), found, line_of
+        found[kind] = pd.Index(text_ids(table[column], name, line_of), dtype=object)
+        rest = rest.drop(columns=column)
+    return rest, found, line_of
 
 
 def _read_by_id(path, kind, names, format=None):
@@ -156,11 +154,8 @@ def _read_by_id(path, kind, names, format=None):
 
 def _text_columns(table):
     """Return columns that hold text."""
-    return [
-        name
-        for name in table.columns
-        if any(isinstance(value, str) for value in table[name].iloc[:100])
-    ]
+    is_text = table.iloc[:100].map(lambda value: isinstance(value, str)).any()
+    return list(table.columns[is_text])
 
 
 def _texts(table, columns, path, advice=""):

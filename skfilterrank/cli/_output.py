@@ -50,11 +50,11 @@ def print_sections(sections: Iterable[Section], format: str, out: str | None) ->
     """Print results one by one, each as soon as it is there."""
     with opened(out, format) as write:
         for place, section in enumerate(sections):
-            write(_text(section, format, place))
+            write(text_of(section, format, place))
 
 
-def _text(section, format, place):
-    """Return one result as text."""
+def text_of(section: Section, format: str, place: int = 0) -> str:
+    """Return one result as text, which others may stand before."""
     if format == "csv":
         from skfilterrank._files.tables import csv_text
 

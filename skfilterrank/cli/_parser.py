@@ -18,6 +18,7 @@ import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, is_dataclass, replace
+from functools import partial
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from skfilterrank.exceptions import brief
@@ -128,7 +129,7 @@ class CommandParser(argparse.ArgumentParser):
             action = self.add_argument(*flags, metavar=metavar, type=convert, help=text, **keywords)
             # For argcomplete; argparse's own choices would be checked after the converter.
             if arg.choices:
-                action.completer = _Completer(arg.choices)
+                action.completer = partial(_completed, arg.choices)
         return places
 
     def _parameters(self, function):
@@ -181,11 +182,9 @@ class CommandParser(argparse.ArgumentParser):
         from skfilterrank.cli._output import say
 
         message = re.sub(r"^argument (-\w/)?(\S+?): ", r"\2: ", message)
-        if message.endswith("expected one argument"):
-            message = message.replace("expected one argument", "a value is missing.")
-            message += " Write --option=VALUE where it begins with -."
-        if "arguments are required" in message:
-            message = message.replace("the following arguments are required:", "missing") + "."
+        missing = "a value is missing. Write --option=VALUE where it begins with -."
+        message = re.sub("expected one argument$", missing, message)
+        message = re.sub("the following arguments are required: (.*)", r"missing \1.", message)
         say(f"{self.prog}: error: {message} See {self.prog} --help.")
         self.exit(2)
 
@@ -247,15 +246,9 @@ class _Again(argparse.Action):
         setattr(namespace, self.dest, [*getattr(namespace, self.dest, []), *new])
 
 
-class _Completer:
-    """Completion of an option with choices, as argcomplete calls it."""
-
-    def __init__(self, choices):
-        self._choices = tuple(choices)
-
-    def __call__(self, **context):
-        """Return all choices; argcomplete leaves those that begin as the word does."""
-        return self._choices
+def _completed(choices, **context):
+    """Return all choices; argcomplete leaves those that begin as the word does."""
+    return choices
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -266,9 +259,10 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=_NAMES, width=width)
 
     def _format_args(self, action, default_metavar):
-        if action.nargs in _MANY:
-            return _MANY[action.nargs].format(action.metavar)
-        return super()._format_args(action, default_metavar)
+        form = _MANY.get(action.nargs)
+        return (
+            form.format(action.metavar) if form else super()._format_args(action, default_metavar)
+        )
 
     def start_section(self, heading):
         super().start_section({"positional arguments": "arguments"}.get(heading, heading))

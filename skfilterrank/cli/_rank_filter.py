@@ -3,7 +3,6 @@
 from textwrap import wrap
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GroupKFold
@@ -39,17 +38,8 @@ def check_baseline(baseline, models, filters) -> None:
         )
 
 
-def check_learner(learner, rows, path) -> None:
-    """Raise for linear models of sparse features."""
-    if learner == "linear" and sp.issparse(rows.X):
-        raise InputError(
-            f"{path}: less than a tenth of the features differ from 0, and --learner linear needs "
-            "more of them. Take --learner trees."
-        )
-
-
 def make_models(
-    names, columns, *, learner, measure, threshold, gains, random_state, n_jobs, n_queries
+    names, columns, *, learner, threshold, random_state, n_queries, **settings
 ) -> dict[str, RankAndFilter]:
     """Make an unfitted model for each name; `n_queries` are there to tune the threshold on."""
     if n_queries < 2 and (len(names) > 1 or not isinstance(threshold, FixedThreshold)):
@@ -59,25 +49,17 @@ def make_models(
         )
     if learner == "auto":
         learner = "blend" if columns is not None and columns["text"] else "trees"
-    features = columns and {kind: _features(columns, kind) for kind in ("linear", "trees")}
+    made = {
+        "features": columns and {kind: _features(columns, kind) for kind in ("linear", "trees")}
+    }
+    made["random_state"] = random_state
     # A guarantee is calibrated on queries that the model in use has not seen.
     folds = None if threshold.is_calibrated or n_queries < 2 else min(_FOLDS, n_queries)
-    return {
-        name: RankAndFilter(
-            make_ranker(
-                name,
-                learner=learner if name in LOSSES else None,
-                features=features,
-                random_state=random_state,
-            ),
-            threshold,
-            gains=gains,
-            measure=measure,
-            cv=folds,
-            n_jobs=n_jobs,
-        )
-        for name in names
-    }
+    models = {}
+    for name in names:
+        ranker = make_ranker(name, learner=learner if name in LOSSES else None, **made)
+        models[name] = RankAndFilter(ranker, threshold, cv=folds, **settings)
+    return models
 
 
 def _features(columns, kind):
@@ -139,12 +121,11 @@ def _splits(train, n_folds, n_queries):
 
 def report_section(report, models, *, k, best, baseline, foot=()) -> Section:
     """Return a report in at most 100 columns: below each model its ranking and its filter alone."""
-    parts = (("{}", "{}"), ("  rank-only", "rank-only ({})"), ("  filter-only", "filter-only ({})"))
-    systems = {
-        system.format(name): shown.format(name) + " *" * (system == "{}" and name == best)
-        for name in models
-        for shown, system in parts
-    }
+    systems = {}
+    for name in models:
+        systems[name] = f"{name} *" if name == best else name
+        for part in ("rank-only", "filter-only"):
+            systems[f"{part} ({name})"] = f"  {part}"
     systems = {name: systems[name] for name in systems if name in report.index}
     systems |= {name: name for name in report.index if name not in systems}
     rows = [[label, *_cells(report.loc[name], name == baseline)] for name, label in systems.items()]

@@ -4,7 +4,9 @@ import argparse
 from typing import Annotated, Literal
 
 from skfilterrank.cli import _types as t
+from skfilterrank.cli._output import chosen_format, draw, print_sections, tell
 from skfilterrank.cli._parser import Arg, similar
+from skfilterrank.exceptions import InputError
 
 _K = 3
 _folds = t.numeric(int, "a whole number from 2 up", lambda value: 1 < value < 2**31)
@@ -71,12 +73,12 @@ def rank_filter(
     --------
     skfilterrank rank-filter train.csv --test-data test.csv --gains Bad=-1,Ok=1,Good=2
     """
+    from scipy.sparse import issparse
+
+    from skfilterrank.cli import _inputs
     from skfilterrank.cli import _rank_filter as work
-    from skfilterrank.cli._inputs import match_gains, tell_unknown
-    from skfilterrank.cli._output import chosen_format, draw, print_sections, tell
     from skfilterrank.cli._rows import check_ids, read_rows, write_lists
     from skfilterrank.cli._thresholds import chosen_measure, make_threshold, value_of
-    from skfilterrank.exceptions import InputError
     from skfilterrank.io import save_model
     from skfilterrank.metrics import rank_filter_report
     from skfilterrank.ranking import LOSSES
@@ -97,12 +99,15 @@ def rank_filter(
             f"--threshold {'none' if threshold is None else threshold}. Leave one out, or take "
             f"one of {', '.join(work.WITH_CURVE)}."
         )
-    trained = read_rows(train, columns.given())
-    work.check_learner(learner, trained, train)
+    trained = tested = read_rows(train, columns.given())
+    if learner == "linear" and issparse(trained.X):
+        raise InputError(
+            f"{train}: less than a tenth of the features differ from 0, and --learner linear needs "
+            "more of them. Take --learner trees."
+        )
     tell(f"{train}: {trained}")
     for line in trained.told_columns():
         tell(line)
-    tested = trained
     if test_data is not None:
         tested = read_rows(test_data, columns.given(), trained.settings)
         tell(f"{test_data}: {tested}")
@@ -110,8 +115,8 @@ def rank_filter(
     if out_run is not None:
         check_ids(tested, run_format, "--out-run FILE.csv or FILE.jsonl")
     labels = {train: trained.y, test_data or train: tested.y}
-    matched = match_gains(gains, labels)
-    tell_unknown(gains, labels)
+    matched = _inputs.match_gains(gains, labels)
+    _inputs.tell_unknown(gains, labels)
     comparison = work.compared(
         models,
         trained,
@@ -122,8 +127,7 @@ def rank_filter(
         threshold=unfitted,
         measure=chosen.text,
         gains=matched,
-        random_state=random_state,
-        n_jobs=n_jobs,
+        **drawn,
     )
     best, scores, own = comparison.best, comparison.scores, comparison.own_baselines
     if threshold is None:
@@ -142,8 +146,8 @@ def rank_filter(
     if plot is not None:
         draw(comparison.models[best], plot, f"{best}, {train}")
         tell(f"picture: {plot}")
-    foot = []
-    if best in comparison.cv_scores:
+    is_best_known, foot = best in comparison.cv_scores, []
+    if is_best_known:
         value = value_of(comparison.cv_scores[best], chosen)
         foot.append(f"* best by cross-validation on {train}: {value:.3f}")
     if (certificate := getattr(comparison.models.get(best), "certificate_", None)) is not None:
@@ -157,7 +161,7 @@ def rank_filter(
         baseline=baseline,
         own_baselines=own,
     )
-    marked = best if best in comparison.cv_scores else None
+    marked = best if is_best_known else None
     section = work.report_section(
         report, models, k=places, best=marked, baseline=baseline, foot=foot
     )
