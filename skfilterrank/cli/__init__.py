@@ -11,8 +11,17 @@ from argparse import ArgumentParser, ArgumentTypeError
 from typing import Annotated
 
 import skfilterrank
-from skfilterrank.cli._errors import message_of, overwritten, report_unforeseen, show_warning
-from skfilterrank.cli._output import call, finish, put, say, standard_streams
+from skfilterrank.cli._output import (
+    call,
+    finish,
+    message_of,
+    overwritten,
+    put,
+    report_unforeseen,
+    say,
+    show_warning,
+    standard_streams,
+)
 from skfilterrank.cli._parser import Arg, CommandParser, similar
 from skfilterrank.exceptions import SkfilterrankError, UnjudgedWarning
 

@@ -10,18 +10,17 @@ import pandas as pd
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import known_measure, parse_measures
 from skfilterrank._lists.results import PAPER_FORMATS, counted, interval_text
-from skfilterrank.cli._errors import in_options
+from skfilterrank.cli import _inputs
 from skfilterrank.cli._estimates import estimated, origin_of
-from skfilterrank.cli._inputs import (
-    check_n_items,
-    check_paths,
-    gains_of_labels,
-    named_runs,
-    read_judgments,
-    source,
-    with_standard_input,
+from skfilterrank.cli._output import (
+    Section,
+    call,
+    in_options,
+    opened,
+    print_sections,
+    progress,
+    tell,
 )
-from skfilterrank.cli._output import Section, call, opened, print_sections, progress, tell
 from skfilterrank.comparison import (
     SystemScores,
     compare_systems,
@@ -57,8 +56,8 @@ def named(files) -> tuple[str, dict]:
             "were measured before are given by --scores."
         )
     qrels, *paths = files
-    runs = named_runs(qrels, paths)
-    check_paths(runs.values())
+    runs = _inputs.named_runs(qrels, paths)
+    _inputs.check_paths(runs.values())
     return qrels, runs
 
 
@@ -75,10 +74,10 @@ def name_of_baseline(given, runs) -> str | None:
 def measured(qrels, runs, measures, reading, holes, n_jobs):
     """Measure runs against judgments; return values by measure, and the lists."""
     measures = parse_measures(measures)
-    check_n_items(reading.n_items, measures)
-    table = read_judgments(qrels, reading.gains, holes, measures=measures)
-    gains = gains_of_labels(table["label"], qrels, reading.gains, holes)
-    runs = with_standard_input(runs)
+    _inputs.check_n_items(reading.n_items, measures)
+    table = _inputs.read_judgments(qrels, reading.gains, holes, measures=measures)
+    gains = _inputs.gains_of_labels(table["label"], qrels, reading.gains, holes)
+    runs = _inputs.with_standard_input(runs)
     index = QrelsIndex(table, unjudged_label=None)
     params = {"gains": gains, "unjudged": holes.unjudged, "precision": reading.precision}
     others = {"undefined": holes.undefined, "ties": reading.ties, "n_items": reading.n_items}
@@ -105,7 +104,7 @@ def measured_before(paths, measures, holes):
         raise InputError("--scores FILE... needs values of evaluate --per-query or trec_eval -q.")
     if holes.missing == "empty":
         raise InputError("--scores has no empty lists to measure. Leave out --holes missing=empty.")
-    files = [source(path) for path in paths]
+    files = [_inputs.source(path) for path in paths]
     try:
         scores = SystemScores.read(files, measures=measures, missing=holes.missing)
     except MissingValuesError as error:
@@ -131,7 +130,9 @@ def print_comparisons(values, lists, how, page, format, out):
         name: compare_systems(scores, **how, verbose=progress()) for name, scores in values.items()
     }
     if page is not None:
-        page.write(comparisons, lists, how["alpha"], how["random_state"], progress())
+        from skfilterrank.cli._report import write_report
+
+        write_report(page, comparisons, lists, how["alpha"], how["random_state"], progress())
     if format in PAPER_FORMATS:
         with opened(out, format) as write:
             write(comparison_table(comparisons, format=format, name="run"))
@@ -151,7 +152,10 @@ def print_estimates(sample, how, page, format, out):
         found[name] = order.join(values), estimates.compare(name, **how).pairs()
     # First, as whoever reads the output may have gone.
     if page is not None:
-        page.write_estimates(sampled, found, round(1 - estimates.confidence_level, 12), seed)
+        from skfilterrank.cli._report import write_report_of_estimates
+
+        alpha = round(1 - estimates.confidence_level, 12)
+        write_report_of_estimates(page, sampled, found, alpha, seed)
     print_sections(sections_of_estimates(found, estimates, how["correction"], format), format, out)
 
 

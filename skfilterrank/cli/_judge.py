@@ -19,8 +19,7 @@ from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
 from skfilterrank.cli import _documents, _inputs
-from skfilterrank.cli._errors import refuse
-from skfilterrank.cli._output import progress, tell
+from skfilterrank.cli._output import progress, refuse, tell
 from skfilterrank.cli._terminal import TerminalAssessor
 from skfilterrank.cli._types import GRADES, POOL_DEPTH
 from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError, brief_list

@@ -17,8 +17,7 @@ from skfilterrank._lists.words import JUDGED_BY, PEOPLE, PREDICTED, is_of_machin
 from skfilterrank.cli import _inputs
 from skfilterrank.cli import _output as output
 from skfilterrank.cli._documents import read_slices
-from skfilterrank.cli._errors import refuse
-from skfilterrank.cli._output import tell
+from skfilterrank.cli._output import refuse, tell
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 from skfilterrank.metrics import evaluate

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from skfilterrank._lists.words import MISSING, N_ITEMS, PRECISIONS, TIES
-from skfilterrank.cli._parser import Arg, choice, similar
+from skfilterrank.cli._parser import Arg as Arg
+from skfilterrank.cli._parser import choice, similar
 from skfilterrank.exceptions import InputError, brief
 
 # Defaults of judge: the measure of a sample, grades, and places of runs that make a pool.
@@ -221,7 +222,7 @@ def file_or_stdout(text):
 
 def page(text):
     """Check a web page with pictures, which can be drawn and written."""
-    import skfilterrank.cli._report_page  # noqa: F401, says what to install
+    import skfilterrank._files.pages  # noqa: F401, says what to install
 
     _figure()
     return file_to_write(text)

@@ -3,15 +3,13 @@
 from typing import Annotated
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._errors import refuse
-from skfilterrank.cli._output import chosen_format, tell
-from skfilterrank.cli._parser import Arg
+from skfilterrank.cli._output import chosen_format, refuse, tell
 from skfilterrank.exceptions import FileFormatError
 
 
 def apply(
-    saved: Annotated[str, Arg(metavar="SAVED", file="read")],
-    data: Annotated[str, Arg(metavar="DATA", file="read")],
+    saved: Annotated[str, t.Arg(metavar="SAVED", file="read")],
+    data: Annotated[str, t.Arg(metavar="DATA", file="read")],
     *,
     rows: t.Source,
     filter_scores: t.FilterScores = None,

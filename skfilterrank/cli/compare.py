@@ -4,28 +4,26 @@ from typing import Annotated, Any
 
 from skfilterrank._lists.words import CORRECTION_NAMES, TEST_TITLES
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._errors import refuse
-from skfilterrank.cli._output import chosen_format, tell
-from skfilterrank.cli._parser import Arg
+from skfilterrank.cli._output import chosen_format, refuse, tell
 
 MEASURES = ("ndcg_f@10", "lexirecall(scale=preference)")
 
 
 def compare(
-    files: Annotated[list[str], Arg(metavar="QRELS RUN", many="*", file="read")],
+    files: Annotated[list[str], t.Arg(metavar="QRELS RUN", many="*", file="read")],
     *,
     scores: bool = False,
     measure: t.Measures = MEASURES,
-    test: Annotated[str | None, Arg(choices=tuple(TEST_TITLES), metavar="TEST")] = None,
-    correction: Annotated[str, Arg(choices=(*CORRECTION_NAMES, "none"), metavar="HOW")] = "holm",
+    test: Annotated[str | None, t.Arg(choices=tuple(TEST_TITLES), metavar="TEST")] = None,
+    correction: Annotated[str, t.Arg(choices=(*CORRECTION_NAMES, "none"), metavar="HOW")] = "holm",
     baseline: t.Baseline = None,
     n_resamples: t.Number = 10_000,
     format: Annotated[str | None, t.format_arg(*t.TABLES)] = None,
     out: t.Out = None,
     html: t.Report = None,
-    before: Annotated[str | None, Arg(metavar="REPORT", file="read")] = None,
+    before: Annotated[str | None, t.Arg(metavar="REPORT", file="read")] = None,
     open: Annotated[
-        list[tuple[str, str]] | None, Arg(convert=t.pairs, metavar="RUN=RUN,...")
+        list[tuple[str, str]] | None, t.Arg(convert=t.pairs, metavar="RUN=RUN,...")
     ] = None,
     topics: t.Topics = None,
     docs: t.Docs = None,

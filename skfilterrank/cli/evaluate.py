@@ -3,18 +3,18 @@
 from typing import Annotated
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._errors import message_of, refuse
 from skfilterrank.cli._output import (
     Section,
     call,
     chosen_format,
+    message_of,
     output_is_terminal,
     print_sections,
     progress,
+    refuse,
     say,
     tell,
 )
-from skfilterrank.cli._parser import Arg
 from skfilterrank.exceptions import InputError, brief
 
 # Ranking and filtering, the first relevant document, all of them, the last one, and how much of
@@ -30,7 +30,7 @@ def evaluate(
     measure: t.Measures = MEASURES,
     per_query: bool = False,
     slices: t.File = None,
-    sort: Annotated[str | None, Arg(metavar="MEASURE")] = None,
+    sort: Annotated[str | None, t.Arg(metavar="MEASURE")] = None,
     keep_going: bool = False,
     format: Annotated[str | None, t.format_arg(*_FORMATS)] = None,
     out: t.Out = None,

@@ -3,9 +3,7 @@
 from typing import Annotated, Literal
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._errors import refuse
-from skfilterrank.cli._output import data_output, progress, tell
-from skfilterrank.cli._parser import Arg
+from skfilterrank.cli._output import data_output, progress, refuse, tell
 from skfilterrank.exceptions import InputError, SkfilterrankWarning
 
 BY_RANKS = ("rrf", "isr", "log_isr", "rbc", "borda", "condorcet")
@@ -26,15 +24,15 @@ _GRID = [
 def fuse(
     runs: t.Runs,
     *,
-    method: Annotated[str | None, Arg(choices=BY_RANKS + BY_SCORES, shown="rrf")] = None,
-    normalize: Annotated[str | None, Arg(choices=NORMALIZATIONS, shown="minmax")] = None,
-    rrf_k: Annotated[float | None, Arg(convert=t.number, metavar="NUMBER")] = None,
-    persistence: Annotated[float | None, Arg(convert=t.share, metavar="P")] = None,
+    method: Annotated[str | None, t.Arg(choices=BY_RANKS + BY_SCORES, shown="rrf")] = None,
+    normalize: Annotated[str | None, t.Arg(choices=NORMALIZATIONS, shown="minmax")] = None,
+    rrf_k: Annotated[float | None, t.Arg(convert=t.number, metavar="NUMBER")] = None,
+    persistence: Annotated[float | None, t.Arg(convert=t.share, metavar="P")] = None,
     weights: Annotated[
-        dict[str, float] | None, Arg(convert=t.weights, metavar="RUN=WEIGHT,...")
+        dict[str, float] | None, t.Arg(convert=t.weights, metavar="RUN=WEIGHT,...")
     ] = None,
     filtered: Literal["all", "majority", "any"] = "all",
-    qrels: Annotated[str | None, Arg(metavar="QRELS", file="read")] = None,
+    qrels: Annotated[str | None, t.Arg(metavar="QRELS", file="read")] = None,
     learn: Literal["method", "weights", "logistic"] | None = None,
     measure: t.Measures = (),
     gains: t.Gains = None,

@@ -4,7 +4,6 @@ import argparse
 from typing import Annotated
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._parser import Arg
 from skfilterrank.exceptions import brief
 
 STRATEGIES = ("pooling", "maxrep", "mtf", "mtc", "prior", "random", "statap", "sample")
@@ -54,31 +53,31 @@ def judge(
     pool: t.Pool = None,
     docs: t.Docs,
     out: Annotated[
-        str | None, Arg(convert=t.file_to_write, metavar="QRELS", file="write", also=(".log",))
+        str | None, t.Arg(convert=t.file_to_write, metavar="QRELS", file="write", also=(".log",))
     ] = None,
     page: t.NewFile = None,
     export: Annotated[
-        ToolFile | None, Arg(convert=_tasks, metavar="TOOL=FILE", file="write")
+        ToolFile | None, t.Arg(convert=_tasks, metavar="TOOL=FILE", file="write")
     ] = None,
     topics: t.Topics = None,
     text: t.Text = None,
     grades: Annotated[
-        dict[float, str] | None, Arg(convert=_grades, metavar="LABEL[=NAME],...")
+        dict[float, str] | None, t.Arg(convert=_grades, metavar="LABEL[=NAME],...")
     ] = None,
-    assessor: Annotated[str | None, Arg(metavar="NAME")] = None,
+    assessor: Annotated[str | None, t.Arg(metavar="NAME")] = None,
     holes: t.Holes = None,
-    strategy: Annotated[str | None, Arg(choices=STRATEGIES, shown="by the runs")] = None,
+    strategy: Annotated[str | None, t.Arg(choices=STRATEGIES, shown="by the runs")] = None,
     depth: Annotated[
         int | None,
-        Arg(convert=t.places, metavar="N|all", shown=f"{t.POOL_DEPTH}, or all with --pool"),
+        t.Arg(convert=t.places, metavar="N|all", shown=f"{t.POOL_DEPTH}, or all with --pool"),
     ] = None,
     judged: Annotated[
-        list[str] | None, Arg(convert=_of_tool, metavar="QRELS", many="repeat", file="read")
+        list[str] | None, t.Arg(convert=_of_tool, metavar="QRELS", many="repeat", file="read")
     ] = None,
     second_look: t.Count = None,
     n_per_query: t.Budget = None,
     n_total: t.Budget = None,
-    only: Annotated[list[str] | None, Arg(convert=t.names, metavar="QID,...")] = None,
+    only: Annotated[list[str] | None, t.Arg(convert=t.names, metavar="QID,...")] = None,
     random_state: t.RandomState = 0,
     measure: t.Measures = t.SAMPLED_MEASURES,
     machine_qrels: t.MachineQrels = None,

@@ -4,22 +4,20 @@ import os
 from typing import Annotated
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._errors import overwritten, refuse
-from skfilterrank.cli._output import chosen_format
-from skfilterrank.cli._parser import Arg
+from skfilterrank.cli._output import chosen_format, overwritten, refuse
 from skfilterrank.exceptions import InputError
 
 FORMATS = ("table", "csv", "json")
 
 
 def monitor(
-    saved: Annotated[str, Arg(metavar="THRESHOLD", file="read")],
+    saved: Annotated[str, t.Arg(metavar="THRESHOLD", file="read")],
     *,
-    run: Annotated[str | None, Arg(metavar="RUN", file="read")] = None,
-    qrels: Annotated[str | None, Arg(metavar="QRELS", file="read")] = None,
+    run: Annotated[str | None, t.Arg(metavar="RUN", file="read")] = None,
+    qrels: Annotated[str | None, t.Arg(metavar="QRELS", file="read")] = None,
     filter_scores: t.FilterScores = None,
     state: t.NewFile = None,
-    confidence_level: Annotated[float | None, Arg(convert=t.share, metavar="P")] = None,
+    confidence_level: Annotated[float | None, t.Arg(convert=t.share, metavar="P")] = None,
     queries_per_false_alarm: t.Count = None,
     allow_repeats: bool = False,
     gains: t.Gains = None,

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import chosen_format, draw, print_sections, tell
-from skfilterrank.cli._parser import Arg, similar
+from skfilterrank.cli._parser import similar
 from skfilterrank.exceptions import InputError
 
 _K = 3
@@ -26,12 +26,12 @@ def _models(text):
 
 
 def rank_filter(
-    train: Annotated[str, Arg(metavar="TRAIN", file="read")],
+    train: Annotated[str, t.Arg(metavar="TRAIN", file="read")],
     *,
     test_data: t.File = None,
-    cv: Annotated[int | None, Arg(convert=_folds, metavar="N")] = None,
-    models: Annotated[list[str] | None, Arg(convert=_models, metavar="A,B")] = None,
-    learner: Annotated[Literal["auto", "linear", "trees", "blend"], Arg(metavar="NAME")] = "auto",
+    cv: Annotated[int | None, t.Arg(convert=_folds, metavar="N")] = None,
+    models: Annotated[list[str] | None, t.Arg(convert=_models, metavar="A,B")] = None,
+    learner: Annotated[Literal["auto", "linear", "trees", "blend"], t.Arg(metavar="NAME")] = "auto",
     gains: t.Gains = None,
     cutting: t.Cutting,
     baseline: t.Baseline = None,

@@ -3,9 +3,7 @@
 from typing import Annotated
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._errors import refuse
-from skfilterrank.cli._output import chosen_format, print_sections, tell
-from skfilterrank.cli._parser import Arg
+from skfilterrank.cli._output import chosen_format, print_sections, refuse, tell
 from skfilterrank.exceptions import InputError
 
 CONFIDENCES = ("best_score", "score_gap", "score_std", "score_regression")
@@ -17,13 +15,13 @@ def threshold(
     runs: t.Runs,
     *,
     cutting: t.Cutting,
-    abstain: Annotated[str | None, Arg(choices=CONFIDENCES)] = None,
+    abstain: Annotated[str | None, t.Arg(choices=CONFIDENCES)] = None,
     max_shown: t.Count = None,
     min_shown: t.Count = None,
     filter_scores: t.FilterScores = None,
-    rule: Annotated[str | None, Arg(choices=RULES, shown="ratio")] = None,
+    rule: Annotated[str | None, t.Arg(choices=RULES, shown="ratio")] = None,
     clusters: t.File = None,
-    machine_labels: Annotated[str | None, Arg(metavar="QRELS", file="read")] = None,
+    machine_labels: Annotated[str | None, t.Arg(metavar="QRELS", file="read")] = None,
     gains: t.Gains = None,
     holes: t.Holes = None,
     save: t.NewFile = None,

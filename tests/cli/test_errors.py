@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from skfilterrank.cli import COMMANDS, command_parser
-from skfilterrank.cli._errors import in_options, message_of
-from skfilterrank.cli._output import call
+from skfilterrank.cli._output import call, in_options, message_of
 
 
 def learn(command):
