@@ -1,6 +1,5 @@
 """Runs, judgments and gains as a command line names them."""
 
-import errno
 import os
 from collections import Counter
 from dataclasses import dataclass
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.files import is_path, read_bytes
+from skfilterrank._files.files import read_bytes
 from skfilterrank._files.named_runs import name_of_path, text_of_path
 from skfilterrank._files.tables import is_table_name
 from skfilterrank._lists.gains import PROBABILITY, is_sample, measures_of_all_labels
@@ -60,15 +59,13 @@ class Holes:
     def of(cls, given: dict[str, Any] | None, *, only: tuple[str, ...] = (), **defaults) -> "Holes":
         """Return the settings given, over the defaults of a command that knows `only` some."""
         given = dict(given or {})
-        # A preset says no more than the command counts.
         preset = given.pop("preset", {})
-        preset = {name: value for name, value in preset.items() if not only or name in only}
         if wrong := [name for name in given if only and name not in only]:
-            raise InputError(
-                f"--holes {wrong[0].replace('_', '-')} has no effect here. Choose from "
-                f"{', '.join(name.replace('_', '-') for name in only)}."
-            )
-        return cls(**(defaults | preset | given), given=preset | given)
+            message = f"--holes {wrong[0]} has no effect here. Choose from {', '.join(only)}."
+            raise InputError(message.replace("_", "-"))
+        # A preset says no more than the command counts.
+        given = {key: preset[key] for key in preset if not only or key in only} | given
+        return cls(**(defaults | given), given=given)
 
     @property
     def said_unjudged(self):
@@ -123,16 +120,14 @@ def with_standard_input(runs) -> dict:
 def check_paths(paths) -> None:
     """Raise for a file that is not there, before thousands of others are read."""
     for path in paths:
-        if is_path(path) and path != STDIN and not os.path.exists(path):
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        if path != STDIN:
+            os.stat(path)
 
 
 def source(path):
     """Return a path, or the stream of standard input."""
-    if not is_path(path) or path != STDIN:
-        return path
-    stdin = standard_input()
-    return getattr(stdin, "buffer", stdin)
+    stdin = standard_input() if path == STDIN else None
+    return path if stdin is None else getattr(stdin, "buffer", stdin)
 
 
 def read_scores(path, column):

@@ -478,23 +478,20 @@ def refuse(names, why) -> None:
 
 def overwritten(options, values) -> str | None:
     """Return which file an output would take the place of, in words; None where there is none."""
-    inputs, outputs = [], []
+    taken, outputs = {}, []
     for name, value in values.items():
-        written, arg = options.get(name, ("", None))
-        if arg is None or not arg.file:
-            continue
-        for text in _texts(value):
+        written, arg = options[name]
+        for text in _texts(value) if arg.file else ():
             if arg.file == "read":
-                inputs.append((written, text))
-            else:
-                outputs += [(written, f"{text}{ending}") for ending in ("", *arg.also)]
-                # Beside tasks of Label Studio stands its configuration.
-                if getattr(text, "tool", "") == "label-studio":
-                    outputs.append((written, str(Path(text).with_suffix(".xml"))))
+                taken[_identity(text, 0)] = written, text
+                continue
+            outputs += [(written, f"{text}{ending}") for ending in ("", *arg.also)]
+            # Beside tasks of Label Studio stands its configuration.
+            if getattr(text, "tool", "") == "label-studio":
+                outputs.append((written, str(Path(text).with_suffix(".xml"))))
     if not any(text == "-" for _, text in outputs):
         # Every command prints, and may print into a file.
         outputs.insert(0, ("standard output", "-"))
-    taken = {_identity(text, 0): (name, text) for name, text in inputs}
     for name, text in outputs:
         identity = _identity(text, 1)
         if identity is not None and identity in taken:

@@ -475,7 +475,7 @@ _FILES = {
 _SHOWN = {"files", "reading", "sampling", "html", "out", "format", "before", "open", "text"}
 _SHOWN |= {"measure", "interval", "n_jobs"}
 _ASK_SAMPLES = ("interval", "prels", "machine_qrels", "pool")
-_WORDS = {
+_NOT_GIVEN = {
     "target": "by the sample",
     "gains": "the label is the gain",
     "holes": "default",
@@ -507,7 +507,7 @@ def made_from(options) -> dict:
 def _words(name, value):
     """Return a setting in words."""
     if value is None or value == {}:
-        return _WORDS.get(name, "none")
+        return _NOT_GIVEN.get(name, "none")
     if isinstance(value, dict):
         return ", ".join(f"{_words(key, key)}={_words(key, each)}" for key, each in value.items())
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -139,14 +139,11 @@ def sorted_by(name, measures):
         return None
     from skfilterrank._lists.measure_names import parse_measure
 
-    wanted = parse_measure(name)
-    for text, measure in measures.items():
-        if measure == wanted:
-            return text
-    raise InputError(
-        f"--sort {brief(name)} is not one of the measures asked for. Choose from "
-        f"{', '.join(measures)}."
-    )
+    found = [text for text, measure in measures.items() if measure == parse_measure(name)]
+    if not found:
+        what = f"--sort {brief(name)} is not one of the measures asked for"
+        raise InputError(f"{what}. Choose from {', '.join(measures)}.")
+    return found[0]
 
 
 class Notes:
