@@ -2,19 +2,8 @@
 
 from typing import Annotated
 
+from skfilterrank.cli import _output as output
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._output import (
-    Section,
-    call,
-    chosen_format,
-    message_of,
-    output_is_terminal,
-    print_sections,
-    progress,
-    refuse,
-    say,
-    tell,
-)
 from skfilterrank.exceptions import InputError, brief
 
 # Ranking and filtering, the first relevant document, all of them, the last one, and how much of
@@ -63,18 +52,18 @@ def evaluate(
     from skfilterrank.metrics import iter_evaluations
 
     if slices is not None:
-        refuse(("per_query", "sort"), "has no effect on --slices. Leave it out.")
+        output.refuse(("per_query", "sort"), "has no effect on --slices. Leave it out.")
     if per_query:
-        refuse(["sort"], "orders runs by their means. Leave out --per-query.")
+        output.refuse(["sort"], "orders runs by their means. Leave out --per-query.")
     if sampling.is_asked:
         wrong = ("per_query", "slices", "keep_going", "n_jobs", "n_items")
-        refuse(wrong, "has no effect on values with intervals. Leave it out.")
+        output.refuse(wrong, "has no effect on values with intervals. Leave it out.")
     else:
         needed = ("unit", "target", "confidence_level")
-        refuse(needed, "is for values with intervals. Add --interval.")
+        output.refuse(needed, "is for values with intervals. Add --interval.")
     if format == "trec" and (slices or sampling.is_asked):
         raise InputError(f"--format trec has no {'slices' if slices else 'intervals'}. Take csv.")
-    format = chosen_format(format, out, _FORMATS)
+    format = output.chosen_format(format, out, _FORMATS)
     holes = _inputs.Holes.of(reading.holes)
     named = _inputs.named_runs(qrels, runs)
     if not keep_going:
@@ -85,20 +74,21 @@ def evaluate(
         wanted = None if measure is MEASURES else measure
         found = estimated(qrels, named, wanted, sampling, reading, holes).estimates
         by = sorted_by(sort, parse_measures(list(found.measures)))
-        print_sections([estimates_section(found, by)], format, out)
+        output.print_sections([estimates_section(found, by)], format, out)
         return 0
     parsed = parse_measures(list(measure))
     _inputs.check_n_items(reading.n_items, parsed)
     by = sorted_by(sort, parsed)
     table = _inputs.read_judgments(qrels, reading.gains, holes, measures=parsed)
     # A bar would be torn by values that are written to the same screen.
-    is_torn = per_query and not (sort or out or call.is_verbose) and output_is_terminal()
+    is_late = sort or out or not per_query or output.call.is_verbose
+    is_torn = output.output_is_terminal() and not is_late
     evaluations = iter_evaluations(
         QrelsIndex(table, unjudged_label=None),
         _inputs.with_standard_input(named),
         parsed,
         n_jobs=n_jobs,
-        verbose=0 if is_torn else progress(),
+        verbose=0 if is_torn else output.progress(),
         on_error="yield" if keep_going else "raise",
         gains=_inputs.gains_of_labels(table["label"], qrels, reading.gains, holes),
         ties=reading.ties,
@@ -123,7 +113,7 @@ def evaluate(
     else:
         sections = means_sections(values, parsed, format)
     # The values come run by run, and so do lines.
-    print_sections(sections, format, out)
+    output.print_sections(sections, format, out)
     notes.tell(len(named), qrels, holes.missing)
     return 1 if notes.n_failed else 0
 
@@ -157,7 +147,7 @@ class Notes:
         for each in evaluations:
             if each.error is not None:
                 self.n_failed += 1
-                say(f"skfilterrank: error: {message_of(each.error)}")
+                output.say(f"skfilterrank: error: {output.message_of(each.error)}")
                 continue
             if each.missing_queries:
                 self._missing[each.name] = len(each.missing_queries)
@@ -180,9 +170,9 @@ class Notes:
             shown = [f"{name}: {count}" for name, count in list(counts.items())[:_SHOWN]]
             shown += ["..."] * (len(counts) > _SHOWN)
             if counts:
-                tell(f"{len(counts)} {of_all} ({', '.join(shown)}) {what}")
+                output.tell(f"{len(counts)} {of_all} ({', '.join(shown)}) {what}")
         if self.n_failed:
-            tell(f"{self.n_failed} {of_all} could not be evaluated")
+            output.tell(f"{self.n_failed} {of_all} could not be evaluated")
 
 
 def means_sections(values, measures, format):
@@ -195,9 +185,9 @@ def means_sections(values, measures, format):
     for run, mean in values:
         frame = mean.to_frame(run.name).T.rename_axis("run")
         if format == "trec":
-            yield Section(frame, [], _trec_rows(run, mean))
+            yield output.Section(frame, [], _trec_rows(run, mean))
         elif format in ("csv", "json"):
-            yield Section(frame, [_record(run, mean)], [])
+            yield output.Section(frame, [_record(run, mean)], [])
         else:
             means[run.name] = mean
     if means:
@@ -209,7 +199,7 @@ def means_sections(values, measures, format):
             [name, *(Cell(_cell(value), "", mark) for value, mark in zip(mean, marks))]
             for (name, mean), marks in zip(means.items(), is_best.to_numpy().tolist())
         ]
-        yield Section(signed, [], [["run", *measures], *rows])
+        yield output.Section(signed, [], [["run", *measures], *rows])
 
 
 def queries_section(run, mean, format):
@@ -224,11 +214,11 @@ def queries_section(run, mean, format):
             for row in queries.itertuples(name=None)
             for name, value in zip(queries.columns, row[1:])
         ]
-        return Section(frame, [], rows + _trec_rows(run, mean))
+        return output.Section(frame, [], rows + _trec_rows(run, mean))
     shown = [*queries.itertuples(name=None), ("all", *mean)]
     rows = [[str(name), *map(_cell, values)] for name, *values in shown]
     record = _record(run, mean) | {"queries": queries.to_dict("index")}
-    return Section(frame, [record], [[run.name, *queries.columns], *rows])
+    return output.Section(frame, [record], [[run.name, *queries.columns], *rows])
 
 
 def _record(run, mean):
@@ -292,4 +282,4 @@ def slices_section(run, slices):
         p_value = "-" if row["p_adjusted"] != row["p_adjusted"] else p_text(row["p_adjusted"])
         shown = f"{row['value']:.4f}", interval, f"{row['difference']:+.4f}", p_value
         rows.append([row["measure"], row["slicing"], row["slice"], f"{row['n_queries']:,}", *shown])
-    return Section(frame, records, rows)
+    return output.Section(frame, records, rows)
