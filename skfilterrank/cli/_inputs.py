@@ -284,7 +284,7 @@ def match_gains(gains, labels: dict[str, pd.Series]):
 
     `labels` are those of each file; every one of them must have a gain.
     """
-    matched = {}
+    matched: dict = {}
     for path, y in labels.items():
         own = y.dropna().unique().tolist()
         if isinstance(gains, dict):

@@ -88,7 +88,9 @@ def earlier_judgments(sources, answers) -> Earlier:
             f"{name}: {label:g}{notes.get((*pair, name), '')}"
             for name, label in row.dropna().items()
         )
-        for pair, row in found.disagreements.iterrows()
+        for pair, (_, row) in zip(
+            found.disagreements.index.tolist(), found.disagreements.iterrows()
+        )
     }
     agreed = found.agreed.set_index(_KEY)["label"]
     return Earlier(agreed, pd.MultiIndex.from_frame(pool), remarks, found)

@@ -128,7 +128,7 @@ def align_columns(rows) -> list[str]:
 def chosen_format(format: str | None, out: str | None, formats) -> str:
     """Return the format that is named, else the one that --out ends in, else the first one."""
     told = _BY_ENDING.get((out or "-").removesuffix(".gz").rpartition(".")[2].lower())
-    return format or (told if told in formats else formats[0])
+    return format or (str(told) if told in formats else formats[0])
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """Models of the command line, how they are compared, and the report."""
 
 from textwrap import wrap
+from typing import Any
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
@@ -49,10 +50,8 @@ def make_models(
         )
     if learner == "auto":
         learner = "blend" if columns is not None and columns["text"] else "trees"
-    made = {
-        "features": columns and {kind: _features(columns, kind) for kind in ("linear", "trees")}
-    }
-    made["random_state"] = random_state
+    made: dict[str, Any] = {"random_state": random_state}
+    made["features"] = columns and {kind: _features(columns, kind) for kind in ("linear", "trees")}
     # A guarantee is calibrated on queries that the model in use has not seen.
     folds = None if threshold.is_calibrated or n_queries < 2 else min(_FOLDS, n_queries)
     models = {}

@@ -355,7 +355,8 @@ def write_lists(out, lists: pd.DataFrame, format) -> str:
         table = table.sort_values(["qid", "score", "docno"], ascending=[True, False, False])
         table["rank"] = table.groupby("qid")["shown"].cumsum() * table["shown"]
         with open_for_writing(target) as write:
-            write(text_of(Section(table, table.to_dict("records"), []), format))
+            records: list = table.to_dict("records")
+            write(text_of(Section(table, records, []), format))
     n_shown, n_empty = int(is_shown.sum()), int((~is_shown.groupby(lists["qid"]).any()).sum())
     return (
         f"{n_shown:,} documents, {len(lists) - n_shown:,} filtered, {n_empty:,} queries left empty"

@@ -96,7 +96,7 @@ def compare(
         report = _report.Page(html, before, open, topics, docs, text, options)
     format = chosen_format(format, out, t.TABLES)
     chosen = None if measure is MEASURES else list(measure)
-    how = {
+    how: dict[str, Any] = {
         "correction": None if correction == "none" else correction,
         "baseline": baseline,
         "random_state": random_state,

@@ -82,7 +82,7 @@ def complete(
         # All others are told below, and of labels above.
         others = "(?!the judged documents stand no higher)"
         warnings.filterwarnings("ignore", others, SkfilterrankWarning)
-        how = {"unjudged_label": None, "predictor": predictor, "random_state": 0}
+        how: dict[str, Any] = {"unjudged_label": None, "predictor": predictor, "random_state": 0}
         completed = complete_qrels(judged, named, texts, depth=depth or None, **how)
     for line in _of_completed(completed, docs):
         tell(line)

@@ -1,6 +1,6 @@
 """``skfilterrank fuse``: make one run of several."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import data_output, progress, refuse, tell
@@ -103,7 +103,8 @@ def fuse(
         raise InputError(f"--out {out}: fuse writes a TREC run. Name a file such as fused.txt.")
     if normalize == "none":
         settings["normalize"] = None
-    table, how = read_named_runs(runs), {"depth": depth or None}
+    table = read_named_runs(runs)
+    how: dict[str, Any] = {"depth": depth or None}
     if qrels is None:
         fused = fuse_runs(table, filtered=filtered, **how, **settings)
     else:
