@@ -148,15 +148,6 @@ def read_scores(path, column):
     return run, table[column].to_numpy()
 
 
-def align_second(second, run, aligned):
-    """Put second scores of a run in the order of aligned rows; 0 for documents that it lacks."""
-    if second is None:
-        return None
-    pairs = pd.MultiIndex.from_frame(run[["qid", "docno"]])
-    places = pairs.get_indexer(pd.MultiIndex.from_arrays([aligned.groups, aligned.docnos]))
-    return np.where(places < 0, 0, second[places])
-
-
 def read_judgments(path, gains, holes: Holes, *, measures=None):
     """Read judgments of all documents; a sample is an error.
 

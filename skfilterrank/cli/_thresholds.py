@@ -139,6 +139,17 @@ def read_clusters(path) -> pd.Series | None:
     return table.iloc[:, 0]
 
 
+def _aligned(index, run, second, missing):
+    """Return a run with its labels, and second scores in this order, 0 where the run has none."""
+    aligned = index.align(run, missing=missing)
+    output.call.documents = aligned.docnos
+    if second is not None:
+        pairs = pd.MultiIndex.from_frame(run[["qid", "docno"]])
+        places = pairs.get_indexer(pd.MultiIndex.from_arrays([aligned.groups, aligned.docnos]))
+        second = np.where(places < 0, 0, second[places])
+    return aligned, second
+
+
 def _clusters_of(groups, clusters):
     """Return the cluster of each row, named after the column."""
     if clusters is None:
@@ -156,10 +167,8 @@ def fit_run(
     threshold, run, second, *, index, machines, by_machine, name, how, missing, clusters=None
 ):
     """Fit the threshold of one run, which --threshold calls `how`; return an object about it."""
-    aligned = index.align(run, missing=missing)
+    aligned, second = _aligned(index, run, second, missing)
     y_true, y_score, groups = aligned
-    output.call.documents = aligned.docnos
-    second = _inputs.align_second(second, run, aligned)
     more = {"filter_scores": second, "clusters": _clusters_of(groups, clusters)}
     if machines is not None:
         is_machine = machines.align(run, missing=missing).y_true == 1
@@ -252,11 +261,8 @@ def count_queries(
             "labels that --holes takes for not judged raise no alarm: give the same --holes as "
             f"where {saved} was made"
         )
-    rows, second = _inputs.read_scores(run, column)
-    aligned = index.align(rows, missing=holes.missing)
+    aligned, second = _aligned(index, *_inputs.read_scores(run, column), holes.missing)
     y_true, y_score, groups = aligned
-    output.call.documents = aligned.docnos
-    second = _inputs.align_second(second, rows, aligned)
     shown = threshold.predict(y_score, groups=groups, filter_scores=second)
     with locked(state):
         monitor = _resumed(threshold, saved, state, begun, allow_repeats)

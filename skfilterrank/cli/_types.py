@@ -4,6 +4,7 @@ import math
 import os
 from argparse import ArgumentTypeError
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -53,16 +54,6 @@ def gains(text):
     return text if text == "exp2" else _numbers_by_name(text, "LABEL=GAIN", "gains", label_key)
 
 
-def risks(text):
-    """Read levels of risks, as in any_forbidden=0.1."""
-    return _numbers_by_name(text, "RISK=LEVEL", "levels")
-
-
-def weights(text):
-    """Read weights of runs, as in A=1,B=2."""
-    return _numbers_by_name(text, "RUN=WEIGHT", "weights")
-
-
 def label_key(label):
     """Return what --gains knows a label by: 1, 1.0 and +1 are one number; true is True."""
     value = None if isinstance(label, bool) else _as_number(label, float)
@@ -84,6 +75,10 @@ def _numbers_by_name(text, expected, values, key_of=str):
             raise ArgumentTypeError(f"{one} {brief(name)} has two {values}.")
         number_of[key_of(name)] = value
     return number_of
+
+
+risks = partial(_numbers_by_name, expected="RISK=LEVEL", values="levels")
+weights = partial(_numbers_by_name, expected="RUN=WEIGHT", values="weights")
 
 
 def _as_number(text, kind):
