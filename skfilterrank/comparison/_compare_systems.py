@@ -1,9 +1,8 @@
 """Differences between every two systems, tested, and written as a table."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,7 +24,6 @@ from skfilterrank._lists.results import (
 )
 from skfilterrank._lists.system_pairs import (
     ALTERNATIVES,
-    PairFigures,
     Pairs,
     Settings,
     count_ties,
@@ -445,25 +443,18 @@ def range_of(scores):
     return (least, greatest) if fits else (-np.inf, np.inf)
 
 
-class SystemTest(NamedTuple):
-    """A test of all pairs: ``function(values, pairs, settings) -> PairFigures``.
-
-    A family-wise test sees all systems in `values` and corrects for them by itself.
-    """
-
-    function: Callable[..., PairFigures]
-    is_family_wise: bool = False
-
-
+# Tests of all pairs: function(values, pairs, settings) -> PairFigures.
 TESTS = {
-    "t": SystemTest(paired_t),
-    "wilcoxon": SystemTest(wilcoxon_test),
-    "sign": SystemTest(sign_test),
-    "randomization": SystemTest(randomization_test),
-    "bootstrap": SystemTest(bootstrap_test),
-    "tukey": SystemTest(tukey_hsd_blocked, is_family_wise=True),
-    "randomized_tukey": SystemTest(randomized_tukey, is_family_wise=True),
+    "t": paired_t,
+    "wilcoxon": wilcoxon_test,
+    "sign": sign_test,
+    "randomization": randomization_test,
+    "bootstrap": bootstrap_test,
+    "tukey": tukey_hsd_blocked,
+    "randomized_tukey": randomized_tukey,
 }
+# Their p values are corrected for all pairs already.
+_FAMILY_WISE = ("tukey", "randomized_tukey")
 
 
 @suggests(
@@ -621,13 +612,13 @@ def compare_systems(
     if test is None:
         test = "sign" if scores.is_preference else "t"
     check_choice(test, "test", tuple(TESTS))
-    method = TESTS[test]
+    is_family_wise = test in _FAMILY_WISE
     check_correction(correction)
     alpha = check_share(alpha, "alpha")
     # P values of fewer resamples are too coarse.
     n_resamples = check_count(n_resamples, "n_resamples", least=100)
     check_choice(alternative, "alternative", ALTERNATIVES)
-    if method.is_family_wise and alternative != "two-sided":
+    if is_family_wise and alternative != "two-sided":
         raise InputError(
             f"alternative must be 'two-sided' for test={brief(test)}, which compares ranges and "
             f"knows no direction, got {brief(alternative)}: take test='t' or 'randomization'."
@@ -640,10 +631,10 @@ def compare_systems(
         pairs = Pairs.against(place, scores.n_systems)
     settings = Settings(alternative, 1 - alpha, n_resamples, random_state, verbose)
     values = merge_values(scores.values)
-    figures = method.function(values, pairs, settings)
+    figures = TESTS[test](values, pairs, settings)
     if figures.interval_of == "mean difference":
         figures = _cut(figures, range_of(scores))
-    correction = None if method.is_family_wise else correction
+    correction = None if is_family_wise else correction
     return PairwiseComparison(
         scores=scores,
         test=test,
@@ -657,7 +648,7 @@ def compare_systems(
         p_adjusted=adjust_p_values(figures.p_value, correction),
         n_tied=count_ties(values, pairs),
         title=TEST_TITLES[test],
-        is_family_wise=method.is_family_wise,
+        is_family_wise=is_family_wise,
     )
 
 
