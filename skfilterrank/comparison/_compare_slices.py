@@ -1,6 +1,7 @@
 """Values of a measure for slices of the queries, compared with the other queries."""
 
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 import pandas as pd
@@ -235,7 +236,8 @@ def _welch(values, members):
         found = np.minimum(2 * stdtr(np.maximum(freedom, 1.0), -np.abs(t)), 1.0)
         # Without any spread t is infinite, which is no evidence: by chance alone it is one of the
         # ways to choose so many of all.
-        p_values[place] = np.where(np.isinf(t), _p_of_one_choice(*sizes), found)
+        by_chance = min(2 / comb(sum(sizes), min(sizes)), 1.0)
+        p_values[place] = np.where(np.isinf(t), by_chance, found)
     return p_values
 
 
@@ -245,14 +247,6 @@ def _variance(values):
     return np.where(
         np.ptp(values, axis=1) > ROUNDING_OF_VALUES * largest, values.var(axis=1, ddof=1), 0.0
     )
-
-
-def _p_of_one_choice(n_first, n_second):
-    """Two-sided chance that one choice of so many is drawn."""
-    ways = 1.0
-    for number in range(1, min(n_first, n_second) + 1):
-        ways *= (n_first + n_second + 1 - number) / number
-    return min(2.0 / ways, 1.0)
 
 
 def _randomization(values, members, n_resamples, random_state):

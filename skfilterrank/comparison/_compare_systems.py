@@ -43,7 +43,7 @@ from skfilterrank.comparison._system_tests import (
 )
 from skfilterrank.exceptions import InputError, brief
 
-_SYMMETRIC = ("p_adjusted", "p_value")
+_OF_MATRIX = ("p_adjusted", "p_value", "difference", "effect_size", "low", "high")
 _OF_RUNS = (
     "values of systems: compare_systems(evaluate_runs(qrels, runs, 'ap')) for judgments and runs"
 )
@@ -232,24 +232,14 @@ class PairwiseComparison(Result):
         effect = self.effect_size if scores.greater_is_better else -self.effect_size
         behind = place[self.first] > place[self.second]
         turned = np.where(effect == 0, behind, effect < 0)
-        first = np.where(turned, self.second, self.first)
-        second = np.where(turned, self.first, self.second)
-        sign = np.where(turned, -1.0, 1.0)
-        names = np.array(scores.systems, dtype=object)
-        table = pd.DataFrame(
-            {
-                "first": names[first],
-                "second": names[second],
-                "difference": sign * self.difference + 0.0,
-                "low": np.where(turned, -self.high, self.low) + 0.0,
-                "high": np.where(turned, -self.low, self.high) + 0.0,
-                "effect_size": sign * self.effect_size + 0.0,
-                "p_value": self.p_value,
-                "p_adjusted": self.p_adjusted,
-                "significant": self.significant(alpha),
-            }
-        )
-        table = table.iloc[np.lexsort((place[second], place[first]))].reset_index(drop=True)
+        table = self.to_frame().drop(columns="n_tied").assign(significant=self.significant(alpha))
+        sides, ends = ["first", "second"], ["low", "high"]
+        table.loc[turned, sides] = table.loc[turned, sides[::-1]].to_numpy()
+        table.loc[turned, ends] = -table.loc[turned, ends[::-1]].to_numpy()
+        table.loc[turned, ["difference", "effect_size"]] *= -1.0
+        table[["difference", *ends, "effect_size"]] += 0.0
+        places = order[table["second"]], order[table["first"]]
+        table = table.iloc[np.lexsort(places)].reset_index(drop=True)
         if most is None:
             return table
         differs = table["significant"]
@@ -295,23 +285,14 @@ class PairwiseComparison(Result):
         DataFrame of shape (n_systems, n_systems)
             In the order of ``scores.systems``; NaN for pairs that were not compared.
         """
-        mirrored = {
-            "p_adjusted": self.p_adjusted,
-            "p_value": self.p_value,
-            "difference": -self.difference,
-            "effect_size": -self.effect_size,
-            "low": -self.high,
-            "high": -self.low,
-        }
-        if what not in mirrored:
-            known = ", ".join(map(repr, mirrored))
-            raise InputError(f"what must be one of {known}, got {brief(what)}.")
-        is_p = what in _SYMMETRIC
+        check_choice(what, "what", _OF_MATRIX)
+        is_p = what.startswith("p_")
         table = np.full((self.scores.n_systems,) * 2, np.nan)
         np.fill_diagonal(table, 1.0 if is_p else 0.0)
         table[self.first, self.second] = getattr(self, what)
         if not (is_p and self.alternative != "two-sided"):
-            table[self.second, self.first] = mirrored[what] + 0.0
+            mirrored = getattr(self, {"low": "high", "high": "low"}.get(what, what))
+            table[self.second, self.first] = (mirrored if is_p else -mirrored) + 0.0
         systems = pd.Index(self.scores.systems, name="system")
         return pd.DataFrame(table, index=systems, columns=systems.rename("other"))
 
