@@ -6,7 +6,7 @@ from _site import measures, public
 
 ROOT = Path(__file__).parent.parent
 
-HEAD = """# Measures: which one, and what it counts
+HEAD = """# Measures
 
 | situation | measure |
 | --- | --- |

@@ -13,9 +13,9 @@ STATIC = Path(__file__).parent.parent / "_static"
 INK, GREY, LINE, QUESTION, ANSWER = "#1c2733", "#55606b", "#8a96a3", "#eef2f6", "#e6f4ec"
 GOOD = "#1a7f4b"
 # Narrow, so that letters keep their size on a phone.
-WIDTH, LETTERS, LEADING, GAP = 360, 12.5, 17, 22
-LEFT, RIGHT, BOX = 2, 196, 162
-CHARACTERS = 21
+WIDTH, LETTERS, LEADING, GAP = 340, 12.5, 17, 22
+LEFT, RIGHT, BOX = 2, 184, 154
+CHARACTERS = 20
 
 
 @dataclass(frozen=True)
