@@ -1,38 +1,50 @@
 """Write docs/measures.md and docs/api.md, so that they cannot drift."""
 
+import re
 from pathlib import Path
 
 from _site import measures, public
+from skfilterrank._lists.measure_names import parse_measure
 
 ROOT = Path(__file__).parent.parent
 
+# In the table, names of measures lead to their pages.
+SITUATIONS = {
+    "forbidden documents, one number to tune by": "`ndcg_f@k`",
+    "forbidden documents, a risk to report or to certify": "`any_forbidden@k` (how often), "
+    "`forbidden@k` (how much of what is shown)",
+    "what a filter costs": "`false_reject_rate`, `empty_list_rate`",
+    "help less harm, labels only order the documents": "`compatibility`",
+    "the ranking alone, as trec_eval's nDCG": "`ndcg_0@k`",
+    "passages for a language model (RAG)": "`udcg@k`, RAGAS' `context_precision` and "
+    "`context_recall`",
+    "one right answer": "`rr@k`, `success@k`",
+    "first page, graded labels": "`ndcg@k`, `err@k` (stops when satisfied), `q_measure`",
+    "first page, relevant or not": "`precision@k`, `ap`, `rbp` (a patience in place of a cut-off)",
+    "queries differ much in what chance alone scores": "`ul_normalized`, `above_chance`",
+    "everything has to be found ([which](recall.md))": "`recall@k`, `r_precision`, "
+    "`search_length`, `tse`, `lexirecall`",
+    "a list that stops early, nothing forbidden": "`qwa`, `f@k`",
+    "much is unjudged (`judged@k` far below 1), judged at random": "`inferred_ap`",
+    "much is unjudged, judged with known probabilities": "`stat_ap`, or "
+    "[estimates with intervals](machine_labels.md) of nearly any measure",
+    "much is unjudged, judged by rank or by hand": "`bpref`, `induced_ap`, or any with "
+    "`unjudged=drop`; give [the least and the most](recall.md#how-to-report-it)",
+}
+
 HEAD = """# Measures
 
-| situation | measure |
-| --- | --- |
-| forbidden documents, one number to tune by | [`ndcg_f@k`](measures.md#ndcg_f) |
-| forbidden documents, a risk to report or to certify | [`any_forbidden@k`](measures.md#any_forbidden) (how often), [`forbidden@k`](measures.md#forbidden) (how much of what is shown) |
-| what a filter costs | [`false_reject_rate`](measures.md#false_reject_rate), [`empty_list_rate`](measures.md#empty_list_rate) |
-| help less harm, labels only order the documents | [`compatibility`](measures.md#compatibility) |
-| the ranking alone, as trec_eval's nDCG | [`ndcg_0@k`](measures.md#ndcg_0) |
-| passages for a language model (RAG) | [`udcg@k`](measures.md#udcg), RAGAS' [`context_precision`](measures.md#ap) and [`context_recall`](measures.md#recall) |
-| one right answer | [`rr@k`](measures.md#rr), [`success@k`](measures.md#success) |
-| first page, graded labels | [`ndcg@k`](measures.md#ndcg), [`err@k`](measures.md#err) (stops when satisfied), [`q_measure`](measures.md#q_measure) |
-| first page, relevant or not | [`precision@k`](measures.md#precision), [`ap`](measures.md#ap), [`rbp`](measures.md#rbp) (a patience in place of a cut-off) |
-| queries differ much in what chance alone scores | [`ul_normalized`](measures.md#ul_normalized), [`above_chance`](measures.md#above_chance) |
-| everything has to be found ([which](recall.md)) | [`recall@k`](measures.md#recall), [`r_precision`](measures.md#r_precision), [`search_length`](measures.md#search_length), [`tse`](measures.md#tse), [`lexirecall`](measures.md#lexirecall) |
-| a list that stops early, nothing forbidden | [`qwa`](measures.md#qwa), [`f@k`](measures.md#f) |
-| much is unjudged ([`judged@k`](measures.md#judged) far below 1), judged at random | [`inferred_ap`](measures.md#inferred_ap) |
-| much is unjudged, judged with known probabilities | [`stat_ap`](measures.md#stat_ap), or [estimates with intervals](machine_labels.md) of nearly any measure |
-| much is unjudged, judged by rank or by hand | [`bpref`](measures.md#bpref), [`induced_ap`](measures.md#induced_ap), or any with `unjudged=drop`; give [the least and the most](recall.md#how-to-report-it) |
+{situations}
 
-Names work as they stand in `evaluate`, `make_ranking_scorer`, `RankAndFilter(measure=...)`, on the command line and in
-ir_measures:
+Names work as they stand in `evaluate`, `make_ranking_scorer`, `RankAndFilter(measure=...)`, on the
+command line and in ir_measures:
 
 ```python
 >>> from skfilterrank.metrics import evaluate
->>> labels, scores = [2, -1, 0, 1, 1], [0.9, 0.5, 0.8, 0.1, float("-inf")]  # -1: forbidden, -inf: hidden
->>> evaluate(labels, scores, ["ndcg_f@10", "rbp(persistence=0.95)", "MRR@10"], groups=list("aabbb")).round(2)
+>>> labels = [2, -1, 0, 1, 1]  # -1: forbidden
+>>> scores = [0.9, 0.5, 0.8, 0.1, float("-inf")]  # -inf: hidden
+>>> names = ["ndcg_f@10", "rbp(persistence=0.95)", "MRR@10"]
+>>> evaluate(labels, scores, names, groups=list("aabbb")).round(2)
      ndcg_f@10  rbp(persistence=0.95)  MRR@10
 qid
 a         0.79                   0.05     1.0
@@ -41,7 +53,8 @@ b         0.39                   0.05     0.5
 ```
 
 Choose the measure before you look at results. Report the number of queries and an interval
-([comparing systems](comparing_systems.md)), and say how ties, unjudged documents and empty queries count.
+([comparing systems](comparing_systems.md)), and say how ties, unjudged documents and empty queries
+count.
 
 ## What a measure gets
 
@@ -49,8 +62,8 @@ Every measure is a function `(y_true, y_score, *, groups, ...)` of three arrays 
 (query, document) row. It returns the mean over queries, or with `average=None` one value
 per query, in the order of the sorted query ids.
 
-Measures need the queries. scikit-learn's `average_precision_score` ranks the documents of all queries against each
-other, but scores of rankers mean something within a query only:
+Measures need the queries. scikit-learn's `average_precision_score` ranks the documents of all
+queries against each other, but scores of rankers mean something within a query only:
 
 ```python
 >>> import sklearn.metrics
@@ -104,10 +117,22 @@ site (`make site`): its formula, what it rewards, when to use it, its sources.
 """
 
 
+def situations() -> str:
+    """The table of situations, each with its measures."""
+    lines = [f"| {situation} | {found} |" for situation, found in SITUATIONS.items()]
+    table = "\n".join(["| situation | measure |", "| --- | --- |", *lines])
+    return re.sub(r"`(\w+)(@k)?`", _link, table)
+
+
+def _link(match) -> str:
+    name = parse_measure(match[1]).measure.name
+    return f"[{match[0]}](measures.md#{name})"
+
+
 def pages() -> dict[str, str]:
     """Texts of the written files by their paths."""
     return {
-        "docs/measures.md": f"{HEAD}\n{measures.overview()}",
+        "docs/measures.md": f"{HEAD.replace('{situations}', situations())}\n{measures.overview()}",
         "docs/api.md": public.api(),
     }
 
