@@ -91,7 +91,9 @@ dist: $(VENV)/installed-dev
 	.venv-wheel/bin/python -m pip check
 	cd dist && ../.venv-wheel/bin/skfilterrank demo --n-queries 200
 
-# Anew each time (-E): the index of words of pages that did not change would be lost.
+# Anew each time (-E): the index of words of pages that did not change would be lost. Two examples
+# run at a time, one thread each: threads that wait for each other spin.
+site: export OMP_NUM_THREADS := 1
 site: $(VENV)/installed-site
 	$(BIN)/python -m sphinx -E -b html -W --keep-going -q -j 2 docs docs/_build/html
 

@@ -51,6 +51,8 @@ sphinx_gallery_conf = {
     # Examples whose data are not here show results that are kept.
     "filename_pattern": runnable_pattern(),
     "download_all_examples": False,
+    # As many examples at a time as sphinx has processes (-j).
+    "parallel": True,
     "min_reported_time": 5,
     "write_computation_times": False,
     "show_memory": False,

@@ -143,6 +143,8 @@ const calculator = {
         output.textContent = error.message;
       }
     });
+    // The rows that the page begins with have their answer at once.
+    form.requestSubmit();
   },
 };
 

@@ -1,11 +1,13 @@
 """Pages of the site: links lead somewhere, and every page is within three clicks."""
 
+import html
 import re
 from collections import deque
 from pathlib import Path
 
 import pytest
 
+from _site import decision_charts
 from skfilterrank.metrics import get_measure_names
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -102,16 +104,58 @@ def test_every_page_is_within_three_clicks():
     assert max(clicks.values()) <= 3
 
 
-@pytest.mark.parametrize("name", ["which_measure.md", "which_threshold.md"])
-def test_earlier_questions_of_a_chart_lead_to_each(name):
-    text = (DOCS / name).read_text(encoding="utf-8")
-    questions = re.split(r"^## (?=\d+\. )", text, flags=re.MULTILINE)[1:]
-    assert len(questions) > 5
-    reached = {"1"}
-    for number, question in enumerate(questions, start=1):
-        assert question.startswith(f"{number}. ")
-        assert str(number) in reached
-        reached |= set(re.findall(r"→ \[(\d+)\]\(#\1-", question))
+@pytest.mark.parametrize("chart", decision_charts.CHARTS, ids=lambda chart: chart.name)
+def test_a_decision_chart_is_current_and_in_words(chart):
+    written = decision_charts.target(chart).read_text(encoding="utf-8")
+    assert written == decision_charts.drawn(chart), "run: python docs/_site/decision_charts.py"
+    page = (DOCS / "thresholds.md").read_text(encoding="utf-8")
+    assert f"](_static/{chart.name}.svg)" in page
+    steps = [*chart.steps, ("None of these", *chart.otherwise)]
+    in_words = [f"| {question} | **{name}**: {note}" for question, name, note in steps]
+    places = [page.find(line) for line in in_words]
+    assert places == sorted(places)
+    assert places[0] > 0
+
+
+def test_letters_of_a_decision_chart_fit_into_their_boxes():
+    """DejaVu Sans is the widest of the fonts; its letters are measured where matplotlib is."""
+    fonts = pytest.importorskip("matplotlib.font_manager")
+    textpath = pytest.importorskip("matplotlib.textpath").TextPath
+    regular, bold = (
+        fonts.FontProperties(family="DejaVu Sans", weight=each) for each in ("normal", "bold")
+    )
+    for chart in decision_charts.CHARTS:
+        svg = decision_charts.drawn(chart)
+        written = re.findall(r'font-size="([\d.]+)" .*?weight="(\w+)" [^>]*>([^<]+)</text>', svg)
+        for size, weight, words in written[1:]:
+            font = regular if weight == "normal" else bold
+            words = html.unescape(words)
+            width = textpath((0, 0), words, size=float(size), prop=font).get_extents().width
+            assert width < decision_charts.BOX - 10, words
+
+
+def guide_pages():
+    """Pages of the guide, in the order of its contents."""
+    text = (DOCS / "guide.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```\{toctree\}\n(.*?)```", text, re.DOTALL)
+    return re.findall(r"^([a-z_]+)$", "\n".join(blocks), re.MULTILINE)
+
+
+def test_the_guide_has_one_page_for_each_question():
+    pages = guide_pages()
+    assert len(pages) == len(set(pages))
+    # The measures have their own place in the header.
+    assert len([*pages, "measures"]) <= 18
+
+
+@pytest.mark.parametrize("name", [*guide_pages(), "measures"])
+def test_a_page_of_the_guide_opens_with_its_outcome(name):
+    """A picture, a table or something to try comes first, or after one paragraph."""
+    text = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    blocks = [block for block in text.split("\n\n")[1:] if not block.startswith("::::")]
+    opens = re.compile(r"(?::::\{grid-item\}\n)?(\||!\[|```\{raw\} html\n<form)")
+    assert any(opens.match(block) for block in blocks[:2])
+    assert not blocks[0].startswith("#")
 
 
 def test_the_readme_is_short():

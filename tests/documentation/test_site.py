@@ -26,7 +26,7 @@ if not (SITE / "index.html").is_file():
 PAGES = {
     "landing": "index.html",
     "guide": "thresholds.html",
-    "chart": "which_measure.html",
+    "runs": "trec_runs.html",
     "overview": "measures.html",
     "measure": "measures/ndcg_f.html",
     "long formula": "measures/metric_lexirecall.html",

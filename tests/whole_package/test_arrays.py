@@ -1,5 +1,6 @@
 """What arrays may be: every container gives the value of float64 with NaN, or an error of ours."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,7 @@ def masked(values, dtype):
     return np.ma.array(filled, mask=mask(values), dtype=dtype)
 
 
-# What holds labels with missing ones. docs/pitfalls.md shows the names.
+# What holds labels with missing ones. docs/getting_started.md shows the names.
 LABELS = {
     "list with None": list,
     "list with pd.NA": lambda values: [pd.NA if value is None else value for value in values],
@@ -126,9 +127,11 @@ def test_text_of_every_container(name):
 
 
 def test_the_page_lists_what_is_tested():
-    page = (Path(__file__).parents[2] / "docs" / "pitfalls.md").read_text(encoding="utf-8")
-    listed = [line[2:] for line in page.splitlines() if line.startswith("* ")]
-    assert listed == [*LABELS, *TEXTS]
+    page = (Path(__file__).parents[2] / "docs" / "getting_started.md").read_text(encoding="utf-8")
+    _, labels, texts = re.split("Tests run the measures on|And on text", page)
+    for names, text in ((LABELS, labels), (TEXTS, texts)):
+        (block,) = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
+        assert " ".join(block.split()).split("; ") == list(names)
 
 
 def test_a_masked_label_does_not_count_as_judged():
