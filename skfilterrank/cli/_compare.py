@@ -117,7 +117,7 @@ def measured_before(paths, measures, holes):
     return scores
 
 
-def print_comparisons(values, lists, how, page, format, out):
+def print_comparisons(values, lists, how, report, format, out):
     """Compare the runs by each measure, and write the report, if any, and the tables."""
     for name, scores in values.items():
         if scores.n_queries < 2 or scores.n_systems < 2:
@@ -129,10 +129,8 @@ def print_comparisons(values, lists, how, page, format, out):
     comparisons = {
         name: compare_systems(scores, **how, verbose=progress()) for name, scores in values.items()
     }
-    if page is not None:
-        from skfilterrank.cli._report import write_report
-
-        write_report(page, comparisons, lists, how["alpha"], how["random_state"], progress())
+    if report is not None:
+        report(comparisons, lists, how["alpha"], how["random_state"], progress())
     if format in PAPER_FORMATS:
         with opened(out, format) as write:
             write(comparison_table(comparisons, format=format, name="run"))
@@ -141,7 +139,7 @@ def print_comparisons(values, lists, how, page, format, out):
     tell_settings(comparisons)
 
 
-def print_estimates(sample, how, page, format, out):
+def print_estimates(sample, how, report, format, out):
     """Estimate and compare the runs by each measure, and write the report, if any, and tables."""
     sampled = estimated(*sample)
     estimates, found, seed = sampled.estimates, {}, how.pop("random_state")
@@ -151,11 +149,8 @@ def print_estimates(sample, how, page, format, out):
         values = estimates.to_frame().loc[name].drop(columns="value")
         found[name] = order.join(values), estimates.compare(name, **how).pairs()
     # First, as whoever reads the output may have gone.
-    if page is not None:
-        from skfilterrank.cli._report import write_report_of_estimates
-
-        alpha = round(1 - estimates.confidence_level, 12)
-        write_report_of_estimates(page, sampled, found, alpha, seed)
+    if report is not None:
+        report(sampled, found, round(1 - estimates.confidence_level, 12), seed)
     print_sections(sections_of_estimates(found, estimates, how["correction"], format), format, out)
 
 

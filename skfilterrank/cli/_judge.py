@@ -154,7 +154,7 @@ class JudgingSession:
             selector = _RANDOM[name](random_state=self.given.random_state)
         elif name == "maxrep":
             selector = judgments.MaxRepSelector(verbose=progress())
-            # Of documents without text.
+            # Documents without text are told of already.
             with warnings.catch_warnings(action="ignore", category=DataWarning):
                 return selector.fit(list(texts), groups=groups, prior=prior, judged=is_known)
         else:

@@ -1,5 +1,6 @@
 """``skfilterrank compare``: which of several runs are better, and how sure that is."""
 
+from functools import partial
 from typing import Annotated, Any
 
 from skfilterrank._lists.words import CORRECTION_NAMES, TEST_TITLES
@@ -93,7 +94,9 @@ def compare(
     if html:
         from skfilterrank.cli import _report
 
-        report = _report.Page(html, before, open, topics, docs, text, options)
+        of_sample = sampling.is_asked
+        write = _report.write_report_of_estimates if of_sample else _report.write_report
+        report = partial(write, _report.Page(html, before, open, topics, docs, text, options))
     format = chosen_format(format, out, t.TABLES)
     chosen = None if measure is MEASURES else list(measure)
     how: dict[str, Any] = {

@@ -392,9 +392,12 @@ def test_names_of_measures(run, files, evaluate):
         (["qrels.txt", "good.txt", "--n-items", "0"], "expected a whole number from 1 up"),
         (
             ["qrels.txt", "good.txt", "--holes", "undefined=x"],
-            "undefined must be a number or drop, got 'x'",
+            "undefined: expected a number or drop, got 'x'",
         ),
-        (["qrels.txt", "good.txt", "--holes", "undefined=nan"], "expected a number, got 'nan'"),
+        (
+            ["qrels.txt", "good.txt", "--holes", "undefined=nan"],
+            "expected a number or drop, got 'nan'",
+        ),
         (["qrels.txt", "good.txt", "--holes", "unjudged-label=x"], "expected a number, got 'x'"),
         (
             ["qrels.txt", "good.txt", "--n-jobs", "0"],
