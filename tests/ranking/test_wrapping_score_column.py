@@ -72,7 +72,7 @@ def test_filtered_scores_stay_filtered(data):
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.zeros((2, 3)), r"expected shape \(n_rows,\) or \(n_rows, 1\), got \(2, 3\)"),
+        (np.zeros((2, 3)), r"X must have shape \(n_rows,\) or \(n_rows, 1\), got \(2, 3\)"),
         (pd.DataFrame({"a": [1, 2], "b": [1, 2]}), "or one named 'score', got the columns 'a'"),
         ([np.nan, 1], "X holds 1 NaN, the first at row 0"),
         ([np.inf, 1], "X holds 1 .inf"),
