@@ -332,7 +332,7 @@ def _hidden(table, scores) -> np.ndarray:
             "leave out the column 'rank' if its scores rank the documents, or say with a column "
             "'shown' (True or False) what is hidden."
         )
-    # Where ranks count from 0, each list has one 0, at its best score.
+    # Ranks that count from 0 give each list one 0, at its best score.
     best = pd.Series(scores).groupby(codes).transform("max").to_numpy()
     n_of_rank_0 = np.bincount(codes, is_0)[codes]
     counts_from_0 = (n_of_rank_0[best > -np.inf] == 1).all() and (scores == best)[is_0].all()
