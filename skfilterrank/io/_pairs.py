@@ -289,11 +289,11 @@ def scores_of(content) -> np.ndarray:
         return -ranks
     else:
         scores = content.numbers("score", "the score")
-        if (large := np.abs(scores) >= LARGEST_INTEGER).any():
+        if (large := np.isfinite(scores) & (np.abs(scores) >= LARGEST_INTEGER)).any():
             texts = content.ids("score").take(large).tolist()
             whole = [int(text) for text in texts if re.fullmatch(r"[+-]?[0-9]{16,300}", text)]
             name = f"column 'score' of {content.name}"
-            as_floats(as_number_array(whole, name), name)
+            as_floats(np.asarray(as_number_array(whole, name)), name)
     if len(scores) and not scores.max() < np.inf:
         advice = "; a score must be finite, or -inf for a document that is filtered out."
         _check(content, scores, scores < np.inf, "the score", advice)
@@ -332,7 +332,7 @@ def _hidden(table, scores) -> np.ndarray:
             "leave out the column 'rank' if its scores rank the documents, or say with a column "
             "'shown' (True or False) what is hidden."
         )
-    # Where ranks count from 0, each list has one 0, at its best score.
+    # Ranks that count from 0 give each list one 0, at its best score.
     best = pd.Series(scores).groupby(codes).transform("max").to_numpy()
     n_of_rank_0 = np.bincount(codes, is_0)[codes]
     counts_from_0 = (n_of_rank_0[best > -np.inf] == 1).all() and (scores == best)[is_0].all()
