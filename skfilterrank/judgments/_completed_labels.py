@@ -362,7 +362,7 @@ def complete_labels(predictor, X, y, groups):
             FitWarning,
         )
     documents = DocumentVectors(predictor, of_table=False, scale=True)
-    predicted = predictor.fit_documents(documents, X, index, labels)
+    predicted = predictor._fit_documents(documents, X, index, labels)
     labels = np.where(predictor.imputed_, predicted, labels)
     if isinstance(y, pd.Series):
         return pd.Series(labels, index=y.index, name=y.name), predictor

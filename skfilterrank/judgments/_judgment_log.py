@@ -255,7 +255,7 @@ def _read(data, file, pool=None) -> _Content:
         try:
             record = _record(line)
             if record is None:
-                raise InputError("it is not JSON, or no object")
+                raise InputError("it is no JSON object")
             if header is None or record.get("log") == _MARK:
                 header = _header(record)
             else:

@@ -548,9 +548,9 @@ class LabelPredictor(TableImputer):
         if np.ndim(X) > 1 or sparse.issparse(X):
             self.n_features_in_ = X.shape[1] if hasattr(X, "shape") else len(X[0])
         self._document_vectors = DocumentVectors(self, of_table=self._of_table)
-        return table, self.fit_documents(self._document_vectors, X, table.index, table.labels)
+        return table, self._fit_documents(self._document_vectors, X, table.index, table.labels)
 
-    def fit_documents(self, documents, X, index, labels):
+    def _fit_documents(self, documents, X, index, labels):
         """Fit on documents, and on the labels that `n_per_query` leaves; return the others."""
         vectors = documents.fit_transform(X)
         if self.n_per_query is not None:

@@ -9,15 +9,15 @@ from scipy.stats import kendalltau, rankdata
 
 from skfilterrank._lists.checks import check_number, check_share
 from skfilterrank._lists.groupings import check_teams
-from skfilterrank._lists.results import counted, interval_text
+from skfilterrank._lists.results import Result, counted, interval_text
 from skfilterrank.exceptions import InputError
-from skfilterrank.metaevaluation._judging_experiment import Experiment, ExperimentResult
+from skfilterrank.metaevaluation._judging_experiment import Experiment, ExperimentFacts
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JudgingCurve(ExperimentResult):
+class JudgingCurve(ExperimentFacts, Result):
     """Values and order of systems by few labels; see :func:`judging_curve`."""
 
     n_labels: np.ndarray
@@ -311,7 +311,7 @@ def _crossing(taus, shares, enough):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LeftOutTeams(ExperimentResult):
+class LeftOutTeams(ExperimentFacts, Result):
     """Each system's value when its team was left out; see :func:`leave_teams_out`."""
 
     bias: np.ndarray

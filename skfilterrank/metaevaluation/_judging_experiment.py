@@ -10,7 +10,6 @@ from skfilterrank._lists.checks import check_choice, check_count
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.resamples import seeds_of
-from skfilterrank._lists.results import Result
 from skfilterrank._lists.words import MISSING, TIES, progress_bar
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments import PriorSelector
@@ -26,8 +25,8 @@ from skfilterrank.metaevaluation._judging_strategies import (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ExperimentResult(Result):
-    """What an experiment compared, as attributes of its results."""
+class ExperimentFacts:
+    """Description of an experiment, which its results have as attributes."""
 
     measure: str
     selections: tuple[str, ...]

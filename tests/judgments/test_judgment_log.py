@@ -147,11 +147,11 @@ def log(log_of_six, tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (b"garbage", "it is not JSON, or no object"),
-        (b'{"qid": "1", "doc', "it is not JSON, or no object"),
-        (b"\xff\xfe", "it is not JSON, or no object"),
-        (b"\0\0", "it is not JSON, or no object"),
-        (b"[1]", "it is not JSON, or no object"),
+        (b"garbage", "it is no JSON object"),
+        (b'{"qid": "1", "doc', "it is no JSON object"),
+        (b"\xff\xfe", "it is no JSON object"),
+        (b"\0\0", "it is no JSON object"),
+        (b"[1]", "it is no JSON object"),
         (b'{"label": 1}', "it names no query and document"),
         (b'{"qid": "1", "docno": "e"}', "it holds no answer"),
         (b'{"qid": "1", "docno": "e", "label": 1, "skip": true}', "it holds no answer"),
