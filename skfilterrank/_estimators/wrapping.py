@@ -4,6 +4,7 @@ Also how these want to be given queries.
 """
 
 import inspect
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -67,6 +68,10 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
     # True if the estimator inside learns from the rows and labels that `fit` is given.
     is_transparent = True
     takes_unjudged = True
+    estimator_: Any
+    n_unjudged_: int
+    n_features_in_: int
+    feature_names_in_: np.ndarray
 
     def _remember_columns(self, X):
         """Take note of the number and names of the columns that `fit` is given."""

@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.closed_queries import ClosedQueries, QueriesInSeveralParts
-from skfilterrank._files.frames_of_rows import Wanted, block_of, is_frame
+from skfilterrank._files.frames_of_rows import Wanted, block_of, check_columns, is_frame
 from skfilterrank._lists.checks import is_dask
 from skfilterrank._lists.queries import QID, GroupIndex
+from skfilterrank._lists.row_blocks import merged
 from skfilterrank.exceptions import (
     InputError,
     InputTypeError,
     MissingPackageError,
     brief,
-    brief_list,
 )
 
 # Row numbers in one partition, below the number of the partition itself.
@@ -273,11 +273,8 @@ def _calls(frame, function, shared):
 
 
 def _merged(parts):
-    total = None
-    for each in parts:
-        if each is not None:
-            total = each if total is None else total.merge(each)
-    return total
+    parts = [each for each in parts if each is not None]
+    return merged(parts) if parts else None
 
 
 _ROW = "skfilterrank row"
@@ -306,13 +303,13 @@ class DaskPartitions:
         frame = self._frame(wanted)
         ids = frame[wanted.query]
         if looks:
-            return WholeQueries(frame, ids)
+            return WholeQueries(frame, ids, wanted)
         if not self.is_whole and cut_query(ids, wanted.query) is not None:
             numbered = numbered_partitions(
                 _with_row_numbers, frame, meta=frame._meta.assign(**{_ROW: np.int64()})
             )
             frame = numbered.shuffle(on=wanted.query, ignore_index=True)
-        return WholeQueries(frame, None)
+        return WholeQueries(frame, None, wanted)
 
     def _frame(self, wanted):
         """Make a Dask DataFrame of the wanted columns, query ids without categories."""
@@ -321,14 +318,7 @@ class DaskPartitions:
             source = _frame_of_bag(source, wanted)
         if wanted.query not in source.columns and source.index.name == wanted.query:
             source = source.reset_index()
-        names = list(source.columns)
-        missing = [name for name in wanted.names if names.count(name) != 1]
-        if missing:
-            found = "several columns" if missing[0] in names else "no column"
-            raise InputError(
-                f"rows has {found} {brief(missing[0])}: say which hold queries, labels and "
-                f"scores by query=, label= and score=. Its columns are {brief_list(names)}."
-            )
+        check_columns(source.columns, wanted.names, "rows")
         frame = source[wanted.names]
         dtype = frame.dtypes[wanted.query]
         ids = plain_ids(0, frame._meta[wanted.query], dtype, wanted.query)
@@ -339,24 +329,14 @@ class DaskPartitions:
 
 
 class WholeQueries:
-    """Partitions that hold whole queries, as is known or still to be seen."""
+    """Partitions that hold whole queries, as is known or still to be seen.
 
-    n_rows = None
-
-    def __init__(self, frame, ids_to_check):
-        self._frame, self._ids = frame, ids_to_check
-        self.looks_for_queries = ids_to_check is not None
-
-    def pieces(self, wanted: Wanted) -> "ClusterPass":
-        """Return one pass over them."""
-        return ClusterPass(self._frame, self._ids, wanted)
-
-
-class ClusterPass:
-    """One pass over partitions, whose results are made on the workers."""
+    Results are made on the workers.
+    """
 
     def __init__(self, frame, ids_to_check, wanted):
         self._frame, self._ids, self._wanted = frame, ids_to_check, wanted
+        self.looks_for_queries = ids_to_check is not None
 
     def each(self, work):
         """Yield the states of partitions, one after the other; queries are not looked at."""

@@ -4,7 +4,6 @@ import bz2
 import errno
 import functools
 import gzip
-import importlib.util
 import itertools
 import json
 import lzma
@@ -27,7 +26,7 @@ from skfilterrank.exceptions import (
     brief,
 )
 
-_CHUNK_BYTES = 1 << 25
+_CHUNK_BYTES, _CHUNK_LINES = 1 << 25, 1 << 15
 # Open files, whose users would not see a new one.
 _OPEN = "/dev/fd/", "/dev/std", "/proc/"
 # Number of packed bytes to unpack at a time, since a byte can stand for many thousands.
@@ -42,8 +41,13 @@ _cleaned: set[str] = set()
 
 def _zstd():
     """Make an unpacker of zstd, for which Python has no package of its own."""
-    import zstandard
-
+    try:
+        import zstandard
+    except ImportError as error:
+        raise MissingPackageError(
+            "reading .zst needs zstandard, which is not installed; "
+            'pip install "skfilterrank[zstd]", or unpack the file first (zstd -d).'
+        ) from error
     return zstandard.ZstdDecompressor().decompressobj()
 
 
@@ -117,9 +121,16 @@ def unpacked_name(name):
     return name
 
 
-def most_bytes(n_packed):
-    """Return the highest number of bytes that so many packed bytes may hold."""
-    return max(_MOST_BYTES, _MOST_TIMES * n_packed)
+def check_unpacked(n_bytes, n_packed, kind, name):
+    """Raise for a file that unpacks to so many bytes that it could fill the memory."""
+    if n_bytes > max(_MOST_BYTES, _MOST_TIMES * n_packed):
+        raise FileFormatError(
+            f"the {kind} file unpacks to more than {_MOST_TIMES} times its size, and more than "
+            f"{_MOST_BYTES:,} bytes, so that it could fill the memory; if you know where it comes "
+            "from, unpack it first, or pass an open file, such as gzip.open(path), or a data frame "
+            "of the columns you need.",
+            name,
+        )
 
 
 def packing_of(content):
@@ -129,12 +140,54 @@ def packing_of(content):
 
 def read_bytes(source):
     """Read a path or handle as bytes, unpacked; an error names the line that is not whole."""
-    parts = []
+    name = source_name(source)
+    if is_path(source):
+        check_name(source)
+    elif not hasattr(source, "read"):
+        raise InputTypeError(
+            f"a path or an open file was expected, got {type(source).__name__}; "
+            "pass a str, a pathlib.Path or an open handle."
+        )
     try:
-        parts.extend(_parts_of(source))
-    except FileFormatError as error:
-        error.line = sum(part.count(b"\n") for part in parts) + 1
-        raise
+        with open(source, "rb") if is_path(source) else nullcontext(source) as handle:
+            content = handle.read()
+        content = content.encode() if isinstance(content, str) else content
+    except UnicodeError as error:  # a text handle decodes by itself
+        raise FileFormatError(
+            f"some byte does not decode ({error}); open the file in binary mode, or convert it to "
+            "UTF-8.",
+            name,
+        ) from error
+    packing = packing_of(content)
+    return content if packing is None else _unpacked(content, packing, name)
+
+
+def _unpacked(content, packing, name):
+    """Return the content of a packed file, which may hold several members."""
+    unpacker = _PACKINGS[packing][2]
+    parts, n_bytes, member = [], 0, None
+
+    def damaged(reason):
+        return FileFormatError(
+            f"the {packing} file is damaged or cut short ({reason}); copy it again.",
+            name,
+            sum(part.count(b"\n") for part in parts) + 1,
+        )
+
+    for begin in range(0, len(content), _PACKED_BYTES):
+        chunk = content[begin : begin + _PACKED_BYTES]
+        # Zeros may follow a member.
+        while chunk := chunk if member else chunk.lstrip(b"\0"):
+            member = member or unpacker()
+            try:
+                parts.append(member.decompress(chunk))
+            except Exception as error:  # each packing has its own
+                raise damaged(error) from error
+            n_bytes += len(parts[-1])
+            check_unpacked(n_bytes, len(content), packing, name)
+            chunk, member = (member.unused_data, None) if member.eof else (b"", member)
+    if member is not None:
+        raise damaged("it ends before its end mark")
     return b"".join(parts)
 
 
@@ -178,100 +231,13 @@ def json_of(text, name, line=None, *, unique=False):
 
 def iter_line_chunks(source):
     """Yield (number of the first line, list of lines as str) for blocks of some 32 MB."""
-    name, first_line, parts, n_bytes = source_name(source), 1, [], 0
-    for part in itertools.chain(_parts_of(source, _CHUNK_BYTES), [None]):
-        is_end = part is None
-        parts.append(part or b"")
-        n_bytes += len(parts[-1])
-        if n_bytes < _CHUNK_BYTES and not is_end:
-            continue
-        content, n_bytes = b"".join(parts), 0
-        end = len(content) if is_end else content.rfind(b"\n") + 1
-        parts = [content[end:]]
-        text = decode(content[:end], name, first_line)
-        lines = (text.removeprefix("\ufeff") if first_line == 1 else text).split("\n")
-        if not lines[-1]:
-            lines.pop()
-        if lines:
-            yield first_line, lines
-            first_line += len(lines)
-
-
-def _parts_of(source, n_bytes=None):
-    """Yield the content of a path or handle as bytes, of at most so many at a time if packed."""
-    name = source_name(source)
-    if is_path(source):
-        check_name(source)
-    elif not hasattr(source, "read"):
-        raise InputTypeError(
-            f"a path or an open file was expected, got {type(source).__name__}; "
-            "pass a str, a pathlib.Path or an open handle."
-        )
-    with open(source, "rb") if is_path(source) else nullcontext(source) as handle:
-        first = _read(handle, name, n_bytes)
-        rest = iter(lambda: _read(handle, name, n_bytes), b"") if n_bytes else ()
-        parts = itertools.chain([first], rest)
-        packing = packing_of(first)
-        yield from parts if packing is None else _unpacked(parts, packing, name)
-
-
-def _read(handle, name, n_bytes):
-    """Read bytes from a handle, which may give text."""
-    try:
-        part = handle.read(n_bytes) if n_bytes else handle.read()
-        return part.encode() if isinstance(part, str) else part
-    except UnicodeError as error:  # a text handle decodes by itself
-        raise FileFormatError(
-            f"some byte does not decode ({error}); open the file in binary mode, or convert it to "
-            "UTF-8.",
-            name,
-        ) from error
-
-
-def _unpacked(parts, packing, name):
-    """Yield the content of the parts of a packed file, which may hold several members."""
-    if packing == "zstd" and importlib.util.find_spec("zstandard") is None:
-        raise MissingPackageError(
-            f"reading {name} needs zstandard, which is not installed; "
-            'pip install "skfilterrank[zstd]", or unpack the file first (zstd -d).'
-        )
-    unpacker = _PACKINGS[packing][2]
-    member, n_packed, n_bytes = None, 0, 0
-    for chunk in (
-        part[begin : begin + _PACKED_BYTES]
-        for part in parts
-        for begin in range(0, len(part), _PACKED_BYTES)
-    ):
-        n_packed += len(chunk)
-        while chunk:
-            if member is None:
-                chunk = chunk.lstrip(b"\0")
-                member = unpacker() if chunk else None
-                continue
-            try:
-                piece = member.decompress(chunk)
-            except Exception as error:  # each packing has its own
-                raise _damaged(packing, error, name) from error
-            n_bytes += len(piece)
-            if n_bytes > most_bytes(n_packed):
-                raise FileFormatError(
-                    f"the {packing} file unpacks to more than {_MOST_TIMES} times its size, and "
-                    f"more than {_MOST_BYTES:,} bytes, so that it could fill the memory; if you "
-                    "know where it comes from, unpack it first, or pass an open file, such as "
-                    "gzip.open(path).",
-                    name,
-                )
-            yield piece
-            chunk, member = (member.unused_data, None) if member.eof else (b"", member)
-    if member is not None:
-        raise _damaged(packing, "it ends before its end mark", name)
-
-
-def _damaged(packing, reason, name):
-    """Make the error of a packed file that ends too early or cannot be unpacked."""
-    return FileFormatError(
-        f"the {packing} file is damaged or cut short ({reason}); copy it again.", name
-    )
+    name, content, first_line, begin = source_name(source), read_bytes(source), 1, 0
+    while begin < len(content):
+        end = content.find(b"\n", begin + _CHUNK_BYTES - 1) + 1 or len(content)
+        text = decode(content[begin:end], name, first_line)
+        lines = (text if begin else text.removeprefix("\ufeff")).removesuffix("\n").split("\n")
+        yield first_line, lines
+        first_line, begin = first_line + len(lines), end
 
 
 def check_packing(path):
@@ -297,6 +263,13 @@ def open_for_writing(target):
                 yield _text_writer(zipped)
         else:
             yield _text_writer(raw)
+
+
+def write_lines(target, lines):
+    """Write lines of text, of which few are in memory at a time, as `open_for_writing` does."""
+    with open_for_writing(target) as write:
+        while text := "".join(itertools.islice(lines, _CHUNK_LINES)):
+            write(text)
 
 
 def _text_writer(handle):

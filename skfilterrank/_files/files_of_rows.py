@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from skfilterrank._files.files import reason_of
-from skfilterrank._files.frames_of_rows import Wanted, block_of, import_pyarrow
+from skfilterrank._files.frames_of_rows import Wanted, block_of, check_columns
+from skfilterrank._files.tables import import_pyarrow
 from skfilterrank._lists.checks import cached_property
 from skfilterrank._lists.row_blocks import Block
 from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
@@ -173,7 +174,7 @@ class Files:
         opened = []
         for path in self._paths:
             file = open_file(path)
-            _check_columns(file.schema, wanted, path)
+            check_columns(file.schema.names, wanted.names, "the file", FileFormatError, path)
             own = {name: _type_of(file.schema.field(name).type) for name in wanted.names}
             types = types or own
             for name, kind in own.items():
@@ -220,18 +221,6 @@ def _is_hidden(name):
     As in Spark, a folder ``_column=value`` is a partition, and its rows are read.
     """
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
-
-
-def _check_columns(schema, wanted, path):
-    """Raise for columns that are not there."""
-    absent = [name for name in wanted.names if schema.names.count(name) != 1]
-    if absent:
-        raise FileFormatError(
-            f"the file has no column {brief_list(absent)}, or several: say which hold queries, "
-            f"labels and scores by query=, label= and score=. Its columns are "
-            f"{brief_list(schema.names)}.",
-            path,
-        )
 
 
 def _type_of(kind):

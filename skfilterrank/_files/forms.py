@@ -2,8 +2,6 @@
 
 import html
 import re
-from collections.abc import Callable
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -12,10 +10,9 @@ from skfilterrank._files.named_runs import as_table, is_by_query
 from skfilterrank._files.tables import (
     format_of_name,
     is_table_name,
-    read_feather,
+    read_by_pyarrow,
     read_format,
     read_jsonl,
-    read_parquet,
     read_separated,
     table_of_records,
 )
@@ -53,46 +50,34 @@ _FIRST_LINE = re.compile(rb"^[^\S\n]*([^\s#][^\n]*)", re.MULTILINE)
 _TOPICS = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<topics\b[^>]*>\s*)?<top(?:ic)?\b", re.IGNORECASE)
 
 
-class Form(NamedTuple):
-    """The form of a file, and the function that reads its content.
-
-    The reader takes content, name of the file and columns of ids; it gives a data frame, and a
-    function from the position of a row to its line.
-    """
-
-    name: str
-    read: Callable | None = None
-
-
-LINES = Form("columns between white space")
-_BY_FIRST_BYTES = (
-    (re.compile(rb"PAR1[\0-\x1f]"), Form("Parquet", read_parquet)),
-    (re.compile(rb"ARROW1\0\0"), Form("Arrow", read_feather)),
+LINES = "columns between white space"
+_FIRST_BYTES = {
+    "parquet": re.compile(rb"PAR1[\0-\x1f]"),
+    "arrow": re.compile(rb"ARROW1\0\0"),
     # An id may begin with a bracket, too.
-    (
-        re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:[^"\\]|\\.)*"\s*:'),
-        Form("JSON", lambda *of: _read_json(*of)),
-    ),
-)
+    "json": re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:[^"\\]|\\.)*"\s*:'),
+}
 
 
 def form_of(content):
     """Find the form of a file from its bytes, without a byte order mark."""
-    for pattern, form in _BY_FIRST_BYTES:
+    for form, pattern in _FIRST_BYTES.items():
         if pattern.match(content):
             return form
     first = _FIRST_LINE.search(content)
-    format = header_of(first[1]) if first else None
-    if format is None:
-        return LINES
-    skipped = content.count(b"\n", 0, first.start())
+    return (header_of(first[1]) if first else None) or LINES
 
-    def read(content, name, ids=_IDS):
-        # Above the header there are comments and blank lines only.
-        table, line_of = read_separated(content[first.start() :], name, ids, format)
-        return table, lambda row: line_of(row) + skipped
 
-    return Form(f"a table of {format}", read)
+def read_form(form, content, name, ids=_IDS):
+    """Read a file of a form but lines: the table, and a function from row position to line."""
+    if form == "json":
+        return _read_json(content, name, ids)
+    if form in _FIRST_BYTES:
+        return read_by_pyarrow(content, name, ids, form)
+    # Above the header there are comments and blank lines only.
+    begin = _FIRST_LINE.search(content).start()
+    table, line_of = read_separated(content[begin:], name, ids, form)
+    return table, lambda row: line_of(row) + content.count(b"\n", 0, begin)
 
 
 def has_labels(names):
@@ -136,9 +121,9 @@ def read_texts(content, name, ids):
     content = content.removeprefix(b"\xef\xbb\xbf")
     if _TOPICS.match(content):
         return _read_topics(content, name)
-    for pattern, form in _BY_FIRST_BYTES:
-        if pattern.match(content):
-            return form.read(content, name, ids)
+    form = form_of(content)
+    if form in _FIRST_BYTES:
+        return read_form(form, content, name, ids)
     first = content[:_HEADER_BYTES].lstrip().partition(b"\n")[0].decode("utf-8", "replace")
     for format in ("tsv", "csv"):
         names = _fields(first, _SEPARATORS[format])

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from skfilterrank._files.tables import import_pyarrow
 from skfilterrank._lists.checks import as_column, as_numbers, check_scores
 from skfilterrank._lists.queries import query_runs
 from skfilterrank._lists.row_blocks import Block
 from skfilterrank.exceptions import (
     InputError,
     InputTypeError,
-    MissingPackageError,
     brief,
     brief_list,
 )
@@ -33,18 +33,6 @@ class Wanted(NamedTuple):
         labels = [] if self.label is None else [self.label]
         every = [self.query, *labels, *self.scores.values(), *self.others.values()]
         return list(dict.fromkeys(every))
-
-
-def import_pyarrow(what: str):
-    """Import pyarrow, which `what` needs."""
-    try:
-        import pyarrow
-    except ImportError as error:
-        raise MissingPackageError(
-            f"{what} needs pyarrow, which is not installed; "
-            'pip install "skfilterrank[parquet]", or pass NumPy arrays or pandas frames.'
-        ) from error
-    return pyarrow
 
 
 def is_frame(data) -> bool:
@@ -128,13 +116,7 @@ def _column(frame, name, where):
     """Return a column by its name."""
     if isinstance(frame, pd.DataFrame) and name not in frame.columns and name in frame.index.names:
         return frame.index.get_level_values(name)
-    names = list(column_names(frame))
-    if names.count(name) != 1:
-        found = "several columns" if name in names else "no column"
-        raise InputError(
-            f"{where} has {found} {brief(name)}: say which hold queries, labels and scores by "
-            f"query=, label= and score=. Its columns are {brief_list(names)}."
-        )
+    check_columns(column_names(frame), [name], where)
     if isinstance(frame, Mapping | pd.DataFrame):
         return frame[name]
     # A package that is not imported cannot have made it.
@@ -164,6 +146,18 @@ def column_names(frame) -> list:
     if isinstance(frame, pd.DataFrame):
         return list(frame.columns)
     return list(frame.schema.names)
+
+
+def check_columns(names, wanted, where: str, error=InputError, *of) -> None:
+    """Raise for a wanted column that is not there, or there several times."""
+    names = list(names)
+    if wrong := [name for name in wanted if names.count(name) != 1]:
+        found = "several columns" if wrong[0] in names else "no column"
+        raise error(
+            f"{where} has {found} {brief_list(wrong)}: say which hold queries, labels and scores "
+            f"by query=, label= and score=. Its columns are {brief_list(names)}.",
+            *of,
+        )
 
 
 class FramePart(NamedTuple):

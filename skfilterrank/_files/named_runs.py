@@ -8,12 +8,13 @@ import io
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 
 import pandas as pd
 
 from skfilterrank._files.files import is_path, read_bytes
-from skfilterrank._files.tables import table_stem
+from skfilterrank._files.tables import import_pyarrow, table_stem
 from skfilterrank._lists.checks import as_list
 from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError, brief
 
@@ -26,15 +27,15 @@ def named_runs(runs, *, least: int = 1) -> dict:
     """Return runs by their names, from a path, a list of paths, or a dict."""
     if isinstance(runs, Mapping) and not is_by_query(runs):
         named = dict(runs)
+    elif "label" in getattr(runs, "columns", ()) or (hasattr(runs, "align") and not is_frame(runs)):
+        raise InputTypeError(f"runs must be {_EXPECTED}, got judgments. Swap them: {ORDER}")
     elif not isinstance(runs, list | tuple) and (
         is_table(runs) or hasattr(runs, "columns") or hasattr(runs, "read")
     ):
-        got = f"got one {type(runs).__name__}. Name a run, as in {{'name': run}}; {ORDER}"
-        if "label" in getattr(runs, "columns", ()):
-            got = f"got judgments, with a column 'label'. Swap them: {ORDER}"
-        raise InputTypeError(f"runs must be {_EXPECTED}, {got}")
-    elif hasattr(runs, "align"):
-        raise InputTypeError(f"runs must be {_EXPECTED}, got judgments. Swap them: {ORDER}")
+        raise InputTypeError(
+            f"runs must be {_EXPECTED}, got one {type(runs).__name__}. Name a run, as in "
+            f"{{'name': run}}; {ORDER}"
+        )
     else:
         named = {}
         paths = "paths, or a dict {name: run}"
@@ -46,13 +47,10 @@ def named_runs(runs, *, least: int = 1) -> dict:
                     "nothing names what is no path, so give a dict."
                 )
             if name in named:
-                both = " and ".join(
-                    os.fspath(each) if is_path(each) else f"a {type(each).__name__}"
-                    for each in (run, named[name])
-                )
+                both = [str(each if is_path(each) else type(each)) for each in (run, named[name])]
                 raise InputError(
-                    f"{both} give two runs of the name {brief(name)}: pass a dict {{name: path}}, "
-                    "or rename a file."
+                    f"{' and '.join(both)} give two runs of the name {brief(name)}: pass a dict "
+                    "{name: path}, or rename a file."
                 )
             named[name] = run
     if len(named) < least:
@@ -63,21 +61,17 @@ def named_runs(runs, *, least: int = 1) -> dict:
 
 def are_several_runs(source) -> bool:
     """Tell whether these are runs by name or a list of runs."""
-    is_other = is_path(source) or is_table(source) or hasattr(source, "read")
-    return isinstance(source, Mapping | list | tuple) and not is_other and are_runs(source)
+    return isinstance(source, Mapping | list | tuple) and not is_table(source) and are_runs(source)
 
 
 def are_runs(systems) -> bool:
     """Tell whether these are runs in some form, rather than scores."""
     if is_path(systems) or is_by_query(systems):
         return True
-    if isinstance(systems, Mapping):
-        systems = systems.values()
-    elif not isinstance(systems, list | tuple):
-        return False
-    return any(
+    runs = systems.values() if isinstance(systems, Mapping) else systems
+    return isinstance(systems, Mapping | list | tuple) and any(
         is_path(run) or is_table(run) or hasattr(run, "read") or hasattr(run, "columns")
-        for run in systems
+        for run in runs
     )
 
 
@@ -134,28 +128,12 @@ def is_by_query(data):
     )
 
 
-def _has_table(data):
-    # A column, which has a length and no columns, becomes a Series.
-    return hasattr(data, "to_pandas") and (hasattr(data, "columns") or not hasattr(data, "__len__"))
-
-
-def _is_arrow(data):
-    # A column of numbers has no schema.
-    return hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema")
-
-
-def _is_rows(data):
-    return isinstance(data, list | tuple) and bool(data) and _is_row(data[0])
-
-
 def _is_row(row):
     return hasattr(row, "_fields") or (isinstance(row, Mapping) and not is_by_query(row))
 
 
-def _of_arrow(data, value):
-    import pyarrow as pa
-
-    return pa.table(data).to_pandas()
+def _of_polars(data):
+    return pd.DataFrame({name: data[name].to_list() for name in data.columns})
 
 
 def _of_topics(data, value):
@@ -179,42 +157,42 @@ def _of_rows(data, value):
     return pd.DataFrame.from_records(rows, columns=getattr(next(iter(rows), None), "_fields", None))
 
 
-# The first test that an object passes decides how to make its table. `value` is "label" or "score".
-_KINDS = (
-    (lambda data: isinstance(data, pd.Series), None),
-    (is_frame, lambda data, value: data),
-    (lambda data: hasattr(data, "collect_schema"), lambda data, value: data.collect()),
-    (_has_table, lambda data, value: data.to_pandas()),
-    (_is_arrow, _of_arrow),
-    (is_by_query, _of_topics),
-    # Runs of ranx.
-    (
-        lambda data: hasattr(data, "to_dict") and hasattr(data, "get_doc_ids_and_scores"),
-        lambda data, value: _of_topics(data.to_dict(), value),
-    ),
-    # Datasets of ir_datasets.
-    (
-        lambda data: hasattr(data, "qrels_iter") or hasattr(data, "scoreddocs_iter"),
-        lambda data, value: _of_rows(
-            data.qrels_iter() if value == "label" else data.scoreddocs_iter(), value
-        ),
-    ),
-    (lambda data: _is_rows(data) or isinstance(data, Iterator), _of_rows),
-)
-
-
 def is_table(data):
     """Tell whether an object holds judgments or a run, without reading it."""
-    return _reader(data) is not None
+    return _reader(data, "score") is not None
 
 
 def as_table(data, value):
-    """Return the rows of an object as a data frame; None where it is none of the kinds."""
-    read = _reader(data)
-    return None if read is None else read(data, value)
+    """Return the rows of an object, of "label" or "score"; None where it is none of the kinds."""
+    read = _reader(data, value)
+    return None if read is None else read()
 
 
-def _reader(data):
-    if hasattr(data, "read") or isinstance(data, str | bytes):
+def _reader(data, value):
+    """Return what makes the table of an object; None where it is none of the kinds."""
+    if hasattr(data, "read") or isinstance(data, str | bytes | pd.Series):
         return None
-    return next((read for is_kind, read in _KINDS if is_kind(data)), None)
+    if isinstance(data, pd.DataFrame):
+        return lambda: data
+    if is_frame(data):
+        return partial(_of_polars, data)
+    if hasattr(data, "collect_schema"):
+        return lambda: _of_polars(data.collect())
+    # A column, which has a length and no columns, becomes a Series.
+    if hasattr(data, "to_pandas") and (hasattr(data, "columns") or not hasattr(data, "__len__")):
+        return data.to_pandas
+    # A column of numbers has no schema.
+    if hasattr(data, "__arrow_c_stream__") and hasattr(data, "schema"):
+        return lambda: import_pyarrow("reading an Arrow table").table(data).to_pandas()
+    if is_by_query(data):
+        return partial(_of_topics, data, value)
+    # Runs of ranx.
+    if hasattr(data, "to_dict") and hasattr(data, "get_doc_ids_and_scores"):
+        return lambda: _of_topics(data.to_dict(), value)
+    # Datasets of ir_datasets.
+    if hasattr(data, "qrels_iter") or hasattr(data, "scoreddocs_iter"):
+        return lambda: _of_rows(
+            data.qrels_iter() if value == "label" else data.scoreddocs_iter(), value
+        )
+    is_rows = isinstance(data, list | tuple) and bool(data) and _is_row(data[0])
+    return partial(_of_rows, data, value) if is_rows or isinstance(data, Iterator) else None

@@ -3,21 +3,22 @@
 import os
 import sys
 from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank._files.closed_queries import ClosedQueries, partitioned
-from skfilterrank._files.dask_frames import ClusterPass, DaskPartitions, is_bag
+from skfilterrank._files.dask_frames import DaskPartitions, WholeQueries, is_bag
 from skfilterrank._files.files import is_path
 from skfilterrank._files.files_of_rows import Files
 from skfilterrank._files.frames_of_rows import Frames, Wanted, is_frame
 from skfilterrank._lists.checks import check_choice, check_count, is_dask
 from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.row_blocks import Pieces, merged
-from skfilterrank.exceptions import InputError, InputTypeError, MissingPackageError, brief
+from skfilterrank._lists.words import progress_bar
+from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 # Called with a block of whole queries, returns a state with ``merge(other)``. Mostly a named tuple,
 # which mypy takes for no callable.
@@ -73,24 +74,27 @@ class Reading:
         merges : bool
             Whether results on a cluster are merged there.
         """
-        pieces = self._source.pieces(self._wanted)
-        if isinstance(pieces, ClusterPass):
-            yield from [pieces.fold(work, closed)] if merges else pieces.each(work)
+        source = self._source
+        if isinstance(source, WholeQueries):
+            yield from [source.fold(work, closed)] if merges else source.each(work)
             return
-        import joblib  # late: whoever only reads files does not wait for it
-
-        several = joblib.effective_n_jobs(self._n_jobs) > 1
+        pieces = source.pieces(self._wanted)
         n_seen = 0
-        with _progress_bar(self._source.n_rows, what) if self._verbose else nullcontext() as bar:
-            for n_of_part, ids, state in (
-                _in_processes(pieces, work, self._n_jobs) if several else _here(pieces, work)
-            ):
+        with progress_bar(
+            total=source.n_rows,
+            unit="row",
+            unit_scale=True,
+            desc=what or None,
+            # A log file needs a line now and then, a terminal a bar that moves.
+            mininterval=0.1 if sys.stderr.isatty() else 10,
+            disable=not self._verbose,
+        ) as bar:
+            for n_of_part, ids, state in _of_pieces(pieces, work, self._n_jobs):
                 if closed is not None:
                     for some in ids:
                         closed.add(some)
                 n_seen += n_of_part
-                if bar is not None:
-                    bar.update(n_of_part)
+                bar.update(n_of_part)
                 if state is not None:
                     yield state
         if not n_seen:
@@ -363,42 +367,16 @@ def _folder_for(path) -> str | None:
     return os.fspath(path)
 
 
-def _progress_bar(n_rows, what):
-    """Open a progress bar over rows."""
-    try:
-        from tqdm.auto import tqdm
-    except ImportError as error:
-        raise MissingPackageError(
-            "progress needs tqdm, which is not installed; pip install tqdm, or pass verbose=0."
-        ) from error
+def _of_pieces(pieces, work, n_jobs):
+    """Take pieces, in several processes if so wished; first and last queries are joined here."""
+    import joblib  # late: whoever only reads files does not wait for it
 
-    # A log file needs a line now and then, a terminal a bar that moves.
-    interval = 0.1 if sys.stderr.isatty() else 10
-    return tqdm(total=n_rows, unit="row", unit_scale=True, desc=what or None, mininterval=interval)
-
-
-def _here(pieces, work):
-    """Take blocks one after the other; the last query of each goes on to the next."""
-    rows = None
-    for piece in pieces:
-        for block in piece.blocks():
-            if not len(block.ids):
-                continue
-            rows = block if rows is None else rows.join(block)
-            whole, rows = rows.split(len(rows.ids) - 1)
-            if len(whole.ids):
-                yield whole.n_rows, [whole.ids], work(whole)
-    if rows is not None:
-        yield rows.n_rows, [rows.ids], work(rows)
-
-
-def _in_processes(pieces, work, n_jobs):
-    """Take pieces in several processes; the first and last query of each is joined here."""
-    import joblib
-
-    folded = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
-        joblib.delayed(_fold)(piece, work) for piece in pieces
-    )
+    if joblib.effective_n_jobs(n_jobs) > 1:
+        folded = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
+            joblib.delayed(_fold)(piece, work) for piece in pieces
+        )
+    else:
+        folded = (_fold(piece, work) for piece in pieces)
     last = None
     for head, n_rows, ids, state, tail in folded:
         if head is None:

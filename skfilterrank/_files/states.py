@@ -28,21 +28,19 @@ def write_state(target, kind: str, state: dict, call: str) -> str:
     return content["checksum"]
 
 
-def read_state(source, kind: str, read, former=()):
+def read_state(source, kind: str, read):
     """Read a state of this kind that nobody has changed.
 
     The function `read` checks each field, see `record`: a checksum can be computed by anybody.
-    `former` holds kinds that this one has replaced, without their numbers, and what to do with
-    such a file.
     """
     name = source_name(source)
     content = json_of(decode(read_bytes(source), name).removeprefix("\ufeff"), name)
     found = content.get("format") if isinstance(content, dict) else None
     if found != kind:
-        family, _, _ = str(found).rpartition(" ")
-        advice = dict(former).get(family, "Write it again with this version of the library.")
         raise FileFormatError(
-            f"its format is {brief(found or content)}, where {kind!r} is read. {advice}", name
+            f"its format is {brief(found or content)}, where {kind!r} is read. Write it again with "
+            "this version of the library.",
+            name,
         )
     advice = "Make it again instead of editing it."
     if content.pop("checksum", None) != checksum_of(content):

@@ -6,15 +6,22 @@ A carriage return within a text is written between quotes, and ends a row elsewh
 """
 
 import csv
-import importlib.util
 import io
 import itertools
+import os
 import re
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.files import ENDINGS, decode, json_of, most_bytes, reason_of, unpacked_name
+from skfilterrank._files.files import (
+    ENDINGS,
+    check_unpacked,
+    decode,
+    json_of,
+    reason_of,
+    unpacked_name,
+)
 from skfilterrank._files.tokens import id_tokens
 from skfilterrank.exceptions import FileFormatError, InputError, MissingPackageError, brief
 
@@ -32,10 +39,6 @@ _SUFFIXES = {
     ".pq": "parquet",
 }
 _SEPARATORS = {"csv": ",", "tsv": "\t", "columns": " "}
-# Beyond both of them lines of JSON are refused: cells, and cells for each value.
-_MOST_CELLS, _MOST_TIMES = 1 << 25, 100
-# A field that holds nan, as far as can be told without reading the fields: quotes may be inside.
-_NAN = re.compile(r"""[",\t\r\n](?:n"*a"*n|N"*a"*N)(?:[",\t\r\n]|\Z)""")
 
 
 def is_table_name(path) -> bool:
@@ -45,8 +48,7 @@ def is_table_name(path) -> bool:
 
 def _format_of(path):
     """Return the format of a table by the name of its file; None where it is no table."""
-    ending = re.search(r"\.[a-z]+\Z", unpacked_name(str(path)).lower())
-    return _SUFFIXES.get(ending[0]) if ending else None
+    return _SUFFIXES.get(os.path.splitext("x" + unpacked_name(str(path)).lower())[1])
 
 
 def table_stem(name, *endings) -> str:
@@ -60,22 +62,22 @@ def table_stem(name, *endings) -> str:
 
 def format_of_name(format, name):
     """Return the format from the argument, else from the end of the file's name."""
-    known = sorted(set(_SUFFIXES.values()))
-    if format is not None and format not in known:
-        raise InputError(f"format must be one of {', '.join(known)}, got {brief(format)}.")
-    format = format or _format_of(name)
-    if format is None:
+    known = ", ".join(sorted(set(_SUFFIXES.values())))
+    found = format or _format_of(name)
+    if found is None:
         raise InputError(
             f"the format of {name} cannot be told from its name: it ends in none of "
             f"{', '.join(_SUFFIXES)} (with or without {', '.join(ENDINGS)}). Pass format= one of "
-            f"{', '.join(known)}."
+            f"{known}."
         )
-    return format
+    if found not in _SUFFIXES.values():
+        raise InputError(f"format must be one of {known}, got {brief(format)}.")
+    return found
 
 
 def read_format(data, name, ids, format):
     """Read bytes in a format: the table, and a function from row position to line number."""
-    read = {"jsonl": read_jsonl, "parquet": read_parquet}.get(format, read_separated)
+    read = {"jsonl": read_jsonl, "parquet": read_by_pyarrow}.get(format, read_separated)
     return read(data, name, ids, format)
 
 
@@ -101,16 +103,13 @@ def read_separated(data, name, ids, format):
     if not isinstance(table.index, pd.RangeIndex) or table.iloc[:, -1:].isna().any(axis=None):
         _check_widths(records_of(text, separator, name), name)
 
-    if _NAN.search(text):
-        columns = {
-            column: values if column in ids else _numbers_with_nan(values)
-            for column, values in table.items()
-        }
-        table = pd.DataFrame(columns)
-    if "'" in text:
-        for place, column in enumerate(table.columns):
-            if column in ids or column == "run":
-                table.isetitem(place, table.iloc[:, place].map(restored))
+    for place, column in enumerate(table.columns):
+        values = table.iloc[:, place]
+        if column not in ids:
+            values = _numbers_with_nan(values)
+        if "'" in text and (column in ids or column == "run"):
+            values = values.map(restored)
+        table.isetitem(place, values)
 
     def line_of(row):
         return next(itertools.islice(records_of(text, separator, name), row + 1, None))[0]
@@ -121,13 +120,13 @@ def read_separated(data, name, ids, format):
 def _check_separator(text, separator, format, name):
     """Raise where the names of several columns stand together in one, by other separators."""
     line, names = next(records_of(text, separator, name), (1, []))
-    others = [each for each in ";\t,|" if len(names) == 1 and each in names[0]]
+    others = [brief(each) for each in ";\t,|" if len(names) == 1 and each in names[0]]
     if others:
+        own = brief(separator)
         raise FileFormatError(
-            f"the names of columns are separated by {brief(others[0])}, where {format.upper()} has "
-            f"{brief(separator)}: write the table so, such as by pandas.read_csv(path, "
-            f"sep={brief(others[0])}).to_csv(path, sep={brief(separator)}, index=False), with "
-            "decimal=',' in read_csv where numbers have commas.",
+            f"the names of columns are separated by {others[0]}, where {format.upper()} has {own}: "
+            f"write the table so, such as by pandas.read_csv(path, sep={others[0]}).to_csv(path, "
+            f"sep={own}, index=False), with decimal=',' in read_csv where numbers have commas.",
             name,
             line,
         )
@@ -175,14 +174,7 @@ def read_jsonl(data, name, ids, format):
         records.append(record)
         lines.append(line)
     n_columns = len(set().union(*records))
-    n_cells, n_values = n_columns * len(records), sum(map(len, records))
-    if n_cells > max(_MOST_CELLS, _MOST_TIMES * n_values):
-        raise FileFormatError(
-            f"{len(records):,} lines hold {n_values:,} values under {n_columns:,} different names, "
-            "of which a table would be nearly all empty; put what differs from line to line into "
-            "one list or object.",
-            name,
-        )
+    check_unpacked(8 * n_columns * len(records), len(data), "JSON", name)
     return table_of_records(records, name), lines.__getitem__
 
 
@@ -194,21 +186,22 @@ def table_of_records(records, name) -> pd.DataFrame:
         raise FileFormatError("a number is beyond float64; write it as text.", name) from error
 
 
-def read_parquet(data, name, ids=(), format="parquet"):
-    """Read Parquet with named index levels as columns; row numbers stand for lines."""
-    return _read_by_pyarrow(data, name, "a Parquet", _parquet)
-
-
-def read_feather(data, name, ids=()):
-    """Read an Arrow (Feather) file; row numbers stand for lines."""
-    return _read_by_pyarrow(data, name, "an Arrow", _feather)
-
-
-def _read_by_pyarrow(data, name, kind, read):
-    """Read bytes by pyarrow, which can raise anything for damaged ones."""
-    check_pyarrow(name)
+def read_by_pyarrow(data, name, ids=(), format="parquet"):
+    """Read Parquet or an Arrow (Feather) file, named index levels as columns; rows are lines."""
+    pa = import_pyarrow(f"reading {name}")
+    kind = "a Parquet" if format == "parquet" else "an Arrow"
     try:
-        table = read(data, name)
+        if format == "parquet":
+            from pyarrow import parquet
+
+            meta = parquet.read_metadata(io.BytesIO(data))
+            check_unpacked(8 * meta.num_rows * meta.num_columns, len(data), "Parquet", name)
+            table = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
+        else:
+            # With bytes that are not valid pyarrow can crash; from a buffer it allocates nothing
+            # for sizes that the file only claims.
+            pa.ipc.open_file(pa.BufferReader(data)).read_all().validate(full=True)
+            table = pd.read_feather(io.BytesIO(data))
         if any(level is not None for level in table.index.names):
             table = table.reset_index()
         # Bytes that are not UTF-8 raise only when the texts are taken out.
@@ -217,45 +210,23 @@ def _read_by_pyarrow(data, name, kind, read):
                 column.map(len, na_action="ignore")
     except FileFormatError:
         raise
-    except Exception as error:
+    except Exception as error:  # pyarrow can raise anything for damaged bytes
         raise FileFormatError(
             f"the file is not {kind} file, or is damaged ({reason_of(error)}).", name
         ) from error
     return table, lambda row: row + 1
 
 
-def _parquet(data, name):
-    """Read Parquet whose rows fit into memory by what its metadata say of them."""
-    from pyarrow import parquet
-
-    meta = parquet.read_metadata(io.BytesIO(data))
-    n_bytes = 8 * meta.num_rows * meta.num_columns
-    if n_bytes > most_bytes(len(data)):
-        raise FileFormatError(
-            f"the file holds {meta.num_rows:,} rows of {meta.num_columns} columns, at least "
-            f"{n_bytes:,} bytes unpacked in {len(data):,}, so that it could fill the memory; if "
-            "you know where it comes from, pass a data frame of the columns you need.",
-            name,
-        )
-    return pd.read_parquet(io.BytesIO(data), engine="pyarrow")
-
-
-def _feather(data, name):
-    """Read Arrow bytes that are valid; with others pyarrow can crash."""
-    import pyarrow as pa
-
-    # Reading from a buffer, it allocates nothing for sizes that the file only claims.
-    pa.ipc.open_file(pa.BufferReader(data)).read_all().validate(full=True)
-    return pd.read_feather(io.BytesIO(data))
-
-
-def check_pyarrow(name):
-    """Raise where pyarrow, which reads the file, is not installed."""
-    if importlib.util.find_spec("pyarrow") is None:
+def import_pyarrow(what: str):
+    """Import pyarrow, which `what` needs."""
+    try:
+        import pyarrow
+    except ImportError as error:
         raise MissingPackageError(
-            f"reading {name} needs pyarrow, which is not installed; "
-            'pip install "skfilterrank[parquet]", or write the table as CSV or JSON lines.'
-        )
+            f"{what} needs pyarrow, which is not installed; "
+            'pip install "skfilterrank[parquet]", or pass NumPy arrays or pandas frames.'
+        ) from error
+    return pyarrow
 
 
 def text_ids(values, name, line_of):
@@ -264,22 +235,19 @@ def text_ids(values, name, line_of):
     def fail(row, got, rest):
         raise FileFormatError(f"the line holds {got}{rest}", name, line_of(row))
 
-    texts = id_tokens(values, values.name, fail).tolist()
-    blank = next((row for row, text in enumerate(texts) if not text.strip()), None)
-    if blank is not None:
-        fail(blank, f"no id in column {brief(values.name)}", "; every row needs one.")
-    return np.array(texts, dtype=object)
+    tokens = id_tokens(values, values.name, fail, may_be_blank=False)
+    return np.array([*tokens.tolist(), None], dtype=object)[:-1]
 
 
 def csv_text(frame: pd.DataFrame, *, index=True, header=True) -> str:
     """Write a table as CSV in which no text is a formula; named index levels are columns."""
     if index:
         frame = frame.reset_index()
-    texts = {}
-    for place, dtype in enumerate(frame.dtypes):
-        if not pd.api.types.is_numeric_dtype(dtype):
-            texts[place] = frame.iloc[:, place].map(_without_formula)
-    columns = [texts.get(place, frame.iloc[:, place]) for place in range(frame.shape[1])]
+    is_number = pd.api.types.is_numeric_dtype
+    columns = [
+        column if is_number(column.dtype) else column.map(_without_formula)
+        for _, column in frame.items()
+    ]
     table = pd.concat(columns, axis=1)
     # Up to Python 3.12 only what ends a row is put between quotes: both characters, then.
     text = table.to_csv(index=False, header=header, lineterminator="\r\n")

@@ -240,12 +240,7 @@ def arrow_texts(tokens):
 
 def distinct_column(codes, texts):
     """Make a column of texts[code] for each code, of the type that pandas gives to strings."""
-    dtype = _arrow_strings()
-    if dtype is None:
-        return np.array(texts, dtype=object)[codes]
-    import pyarrow as pa
-
-    return dtype.__from_arrow__(pa.array(texts, type=pa.large_string()).take(pa.array(codes)))
+    return pd.Series(texts, dtype=pd.Series([""]).dtype).array.take(codes)
 
 
 def _arrow_strings():
@@ -259,15 +254,30 @@ def _fail(row, what, rest):
     raise InputError(f"row {row} holds {what}{rest}")
 
 
-def id_tokens(column, name, fail=_fail):
+def id_tokens(column, name, fail=_fail, *, may_be_blank=True):
     """Make tokens of a column of ids; numbers become their digits, a missing id is an error.
 
     `fail` raises the error of a row from its number, from what it holds and from what to do.
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
-    if (missing := column.isna().to_numpy()).any():
-        fail(int(missing.argmax()), f"no id in column {brief(name)}", "; every row needs one.")
+    missing = column.isna().to_numpy()
+    if missing.any():
+        lacking = [int(missing.argmax())]
+    else:
+        tokens = _id_tokens(column, name, fail)
+        if may_be_blank:
+            return tokens
+        first = tokens.data[tokens.starts]
+        rows = np.flatnonzero((tokens.lengths == 0) | (first <= ord(" ")) | (first > 127))
+        lacking = [row for row, text in zip(rows, tokens.take(rows).tolist()) if not text.strip()]
+        if not lacking:
+            return tokens
+    return fail(int(lacking[0]), f"no id in column {brief(name)}", "; every row needs one.")
+
+
+def _id_tokens(column, name, fail):
+    """Make tokens of a column in which no id is missing."""
     if is_arrow_text(column.dtype):
         array = column.array.__arrow_array__()
         array = array.combine_chunks() if hasattr(array, "combine_chunks") else array
@@ -275,13 +285,8 @@ def id_tokens(column, name, fail=_fail):
             return Tokens.from_arrow(array)
         items = array.to_pylist()
     elif column.dtype.kind in "iu":
-        # Equal numbers mostly stand together: one text for each stretch.
-        numbers = column.to_numpy()
-        heads = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1])[: len(numbers)])
-        texts = Tokens.from_texts(list(map(str, numbers[heads].tolist())))
-        if len(heads) == len(numbers):
-            return texts
-        return texts.take(np.repeat(np.arange(len(heads)), np.diff(heads, append=len(numbers))))
+        codes, distinct = pd.factorize(column)
+        return Tokens.from_texts(list(map(str, distinct.tolist()))).take(codes)
     else:
         items = column.tolist()
     texts = [item if type(item) is str else _id_text(item) for item in items]

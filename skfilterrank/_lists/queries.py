@@ -150,6 +150,10 @@ class GroupIndex:
         codes[self.row_order()] = np.repeat(np.arange(self.n_queries), self.sizes)
         return codes
 
+    def rows_by_query(self) -> list[np.ndarray]:
+        """Return the row numbers of each query."""
+        return np.split(self.row_order(), np.cumsum(self.sizes)[:-1])
+
     def sums(self, values: np.ndarray) -> np.ndarray:
         """Sum integers over the rows of each query; sums keep the type of the values."""
         if self.order is not None:

@@ -1,7 +1,7 @@
 """Pairs of systems, the differences of their values, and what a test says of them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -69,17 +69,13 @@ class PairFigures:
     @classmethod
     def join(cls, parts):
         """Figures of consecutive blocks of pairs as one."""
-        parts = list(parts)
-        joined = {}
-        for field in fields(cls):
-            column = [getattr(part, field.name) for part in parts]
-            if isinstance(column[0], np.ndarray):
-                joined[field.name] = np.concatenate(column)
-            elif field.name == "smallest_p":
-                joined[field.name] = min(column)
-            else:
-                joined[field.name] = column[0]
-        return cls(**joined)
+        first, *others = parts
+        arrays = {
+            name: np.concatenate([value, *(getattr(each, name) for each in others)])
+            for name, value in vars(first).items()
+            if isinstance(value, np.ndarray)
+        }
+        return replace(first, **arrays)
 
 
 def pair_blocks(pairs: Pairs, numbers_per_pair: int, *, verbose=0) -> Iterator[slice]:

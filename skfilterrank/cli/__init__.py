@@ -11,15 +11,17 @@ from argparse import ArgumentParser, ArgumentTypeError
 from typing import Annotated
 
 import skfilterrank
-from skfilterrank.cli._errors import (
-    begin,
+from skfilterrank.cli._output import (
+    call,
+    finish,
     message_of,
-    note_given,
     overwritten,
+    put,
     report_unforeseen,
+    say,
     show_warning,
+    standard_streams,
 )
-from skfilterrank.cli._output import finish, note_typed, put, say, set_talk, standard_streams
 from skfilterrank.cli._parser import Arg, CommandParser, similar
 from skfilterrank.exceptions import SkfilterrankError, UnjudgedWarning
 
@@ -37,6 +39,7 @@ COMMANDS = {
     "complete": "predict the labels that nobody made",
     "demo": "rank and filter built-in data",
 }
+_COMMON = ("quiet", "verbose", "plugin", "debug")
 _INTERRUPTED = 130  # what shells give a command that Ctrl-C ended
 _OVERVIEW = """\
 usage: skfilterrank COMMAND [options] ...
@@ -86,8 +89,7 @@ def common(
     plugin: Annotated[str | None, Arg(convert=_imported, metavar="MODULE")] = None,
     debug: bool = False,
 ):
-    """Set options that every command has; `_OVERVIEW` explains them."""
-    set_talk(quiet, verbose)
+    """Have the options of every command; `_OVERVIEW` explains them."""
 
 
 def main(argv=None) -> int:
@@ -151,13 +153,12 @@ def _call(name, values):
 
 def _run(argv):
     """Find the command, run it, and print its errors."""
+    known, values = (*COMMANDS, "help"), {}
     place = 0 if argv and not argv[0].startswith("-") else None
     if place is None:
         # Options of all commands may stand before the command.
-        place = next((n for n, text in enumerate(argv) if text in (*COMMANDS, "help")), None)
-    values, debug = {}, "--debug" in argv
-    set_talk("--quiet" in argv)
-    note_typed(argv)
+        place = next((n for n, text in enumerate(argv) if text in known), None)
+    call.begin(argv)
     try:
         with warnings.catch_warnings():
             # Counted when the file is read.
@@ -166,24 +167,24 @@ def _run(argv):
             if place is None:
                 return _without_command(argv)
             name, rest = argv[place], argv[:place] + argv[place + 1 :]
-            if name not in (*COMMANDS, "help"):
+            if name not in known:
                 say(
                     f"skfilterrank: error: there is no command {name}.{similar(name, COMMANDS)} "
-                    f"Choose from {', '.join(COMMANDS)}, help."
+                    f"Choose from {', '.join(known)}."
                 )
                 return 2
             parser = command_parser(name)
-            begin(parser.options())
+            call.written = {name: written for name, (written, _) in parser.options().items()}
             values = parser.parse(rest)
             if message := overwritten(parser.options(), values):
                 parser.error(message)
             if "quiet" in values and "verbose" in values:
                 parser.error("--quiet and --verbose exclude each other. Leave out one of them.")
-            of_all = {key: values.pop(key) for key in list(values) if key in _COMMON}
-            common(**of_all)
-            note_given(values)
+            values = {key: values[key] for key in values if key not in _COMMON}
+            call.given = set(values)
             code = _call(name, parser.grouped(values)) or 0
             finish()
+            return code
     except BrokenPipeError:
         # The reader of the output has gone, as `| head` does; nothing is left to say to it.
         return 0
@@ -192,14 +193,13 @@ def _run(argv):
         say("skfilterrank: interrupted")
         return _INTERRUPTED
     except Exception as error:
-        if debug:
+        if "--debug" in argv:
             raise
         if isinstance(error, SkfilterrankError | OSError):
             say(f"skfilterrank: error: {message_of(error)}")
         else:
             report_unforeseen(error, values)
         return 2
-    return code
 
 
 def _without_command(argv):
@@ -210,9 +210,6 @@ def _without_command(argv):
         return 0
     say(f"skfilterrank: error: no command is named. Choose from {', '.join(COMMANDS)}, help.")
     return 2
-
-
-_COMMON = ("quiet", "verbose", "plugin", "debug")
 
 
 def overview() -> str:

@@ -10,18 +10,17 @@ import pandas as pd
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import known_measure, parse_measures
 from skfilterrank._lists.results import PAPER_FORMATS, counted, interval_text
-from skfilterrank.cli._errors import in_options
+from skfilterrank.cli import _inputs
 from skfilterrank.cli._estimates import estimated, origin_of
-from skfilterrank.cli._inputs import (
-    check_n_items,
-    check_paths,
-    gains_of_labels,
-    named_runs,
-    read_judgments,
-    source,
-    with_standard_input,
+from skfilterrank.cli._output import (
+    Section,
+    call,
+    in_options,
+    opened,
+    print_sections,
+    progress,
+    tell,
 )
-from skfilterrank.cli._output import Section, is_verbose, opened, print_sections, progress, tell
 from skfilterrank.comparison import (
     SystemScores,
     compare_systems,
@@ -57,8 +56,8 @@ def named(files) -> tuple[str, dict]:
             "were measured before are given by --scores."
         )
     qrels, *paths = files
-    runs = named_runs(qrels, paths)
-    check_paths(runs.values())
+    runs = _inputs.named_runs(qrels, paths)
+    _inputs.check_paths(runs.values())
     return qrels, runs
 
 
@@ -75,30 +74,24 @@ def name_of_baseline(given, runs) -> str | None:
 def measured(qrels, runs, measures, reading, holes, n_jobs):
     """Measure runs against judgments; return values by measure, and the lists."""
     measures = parse_measures(measures)
-    check_n_items(reading.n_items, measures)
-    table = read_judgments(qrels, reading.gains, holes, measures=measures)
-    gains = gains_of_labels(table["label"], qrels, reading.gains, holes)
-    runs = with_standard_input(runs)
+    _inputs.check_n_items(reading.n_items, measures)
+    table = _inputs.read_judgments(qrels, reading.gains, holes, measures=measures)
+    gains = _inputs.gains_of_labels(table["label"], qrels, reading.gains, holes)
+    runs = _inputs.with_standard_input(runs)
     index = QrelsIndex(table, unjudged_label=None)
     params = {"gains": gains, "unjudged": holes.unjudged, "precision": reading.precision}
-    score = partial(
-        score_systems,
-        *(index, runs, measures),
-        undefined=holes.undefined,
-        ties=reading.ties,
-        n_items=reading.n_items,
-        n_jobs=n_jobs,
-        verbose=progress(),
-        **params,
-    )
-    is_told = "missing" not in holes.given
+    others = {"undefined": holes.undefined, "ties": reading.ties, "n_items": reading.n_items}
+    others |= {"n_jobs": n_jobs, "verbose": progress()}
+    score = partial(score_systems, index, runs, measures, **params, **others)
+    is_told = "missing" in holes.given
     try:
-        scores = score(missing="raise" if is_told else holes.missing)
+        scores = score(missing=holes.missing if is_told else "raise")
     except MissingValuesError as error:
-        if not is_told or holes.undefined == "drop":
+        lacking = _who_lacks(error, len(runs))
+        if is_told or holes.undefined == "drop":
             ways = f"{_DROP}, missing=empty counts them as empty lists"
-            raise InputError(f"{_who_lacks(error, len(runs))}. {ways}.") from None
-        tell(f"{_who_lacks(error, len(runs))}: counted as empty lists; {_DROP}")
+            raise InputError(f"{lacking}. {ways}.") from None
+        tell(f"{lacking}: counted as empty lists; {_DROP}")
         scores = score(missing="empty")
     k = {text: measure.k for text, measure in measures.items()}
     labels = table["label"].dropna().unique()
@@ -111,7 +104,7 @@ def measured_before(paths, measures, holes):
         raise InputError("--scores FILE... needs values of evaluate --per-query or trec_eval -q.")
     if holes.missing == "empty":
         raise InputError("--scores has no empty lists to measure. Leave out --holes missing=empty.")
-    files = [source(path) for path in paths]
+    files = [_inputs.source(path) for path in paths]
     try:
         scores = SystemScores.read(files, measures=measures, missing=holes.missing)
     except MissingValuesError as error:
@@ -124,7 +117,7 @@ def measured_before(paths, measures, holes):
     return scores
 
 
-def print_comparisons(values, lists, how, is_corrected, page, format, out):
+def print_comparisons(values, lists, how, page, format, out):
     """Compare the runs by each measure, and write the report, if any, and the tables."""
     for name, scores in values.items():
         if scores.n_queries < 2 or scores.n_systems < 2:
@@ -137,29 +130,32 @@ def print_comparisons(values, lists, how, is_corrected, page, format, out):
         name: compare_systems(scores, **how, verbose=progress()) for name, scores in values.items()
     }
     if page is not None:
-        page.write(comparisons, lists, how["alpha"], how["random_state"], progress())
+        from skfilterrank.cli._report import write_report
+
+        write_report(page, comparisons, lists, how["alpha"], how["random_state"], progress())
     if format in PAPER_FORMATS:
         with opened(out, format) as write:
             write(comparison_table(comparisons, format=format, name="run"))
     else:
         print_sections(sections(comparisons, format), format, out)
-    tell_settings(comparisons, is_corrected)
+    tell_settings(comparisons)
 
 
-def print_estimates(sample, how, confidence_level, page, format, out):
+def print_estimates(sample, how, page, format, out):
     """Estimate and compare the runs by each measure, and write the report, if any, and tables."""
-    sampled = estimated(*sample, confidence_level)
-    estimates, found = sampled.estimates, {}
+    sampled = estimated(*sample)
+    estimates, found, seed = sampled.estimates, {}, how.pop("random_state")
     for name in estimates.measures:
-        pairs = estimates.compare(name, baseline=how["baseline"], correction=how["correction"])
-        order = estimates.order(name, random_state=how["random_state"])
+        order = estimates.order(name, random_state=seed)
         order = order.rename(columns={"low": "rank_low", "high": "rank_high"})
         values = estimates.to_frame().loc[name].drop(columns="value")
-        found[name] = order.join(values), pairs.pairs()
+        found[name] = order.join(values), estimates.compare(name, **how).pairs()
     # First, as whoever reads the output may have gone.
     if page is not None:
-        alpha = round(1 - confidence_level, 12)
-        page.write_estimates(sampled, found, alpha, how["random_state"])
+        from skfilterrank.cli._report import write_report_of_estimates
+
+        alpha = round(1 - estimates.confidence_level, 12)
+        write_report_of_estimates(page, sampled, found, alpha, seed)
     print_sections(sections_of_estimates(found, estimates, how["correction"], format), format, out)
 
 
@@ -167,13 +163,11 @@ def _who_lacks(error, n_runs):
     """Return which runs lack which queries, in words."""
     lacking = error.lacking
     shown = [f"{name}: {_listed(queries)}" for name, queries in list(lacking.items())[:_SHOWN]]
-    if len(lacking) > len(shown):
-        shown.append("...")
+    shown += ["..."] * (len(lacking) > _SHOWN)
     many = f"{len(lacking)} of {counted(n_runs, 'run')}" if n_runs else counted(len(lacking), "run")
     lack = "lacks" if len(lacking) == 1 else "lack"
-    return (
-        f"{many} {lack} values of queries that systems are to be compared on ({'; '.join(shown)})"
-    )
+    values = "values of queries that systems are to be compared on"
+    return f"{many} {lack} {values} ({'; '.join(shown)})"
 
 
 def _listed(queries):
@@ -182,20 +176,19 @@ def _listed(queries):
     return shown + (", ..." if len(queries) > _SHOWN else "")
 
 
-def tell_settings(comparisons, is_corrected) -> None:
+def tell_settings(comparisons) -> None:
     """Tell what may be unexpected about how runs were compared."""
     for name, each in comparisons.items():
         if dropped := each.scores.dropped_queries:
             n_dropped = counted(len(dropped), "query", "queries")
             tell(f"{name}: {n_dropped} left out: {_listed(dropped)}")
-    for test in {
-        each.test for each in comparisons.values() if is_corrected and each.is_family_wise
-    }:
-        tell(f"--test {test} corrects for all pairs by itself: --correction is not used")
+    for test in {each.test for each in comparisons.values() if each.is_family_wise}:
+        if "correction" in call.given:
+            tell(f"--test {test} corrects for all pairs by itself: --correction is not used")
     for name, each in comparisons.items():
         for note in notes(each):
             tell(f"{name}: {note[0].lower()}{note[1:].removesuffix('.')}")
-        if is_verbose() and known_measure(name) is None:
+        if call.is_verbose and known_measure(name) is None:
             tell(f"{name} is not a measure of skfilterrank: greater is taken to be better")
 
 
@@ -205,33 +198,27 @@ def sections(comparisons, format):
         if format == "table":
             yield from _tables(name, comparison)
         else:
-            frame = _with_values(name, comparison.pairs(), "mean", comparison.scores.means)
-            yield Section(frame, [_record(name, comparison)], [])
+            yield _of_comparison(name, comparison)
     if format == "table" and len(comparisons) > 1:
         yield _table([], "\n".join(describe_agreement(comparisons, comparison.alpha)))
 
 
 def sections_of_estimates(found, estimates, correction, format):
     """Yield runs and pairs of each measure; for papers the runs alone."""
-    interval, alpha = (
-        interval_text(estimates.confidence_level),
-        round(1 - estimates.confidence_level, 12),
-    )
-    head = f"{estimates.made_from}\n"
+    interval = interval_text(estimates.confidence_level)
+    alpha, head = round(1 - estimates.confidence_level, 12), f"{estimates.made_from}\n"
     for name, (runs, pairs) in found.items():
         record = {
             "measure": name,
             "greater_is_better": estimates.results[name].greater_is_better,
             **origin_of(estimates),
             "correction": correction,
-            "runs": runs.rename_axis("run").reset_index().to_dict("records"),
-            "pairs": pairs.to_dict("records"),
         }
         rows = [["run", name, interval, "rank", "ranks"]]
         for row in runs.itertuples():
             ranks = f"{row.rank:g}", f"{row.rank_low}-{row.rank_high}"
             rows.append([row.Index, number(row.value, 4), _interval(row), *ranks])
-        yield Section(_with_values(name, pairs, "value", runs["value"]), [record], rows, head)
+        yield _section(name, pairs, "value", runs, record, rows, head)
         if format == "table":
             head, how = "", f"p <= {alpha:g}, {correction or 'not corrected'}"
             yield _table_of_pairs(pairs, pairs.head(_N_PAIRS), interval, how)
@@ -242,33 +229,27 @@ def _table(rows, head="", foot=""):
     return Section(pd.DataFrame(), [], rows, head, foot)
 
 
-def _with_values(name, pairs, what, values):
-    """Return pairs with the measure and the values of both runs."""
-    pairs = pairs.astype({"significant": int})
-    pairs.insert(0, "measure", name)
+def _section(name, pairs, value, runs, record, rows=(), head=""):
+    """Return pairs with the measure and the values of both runs, and an object of all."""
+    record["runs"] = runs.rename_axis("run").reset_index().to_dict("records")
+    record["pairs"] = pairs.to_dict("records")
+    frame = pairs.astype({"significant": int})
+    frame.insert(0, "measure", name)
     for place, side in ((3, "first"), (4, "second")):
-        pairs.insert(place, f"{what}_{side}", values[pairs[side]].to_numpy())
-    return pairs
+        frame.insert(place, f"{value}_{side}", runs[value][pairs[side]].to_numpy())
+    return Section(frame, [record], list(rows), head)
 
 
-def _record(name, comparison):
-    """Return a comparison as an object."""
+def _of_comparison(name, comparison):
+    """Return a section of a comparison for programs."""
     scores = comparison.scores
-    return {
-        "measure": name,
-        "greater_is_better": scores.greater_is_better,
-        "is_preference": scores.is_preference,
-        "n_queries": scores.n_queries,
-        "left_out": list(map(str, in_order(scores.dropped_queries))),
-        "test": comparison.test,
-        "correction": comparison.correction,
-        "baseline": comparison.baseline,
-        "alpha": comparison.alpha,
-        "effect_name": comparison.effect_name,
-        "interval_of": comparison.interval_of,
-        "runs": comparison.systems().rename_axis("run").reset_index().to_dict("records"),
-        "pairs": comparison.pairs().to_dict("records"),
-    }
+    record = {"measure": name}
+    for each in ("greater_is_better", "is_preference", "n_queries"):
+        record[each] = getattr(scores, each)
+    record["left_out"] = list(map(str, in_order(scores.dropped_queries)))
+    for each in ("test", "correction", "baseline", "alpha", "effect_name", "interval_of"):
+        record[each] = getattr(comparison, each)
+    return _section(name, comparison.pairs(), "mean", comparison.systems(), record)
 
 
 def _tables(name, comparison):

@@ -3,24 +3,17 @@
 import numpy as np
 import pandas as pd
 
+from skfilterrank._files import forms
 from skfilterrank._files.files import read_bytes
-from skfilterrank._files.forms import (
-    COLUMN_NAMES,
-    LINES,
-    form_of,
-    has_labels,
-    n_columns,
-    read_texts,
-)
 from skfilterrank._files.tables import format_of_name, is_table_name, read_format, text_ids
 from skfilterrank.exceptions import FileFormatError, brief
 from skfilterrank.io import read_qrels, read_run
 
 _OTHER_IDS = ("id", "_id")
-DOCUMENT_NAMES = (*COLUMN_NAMES["docno"], *_OTHER_IDS)
+DOCUMENT_NAMES = (*forms.COLUMN_NAMES["docno"], *_OTHER_IDS)
 # In a file of topics a column "query" holds texts.
 TOPIC_NAMES = (
-    *(name for name in COLUMN_NAMES["qid"] if name != "query"),
+    *(name for name in forms.COLUMN_NAMES["qid"] if name != "query"),
     *(*_OTHER_IDS, "number", "num"),
 )
 _TEXT_NAMES = ("title", "text", "body", "abstract", "contents", "content", "passage")
@@ -64,10 +57,10 @@ def read_slices(path) -> pd.DataFrame:
 def read_pool(path):
     """Return queries and documents of a table, judgments or a run; and the run, where it is one."""
     content, rows = read_bytes(path), None
-    if is_table_name(path) or form_of(content) is not LINES:
+    if is_table_name(path) or forms.form_of(content) is not forms.LINES:
         kinds = {"query": TOPIC_NAMES, "document": DOCUMENT_NAMES}
         table, ids, _ = _read(path, kinds)
-        if has_labels(table.columns) or {"score", "rank"}.isdisjoint(table.columns):
+        if forms.has_labels(table.columns) or {"score", "rank"}.isdisjoint(table.columns):
             index = pd.MultiIndex.from_arrays([*ids.values()], names=["qid", "docno"])
             if (twice := index.duplicated()).any():
                 qid, docno = index[twice.argmax()]
@@ -77,7 +70,7 @@ def read_pool(path):
                     path,
                 )
             return index, None
-    elif (columns := n_columns(content)) < 3 or columns == 5:
+    elif (columns := forms.n_columns(content)) < 3 or columns == 5:
         raise FileFormatError(
             f"{columns} columns in the first line; judgments have 4, runs 6 (those of MS MARCO 3), "
             "and a table of queries and documents names its columns in the first line.",
@@ -122,23 +115,21 @@ def _read(path, kinds, format=None):
         )
     ids = [each for names in kinds.values() for each in names]
     if format is None:
-        table, line_of = read_texts(data, name, ids)
+        table, line_of = forms.read_texts(data, name, ids)
     else:
         table, line_of = read_format(data, name, ids, format_of_name(format, name))
-    columns: dict = {}
+    rest, found = table, {}
     for kind, names in kinds.items():
-        columns[kind] = next((each for each in names if each in table), None)
-        if columns[kind] is None:
+        column = next((each for each in names if each in table), None)
+        if column is None:
             raise FileFormatError(
                 f"no column is called {' or '.join(names[:4])} or the like; the columns are "
                 f"{', '.join(map(str, table.columns))}.",
                 path,
             )
-    found = {
-        kind: pd.Index(text_ids(table[column], name, line_of), dtype=object)
-        for kind, column in columns.items()
-    }
-    return table.drop(columns=list(columns.values())), found, line_of
+        found[kind] = pd.Index(text_ids(table[column], name, line_of), dtype=object)
+        rest = rest.drop(columns=column)
+    return rest, found, line_of
 
 
 def _read_by_id(path, kind, names, format=None):
@@ -156,11 +147,8 @@ def _read_by_id(path, kind, names, format=None):
 
 def _text_columns(table):
     """Return columns that hold text."""
-    return [
-        name
-        for name in table.columns
-        if any(isinstance(value, str) for value in table[name].iloc[:100])
-    ]
+    is_text = table.iloc[:100].map(lambda value: isinstance(value, str)).any()
+    return list(table.columns[is_text])
 
 
 def _texts(table, columns, path, advice=""):

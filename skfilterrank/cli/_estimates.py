@@ -1,24 +1,14 @@
 """Values with intervals from a sample of people's labels, as a command line asks for them."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted, interval_text
-from skfilterrank.cli._inputs import (
-    match_gains,
-    named_paths,
-    numbered_gains,
-    read_sample_or_judgments,
-    text_gains,
-    warn_of_labels_below_0,
-    with_other_labels,
-    with_standard_input,
-    without_machines,
-)
+from skfilterrank.cli import _inputs
 from skfilterrank.cli._output import Section, tell
 from skfilterrank.exceptions import InputError, SkfilterrankError
 from skfilterrank.io import QrelsIndex, read_prels, read_qrels
@@ -30,8 +20,7 @@ _KEY = ["qid", "docno"]
 _SHOWN = 3
 
 
-@dataclass(frozen=True)
-class Sampled:
+class Sampled(NamedTuple):
     """Estimates, and what they were made from."""
 
     estimates: Any
@@ -42,13 +31,12 @@ class Sampled:
 
 def check(sampling, reading, holes) -> None:
     """Raise for options on how values are had where nothing is estimated."""
-    expected: dict[str, tuple[Any, Any]] = {
-        "ties": (reading.ties, "docno"),
-        "precision": (reading.precision, "double"),
-        "holes unjudged": (holes.unjudged, "zero"),
-        "holes undefined": (holes.undefined, 0.0),
-    }
-    for name, (given, only) in expected.items():
+    for name, given, only in (
+        ("ties", reading.ties, "docno"),
+        ("precision", reading.precision, "double"),
+        ("holes unjudged", holes.unjudged, "zero"),
+        ("holes undefined", holes.undefined, 0.0),
+    ):
         if given != only:
             raise InputError(
                 f"--{name} {given}: values are estimated with {only} alone. Leave it out."
@@ -58,25 +46,27 @@ def check(sampling, reading, holes) -> None:
             "--holes missing=drop: where values are estimated all runs have the queries of the "
             "pool. --holes missing=empty counts those that they lack as empty lists."
         )
-    if sampling.prels is not None and text_gains(reading.gains, holes):
-        # The format of samples holds numbers alone.
-        numbered_gains(reading.gains)
     if holes.predicted == "use":
         raise InputError(
             "--holes predicted=use: a machine's labels are no sample of people's. Give them by "
             "--machine-qrels."
         )
+    if sampling.prels is not None and _inputs.text_gains(reading.gains, holes):
+        # The format of samples holds numbers alone.
+        _inputs.numbered_gains(reading.gains)
 
 
-def estimated(qrels, runs, measures, sampling, reading, holes, confidence_level) -> Sampled:
+def estimated(qrels, runs, measures, sampling, reading, holes) -> Sampled:
     """Estimate the values of runs, which are paths by name."""
     check(sampling, reading, holes)
     measures = parse_measures(list(measures or MEASURES))
-    runs, given = with_standard_input(runs), reading.gains
-    read = partial(read_sample_or_judgments, gains=given, holes=replace(holes, predicted="use"))
-    people = without_machines(read(qrels), qrels)
+    runs, given = _inputs.with_standard_input(runs), reading.gains
+    read = partial(
+        _inputs.read_sample_or_judgments, gains=given, holes=replace(holes, predicted="use")
+    )
+    people = _inputs.without_machines(read(qrels), qrels)
     sample, unit, target = _sample(people, qrels, sampling)
-    machines = named_paths(sampling.machine_qrels or [])
+    machines = _inputs.named_paths(sampling.machine_qrels or [])
     judges = {name: read(path) for name, path in machines.items()} or None
     documents = None
     if sampling.pool is not None:
@@ -86,22 +76,18 @@ def estimated(qrels, runs, measures, sampling, reading, holes, confidence_level)
     pool = RankedPool.read(judges, runs, pool=documents)
     _tell_of_pool(pool, holes)
     path, gains = sampling.prels or qrels, None
-    if not text_gains(given, holes):
-        gains = with_other_labels(match_gains(given, {path: sample["label"]}), given)
-    warn_of_labels_below_0(sample["label"], gains, given, holes)
+    if not _inputs.text_gains(given, holes):
+        gains = _inputs.match_gains(given, {path: sample["label"]})
+        gains = _inputs.with_other_labels(gains, given)
+    _inputs.warn_of_labels_below_0(sample["label"], gains, given, holes)
     # The meaning of labels is settled: the library need not ask.
     sample = QrelsIndex(sample, unjudged_label=None, predicted="use")
-    whole = unit == "query"
+    what = sample, pool, measures
+    how = {"unit": unit, "target": target, "gains": gains}
+    if unit == "query":
+        what, how = (sample, runs, measures), how | {"machine_qrels": judges, "pool": documents}
     try:
-        estimates = estimate(
-            *(sample, runs if whole else pool, measures),
-            machine_qrels=judges if whole else None,
-            pool=documents if whole else None,
-            unit=unit,
-            target=target,
-            gains=gains,
-            confidence_level=confidence_level,
-        )
+        estimates = estimate(*what, **how, confidence_level=sampling.confidence_level)
     except SkfilterrankError as error:
         error.add_note(f"(qrels: {path}; 'skfilterrank judge --strategy sample' draws samples)")
         raise
@@ -110,16 +96,17 @@ def estimated(qrels, runs, measures, sampling, reading, holes, confidence_level)
 
 def origin_of(estimates) -> dict[str, Any]:
     """Return what estimates are of and were made from, for an object."""
-    counts = {name: getattr(estimates, name) for name in ("n_judged", "n_possible", "n_other")}
-    about = {"target": estimates.target, "confidence_level": estimates.confidence_level}
-    return {"n_queries": len(estimates.queries)} | counts | about
+    names = ("n_judged", "n_possible", "n_other", "target", "confidence_level")
+    return {"n_queries": len(estimates.queries)} | {
+        each: getattr(estimates, each) for each in names
+    }
 
 
 def _sample(people, qrels, sampling):
     """Return people's labels with probabilities, what was drawn, and what intervals are of."""
     target = sampling.target and sampling.target.replace("-", " ")
     if sampling.prels is not None:
-        drawn = without_machines(read_prels(sampling.prels), sampling.prels)
+        drawn = _inputs.without_machines(read_prels(sampling.prels), sampling.prels)
         sample = _with_labels(drawn, people, sampling.prels, qrels)
     elif "inclusion_probability" in people:
         sample = people
@@ -193,20 +180,17 @@ def estimates_section(estimates, by) -> Section:
     """Return estimates with their intervals; the best by a measure first, where one is named."""
     frame, names = estimates.to_frame(), list(estimates.runs)
     if by is not None:
-        is_greater = estimates.results[by].greater_is_better
-        order = frame.loc[by, "value"].sort_values(ascending=not is_greater, kind="stable")
+        is_least_first = not estimates.results[by].greater_is_better
+        order = frame.loc[by, "value"].sort_values(ascending=is_least_first, kind="stable")
         names = order.index.tolist()
-    rows = [["run"]]
-    for name in estimates.measures:
-        rows[0] += [name, interval_text(estimates.confidence_level)]
+    interval = interval_text(estimates.confidence_level)
+    rows = [["run", *(text for name in estimates.measures for text in (name, interval))]]
     records: list = []
-    for name in names:
-        values = {each: frame.loc[each, name].to_dict() for each in estimates.measures}
-        records.append({"run": name} | origin_of(estimates) | {"measures": values})
-        cells = [
-            (f"{each['value']:.4f}", f"{each['low']:.4f} {each['high']:.4f}")
-            for each in values.values()
-        ]
-        rows.append([name, *(cell for pair in cells for cell in pair)])
+    for run in names:
+        values = {name: frame.loc[name, run].to_dict() for name in estimates.measures}
+        records.append({"run": run} | origin_of(estimates) | {"measures": values})
+        rows.append([run])
+        for each in values.values():
+            rows[-1] += [f"{each['value']:.4f}", f"{each['low']:.4f} {each['high']:.4f}"]
     by_run = pd.concat([frame.swaplevel().loc[[name]] for name in names])
     return Section(by_run, records, rows, head=estimates.made_from)

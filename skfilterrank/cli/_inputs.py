@@ -1,6 +1,5 @@
 """Runs, judgments and gains as a command line names them."""
 
-import errno
 import os
 from collections import Counter
 from dataclasses import dataclass
@@ -9,13 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.files import is_path, read_bytes
+from skfilterrank._files.files import read_bytes
 from skfilterrank._files.named_runs import name_of_path, text_of_path
 from skfilterrank._files.tables import is_table_name
 from skfilterrank._lists.gains import PROBABILITY, is_sample, measures_of_all_labels
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, is_of_machine, warn_user
 from skfilterrank.cli._output import progress, standard_input, tell
+from skfilterrank.cli._types import label_key
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 from skfilterrank.io import read_judged_table, read_prels, read_qrels, read_run
 
@@ -59,15 +59,13 @@ class Holes:
     def of(cls, given: dict[str, Any] | None, *, only: tuple[str, ...] = (), **defaults) -> "Holes":
         """Return the settings given, over the defaults of a command that knows `only` some."""
         given = dict(given or {})
-        # A preset says no more than the command counts.
         preset = given.pop("preset", {})
-        preset = {name: value for name, value in preset.items() if not only or name in only}
         if wrong := [name for name in given if only and name not in only]:
-            raise InputError(
-                f"--holes {wrong[0].replace('_', '-')} has no effect here. Choose from "
-                f"{', '.join(name.replace('_', '-') for name in only)}."
-            )
-        return cls(**(defaults | preset | given), given=preset | given)
+            message = f"--holes {wrong[0]} has no effect here. Choose from {', '.join(only)}."
+            raise InputError(message.replace("_", "-"))
+        # A preset says no more than the command counts.
+        given = {key: preset[key] for key in preset if not only or key in only} | given
+        return cls(**(defaults | given), given=given)
 
     @property
     def said_unjudged(self):
@@ -122,16 +120,14 @@ def with_standard_input(runs) -> dict:
 def check_paths(paths) -> None:
     """Raise for a file that is not there, before thousands of others are read."""
     for path in paths:
-        if is_path(path) and path != STDIN and not os.path.exists(path):
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        if path != STDIN:
+            os.stat(path)
 
 
 def source(path):
     """Return a path, or the stream of standard input."""
-    if not is_path(path) or path != STDIN:
-        return path
-    stdin = standard_input()
-    return getattr(stdin, "buffer", stdin)
+    stdin = standard_input() if path == STDIN else None
+    return path if stdin is None else getattr(stdin, "buffer", stdin)
 
 
 def read_scores(path, column):
@@ -150,15 +146,6 @@ def read_scores(path, column):
             f"{path} has no column {brief(column)} (--filter-scores), but {brief_list(table)}."
         )
     return run, table[column].to_numpy()
-
-
-def align_second(second, run, aligned):
-    """Put second scores of a run in the order of aligned rows; 0 for documents that it lacks."""
-    if second is None:
-        return None
-    pairs = pd.MultiIndex.from_frame(run[["qid", "docno"]])
-    places = pairs.get_indexer(pd.MultiIndex.from_arrays([aligned.groups, aligned.docnos]))
-    return np.where(places < 0, 0, second[places])
 
 
 def read_judgments(path, gains, holes: Holes, *, measures=None):
@@ -244,33 +231,22 @@ def load_threshold_of_runs(path, column):
 
 def text_gains(gains, holes: Holes) -> dict | None:
     """Return gains that name texts, so that labels are read as their gains; else None."""
-    if not isinstance(gains, dict) or all(map(_is_text_of_number, gains)):
+    if not isinstance(gains, dict) or all(isinstance(label, float) for label in gains):
         return None
     if holes.unjudged_label not in ("warn", None):
         raise InputError(
             "--holes unjudged-label is for labels that are numbers. Of texts in --gains, give nan "
             "to the one that means unjudged, as in --gains Unknown=nan."
         )
-    return gains
-
-
-def _is_text_of_number(text):
-    """Return whether a text is a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return {_written(label): gain for label, gain in gains.items()}
 
 
 def gains_of_labels(labels, path, gains, holes: Holes):
     """Return the gains by label; tell what may be unexpected about the labels."""
     if text_gains(gains, holes):
         return None
-    labels_of = {path: labels}
-    matched = match_gains(gains, labels_of)
-    if unknown := unknown_labels(matched and gains, labels_of):
-        tell(f"labels with a gain that do not occur: {', '.join(unknown)}")
+    matched = match_gains(gains, {path: labels})
+    tell_unknown(gains, {path: labels})
     unjudged = holes.said_unjudged
     if unjudged is not None and not labels.isna().any():
         which = "a label below 0" if unjudged == "trec" else f"the label {unjudged:g}"
@@ -299,41 +275,42 @@ def match_gains(gains, labels: dict[str, pd.Series]):
 
     `labels` are those of each file; every one of them must have a gain.
     """
-    distinct = {path: list(y.dropna().unique()) for path, y in labels.items()}
-    every = [label for own in distinct.values() for label in own]
-    if not isinstance(gains, dict):
-        for path, own in distinct.items():
-            if words := [label for label in own if not _is_number(label)]:
+    matched: dict = {}
+    for path, y in labels.items():
+        own = y.dropna().unique().tolist()
+        if isinstance(gains, dict):
+            if missing := [label for label in own if label_key(label) not in gains]:
                 raise InputError(
-                    f"the labels of {path} are not numbers. Give the gain of each, below 0 where "
-                    f"it is forbidden, with --gains {_listed(words, '=GAIN', ',')}."
+                    f"--gains has no gain for {_listed(missing)}, of the labels of {path}. Add "
+                    f"{_listed(missing, '=GAIN', ',')}."
                 )
-        return gains
-    texts = {label: _texts(label) for label in every}
-    matched = {
-        label: gain for given, gain in gains.items() for label in every if given in texts[label]
-    }
-    for path, own in distinct.items():
-        if missing := [label for label in own if label not in matched]:
+            matched |= {label: gains[label_key(label)] for label in own}
+        elif words := [label for label in own if isinstance(label, bool | str)]:
             raise InputError(
-                f"--gains has no gain for {_listed(missing)}, of the labels of {path}. Add "
-                f"{_listed(missing, '=GAIN', ',')}."
+                f"the labels of {path} are not numbers. Give the gain of each, below 0 where "
+                f"it is forbidden, with --gains {_listed(words, '=GAIN', ',')}."
             )
-    return matched
+    return matched if isinstance(gains, dict) else gains
+
+
+def tell_unknown(gains, labels: dict[str, pd.Series]) -> None:
+    """Tell of labels that have a gain and do not occur."""
+    if isinstance(gains, dict):
+        present = {
+            label_key(label) for y in labels.values() for label in y.dropna().unique().tolist()
+        }
+        if unknown := [_written(label) for label in gains if label not in present]:
+            tell(f"labels with a gain that do not occur: {', '.join(unknown)}")
 
 
 def numbered_gains(gains: dict) -> dict:
     """Return gains by numbers, which the labels of a sample are."""
-    try:
-        numbered = {float(label): gain for label, gain in gains.items()}
-    except ValueError:
-        numbered = {np.nan: 0.0}
-    if not np.isfinite(list(numbered)).all():
+    if not all(isinstance(label, float) and np.isfinite(label) for label in gains):
         raise InputError(
             f"--gains must name numbers here, such as 0=0,1=1, since the labels of a sample are "
             f"numbers, got {_listed(list(gains))}."
         )
-    return numbered
+    return gains
 
 
 def with_other_labels(matched, given):
@@ -341,29 +318,12 @@ def with_other_labels(matched, given):
     return matched | numbered_gains(given) if isinstance(matched, dict) else matched
 
 
-def unknown_labels(gains, labels: dict[str, pd.Series]) -> list[str]:
-    """Return labels that have a gain and do not occur."""
-    if not isinstance(gains, dict):
-        return []
-    present = {
-        text for y in labels.values() for label in y.dropna().unique() for text in _texts(label)
-    }
-    return [label for label in gains if label not in present]
-
-
 def _listed(labels, end="", comma=", "):
     """Return labels as --gains takes them, the first of them where there are many."""
-    text = comma.join(_texts(label)[0][:_LONGEST] + end for label in labels[:_MOST])
+    text = comma.join(_written(label)[:_LONGEST] + end for label in labels[:_MOST])
     return text if len(labels) <= _MOST else f"{text}{comma}... for {len(labels):,} labels"
 
 
-def _is_number(label):
-    """Return whether a label is a number."""
-    return not isinstance(label, str) and pd.api.types.is_number(label)
-
-
-def _texts(label):
-    """Return how a label may be written: 1.0 also as 1 and +1, True also as true."""
-    if _is_number(label) and not isinstance(label, bool):
-        return [f"{label:g}", str(label), f"{float(label)}", f"{label:+g}"]
-    return [str(label), str(label).lower()] if not isinstance(label, str) else [label]
+def _written(label):
+    """Return a label as --gains takes it."""
+    return f"{label:g}" if isinstance(label, float) else str(label)

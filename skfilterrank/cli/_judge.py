@@ -4,224 +4,96 @@ import contextlib
 import os
 import warnings
 from bisect import bisect_left
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from skfilterrank import judgments
 from skfilterrank._files.files import read_bytes
 from skfilterrank._files.locks import locked
 from skfilterrank._files.named_runs import name_of_path
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
-from skfilterrank.cli._documents import joined, read_document_texts, read_pool, read_topics
-from skfilterrank.cli._errors import refuse
-from skfilterrank.cli._inputs import (
-    Holes,
-    match_gains,
-    named_paths,
-    numbered_gains,
-    read_judgments,
-    read_named_runs,
-    with_other_labels,
-    without_machines,
-)
-from skfilterrank.cli._output import progress, tell
+from skfilterrank.cli import _documents, _inputs
+from skfilterrank.cli._output import progress, refuse, tell
 from skfilterrank.cli._terminal import TerminalAssessor
 from skfilterrank.cli._types import GRADES, POOL_DEPTH
 from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError, brief_list
 from skfilterrank.io import read_qrels, write_prels, write_qrels
-from skfilterrank.judgments import (
-    MaxRepSelector,
-    MoveToFrontSelector,
-    MTCSelector,
-    PoolingSelector,
-    PriorSelector,
-    RandomSelector,
-    RankedPool,
-    StatAPSelector,
-    assessor_agreement,
-    draw_sample,
-    judge,
-    likely_errors,
-    merge_answers,
-    rank_table,
-    read_judging_answers,
-    read_judgment_log,
-    statap_prior,
-    write_judging_tasks,
-)
-
-_OF_RANKS: dict[str, Any] = {
-    "pooling": PoolingSelector,
-    "mtf": MoveToFrontSelector,
-    "mtc": MTCSelector,
-}
-NEED_RANKS = (*_OF_RANKS, "prior", "statap")
-
-
-def fit_strategy(
-    name, pool, *, ranks=None, texts=None, judged=None, prior=None, random_state=0, verbose=0
-):
-    """Return the strategy of a name, fitted on a pool.
-
-    The pool is a MultiIndex with levels "qid" and "docno". The ranks of its documents in runs, or
-    a prior, are what all but "maxrep" and "random" look at; texts and what is judged are for
-    "maxrep".
-    """
-    if name in _OF_RANKS:
-        return _OF_RANKS[name]().fit(ranks)
-    X, groups = np.zeros((len(pool), 1)), pool.get_level_values("qid")
-    if name == "random":
-        return RandomSelector(random_state=random_state).fit(X, groups=groups)
-    if prior is None and ranks is not None:
-        prior = statap_prior(ranks).loc[pool].to_numpy()
-    if name == "maxrep":
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)  # of documents without text
-            selector = MaxRepSelector(verbose=verbose)
-            return selector.fit(list(texts), groups=groups, prior=prior, judged=judged)
-    selector = StatAPSelector(random_state=random_state) if name == "statap" else PriorSelector()
-    return selector.fit(X, groups=groups, prior=prior)
-
-
-def finished_sample(sample, labels, *, draw, unit: str = "document") -> pd.DataFrame:
-    """Return the largest sample at the begin of another one of which all is judged.
-
-    Documents are those that `draw_sample` returned, labels a Series by query and document, and
-    `draw` makes such a table of a smaller number, in the order of the first one.
-    """
-    labelled = _with_labels(sample, labels)
-    drawn = labelled[sample["label"].isna()]
-    is_open = drawn["label"].isna()
-    if unit == "query":
-        is_open = is_open.groupby(drawn["qid"], sort=False).any()
-    n_done = int(is_open.to_numpy().argmax())
-
-    def is_sample(n_total):
-        try:
-            draw(n_total=n_total)
-        except InputError:
-            return False
-        return True
-
-    # With few, some documents of the pool could not be drawn.
-    least = bisect_left(range(1, len(is_open)), True, key=is_sample) + 1
-    if n_done < least:
-        what = "document" if unit == "document" else "whole query"
-        raise InputError(
-            f"so few are no sample from which an interval can be had; judge at least "
-            f"{counted(least - n_done, f'more {what}')}, in the order of the sample"
-        )
-    return _with_labels(draw(n_total=n_done), labels)
-
-
-def _with_labels(sample, labels):
-    """Return a sample with the labels of its documents."""
-    index = pd.MultiIndex.from_frame(sample[["qid", "docno"]])
-    return sample.assign(label=labels.reindex(index).to_numpy())
-
+from skfilterrank.judgments import judge, read_judgment_log
 
 _KEY = ["qid", "docno"]
+_SHOWN = 20
 # One for each digit key; more grades are scores.
 _MOST_GRADES = 10
 # Measures of a sample that count forbidden documents alone.
 _OF_HARM = ("any_forbidden", "forbidden")
+# Selectors that look at ranks, and those that take a prior.
+_OF_RANKS: dict[str, Any] = {
+    "pooling": judgments.PoolingSelector,
+    "mtf": judgments.MoveToFrontSelector,
+    "mtc": judgments.MTCSelector,
+}
+_RANDOM = {"random": judgments.RandomSelector, "statap": judgments.StatAPSelector}
 
 
-@dataclass
-class EarlierJudgments:
-    """Judgments of assessors, and which of them are asked about again.
+class Earlier(NamedTuple):
+    """Judgments of assessors: the labels that stand unless there are new ones, by document.
 
-    Attributes
-    ----------
-    labels : Series
-        The labels that stand unless there are new ones, by query and document.
-    pool : MultiIndex
-        Every document that was judged, or had to be.
-    remarks : dict of (str, str) to str
-        Text beside documents that are asked about again.
-    agreement : object or None
-        How far several assessors agree.
+    The pool holds every document that was judged or had to be. Remarks are texts beside documents
+    that are asked about again; the agreement is that of several assessors, or None.
     """
 
     labels: pd.Series
     pool: pd.Index
-    remarks: dict = field(default_factory=dict)
+    remarks: dict
     agreement: Any = None
-
-    @classmethod
-    def of(cls, sources, answers) -> "EarlierJudgments":
-        """Return the labels of one assessor, or those on which several agree.
-
-        Sources are judgments by the assessor's name, answers are tables of `read_judging_answers`
-        by the file's name, of any number of assessors; their notes are among the remarks.
-        """
-        notes = {}
-        if answers:
-            table = merge_answers(answers).answers
-            own = {name: rows[[*_KEY, "label"]] for name, rows in table.groupby("assessor")}
-            if both := sorted(sources.keys() & own.keys()):
-                raise InputError(
-                    f"two files hold judgments of {brief_list(both)}: give each assessor's once, "
-                    "and name assessors apart."
-                )
-            sources = sources | own
-            noted = table.dropna(subset="note")[[*_KEY, "assessor", "note"]]
-            notes = {tuple(row[:3]): f" ({row[3]})" for row in noted.itertuples(index=False)}
-        if len(sources) < 2:
-            empty = pd.DataFrame({"qid": [], "docno": [], "label": np.array([], dtype=float)})
-            labels = next(iter(sources.values()), empty).set_index(_KEY)["label"]
-            return cls(labels.dropna(), labels.index)
-        found = assessor_agreement(sources)
-        pool = pd.concat([frame[_KEY] for frame in sources.values()]).drop_duplicates()
-        rows = found.disagreements
-        remarks = {
-            pair: ", ".join(
-                f"{name}: {label:g}{notes.get((*pair, name), '')}"
-                for name, label in row.dropna().items()
-            )
-            for pair, (_, row) in zip(rows.index.tolist(), rows.iterrows())
-        }
-        agreed = found.agreed.set_index(_KEY)["label"]
-        return cls(agreed, pd.MultiIndex.from_frame(pool), remarks, found)
 
     @property
     def known(self) -> pd.Series:
         """The labels that are not asked about again."""
         return self.labels[~self.labels.index.isin(list(self.remarks))]
 
-    def doubt(self, texts, n_most, random_state) -> tuple[int, dict]:
-        """Ask again about the most doubtful labels; return how many there are, and remarks."""
-        table = self.labels.reset_index()
-        table["text"] = texts.reindex(table["docno"]).fillna("").to_numpy(dtype=object)
-        found = likely_errors(table, random_state=random_state)
-        remarks = {
-            (row.qid, row.docno): f"label {row.label:g}; a model says {row.predicted:g}, "
-            f"similar documents {row.neighbors:.1f}"
-            for row in found.head(n_most).itertuples()
-        }
-        self.remarks |= remarks
-        return len(found), remarks
 
+def earlier_judgments(sources, answers) -> Earlier:
+    """Return the labels of one assessor, or those on which several agree.
 
-def machine_grades(machines) -> list | None:
-    """Return grades as machines give them, and those between; None where they are no grades."""
-    found = np.unique([label for table in machines for label in table["label"].unique()])
-    found = found[~np.isnan(found)]
-    # A grade between that no machine gave is one nevertheless.
-    found = np.union1d(found, np.arange(found.max(initial=0).clip(max=_MOST_GRADES) + 1))
-    if not 1 < len(found) <= _MOST_GRADES or (found % 1).any():
-        return None
-    return found.tolist()
-
-
-_KEY = ["qid", "docno"]
-_SHOWN = 20
+    Sources are judgments by the assessor's name, answers are tables of `read_judging_answers`
+    by the file's name, of any number of assessors; their notes are among the remarks.
+    """
+    notes = {}
+    if answers:
+        table = judgments.merge_answers(answers).answers
+        own = {name: rows[[*_KEY, "label"]] for name, rows in table.groupby("assessor")}
+        if both := sorted(sources.keys() & own.keys()):
+            raise InputError(
+                f"two files hold judgments of {brief_list(both)}: give each assessor's once, "
+                "and name assessors apart."
+            )
+        sources = sources | own
+        noted = table.dropna(subset="note")[[*_KEY, "assessor", "note"]]
+        notes = {tuple(row[:3]): f" ({row[3]})" for row in noted.itertuples(index=False)}
+    if len(sources) < 2:
+        empty = pd.DataFrame({"qid": [], "docno": [], "label": np.array([], dtype=float)})
+        labels = next(iter(sources.values()), empty).set_index(_KEY)["label"]
+        return Earlier(labels.dropna(), labels.index, {})
+    found = judgments.assessor_agreement(sources)
+    pool = pd.concat([frame[_KEY] for frame in sources.values()]).drop_duplicates()
+    remarks = {
+        pair: ", ".join(
+            f"{name}: {label:g}{notes.get((*pair, name), '')}"
+            for name, label in row.dropna().items()
+        )
+        for pair, (_, row) in zip(
+            found.disagreements.index.tolist(), found.disagreements.iterrows()
+        )
+    }
+    agreed = found.agreed.set_index(_KEY)["label"]
+    return Earlier(agreed, pd.MultiIndex.from_frame(pool), remarks, found)
 
 
 class JudgingSession:
@@ -236,29 +108,30 @@ class JudgingSession:
     def __init__(self, given):
         self.given, self.log = given, Path(f"{given.out}.log")
         self.is_sample = given.strategy == "sample"
-        self.holes = Holes.of(given.holes, only=("unjudged_label",), predicted="use")
+        only = ("unjudged_label",)
+        self.holes = _inputs.Holes.of(given.holes, only=only, predicted="use")
         machines = {}
         if self.is_sample:
-            machines = {
-                name: read_qrels(path, unjudged_label=None, predicted="use")
-                for name, path in named_paths(given.machine_qrels or []).items()
-            }
+            paths = _inputs.named_paths(given.machine_qrels or [])
+            read = partial(read_qrels, unjudged_label=None, predicted="use")
+            machines = {name: read(path) for name, path in paths.items()}
         self.grades = given.grades or _chosen_grades(given.gains, machines)
         self._check()
-        self.topics = None if given.topics is None else read_topics(given.topics)
+        self.topics = None if given.topics is None else _documents.read_topics(given.topics)
         self.judged = self._read_judged()
         self.index, ranks = self._pool(machines)
         self.strategy = given.strategy or ("maxrep" if ranks is None else "pooling")
-        if self.strategy in NEED_RANKS and ranks is None:
+        if self.strategy in (*_OF_RANKS, "prior", "statap") and ranks is None:
             raise InputError(
                 f"--strategy {self.strategy} looks at runs. Name runs, or choose maxrep or random."
             )
-        documents = read_document_texts(given.docs, text=given.text)
+        documents = _documents.read_document_texts(given.docs, text=given.text)
         if given.second_look:
-            self._look_again(joined(documents))
+            self._look_again(_documents.joined(documents))
         self.documents = documents[documents.index.isin(self.index.unique("docno"))]
         self._check_queries()
-        texts = joined(self.documents).reindex(self.index.get_level_values("docno")).fillna("")
+        texts = _documents.joined(self.documents)
+        texts = texts.reindex(self.index.get_level_values("docno")).fillna("")
         is_known = self.index.isin(self.judged.known.index)
         rows = (texts.str.strip() == "").to_numpy() & ~is_known
         self._tell_of_missing(rows)
@@ -266,16 +139,27 @@ class JudgingSession:
         if self.strategy == "statap":
             # A sample of what can be judged, by the priors of all.
             self.index, self.without = self.index[~rows], self.without[:0]
-        self.selector = fit_strategy(
-            "prior" if self.is_sample else self.strategy,
-            self.index,
-            ranks=ranks,
-            texts=texts,
-            judged=is_known,
-            prior=np.arange(len(self.index), 0, -1) if self.is_sample else None,
-            random_state=given.random_state,
-            verbose=progress(),
-        )
+        self.selector = self._fitted(ranks, texts, is_known)
+
+    def _fitted(self, ranks, texts, is_known):
+        """Return the strategy, fitted on the pool."""
+        name = self.strategy
+        if name in _OF_RANKS:
+            return _OF_RANKS[name]().fit(ranks)
+        X, groups = np.zeros((len(self.index), 1)), self.index.get_level_values("qid")
+        prior = np.arange(len(X), 0, -1) if self.is_sample else None
+        if ranks is not None and name != "random":
+            prior = judgments.statap_prior(ranks).loc[self.index].to_numpy()
+        if name in _RANDOM:
+            selector = _RANDOM[name](random_state=self.given.random_state)
+        elif name == "maxrep":
+            selector = judgments.MaxRepSelector(verbose=progress())
+            # Of documents without text.
+            with warnings.catch_warnings(action="ignore", category=DataWarning):
+                return selector.fit(list(texts), groups=groups, prior=prior, judged=is_known)
+        else:
+            selector = judgments.PriorSelector()
+        return selector.fit(X, groups=groups, prior=prior)
 
     def _check(self):
         """Check options that need others, and files that would be lost."""
@@ -305,10 +189,8 @@ class JudgingSession:
         if not self.is_sample:
             size = "is the size of a sample. Add --strategy sample, or give --n-per-query."
             refuse(["n_total"], size)
-            refuse(
-                ("machine_qrels", "gains", "measure", "unit"),
-                "says what a sample is for. Add --strategy sample.",
-            )
+            what_for = "says what a sample is for. Add --strategy sample."
+            refuse(("machine_qrels", "gains", "measure", "unit"), what_for)
             return
         if given.n_per_query is not None or given.n_total is None:
             raise InputError(
@@ -326,23 +208,24 @@ class JudgingSession:
     def _read_judged(self):
         """Read the judgments of --judged; of several assessors, those on which they agree."""
         sources, answers = {}, {}
-        for name, path in named_paths(self.given.judged or []).items():
+        for name, path in _inputs.named_paths(self.given.judged or []).items():
             tool = getattr(path, "tool", "page")
             if tool == "page" and not read_bytes(path).startswith(b'{"log"'):
                 sources[name] = self._judgments(path)
                 continue
             queries = None if self.topics is None else self.topics.iloc[:, 0]
-            answers[name_of_path(path.removesuffix(".log"))] = read_judging_answers(
+            answers[name_of_path(path.removesuffix(".log"))] = judgments.read_judging_answers(
                 path, tool=tool, grades=self.grades, queries=queries
             )
-        judged = EarlierJudgments.of(sources, answers)
+        judged = earlier_judgments(sources, answers)
         for line in str(judged.agreement or "").splitlines():
             tell(line)
         return judged
 
     def _judgments(self, path):
         """Read judgments of people, whose labels must be those that are given now."""
-        qrels = without_machines(read_judgments(path, None, self.holes), path)
+        qrels = _inputs.read_judgments(path, None, self.holes)
+        qrels = _inputs.without_machines(qrels, path)
         others = sorted(set(qrels["label"].dropna()) - set(self.grades))
         if others:
             mark = f"Say --holes unjudged-label={others[0]:g} where it means not judged, or add"
@@ -354,23 +237,22 @@ class JudgingSession:
 
     def _pool(self, machines):
         """Return query and document of each row, and the ranks in runs, if there are any."""
-        given, pool, ranks = self.given, None, None
-        runs = read_named_runs(given.runs or [])
+        given, pool, ranks, depth = self.given, None, None, self.given.depth
+        runs = _inputs.read_named_runs(given.runs or [])
         if given.pool is not None:
-            pool, run = read_pool(given.pool)
+            pool, run = _documents.read_pool(given.pool)
             if run is not None and not runs:
                 runs = {name_of_path(given.pool): run}
         elif not runs:
             pool = self.judged.pool
         elif not machines:
-            ranks = rank_table(
-                runs, depth=POOL_DEPTH if given.depth is None else given.depth or None
-            )
+            depth = POOL_DEPTH if depth is None else depth
+            ranks = judgments.rank_table(runs, depth=depth or None)
             pool = ranks.index
         if self.is_sample:
             return self._drawn(runs, machines, pool), None
         if ranks is None and runs:
-            ranks = rank_table(runs, depth=given.depth or None).reindex(pool)
+            ranks = judgments.rank_table(runs, depth=depth or None).reindex(pool)
             n_unknown = int(ranks.isna().all(axis=1).sum())
             if n_unknown == len(ranks):
                 raise InputError(
@@ -387,20 +269,26 @@ class JudgingSession:
         labels = {"--grades": pd.Series(list(self.grades), dtype=float)}
         pool = None if pool is None else pool.to_frame(index=False)
         measures = parse_measures(list(given.measure))
-        gains = with_other_labels(match_gains(given.gains, labels), given.gains)
-        check_harm_can_be_told(measures, self.grades, gains)
-        draw = partial(
-            draw_sample,
+        gains = _inputs.match_gains(given.gains, labels)
+        gains = _inputs.with_other_labels(gains, given.gains)
+        of_harm = [text for text, each in measures.items() if each.measure.name in _OF_HARM]
+        if of_harm and as_gains(list(self.grades), gains).min() >= 0:
+            raise InputError(
+                f"--measure {of_harm[0]} counts documents with a gain below 0, and none of the "
+                f"grades {brief_list(list(self.grades))} has one. Give a grade below 0 by "
+                "--grades, or such gains as --gains 0=-1,1=1."
+            )
+        self.draw = partial(
+            judgments.draw_sample,
             None,
-            RankedPool.read(machines or None, runs, pool=pool),
+            judgments.RankedPool.read(machines or None, runs, pool=pool),
             measures,
             unit=given.unit,
             judged=known if len(known) else None,
             gains=gains,
             random_state=given.random_state,
         )
-        self.sample = draw(n_total=given.n_total)
-        self.finished = partial(finished_sample, self.sample, draw=draw, unit=given.unit)
+        self.sample = self.draw(n_total=given.n_total)
         n_new = counted(int(self.sample["label"].isna().sum()), "document")
         before = f", beside {len(known):,} judged before" if len(known) else ""
         n_queries = counted(self.sample["qid"].nunique(), "query", "queries")
@@ -408,12 +296,18 @@ class JudgingSession:
         return pd.MultiIndex.from_frame(self.sample[_KEY])
 
     def _look_again(self, texts):
-        """Ask again about labels that a model contradicts, and tell of them."""
-        n_found, remarks = self.judged.doubt(texts, self.given.second_look, self.given.random_state)
-        of_all = f"{counted(n_found, 'label')} of {len(self.judged.labels):,}"
+        """Ask again about the labels that a model contradicts most, and tell of them."""
+        labels, given = self.judged.labels, self.given
+        table = labels.reset_index()
+        table["text"] = texts.reindex(table["docno"]).fillna("").to_numpy(dtype=object)
+        found = judgments.likely_errors(table, random_state=given.random_state)
+        of_all = f"{counted(len(found), 'label')} of {len(labels):,}"
         tell(f"{of_all} that a model and similar documents contradict")
-        for (qid, docno), said in remarks.items():
-            tell(f"query {qid}, document {docno}: {said}")
+        for row in found.head(given.second_look).itertuples():
+            said = f"label {row.label:g}; a model says {row.predicted:g}, "
+            said += f"similar documents {row.neighbors:.1f}"
+            self.judged.remarks[row.qid, row.docno] = said
+            tell(f"query {row.qid}, document {row.docno}: {said}")
 
     def _check_queries(self):
         """Tell of queries without text, and of those that are not there."""
@@ -473,7 +367,7 @@ class JudgingSession:
         self._judge(skip)
         if not asked:
             raise InputError("all is judged: there is nothing to ask about.")
-        write_judging_tasks(
+        judgments.write_judging_tasks(
             path,
             pd.MultiIndex.from_tuples(asked, names=_KEY),
             self.documents,
@@ -486,28 +380,26 @@ class JudgingSession:
 
     def ask(self):
         """Ask at the terminal, and write what was answered, also after an interruption."""
-        self.assessor = TerminalAssessor(
-            self.documents, self.topics, self.grades, remarks=self.judged.remarks
-        )
-        self.n_before = 0
+        remarks, n_before = self.judged.remarks, 0
+        assessor = TerminalAssessor(self.documents, self.topics, self.grades, remarks=remarks)
         if self.log.exists() and self.log.stat().st_size:
             # judge says what is wrong with it.
             quiet = warnings.catch_warnings(action="ignore", category=DataWarning)
             with quiet, contextlib.suppress(ValueError):
-                self.n_before = len(read_judgment_log(self.log))
-        if self.n_before:
-            tell(f"going on behind {self.n_before:,} judgments of {self.log}")
+                n_before = len(read_judgment_log(self.log))
+        if n_before:
+            tell(f"going on behind {n_before:,} judgments of {self.log}")
         try:
-            self._judge(self.assessor, log=self.log, assessor_name=self.given.assessor)
+            self._judge(assessor, log=self.log, assessor_name=self.given.assessor)
         except JudgmentLogError:
             raise
         except BaseException:
             if self.log.exists():
-                self._write()
+                self._write(assessor, n_before)
             raise
-        self._write()
+        self._write(assessor, n_before)
 
-    def _write(self):
+    def _write(self, assessor, n_before):
         """Write the judgments of the log, and those that were there."""
         path = self.given.out
         # Another process may go on behind this log meanwhile, and write what it holds then.
@@ -518,39 +410,37 @@ class JudgingSession:
             kept = kept[~kept.index.isin(new.index)]
             # pandas before 3 warns of empty parts.
             labels = pd.concat([part for part in (kept, new) if len(part)] or [new])
-            if self.assessor.n_open:
-                n_total = counted(self.assessor.n_total, "document")
+            if assessor.n_open:
+                n_total = counted(assessor.n_total, "document")
                 tell(
-                    f"{self.assessor.n_open:,} of {n_total} are not yet judged: give the same "
-                    "command again to go on"
+                    f"{assessor.n_open:,} of {n_total} are not yet judged: give the same command "
+                    "again to go on"
                 )
-            table, of_what = self._table_of(labels)
-            if isinstance(table, str):
+            try:
+                table, of_what = self._table_of(labels)
+            except InputError as error:
                 # An earlier file would keep what has been undone.
                 Path(path).unlink(missing_ok=True)
-                tell(f"{path} is not written: {table}")
-                return
-            if "inclusion_probability" in table:
-                write_prels(path, table)
-                tell(f"{len(table):,} judgments with their probabilities in {path}{of_what}")
-                return
-            write_qrels(path, table, unjudged_label=self.holes.written_unjudged)
-            n_new = max(len(new) - self.n_before, 0)
-            tell(f"{counted(len(labels), 'judgment')} in {path}, {n_new:,} of them new")
+                tell(f"{path} is not written: {error}")
+            else:
+                if "inclusion_probability" in table:
+                    write_prels(path, table)
+                    tell(f"{len(table):,} judgments with their probabilities in {path}{of_what}")
+                else:
+                    write_qrels(path, table, unjudged_label=self.holes.written_unjudged)
+                    n_new = max(len(new) - n_before, 0)
+                    tell(f"{counted(len(labels), 'judgment')} in {path}, {n_new:,} of them new")
 
     def _table_of(self, labels):
-        """Return what is written and a word on it, or why there is nothing to write."""
+        """Return what is written and a word on it; an error says why there is nothing to write."""
         if labels.empty:
-            return "nothing is judged", ""
+            raise InputError("nothing is judged")
         if self.is_sample:
-            table = self.sample.assign(label=labels.reindex(self.index).to_numpy())
+            table = _with_labels(self.sample, labels)
             if table["label"].notna().all():
                 return table, ""
-            try:
-                which = f", a sample by themselves: the first of {len(table):,} documents"
-                return self.finished(labels), which
-            except InputError as error:
-                return str(error), ""
+            table = self._finished(labels)
+            return table, f", a sample by themselves: the first of {len(self.sample):,} documents"
         if self.strategy == "statap":
             return self._statap(labels), ""
         rest = self.index.difference(labels.index, sort=False)
@@ -564,6 +454,31 @@ class JudgingSession:
             )
         table = labels.rename("label").rename_axis(_KEY).reset_index()
         return table.sort_values("qid", kind="stable"), ""
+
+    def _finished(self, labels):
+        """Return the largest sample at the begin of the sample of which all is judged."""
+        drawn = _with_labels(self.sample, labels)[self.sample["label"].isna()]
+        is_open = drawn["label"].isna()
+        if self.given.unit == "query":
+            is_open = is_open.groupby(drawn["qid"], sort=False).any()
+        n_done = int(is_open.to_numpy().argmax())
+
+        def is_sample(n_total):
+            try:
+                self.draw(n_total=n_total)
+            except InputError:
+                return False
+            return True
+
+        # With few, some documents of the pool could not be drawn.
+        least = bisect_left(range(1, len(is_open)), True, key=is_sample) + 1
+        if n_done < least:
+            what = "document" if self.given.unit == "document" else "whole query"
+            raise InputError(
+                f"so few are no sample from which an interval can be had; judge at least "
+                f"{counted(least - n_done, f'more {what}')}, in the order of the sample"
+            )
+        return _with_labels(self.draw(n_total=n_done), labels)
 
     def _statap(self, labels):
         """Return the sample of the queries that are finished, with its probabilities."""
@@ -579,7 +494,7 @@ class JudgingSession:
         if n_outside := int((~labels.index.isin(sample.index)).sum()):
             tell(f"{counted(n_outside, 'judgment')} outside of the sample: left out")
         if is_open.all():
-            return "no query is finished"
+            raise InputError("no query is finished")
         if n_never := int((probability == 0).sum()):
             tell(
                 f"{counted(n_never, 'document')} that no run ranks can never be drawn: stat_ap is "
@@ -588,25 +503,25 @@ class JudgingSession:
         return sample[~is_open].reset_index()
 
 
-def check_harm_can_be_told(measures, grades, gains):
-    """Raise where a measure counts forbidden documents and no grade stands for one."""
-    of_harm = [text for text, each in measures.items() if each.measure.name in _OF_HARM]
-    if of_harm and as_gains(list(grades), gains).min() >= 0:
-        raise InputError(
-            f"--measure {of_harm[0]} counts documents with a gain below 0, and none of the grades "
-            f"{brief_list(list(grades))} has one. Give a grade below 0 by --grades, or such gains "
-            "as --gains 0=-1,1=1."
-        )
+def _with_labels(sample, labels):
+    """Return a sample with the labels of its documents."""
+    index = pd.MultiIndex.from_frame(sample[_KEY])
+    return sample.assign(label=labels.reindex(index).to_numpy())
 
 
 def _chosen_grades(gains, machines):
     """Return the grades where none are given: those of the gains, of the machines or any."""
-    found, whose = None, ""
+    found: Any = None
+    whose = ""
     if machines:
-        found = machine_grades(machines.values())
+        found = np.unique(np.concatenate([each["label"].dropna() for each in machines.values()]))
+        # A grade between that no machine gave is one nevertheless.
+        found = np.union1d(found, np.arange(found.max(initial=0).clip(max=_MOST_GRADES) + 1))
+        is_scale = 1 < len(found) <= _MOST_GRADES and not (found % 1).any()
+        found = found.tolist() if is_scale else None
         whose = "as in --machine-qrels" if found else "since --machine-qrels holds no grades"
     if isinstance(gains, dict):
-        found, whose = sorted(numbered_gains(gains)), "as in --gains"
+        found, whose = sorted(_inputs.numbered_gains(gains)), "as in --gains"
     found = found or GRADES
     if whose:
         shown = ",".join(f"{grade:g}" for grade in found)

@@ -5,8 +5,9 @@ one is an argument by its place. An option has one value: several are given by r
 arguments by their place are what there may be many of, so that no value can be mistaken for another
 argument. A parameter annotated by a dataclass stands for its fields, each an option, which several
 commands share.
-Annotations are ``Annotated[type, Arg(...)]``; the shared ones are in `_types`. The help of a
-parameter stands in the numpydoc section of the function, or else in its `Arg`.
+The choices of a ``Literal`` are known; ``Annotated[type, Arg(...)]`` says more, and shared ones are
+in `_types`. The help of a parameter stands in the numpydoc section of the function, or else in its
+`Arg` or in the dataclass.
 """
 
 import argparse
@@ -16,8 +17,9 @@ import re
 import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, is_dataclass
-from typing import Any, get_type_hints
+from dataclasses import dataclass, is_dataclass, replace
+from functools import partial
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from skfilterrank.exceptions import brief
 
@@ -35,6 +37,7 @@ _OTHER_WORDS = {
     "metric": ("--measure",),
     "metrics": ("--measure",),
 }
+_MANY = {"+": "{}...", "*": "[{}...]", "?": "[{}]"}
 _COMMON = "every command: --quiet, --verbose, --plugin MODULE, --debug, --help"
 
 
@@ -85,7 +88,6 @@ class CommandParser(argparse.ArgumentParser):
             allow_abbrev=False,
             add_help=False,
         )
-        self._name = name
         self._args: dict[str, tuple[str, Arg]] = {}
         self._groups: dict[str, type] = {}
         summary, texts, examples = _documentation(command)
@@ -93,70 +95,58 @@ class CommandParser(argparse.ArgumentParser):
         places = self._add(command, texts)
         self.usage = f"{self.prog} [options] {' '.join(places)}".rstrip()
         # One line for what `skfilterrank --help` explains.
-        names = inspect.signature(common).parameters
-        self._add(common, dict.fromkeys(names, argparse.SUPPRESS))
+        self._add(common, dict.fromkeys(inspect.signature(common).parameters, argparse.SUPPRESS))
         self.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
         self.epilog = f"{_COMMON}\n\n{self.epilog}" if self.epilog else _COMMON
 
     def _add(self, function, texts):
         """Add the parameters of a function; return how the places are written."""
         places = []
-        for name, hint, default, is_option in self._parameters(function):
-            notes = getattr(hint, "__metadata__", ())
-            arg = next((note for note in notes if isinstance(note, Arg)), Arg())
-            is_required = default is inspect.Parameter.empty
+        for name, (arg, default, is_option, help) in self._parameters(function).items():
             option = f"--{name.replace('_', '-')}" if is_option else arg.metavar or name.upper()
             self._args[name] = option, arg
-            text = texts.get(name) or arg.help
+            text = texts.get(name) or help or arg.help
+            keywords: dict[str, Any] = {"default": argparse.SUPPRESS}
             if isinstance(default, bool):
-                self.add_argument(
-                    option, dest=name, action="store_true", default=argparse.SUPPRESS, help=text
-                )
+                self.add_argument(option, dest=name, action="store_true", help=text, **keywords)
                 continue
             metavar = arg.metavar or "|".join(arg.choices) or name.upper()
             if arg.choices and len(metavar) > _LONGEST_CHOICES:
                 metavar, text = name.upper(), f"{text}: {', '.join(arg.choices)}"
-            keywords: dict[str, Any] = {
-                "metavar": metavar,
-                "type": arg.convert or (_choice(arg.choices) if arg.choices else str),
-            }
-            if arg.many not in ("", "repeat"):
-                keywords["nargs"] = arg.many
+            convert = arg.convert or (choice(arg.choices) if arg.choices else str)
             if is_option:
-                keywords["action"] = _Again if arg.many else _Once
                 shown = default if arg.shown is None else arg.shown
-                if isinstance(shown, tuple):
-                    shown = ",".join(map(str, shown))
+                is_required = default is inspect.Parameter.empty
+                shown = ",".join(map(str, shown)) if isinstance(shown, tuple) else shown
                 if not is_required and shown not in (None, ""):
                     text += f" (default: {shown})"
-                flags = (arg.short, option) if arg.short else (option,)
-                action = self.add_argument(
-                    *flags,
-                    dest=name,
-                    default=argparse.SUPPRESS,
-                    required=is_required,
-                    help=text,
-                    **keywords,
-                )
+                flags = [arg.short] * bool(arg.short) + [option]
+                keywords |= {"dest": name, "required": is_required}
+                keywords["action"] = _Again if arg.many else _Once
             else:
-                action = self.add_argument(name, help=text, **keywords)
-                forms = {"+": "{}...", "*": "[{}...]", "?": "[{}]"}
-                places.append(forms.get(arg.many, "{}").format(metavar))
+                flags, keywords = [name], {"nargs": arg.many} if arg.many else {}
+                places.append(_MANY.get(arg.many, "{}").format(metavar))
+            action = self.add_argument(*flags, metavar=metavar, type=convert, help=text, **keywords)
             # For argcomplete; argparse's own choices would be checked after the converter.
             if arg.choices:
-                action.completer = _Completer(arg.choices)
+                action.completer = partial(_completed, arg.choices)
         return places
 
     def _parameters(self, function):
-        """Yield name, annotation and default of each argument, and if it is an option."""
-        hints = get_type_hints(function, include_extras=True)
-        for parameter in inspect.signature(function).parameters.values():
-            name, hint = parameter.name, hints[parameter.name]
+        """Return the `Arg`, default, kind and help of each argument, by name."""
+        hints, found = get_type_hints(function, include_extras=True), {}
+        texts: dict[str, str] = {}
+        for part in reversed(getattr(function, "__mro__", ())):
+            texts |= _documentation(part)[1]
+        for name, parameter in inspect.signature(function).parameters.items():
+            hint = hints[name]
             if is_dataclass(hint):
                 self._groups[name] = hint
-                yield from self._parameters(hint)
+                found |= self._parameters(hint)
             else:
-                yield name, hint, parameter.default, parameter.kind is parameter.KEYWORD_ONLY
+                is_option = parameter.kind is parameter.KEYWORD_ONLY
+                found[name] = _arg_of(hint), parameter.default, is_option, texts.get(name, "")
+        return found
 
     def parse(self, argv) -> dict[str, Any]:
         """Return the arguments that are given, by parameter; options may stand anywhere."""
@@ -192,11 +182,9 @@ class CommandParser(argparse.ArgumentParser):
         from skfilterrank.cli._output import say
 
         message = re.sub(r"^argument (-\w/)?(\S+?): ", r"\2: ", message)
-        if message.endswith("expected one argument"):
-            message = message.replace("expected one argument", "a value is missing.")
-            message += " Write --option=VALUE where it begins with -."
-        if "arguments are required" in message:
-            message = message.replace("the following arguments are required:", "missing") + "."
+        missing = "a value is missing. Write --option=VALUE where it begins with -."
+        message = re.sub("expected one argument$", missing, message)
+        message = re.sub("the following arguments are required: (.*)", r"missing \1.", message)
         say(f"{self.prog}: error: {message} See {self.prog} --help.")
         self.exit(2)
 
@@ -226,7 +214,7 @@ def _in_other_words(name, options):
     return f" Did you mean {' or '.join(found)}?" if found else ""
 
 
-def _choice(choices):
+def choice(choices):
     """Return a converter that takes only some texts."""
 
     def convert(text):
@@ -258,15 +246,9 @@ class _Again(argparse.Action):
         setattr(namespace, self.dest, [*getattr(namespace, self.dest, []), *new])
 
 
-class _Completer:
-    """Completion of an option with choices, as argcomplete calls it."""
-
-    def __init__(self, choices):
-        self._choices = tuple(choices)
-
-    def __call__(self, **context):
-        """Return all choices; argcomplete leaves those that begin as the word does."""
-        return self._choices
+def _completed(choices, **context):
+    """Return all choices; argcomplete leaves those that begin as the word does."""
+    return choices
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
@@ -277,13 +259,21 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=_NAMES, width=width)
 
     def _format_args(self, action, default_metavar):
-        forms = {"+": "{}...", "*": "[{}...]", "?": "[{}]"}
-        if action.nargs in forms and isinstance(action.metavar, str):
-            return forms[action.nargs].format(action.metavar)
-        return super()._format_args(action, default_metavar)
+        form = _MANY.get(action.nargs)
+        return (
+            form.format(action.metavar) if form else super()._format_args(action, default_metavar)
+        )
 
     def start_section(self, heading):
         super().start_section({"positional arguments": "arguments"}.get(heading, heading))
+
+
+def _arg_of(hint):
+    """Return the properties of an argument; the choices may be a Literal's."""
+    arg = next((note for note in getattr(hint, "__metadata__", ()) if isinstance(note, Arg)), Arg())
+    hint = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    kinds = (kind for kind in (hint, *get_args(hint)) if get_origin(kind) is Literal)
+    return replace(arg, choices=arg.choices or get_args(next(kinds, None)))
 
 
 def _documentation(function):

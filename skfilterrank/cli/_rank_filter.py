@@ -1,9 +1,9 @@
 """Models of the command line, how they are compared, and the report."""
 
 from textwrap import wrap
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GroupKFold
@@ -11,8 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skfilterrank._lists.words import printable
-from skfilterrank.cli._errors import name_documents
-from skfilterrank.cli._output import Section, progress
+from skfilterrank.cli._output import Section, call, progress
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking import (
     LOSSES,
@@ -40,17 +39,8 @@ def check_baseline(baseline, models, filters) -> None:
         )
 
 
-def check_learner(learner, rows, path) -> None:
-    """Raise for linear models of sparse features."""
-    if learner == "linear" and sp.issparse(rows.X):
-        raise InputError(
-            f"{path}: less than a tenth of the features differ from 0, and --learner linear needs "
-            "more of them. Take --learner trees."
-        )
-
-
 def make_models(
-    names, columns, *, learner, measure, threshold, gains, random_state, n_jobs, n_queries
+    names, columns, *, learner, threshold, random_state, n_queries, **settings
 ) -> dict[str, RankAndFilter]:
     """Make an unfitted model for each name; `n_queries` are there to tune the threshold on."""
     if n_queries < 2 and (len(names) > 1 or not isinstance(threshold, FixedThreshold)):
@@ -60,25 +50,15 @@ def make_models(
         )
     if learner == "auto":
         learner = "blend" if columns is not None and columns["text"] else "trees"
-    features = columns and {kind: _features(columns, kind) for kind in ("linear", "trees")}
+    made: dict[str, Any] = {"random_state": random_state}
+    made["features"] = columns and {kind: _features(columns, kind) for kind in ("linear", "trees")}
     # A guarantee is calibrated on queries that the model in use has not seen.
     folds = None if threshold.is_calibrated or n_queries < 2 else min(_FOLDS, n_queries)
-    return {
-        name: RankAndFilter(
-            make_ranker(
-                name,
-                learner=learner if name in LOSSES else None,
-                features=features,
-                random_state=random_state,
-            ),
-            threshold,
-            gains=gains,
-            measure=measure,
-            cv=folds,
-            n_jobs=n_jobs,
-        )
-        for name in names
-    }
+    models = {}
+    for name in names:
+        ranker = make_ranker(name, learner=learner if name in LOSSES else None, **made)
+        models[name] = RankAndFilter(ranker, threshold, cv=folds, **settings)
+    return models
 
 
 def _features(columns, kind):
@@ -110,7 +90,7 @@ def compared(names, train, test, *, cv, refit, **settings):
     else:
         where = {"X_test": test.X, "groups_test": test.groups, "cv": min(_FOLDS, n_queries)}
     models = make_models(names, train.columns, n_queries=n_queries, **settings)
-    name_documents(train.docnos)
+    call.documents = train.docnos
     return compare_rankers(
         models,
         train.X,
@@ -140,12 +120,11 @@ def _splits(train, n_folds, n_queries):
 
 def report_section(report, models, *, k, best, baseline, foot=()) -> Section:
     """Return a report in at most 100 columns: below each model its ranking and its filter alone."""
-    parts = (("{}", "{}"), ("  rank-only", "rank-only ({})"), ("  filter-only", "filter-only ({})"))
-    systems = {
-        system.format(name): shown.format(name) + " *" * (system == "{}" and name == best)
-        for name in models
-        for shown, system in parts
-    }
+    systems = {}
+    for name in models:
+        systems[name] = f"{name} *" if name == best else name
+        for part in ("rank-only", "filter-only"):
+            systems[f"{part} ({name})"] = f"  {part}"
     systems = {name: systems[name] for name in systems if name in report.index}
     systems |= {name: name for name in report.index if name not in systems}
     rows = [[label, *_cells(report.loc[name], name == baseline)] for name, label in systems.items()]

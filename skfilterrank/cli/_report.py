@@ -1,8 +1,19 @@
 """The HTML report of ``skfilterrank compare``: one file that needs nothing else."""
 
+import hashlib
+import html
+import io
 import json
+import os
+import platform
+import re
+import shlex
 import textwrap
+import warnings
+from collections.abc import Callable
+from datetime import UTC, datetime
 from functools import lru_cache
+from importlib.metadata import version
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,22 +21,19 @@ import pandas as pd
 
 import skfilterrank
 from skfilterrank import plot
+from skfilterrank._files.files import open_for_writing
+from skfilterrank._files.pages import Markup, escape, render_page
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.results import counted, interval_text
+from skfilterrank._lists.words import printable
 from skfilterrank.cli import _compare as words
 from skfilterrank.cli._compare import in_order
 from skfilterrank.cli._documents import read_documents, read_topics
-from skfilterrank.cli._report_page import (
-    draw,
-    made_from,
-    measure_data,
-    other_outcomes,
-    read_data,
-    write_page,
-)
+from skfilterrank.cli._inputs import STDIN
+from skfilterrank.cli._output import call
 from skfilterrank.comparison import SystemScores
-from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
 from skfilterrank.judgments import machine_report
 from skfilterrank.metaevaluation import sensitivity_curve, stability_curve
 from skfilterrank.plot import QueryDifferenceDisplay
@@ -68,14 +76,6 @@ class Page(NamedTuple):
     text: list | None
     options: dict[str, Any]
 
-    def write(self, comparisons, lists, alpha, random_state, verbose) -> None:
-        """Write the report of comparisons; `lists` has the documents behind the values, or None."""
-        write_report(self, comparisons, lists, alpha, random_state, verbose)
-
-    def write_estimates(self, sampled, found, alpha, random_state) -> None:
-        """Write the report of estimates; `found` has runs and pairs of each measure, best first."""
-        write_report_of_estimates(self, sampled, found, alpha, random_state)
-
 
 def write_report(page: Page, comparisons, lists, alpha, random_state, verbose) -> None:
     """Write the report of comparisons; `lists` has the documents behind the values, or None."""
@@ -95,18 +95,10 @@ def write_report(page: Page, comparisons, lists, alpha, random_state, verbose) -
             | {"drill": of_values(name, each, lists, pairs, page.open)}
         )
         data.append(measure_data(name, scores.means, scores.greater_is_better, pairs, scores))
-    _write(
-        page,
-        before,
-        data,
-        comparisons=comparisons,
-        lists=lists,
-        alpha=alpha,
-        texts=texts,
-        measures=measures,
-        agreement=words.describe_agreement(comparisons, alpha),
-        curves=_curves(comparisons, random_state),
-    )
+    parts = {"comparisons": comparisons, "lists": lists, "alpha": alpha, "texts": texts}
+    parts["agreement"] = words.describe_agreement(comparisons, alpha)
+    curves = _curves(comparisons, random_state)
+    _write(page, before, data, measures=measures, curves=curves, **parts)
 
 
 def write_report_of_estimates(page: Page, sampled, found, alpha, random_state) -> None:
@@ -134,20 +126,10 @@ def write_report_of_estimates(page: Page, sampled, found, alpha, random_state) -
         data.append(measure_data(name, runs["value"], greater_is_better, pairs))
     machine = None
     if sampled.pool.machine and estimates.unit == "document":
-        machine = machine_report(
-            *(sampled.sample, sampled.pool, list(found)),
-            gains=sampled.gains,
-            confidence_level=estimates.confidence_level,
-        )
-    _write(
-        page,
-        before,
-        data,
-        estimates=estimates,
-        texts=texts,
-        measures=measures,
-        machine=machine,
-    )
+        how = {"gains": sampled.gains, "confidence_level": estimates.confidence_level}
+        machine = machine_report(sampled.sample, sampled.pool, list(found), **how)
+    parts = {"estimates": estimates, "texts": texts, "machine": machine}
+    _write(page, before, data, measures=measures, **parts)
 
 
 def _drawn(displays):
@@ -175,23 +157,12 @@ def _curves(comparisons, random_state):
     scores = {name: s for name, s in scores.items() if s.n_queries >= _N_QUERIES_OF_CURVES}
     if not scores:
         return []
-    stability = {
-        name: stability_curve(
-            each,
-            sizes=_sizes(each.n_queries),
-            fuzziness=_FUZZINESS,
-            relative=True,
-            random_state=random_state,
-        )
-        for name, each in scores.items()
-    }
-    sensitivity = {
-        name: sensitivity_curve(each, random_state=random_state) for name, each in scores.items()
-    }
-    return [
-        draw(plot.MeasureCurvesDisplay(stability).plot),
-        draw(plot.MeasureCurvesDisplay(sensitivity).plot),
-    ]
+    how = {"fuzziness": _FUZZINESS, "relative": True, "random_state": random_state}
+    stability, sensitivity = {}, {}
+    for name, each in scores.items():
+        stability[name] = stability_curve(each, sizes=_sizes(each.n_queries), **how)
+        sensitivity[name] = sensitivity_curve(each, random_state=random_state)
+    return _drawn(map(plot.MeasureCurvesDisplay, (stability, sensitivity)))
 
 
 def _sizes(n_queries):
@@ -273,12 +244,9 @@ def of_values(name, comparison, lists, pairs, to_open) -> dict[str, Any]:
         if lists is not None:
             weights = parts["queries"]["difference"]
             queries = list(weights.index[weights != 0][:_N_QUERIES_WITH_DOCUMENTS])
-            places = rank_changes(
-                *(aligned(pair.first), aligned(pair.second)),
-                k=lists.k[name],
-                queries=list(map(str, queries)),
-                **{option: lists.params[option] for option in ("gains", "unjudged")},
-            )
+            how = {option: lists.params[option] for option in ("gains", "unjudged")}
+            how |= {"k": lists.k[name], "queries": list(map(str, queries))}
+            places = rank_changes(aligned(pair.first), aligned(pair.second), **how)
             by_query = dict(list(places.groupby(level="qid", sort=False)))
             parts["documents"] = {
                 query: _moved(by_query.get(str(query)), lists.k[name]) for query in queries
@@ -331,13 +299,8 @@ def of_estimates(name, sampled, runs, pairs, to_open, has_baseline) -> dict[str,
     judged = set(labels.index.get_level_values("qid"))
     is_whole = estimates.unit == "query"
     queries = [query for query in estimates.queries if query in judged or not is_whole]
-    scores = SystemScores(
-        result.by_query,
-        systems=estimates.runs,
-        queries=queries,
-        measure=name,
-        greater_is_better=result.greater_is_better,
-    )
+    about = {"measure": name, "greater_is_better": result.greater_is_better}
+    scores = SystemScores(result.by_query, systems=estimates.runs, queries=queries, **about)
     scores = scores.select(queries=in_order(queries))
     k = parse_measure(name).k
 
@@ -432,3 +395,182 @@ def _gains_of(labels, gains):
     values, known = np.zeros(len(labels)), labels.notna().to_numpy()
     values[known] = as_gains(labels.to_numpy()[known], gains)
     return values
+
+
+_DRAWING: dict[Any, Any] = {
+    "svg.fonttype": "none",  # text stays text: small, and read aloud
+    "svg.hashsalt": "skfilterrank",
+    "legend.framealpha": 0.0,
+    "text.parse_math": False,  # a $ in the name of a run is a $
+    "font.size": 10,
+}
+# Black and the dark greys follow the text of the page, the light ones its lines.
+_INK = re.compile(r"#(?:000000|1a1a1a|262626|333333)\b")
+_LINES = re.compile(r"#(?:e6e6e6|d9d9d9)\b")
+
+
+class Drawn(NamedTuple):
+    """A display and its picture."""
+
+    display: Any
+    svg: str
+
+
+def draw(make: Callable[[], Any]) -> Drawn:
+    """Draw the display that `make()` draws, as SVG."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    mpl.use("agg")
+    with mpl.rc_context(_DRAWING), warnings.catch_warnings():
+        # The browser has the letters that matplotlib's font lacks.
+        warnings.filterwarnings("ignore", message="Glyph")
+        display, out = make(), io.StringIO()
+        display.figure_.savefig(out, format="svg", transparent=True, metadata={"Date": None})
+        plt.close(display.figure_)
+    return Drawn(display, out.getvalue())
+
+
+def write_page(path, **parts) -> None:
+    """Write the template with what it names: values and functions."""
+    numbers = iter(range(1, 10**9))
+    parts["inline"] = lambda svg, caption: _inline(svg, caption, f"f{next(numbers)}-")
+    page = render_page("skfilterrank.cli", "report.html", parts, plain=_plain)
+    with open_for_writing(path) as write:
+        write(page)
+
+
+def _plain(text):
+    """Return a text for an attribute: Unicode's marks are around names, in place of elements."""
+    text = str(escape(text)) if isinstance(text, Markup) else str(escape(printable(text)))
+    return Markup(text.replace("<bdi>", "\u2068").replace("</bdi>", "\u2069"))
+
+
+def _inline(text, caption, prefix):
+    """Return SVG as an element of the page: ids of its own, colours of the page."""
+    text = printable(text[text.index("<svg") :], keep="\n")
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
+    text = re.sub(r'\bid="', f'id="{prefix}', text)
+    text = re.sub(r'(href="#|url\(#)', rf"\g<1>{prefix}", text)
+    text = _LINES.sub("var(--line)", _INK.sub("currentColor", text))
+    width = float(re.search(r'width="([\d.]+)pt"', text)[1])
+    # On a narrow screen a figure scrolls before its text is too small to be read.
+    size = f"width:{width / 12:.1f}em;min-width:{max(30, 0.6 * width / 12):.1f}rem"
+    text = re.sub(r'^<svg|\s(?:width|height)="[\d.]+pt"', "", text, count=3)
+    return Markup(f'<svg role="img" aria-label="{_plain(caption)}" style="{size}"{text}')
+
+
+_PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "matplotlib")
+_FILES = {
+    "scores": "values",
+    "qrels": "judgments",
+    "runs": "run",
+    "machine_qrels": "machine labels",
+    "prels": "sample",
+    "pool": "pool",
+    "topics": "topics",
+    "docs": "documents",
+}
+# The page shows what these options say, or they say where it is.
+_SHOWN = {"files", "reading", "sampling", "html", "out", "format", "before", "open", "text"}
+_SHOWN |= {"measure", "interval", "n_jobs"}
+_ASK_SAMPLES = ("interval", "prels", "machine_qrels", "pool")
+_NOT_GIVEN = {
+    "target": "by the sample",
+    "gains": "the label is the gain",
+    "holes": "default",
+    "test": "by the measure",
+}
+_DATA = re.compile(r'<div id="data" hidden="" data-report="([^"]*)"')
+
+
+def made_from(options) -> dict:
+    """Return the command, its settings, its files with hashes, the date and the versions."""
+    files = []
+    for name, kind in _FILES.items():
+        given = options.get(name) or []
+        files += [_file(kind, path) for path in ([given] if isinstance(given, str) else given)]
+    is_sampled = any(options.get(name) for name in _ASK_SAMPLES)
+    unused = {"test", "n_resamples"} if is_sampled else {"unit", "target"}
+    unused |= {"gains", "ties", "precision", "n_items"} if options.get("scores") else set()
+    unused |= _FILES.keys() | _SHOWN
+    return {
+        "command": shlex.join(["skfilterrank", *call.typed]),
+        "date": datetime.now(UTC).date().isoformat(),
+        "versions": {"skfilterrank": skfilterrank.__version__, "Python": platform.python_version()}
+        | {name: version(name) for name in _PACKAGES},
+        "settings": {name: _words(name, options[name]) for name in options if name not in unused},
+        "files": files,
+    }
+
+
+def _words(name, value):
+    """Return a setting in words."""
+    if value is None or value == {}:
+        return _NOT_GIVEN.get(name, "none")
+    if isinstance(value, dict):
+        return ", ".join(f"{_words(key, key)}={_words(key, each)}" for key, each in value.items())
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _file(kind, path):
+    """Return name, size, date and hash of a file; of a pipe its name only."""
+    found = {"name": path, "kind": kind, "size": None, "modified": None, "sha256": None}
+    if path == STDIN or not os.path.isfile(path):
+        return found
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        status = os.fstat(file.fileno())
+    changed = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
+    return found | {"size": status.st_size, "modified": changed, "sha256": digest}
+
+
+def measure_data(name, means, greater_is_better, pairs, scores=None) -> dict:
+    """Return what the page's script and later reports read of a measure; means are best first."""
+    systems = list(means.index if scores is None else scores.systems)
+    place = {system: place for place, system in enumerate(systems)}
+    values = [] if scores is None else scores.values
+    return {
+        "name": name,
+        "greater_is_better": greater_is_better,
+        "systems": systems,
+        "queries": [] if scores is None else list(map(str, scores.queries)),
+        "values": [[float(f"{value:.6g}") for value in row] for row in values],
+        "means": means[systems].tolist(),
+        "order": [place[system] for system in means.index],
+        "first": [place[system] for system in pairs["first"]],
+        "second": [place[system] for system in pairs["second"]],
+        "p": [float(f"{p:.3g}") if p == p else None for p in pairs["p_adjusted"]],
+        "significant": [int(yes) for yes in pairs["significant"]],
+    }
+
+
+def read_data(path) -> dict:
+    """Read the data that a report holds."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        found = _DATA.search(file.read())
+    if found is None:
+        raise FileFormatError(
+            "is no report of skfilterrank compare --html, or one of an earlier version, which "
+            "holds no values.",
+            path,
+        )
+    return json.loads(html.unescape(found[1]))
+
+
+def other_outcomes(before, now) -> list:
+    """Return the pairs of a measure whose test comes out otherwise: runs, better then and now."""
+    then = {frozenset(pair): better for *pair, better in _outcomes(before)}
+    return [
+        (*pair, then[frozenset(pair)], better)
+        for *pair, better in _outcomes(now)
+        if then.get(frozenset(pair), better) != better
+    ]
+
+
+def _outcomes(measure):
+    """Yield two runs, and which of them is significantly better, or None."""
+    places = zip(measure["first"], measure["second"], measure["significant"])
+    for first, second, significant in places:
+        first, second = measure["systems"][first], measure["systems"][second]
+        yield first, second, first if significant else None

@@ -10,11 +10,11 @@ import pandas as pd
 
 from skfilterrank._files.files import open_for_writing
 from skfilterrank._files.forms import COLUMN_NAMES
-from skfilterrank._files.tables import csv_text, is_table_name
+from skfilterrank._files.tables import is_table_name
 from skfilterrank._lists.gains import PROBABILITY, is_sample
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import JUDGED_BY, is_of_machine, warn_user
-from skfilterrank.cli._output import data_output, json_line
+from skfilterrank.cli._output import Section, data_output, text_of
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 from skfilterrank.io import read_judged_table, read_letor, write_run
 
@@ -186,9 +186,7 @@ def _read_table(path, format, options, like, labelled):
     # A column "qid" that does not hold the query would be in the way, and marks are no features.
     X = table.drop(columns=[label, "qid", JUDGED_BY, PROBABILITY], errors="ignore")
     columns = _chosen_columns(X, options) if like is None else like["columns"]
-    texts = [*([columns["text"]] if columns["text"] else []), *columns["query_text"]]
-    pairs = [name for pair in columns["same"] for name in pair]
-    used = dict.fromkeys([*texts, *columns["numeric"], *columns["categorical"], *pairs])
+    used = _used(columns)
     if missing := [name for name in used if name not in X]:
         raise InputError(
             f"{path} has no column {brief_list(missing)} to learn from; its columns are "
@@ -201,25 +199,34 @@ def _read_table(path, format, options, like, labelled):
         )
     unused = tuple(name for name in table if name not in used and name != label)
     numbers = {name: _numbers(X[name], path) for name in columns["numeric"]}
-    words = {name: _words(X[name]) for name in (*texts, *columns["categorical"])}
-    X = X[list(used)].assign(**numbers, **words).reset_index()
+    texts = [columns["text"]] if columns["text"] else []
+    texts += [*columns["query_text"], *columns["categorical"]]
+    words = {
+        name: X[name].astype(object).where(X[name].notna(), "").astype("str") for name in texts
+    }
+    X = X[used].assign(**numbers, **words).reset_index()
     settings = {"kind": "table", **asked, "columns": columns}
     judged_by = None if judged_by is None else judged_by.to_numpy()
     return JudgedRows(X, y, groups, docnos, settings, unused, judged_by)
 
 
+def _used(columns) -> list:
+    """Return the columns that have a role, each once."""
+    pairs = [name for pair in columns["same"] for name in pair]
+    named = [columns["text"], *columns["query_text"], *columns["numeric"], *columns["categorical"]]
+    return [name for name in dict.fromkeys([*named, *pairs]) if name is not None]
+
+
 def _chosen_columns(table, named):
     """Return the roles that are named, and guess those that are left open."""
-    columns: dict[str, Any] = {"text": None, "query_text": [], "same": [], "numeric": []}
+    columns: dict[str, Any] = {"text": [None], "query_text": [], "same": [], "numeric": []}
     columns |= {"categorical": []} | named
-    if len(columns["text"] or []) > 1:
+    if len(columns["text"]) > 1:
         raise InputError(
             f"--text names {len(columns['text'])} columns, and models learn from one text."
         )
-    columns["text"] = columns["text"][0] if columns["text"] else None
-    taken = [columns["text"], *columns["query_text"], *columns["numeric"], *columns["categorical"]]
-    taken += [name for pair in columns["same"] for name in pair]
-    guessed = _guessed_columns(table[[name for name in table if name not in taken]])
+    (columns["text"],) = columns["text"]
+    guessed = _guessed_columns(table[[name for name in table if name not in _used(columns)]])
     columns |= {role: names for role, names in guessed.items() if role not in named}
     if columns["text"] is None:
         if wrong := [role for role in ("query_text", "same") if role in named]:
@@ -298,10 +305,6 @@ def _numbers(values, path):
             f"{path}: {column} must hold numbers ({error}). Correct it, or leave it out by naming "
             "the other columns with --numeric."
         ) from None
-    if np.isinf(numbers).any():
-        raise InputError(
-            f"{path}: {column} holds infinite values. Leave them empty where they are missing."
-        )
     _check_size(numbers, column, path)
     return numbers
 
@@ -309,16 +312,15 @@ def _numbers(values, path):
 def _check_size(numbers, what, path):
     """Raise for numbers whose squares are infinite, which models make NaN of."""
     largest = np.max(np.abs(numbers), initial=0, where=~np.isnan(numbers))
+    if np.isinf(largest):
+        raise InputError(
+            f"{path}: {what} holds infinite values. Leave them empty where they are missing."
+        )
     if largest > _LARGEST:
         raise InputError(
             f"{path}: {what} holds numbers as large as {largest:.3g}, whose squares leave the "
             f"range of float64. Scale them to {_LARGEST:g} at most."
         )
-
-
-def _words(values):
-    """Return a column as strings, empty where missing."""
-    return values.astype(object).where(values.notna(), "").astype("str")
 
 
 def _numbered(groups):
@@ -351,14 +353,10 @@ def write_lists(out, lists: pd.DataFrame, format) -> str:
     else:
         table = lists[["qid", "docno"]].assign(rank=0, score=lists["score"], shown=is_shown)
         table = table.sort_values(["qid", "score", "docno"], ascending=[True, False, False])
-        ranks = table.groupby("qid")["shown"].cumsum()
-        table["rank"] = ranks.where(table["shown"], 0).astype(int)
+        table["rank"] = table.groupby("qid")["shown"].cumsum() * table["shown"]
         with open_for_writing(target) as write:
-            if format == "csv":
-                write(csv_text(table, index=False))
-            else:
-                records: list = table.to_dict("records")
-                write("".join(map(json_line, records)))
+            records: list = table.to_dict("records")
+            write(text_of(Section(table, records, []), format))
     n_shown, n_empty = int(is_shown.sum()), int((~is_shown.groupby(lists["qid"]).any()).sum())
     return (
         f"{n_shown:,} documents, {len(lists) - n_shown:,} filtered, {n_empty:,} queries left empty"

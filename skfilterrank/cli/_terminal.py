@@ -8,7 +8,7 @@ import shutil
 import textwrap
 import time
 from collections import deque
-from itertools import pairwise
+from itertools import chain, pairwise
 from statistics import median
 
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
@@ -82,8 +82,7 @@ class TerminalAssessor:
         self.is_screen = output_is_terminal() and os.environ.get("TERM") != "dumb"
         self.keys = keys_of_grades(grades, _LETTERS)
         self.answers = {key: grade for grade, key in self.keys.items()}
-        self.answers |= {"s": "skip", "u": "undo"}
-        self.answers |= dict.fromkeys(("q", "\x04", ""), "stop")
+        self.answers |= {"s": "skip", "u": "undo", "q": "stop", "\x04": "stop", "": "stop"}
         if not self.has_keys:
             self.answers |= {f"{grade:g}": grade for grade in grades}
 
@@ -149,21 +148,18 @@ class TerminalAssessor:
         place += f"{question.n_answered} of {question.n_total} judged{self._pace(self.n_open)}"
         query = _texts_of(self.topics, pair[0])
         terms = query_terms(query[0]) if query else frozenset()
-        head = [place]
-        for number, text in enumerate(query):
-            lines = textwrap.wrap(text, width)
-            head += [self._bold(line) for line in lines] if number == 0 else lines
-        head.append("-" * width)
+        lines = [textwrap.wrap(text, width) for text in query] or [[]]
+        head = [place, *map(self._bold, lines[0]), *chain(*lines[1:]), "-" * width]
         body = [self._bold(f"[{printable(pair[1])}]")]
         if remark := self.remarks.get(pair):
             body += textwrap.wrap(f"({printable(remark)})", width)
         wrap = textwrap.TextWrapper(width, break_on_hyphens=False).wrap
         for text in without_repetition(_texts_of(self.texts, pair[1])):
             if self.is_screen:
-                body += [mark(line, terms, _MARK, _PLAIN) for line in wrap(text)]
+                lines = [mark(line, terms, _MARK, _PLAIN) for line in wrap(text)]
             else:
-                body += wrap(mark(text, terms, "*", "*"))
-            body.append("")
+                lines = wrap(mark(text, terms, "*", "*"))
+            body += [*lines, ""]
         return head, body
 
     def _pace(self, n_left):
@@ -184,20 +180,17 @@ class TerminalAssessor:
         for grade, key in self.keys.items():
             name = self.grades[grade] or (f"{grade:g}" if key != f"{grade:g}" else "")
             grades.append(f"[{key}] {name}".rstrip())
-        before = ""
-        if question.before == "skip":
-            before = "(skipped before) "
-        elif question.before is not None:
-            before = f"(was {question.before:g}) "
+        before = "" if question.before in (None, "skip") else f"(was {question.before:g}) "
+        before += "(skipped before) " * (question.before == "skip")
         return f"{before}{' '.join(grades)} [s]kip [u]ndo [q]uit [?] >"
 
     def _help(self):
         """Return what the keys do."""
-        grades = ", ".join(
-            f"{key} label {grade:g}" + (f" ({self.grades[grade]})" if self.grades[grade] else "")
-            for grade, key in self.keys.items()
-        )
-        return f"{grades}; {_HELP}"
+        grades = []
+        for grade, key in self.keys.items():
+            name = f" ({self.grades[grade]})" if self.grades[grade] else ""
+            grades.append(f"{key} label {grade:g}{name}")
+        return f"{', '.join(grades)}; {_HELP}"
 
     def _read(self):
         """Return a key, or the first word of a line; nothing at the end of the input."""

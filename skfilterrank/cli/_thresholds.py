@@ -7,51 +7,31 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
+from skfilterrank import thresholds
 from skfilterrank._files.locks import locked
 from skfilterrank._lists.gains import PROBABILITY
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
+from skfilterrank.cli import _inputs
+from skfilterrank.cli import _output as output
 from skfilterrank.cli._documents import read_slices
-from skfilterrank.cli._errors import name_documents, refuse
-from skfilterrank.cli._inputs import (
-    DONE_WITH_MISSING,
-    align_second,
-    read_judgments,
-    read_sample_or_judgments,
-    read_scores,
-    text_gains,
-)
-from skfilterrank.cli._output import Section, finite_or_text, frame_section, print_sections, tell
+from skfilterrank.cli._output import refuse, tell
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 from skfilterrank.metrics import evaluate
-from skfilterrank.thresholds import (
-    AutoThreshold,
-    BaseThreshold,
-    CertifiedThreshold,
-    ExpectedThreshold,
-    FirstK,
-    FixedThreshold,
-    LargestGap,
-    LearnedThreshold,
-    PerQueryThreshold,
-    RiskMonitor,
-    Surprise,
-    TunedThreshold,
-)
 
 # The estimators that --threshold names.
 BY_NAME = {
-    "tune": TunedThreshold,
-    "auto": AutoThreshold,
-    "per_query": PerQueryThreshold,
-    "expected": ExpectedThreshold,
-    "learned": LearnedThreshold,
-    "first_k": FirstK,
-    "largest_gap": LargestGap,
-    "surprise": Surprise,
+    "tune": thresholds.TunedThreshold,
+    "auto": thresholds.AutoThreshold,
+    "per_query": thresholds.PerQueryThreshold,
+    "expected": thresholds.ExpectedThreshold,
+    "learned": thresholds.LearnedThreshold,
+    "first_k": thresholds.FirstK,
+    "largest_gap": thresholds.LargestGap,
+    "surprise": thresholds.Surprise,
 }
 # Thresholds whose models draw numbers.
 _RANDOM = ("auto", "learned")
@@ -69,7 +49,9 @@ def chosen_measure(cutting) -> ParsedMeasure:
     return measure.for_threshold(cutting.k or None if measure.measure.takes_k else None)
 
 
-def make_threshold(cutting, measure: ParsedMeasure, drawn=None, **parameters) -> BaseThreshold:
+def make_threshold(
+    cutting, measure: ParsedMeasure, drawn=None, **parameters
+) -> thresholds.BaseThreshold:
     """Make the threshold, unfitted: by --threshold, or by --risk in its place.
 
     `drawn` holds the options of models that draw numbers, `parameters` all others of estimators;
@@ -83,16 +65,13 @@ def make_threshold(cutting, measure: ParsedMeasure, drawn=None, **parameters) ->
             given |= drawn or {"random_state": 0}
         if isinstance(how, str):
             return BY_NAME[how](measure=measure.text, **given)
-        return FixedThreshold(how, measure=measure.text, **given)
+        return thresholds.FixedThreshold(how, measure=measure.text, **given)
     if how != "tune":
         raise InputError("--risk chooses the threshold. Leave out --threshold or --risk.")
-    refuse(
-        ("min_shown",),
-        "shows documents at any score, of which --risk can promise nothing. Leave out one of the "
-        "two.",
-    )
+    without = "of which --risk can promise nothing. Leave out one of the two."
+    refuse(["min_shown"], f"shows documents at any score, {without}")
     k = measure.k or cutting.k or None
-    return CertifiedThreshold(
+    return thresholds.CertifiedThreshold(
         {_with_cutoff(name, k): level for name, level in cutting.risk.items()},
         confidence_level=cutting.confidence_level,
         among=cutting.among,
@@ -130,14 +109,14 @@ def beside_machine(path, machine_path, gains, holes) -> tuple[pd.DataFrame, Qrel
 
     People's labels may be a sample of queries, each as likely as the others.
     """
-    people = read_sample_or_judgments(path, gains, holes)
+    people = _inputs.read_sample_or_judgments(path, gains, holes)
     if PROBABILITY in people and np.ptp(people[PROBABILITY]) > 0:
         raise InputError(
             f"{path} is a sample in which documents have several inclusion probabilities, and "
             "--machine-labels needs queries drawn at random. Draw it by judge --strategy sample "
             "--unit query."
         )
-    machine = read_judgments(machine_path, gains, replace(holes, predicted="use"))
+    machine = _inputs.read_judgments(machine_path, gains, replace(holes, predicted="use"))
     key = ["qid", "docno"]
     both = people.drop(columns=PROBABILITY, errors="ignore").merge(
         machine[[*key, "label"]].rename(columns={"label": "by_machine"}), on=key, how="outer"
@@ -160,6 +139,17 @@ def read_clusters(path) -> pd.Series | None:
     return table.iloc[:, 0]
 
 
+def _aligned(index, run, second, missing):
+    """Return a run with its labels, and second scores in this order, 0 where the run has none."""
+    aligned = index.align(run, missing=missing)
+    output.call.documents = aligned.docnos
+    if second is not None:
+        pairs = pd.MultiIndex.from_frame(run[["qid", "docno"]])
+        places = pairs.get_indexer(pd.MultiIndex.from_arrays([aligned.groups, aligned.docnos]))
+        second = np.where(places < 0, 0, second[places])
+    return aligned, second
+
+
 def _clusters_of(groups, clusters):
     """Return the cluster of each row, named after the column."""
     if clusters is None:
@@ -177,34 +167,25 @@ def fit_run(
     threshold, run, second, *, index, machines, by_machine, name, how, missing, clusters=None
 ):
     """Fit the threshold of one run, which --threshold calls `how`; return an object about it."""
-    aligned = index.align(run, missing=missing)
+    aligned, second = _aligned(index, run, second, missing)
     y_true, y_score, groups = aligned
-    name_documents(aligned.docnos)
-    second = align_second(second, run, aligned)
-    judged_by = None
+    more = {"filter_scores": second, "clusters": _clusters_of(groups, clusters)}
     if machines is not None:
         is_machine = machines.align(run, missing=missing).y_true == 1
-        judged_by = np.where(is_machine, PREDICTED, PEOPLE)
-    more = {}
+        more["judged_by"] = np.where(is_machine, PREDICTED, PEOPLE)
     if by_machine is not None:
         more["machine_labels"] = by_machine.align(run, missing=missing).y_true
     try:
-        threshold.fit(
-            *(y_score, y_true),
-            **more,
-            groups=groups,
-            filter_scores=second,
-            judged_by=judged_by,
-            clusters=_clusters_of(groups, clusters),
-        )
+        threshold.fit(y_score, y_true, groups=groups, **more)
     except ValueError as error:
         error.add_note(f"(run {name})")
         raise
-    if more:
+    n_queries = aligned.index.n_queries
+    if by_machine is not None:
         # Values are those of the queries that people judged.
         judged = pd.Series(~np.isnan(y_true)).groupby(np.asarray(groups)).transform("any")
         y_true, y_score, groups = (np.asarray(x)[judged] for x in (y_true, y_score, groups))
-    n_queries = len(pd.unique(np.asarray(groups))) if more else aligned.index.n_queries
+        n_queries = len(pd.unique(groups))
     measure = threshold.measure_
     shown = threshold.predict(y_score, groups=groups, filter_scores=second)
     given = {"groups": groups, "gains": threshold.gains, "average": "mean"}
@@ -228,15 +209,15 @@ def fit_run(
     }
     if hasattr(threshold, "held_out_score_"):
         record["held_out"] = value_of(threshold.held_out_score_, parse_measure(measure))
-    if hasattr(threshold, "certificate_"):
-        if threshold.certificate_.n_machine:
-            record["labels_of_machines"] = threshold.certificate_.n_machine
-        if more:
-            record["queries_of_machine"] = threshold.certificate_.n_machine_queries
-        record["answered"] = threshold.certificate_.share_answered
+    if certificate := getattr(threshold, "certificate_", None):
+        if certificate.n_machine:
+            record["labels_of_machines"] = certificate.n_machine
+        if by_machine is not None:
+            record["queries_of_machine"] = certificate.n_machine_queries
+        record["answered"] = certificate.share_answered
         record["risks"] = {
             risk: {"observed": promise.observed, "upper_bound": promise.upper_bound}
-            for risk, promise in threshold.certificate_.promises.items()
+            for risk, promise in certificate.promises.items()
         }
     return record
 
@@ -245,56 +226,53 @@ def _tell_of_missing(run, aligned, missing):
     """Tell of judged queries that a run lacks."""
     if n_missing := len(aligned.missing_queries):
         n_queries = counted(n_missing, "judged query", "judged queries")
-        tell(f"{run} lacks {n_queries}: {DONE_WITH_MISSING[missing]}")
+        tell(f"{run} lacks {n_queries}: {_inputs.DONE_WITH_MISSING[missing]}")
 
 
-def thresholds_section(records, foot) -> Section:
+def thresholds_section(records, foot) -> output.Section:
     """Return thresholds of runs, with a column for each number of each risk."""
     rows = []
     for record in records:
-        row = {name.replace("_", " "): value for name, value in record.items() if name != "risks"}
+        row = {key.replace("_", " "): each for key, each in record.items() if key != "risks"}
         # The value stands below the name of its measure.
-        row = {row["measure"] if name == "value" else name: row[name] for name in row}
+        row = {row["measure"] if key == "value" else key: each for key, each in row.items()}
         for risk, rate in record.get("risks", {}).items():
             row |= {risk: rate["observed"], f"{risk} at most": rate["upper_bound"]}
         rows.append(row)
     frame = pd.DataFrame(rows).drop(columns="measure").set_index("run")
     # A threshold that shows nothing is no missing one.
-    told = [each | {"threshold": finite_or_text(each["threshold"])} for each in records]
-    return frame_section(frame, foot=foot)._replace(records=told)
+    told = [each | {"threshold": output.finite_or_text(each["threshold"])} for each in records]
+    return output.frame_section(frame, foot=foot)._replace(records=told)
 
 
 def count_queries(
     threshold, saved, state, begun, allow_repeats, format, out, *, qrels, run, column, gains, holes
 ):
     """Count new queries; return 1 after an alarm. `begun` holds parameters of a new monitor."""
-    of_texts = text_gains(gains, holes) is not None and threshold.gains is None
+    of_texts = _inputs.text_gains(gains, holes) is not None and threshold.gains is None
     if gains is not None and not of_texts:
         raise InputError(
             f"--gains gives labels that are texts a number, and {saved} has gains of numbers "
             f"({brief(threshold.gains)}). Leave out --gains."
         )
-    index = QrelsIndex(read_judgments(qrels, gains, holes))
+    index = QrelsIndex(_inputs.read_judgments(qrels, gains, holes))
     if holes.said_unjudged is not None:
         tell(
             "labels that --holes takes for not judged raise no alarm: give the same --holes as "
             f"where {saved} was made"
         )
-    rows, second = read_scores(run, column)
-    aligned = index.align(rows, missing=holes.missing)
+    aligned, second = _aligned(index, *_inputs.read_scores(run, column), holes.missing)
     y_true, y_score, groups = aligned
-    name_documents(aligned.docnos)
-    second = align_second(second, rows, aligned)
     shown = threshold.predict(y_score, groups=groups, filter_scores=second)
     with locked(state):
         monitor = _resumed(threshold, saved, state, begun, allow_repeats)
         n_before = _n_counted(monitor.status)
         status = monitor.update(y_true, shown, groups=groups)
-        table = frame_section(status.rates.rename_axis("rate"))
+        table = output.frame_section(status.rates.rename_axis("rate"))
         # Queries of the state cannot be counted again. So it is written last, after all that can
         # fail; a reader of the output that has gone is no failure.
         try:
-            print_sections([table._replace(rows=[], head=str(status))], format, out)
+            output.print_sections([table._replace(rows=[], head=str(status))], format, out)
         except BrokenPipeError:
             monitor.save(state)
             raise
@@ -313,7 +291,7 @@ def compare_scores(threshold, saved, run, column, format, out):
             f"{saved} holds no scores to compare with, as its threshold was given or is of an "
             "earlier version. Make it with 'skfilterrank threshold --save'."
         )
-    rows, second = read_scores(run, column)
+    rows, second = _inputs.read_scores(run, column)
     scores, queries = rows["score"].to_numpy(), rows["qid"].to_numpy()
     with warnings.catch_warnings():
         # The table and the exit code say it.
@@ -329,7 +307,7 @@ def compare_scores(threshold, saved, run, column, format, out):
     }
     columns = ["minimum", "p10", "median", "p90", "maximum", "shown"]
     table = pd.DataFrame.from_dict(values, orient="index", columns=columns).rename_axis("scores")
-    print_sections([frame_section(table)], format, out)
+    output.print_sections([output.frame_section(table)], format, out)
     difference = calibration.difference(scores, sizes, getattr(threshold, "threshold_", None))
     if not calibration.can_compare(sizes):
         tell(
@@ -354,8 +332,8 @@ def _resumed(threshold, saved, state, begun, allow_repeats):
             "threshold --risk RISK=LEVEL'."
         )
     if not os.path.exists(state):
-        return RiskMonitor(threshold, allow_repeats=allow_repeats, **begun)
-    monitor = RiskMonitor.load(state)
+        return thresholds.RiskMonitor(threshold, allow_repeats=allow_repeats, **begun)
+    monitor = thresholds.RiskMonitor.load(state)
     monitor.allow_repeats |= allow_repeats
     if not monitor.watches(threshold):
         raise InputError(

@@ -1,42 +1,28 @@
 """Types of arguments that several commands have: how a text becomes a value, and its help."""
 
-import argparse
 import math
 import os
+from argparse import ArgumentTypeError
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from skfilterrank._lists.words import MISSING, N_ITEMS, PRECISIONS, TIES
-from skfilterrank.cli._parser import Arg, similar
+from skfilterrank.cli._parser import Arg as Arg
+from skfilterrank.cli._parser import choice, similar
 from skfilterrank.exceptions import InputError, brief
 
-_MOST_DIGITS = 100
 # Defaults of judge: the measure of a sample, grades, and places of runs that make a pool.
 SAMPLED_MEASURES = ("ndcg_f@10",)
 GRADES = (0, 1, 2)
 POOL_DEPTH = 100
+_MOST = 2**31
 
 
 def names(text):
     """Split names, as in A,B."""
     return _names_of(text.split(","))
-
-
-def _names_of(parts):
-    """Return the names between the commas."""
-    listed = [name.strip() for name in parts if name.strip()]
-    if not listed:
-        raise argparse.ArgumentTypeError("expected at least one name.")
-    return listed
-
-
-def pairs(text):
-    """Split pairs of names, as in A=B,C=D."""
-    listed = [tuple(name.strip() for name in pair.split("=")) for pair in names(text)]
-    if any(len(pair) != 2 or not all(pair) for pair in listed):
-        raise argparse.ArgumentTypeError(f"expected A=B,..., got {brief(text)}.")
-    return listed
 
 
 def measures(text):
@@ -47,96 +33,91 @@ def measures(text):
     return _names_of(split_at_commas(text))
 
 
+def _names_of(parts):
+    """Return the names between the commas."""
+    listed = [name.strip() for name in parts if name.strip()]
+    if not listed:
+        raise ArgumentTypeError("expected at least one name.")
+    return listed
+
+
+def pairs(text):
+    """Split pairs of names, as in A=B,C=D."""
+    listed = [tuple(name.strip() for name in pair.split("=")) for pair in names(text)]
+    if any(len(pair) != 2 or not all(pair) for pair in listed):
+        raise ArgumentTypeError(f"expected A=B,..., got {brief(text)}.")
+    return listed
+
+
 def gains(text):
     """Read gains of labels, as in Bad=-1,Good=1, NaN where they mean unjudged; or exp2."""
-    return text if text == "exp2" else _numbers_by_name(text, "LABEL=GAIN", "label", "gains")
+    return text if text == "exp2" else _numbers_by_name(text, "LABEL=GAIN", "gains", label_key)
 
 
-def risks(text):
-    """Read levels of risks, as in any_forbidden=0.1."""
-    return _numbers_by_name(text, "RISK=LEVEL", "risk", "levels")
+def label_key(label):
+    """Return what --gains knows a label by: 1, 1.0 and +1 are one number; true is True."""
+    value = None if isinstance(label, bool) else _as_number(label, float)
+    if value is not None:
+        return value
+    return {"true": "True", "false": "False"}.get(label, str(label))
 
 
-def weights(text):
-    """Read weights of runs, as in A=1,B=2."""
-    return _numbers_by_name(text, "RUN=WEIGHT", "run", "weights")
-
-
-def _numbers_by_name(text, expected, one, values):
+def _numbers_by_name(text, expected, values, key_of=str):
     """Read numbers by name, as in A=1,B=2."""
-    number_of = {}
+    number_of: dict[Any, float] = {}
     for item in measures(text):
-        name, equals, number = item.rpartition("=")
-        name, number = name.strip(), _float(number)
-        if not equals or not name or number is None or math.isinf(number):
-            raise argparse.ArgumentTypeError(f"expected {expected}, got {brief(item)}.")
-        if name in number_of:
-            raise argparse.ArgumentTypeError(f"{one} {brief(name)} has two {values}.")
-        number_of[name] = number
+        name, _, written = map(str.strip, item.rpartition("="))
+        value = _as_number(written, float)
+        if not name or value is None or math.isinf(value):
+            raise ArgumentTypeError(f"expected {expected}, got {brief(item)}.")
+        if key_of(name) in number_of:
+            one = expected.partition("=")[0].lower()
+            raise ArgumentTypeError(f"{one} {brief(name)} has two {values}.")
+        number_of[key_of(name)] = value
     return number_of
 
 
-def number(text):
-    """Read a finite number."""
-    value = _float(text)
-    if value is None or not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"expected a number, got {brief(text)}.")
-    return value
+risks = partial(_numbers_by_name, expected="RISK=LEVEL", values="levels")
+weights = partial(_numbers_by_name, expected="RUN=WEIGHT", values="weights")
 
 
-def share(text):
-    """Read a number between 0 and 1."""
-    value = _float(text)
-    if value is None or not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"expected a number between 0 and 1, got {brief(text)}.")
-    return value
+def _as_number(text, kind):
+    """Read a number; None where it is none."""
+    try:
+        return kind(text)
+    except ValueError:
+        return None
 
 
-def positive(text):
-    """Read a whole number from 1 up."""
-    return whole(text, 1, "a whole number from 1 up")
+def numeric(kind, expected, is_right):
+    """Make a converter of numbers that are right."""
+
+    def convert(text):
+        value = _as_number(text, kind)
+        if value is None or not is_right(value):
+            raise ArgumentTypeError(f"expected {expected}, got {brief(text)}.")
+        return value
+
+    return convert
+
+
+number = numeric(float, "a number", math.isfinite)
+share = numeric(float, "a number between 0 and 1", lambda value: 0 < value < 1)
+positive = numeric(int, "a whole number from 1 up", lambda value: 0 < value < _MOST)
+_places = numeric(int, "a whole number from 1 up, or all", lambda value: 0 < value < _MOST)
+_part = numeric(float, "a number above 0, up to 1", lambda value: 0 < value <= 1)
+_jobs = numeric(int, "a number of processes, or -1 for all", lambda value: 0 < abs(value) < _MOST)
+_seed = numeric(int, "a whole number below 2**31", lambda value: 0 <= value < _MOST)
 
 
 def places(text):
     """Read a number of places from 1 up, or all, which is 0."""
-    return 0 if text == "all" else whole(text, 1, "a whole number from 1 up, or all")
+    return 0 if text == "all" else _places(text)
 
 
 def number_or_share(text):
     """Read a whole number from 1 up, or a number with a point above 0, up to 1."""
-    if "." not in text:
-        return positive(text)
-    value = number(text)
-    if not 0 < value <= 1:
-        raise argparse.ArgumentTypeError(f"expected a number above 0, up to 1, got {brief(text)}.")
-    return value
-
-
-def _jobs(text):
-    """Read a number of processes; -1 means all processors."""
-    value = whole(text.removeprefix("-"), 1, "a number of processes, or -1 for all", text)
-    return -value if text.startswith("-") else value
-
-
-def _seed(text):
-    """Read a seed that numpy takes."""
-    return whole(text, 0, "a whole number below 2**31")
-
-
-def whole(text, least, expected, given=None):
-    """Read a whole number below 2**31, written in digits."""
-    # Python makes no number of thousands of digits.
-    if not text.isdecimal() or len(text) > _MOST_DIGITS or not least <= int(text) < 2**31:
-        raise argparse.ArgumentTypeError(f"expected {expected}, got {brief(given or text)}.")
-    return int(text)
-
-
-def _float(text):
-    """Read a number; None where it is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    return _part(text) if "." in text else positive(text)
 
 
 # The estimators that --threshold names.
@@ -148,17 +129,28 @@ THRESHOLDS = (
 
 def _threshold(text):
     """Read the name of a threshold, none or a number."""
-    if text in (*THRESHOLDS, "none"):
+    known = (*THRESHOLDS, "none")
+    if text in known:
         return None if text == "none" else text
-    value = _float(text)
+    value = _as_number(text, float)
     if value is None or math.isnan(value):
-        known = (*THRESHOLDS, "none")
-        raise argparse.ArgumentTypeError(
+        raise ArgumentTypeError(
             f"expected {', '.join(known)} or a number, got {brief(text)}.{similar(text, known)}"
         )
     return value
 
 
+def _unjudged_label(text):
+    """Read the label that means unjudged, trec or none."""
+    return None if text == "none" else text if text in ("trec", "warn") else number(text)
+
+
+def _undefined(text):
+    """Read the value of a query for which a measure is undefined, or drop."""
+    return text if text == "drop" else _number_or_drop(text)
+
+
+_number_or_drop = numeric(float, "a number or drop", math.isfinite)
 # Presets of --holes: each says what becomes of labels and lists that are not there.
 _PRESETS: dict[str, dict[str, Any]] = {
     "default": {},
@@ -166,56 +158,37 @@ _PRESETS: dict[str, dict[str, Any]] = {
     "forbidden": {"unjudged_label": None},
     "judged": {"unjudged": "drop", "predicted": "drop"},
 }
-_HOLES: dict[str, tuple[str, ...]] = {
-    "unjudged": ("zero", "drop"),
-    "predicted": ("warn", "use", "drop"),
-    "missing": MISSING,
+_HOLES = {
+    "unjudged": choice(("zero", "drop")),
+    "predicted": choice(("warn", "use", "drop")),
+    "missing": choice(MISSING),
+    "unjudged-label": _unjudged_label,
+    "undefined": _undefined,
 }
 
 
 def holes(text):
     """Read a preset and changes of it, as in trec_eval,missing=empty, as a dictionary."""
-    settings: dict[str, Any] = {}
-    preset: dict[str, Any] = {}
-    is_preset_given = False
+    found: dict[str, Any] = {}
     for item in names(text):
-        name, equals, value = item.partition("=")
-        name, value = name.strip().replace("-", "_"), value.strip()
-        of_settings = [*_HOLES, "unjudged_label", "undefined"]
-        known = of_settings if equals else list(_PRESETS)
-        if name not in known:
-            expected = ", ".join(known)
-            written = [each.replace("_", "-") for each in of_settings]
-            if not equals:
-                expected += f", or SETTING=VALUE of {', '.join(written)}"
-            hint = similar(name, written if equals else [*known, *written])
-            raise argparse.ArgumentTypeError(f"expected {expected}, got {brief(name)}.{hint}")
-        if name in settings or (not equals and is_preset_given):
-            what = name.replace("_", "-") if equals else "a preset"
-            raise argparse.ArgumentTypeError(f"{what} is given twice, got {brief(text)}.")
-        if not equals:
-            preset, is_preset_given = _PRESETS[name], True
-        elif name in _HOLES and value not in _HOLES[name]:
-            expected = ", ".join(_HOLES[name])
-            raise argparse.ArgumentTypeError(
-                f"{name} must be {expected}, got {brief(value)}.{similar(value, _HOLES[name])}"
+        name, equals, value = map(str.strip, item.partition("="))
+        name = name.replace("_", "-") if equals else name
+        if name not in (_HOLES if equals else _PRESETS):
+            settings = ", ".join(_HOLES)
+            expected = (
+                settings if equals else f"{', '.join(_PRESETS)}, or SETTING=VALUE of {settings}"
             )
-        elif name == "unjudged_label":
-            settings[name] = _unjudged_label(value)
-        elif name in _HOLES or value == "drop":
-            settings[name] = value
-        elif _float(value) is None:
-            raise argparse.ArgumentTypeError(
-                f"undefined must be a number or drop, got {brief(value)}."
-            )
-        else:
-            settings[name] = number(value)
-    return {"preset": preset} | settings if preset else settings
-
-
-def _unjudged_label(text):
-    """Read the label that means unjudged, trec or none."""
-    return None if text == "none" else text if text in ("trec", "warn") else number(text)
+            hint = similar(name, _HOLES if equals else [*_PRESETS, *_HOLES])
+            raise ArgumentTypeError(f"expected {expected}, got {brief(name)}.{hint}")
+        key = name.replace("-", "_") if equals else "preset"
+        if key in found:
+            what = name if equals else "a preset"
+            raise ArgumentTypeError(f"{what} is given twice, got {brief(text)}.")
+        try:
+            found[key] = _HOLES[name](value) if equals else _PRESETS[name]
+        except ArgumentTypeError as error:
+            raise ArgumentTypeError(f"{name}: {error}") from None
+    return {key: value for key, value in found.items() if value != {}}
 
 
 def file_to_write(text):
@@ -224,16 +197,16 @@ def file_to_write(text):
 
     path = Path(text)
     if not os.path.isdir(path.parent):
-        raise argparse.ArgumentTypeError(f"there is no folder {path.parent}. Make it first.")
+        raise ArgumentTypeError(f"there is no folder {path.parent}. Make it first.")
     if os.path.isdir(path) or text.endswith(("/", os.sep)):
-        raise argparse.ArgumentTypeError(f"{text} is a folder. Name a file in it.")
+        raise ArgumentTypeError(f"{text} is a folder. Name a file in it.")
     try:
         check_packing(path)
         check_writable(path)
     except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
+        raise ArgumentTypeError(str(error)) from None
     except OSError as error:
-        raise argparse.ArgumentTypeError(f"{text} cannot be written: {error.strerror}.") from None
+        raise ArgumentTypeError(f"{text} cannot be written: {error.strerror}.") from None
     return text
 
 
@@ -244,7 +217,7 @@ def file_or_stdout(text):
 
 def page(text):
     """Check a web page with pictures, which can be drawn and written."""
-    import skfilterrank.cli._report_page  # noqa: F401, says what to install
+    import skfilterrank._files.pages  # noqa: F401, says what to install
 
     _figure()
     return file_to_write(text)
@@ -255,7 +228,7 @@ def picture(text):
     formats = _figure()().canvas.get_supported_filetypes()
     if Path(text).suffix.removeprefix(".").lower() not in formats:
         known = ", ".join(f".{name}" for name in sorted(formats))
-        raise argparse.ArgumentTypeError(f"{text} must end in one of {known}.")
+        raise ArgumentTypeError(f"{text} must end in one of {known}.")
     return file_to_write(text)
 
 
@@ -264,7 +237,7 @@ def _figure():
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise argparse.ArgumentTypeError(
+        raise ArgumentTypeError(
             "drawing needs matplotlib. Install it: pip install 'skfilterrank[plot]'."
         ) from None
     return Figure
@@ -275,11 +248,19 @@ def format_arg(*choices, shown="by --out, else table"):
     return Arg(", ".join(choices), choices=choices, metavar="FORMAT", shown=shown)
 
 
-def _read(help, metavar="FILE", **properties):
+def _read(help="", metavar="FILE", **properties):
     """Return the properties of a file that is read."""
     return Arg(help, metavar=metavar, file="read", **properties)
 
 
+File = Annotated[str | None, _read()]
+NewFile = Annotated[str | None, Arg(convert=file_to_write, metavar="FILE", file="write")]
+Report = Annotated[str | None, Arg(convert=page, metavar="REPORT", file="write")]
+Column = Annotated[str | None, Arg(metavar="COLUMN")]
+Count = Annotated[int | None, Arg(convert=positive, metavar="N")]
+Number = Annotated[int, Arg(convert=positive, metavar="N")]
+Names = Annotated[list[str] | None, Arg(convert=names, metavar="A,B")]
+Budget = Annotated[int | float | None, Arg(convert=number_or_share, metavar="N|SHARE")]
 Qrels = Annotated[str, _read("judgments: qid iteration docno label, or any table", "QRELS")]
 Runs = Annotated[
     list[str], _read("runs: qid Q0 docno rank score name, or any table", "RUN", many="+")
@@ -297,7 +278,6 @@ Out = Annotated[
     str | None,
     Arg("file to write", file_or_stdout, metavar="FILE", file="write", shown="standard output"),
 ]
-Save = Annotated[str | None, Arg("file to save to", file_to_write, metavar="FILE", file="write")]
 Plot = Annotated[
     str | None,
     Arg(
@@ -343,7 +323,7 @@ FilterScores = Annotated[
     Arg("column of a second score, higher for documents to be hidden", metavar="COLUMN"),
 ]
 Unit = Annotated[
-    str, Arg("unit that was drawn: documents or whole queries", choices=("document", "query"))
+    Literal["document", "query"], Arg("unit that was drawn: documents or whole queries")
 ]
 ConfidenceLevel = Annotated[float, Arg("confidence level", share, metavar="P")]
 Baseline = Annotated[str | None, Arg("system that the others are compared with", metavar="SYSTEM")]
@@ -363,39 +343,48 @@ TABLES = ("table", "csv", "json", "latex", "markdown")
 
 @dataclass(frozen=True, kw_only=True)
 class ReadingOptions:
-    """Options of evaluate and compare on how runs and judgments are read."""
+    """Options of evaluate and compare on how runs and judgments are read.
+
+    Parameters
+    ----------
+    ties
+        order of documents of equal score
+    precision
+        single rounds scores as trec_eval 9 does
+    n_items
+        documents in the collection
+    """
 
     gains: Gains = None
     holes: Holes = None
-    ties: Annotated[str, Arg("order of documents of equal score", choices=TIES)] = "docno"
-    precision: Annotated[
-        str, Arg("single rounds scores as trec_eval 9 does", choices=PRECISIONS)
-    ] = "double"
-    n_items: Annotated[int, Arg("documents in the collection", positive, metavar="N")] = N_ITEMS
+    ties: Annotated[str, Arg(choices=TIES)] = "docno"
+    precision: Annotated[str, Arg(choices=PRECISIONS)] = "double"
+    n_items: Number = N_ITEMS
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sampling:
-    """Options of evaluate and compare on values that are estimated from a sample."""
+    """Options of evaluate and compare on values that are estimated from a sample.
 
-    interval: Annotated[
-        bool, Arg("values with intervals; so do --prels, --machine-qrels and --pool")
-    ] = False
-    confidence_level: Annotated[float, Arg("confidence level of intervals", share, metavar="P")] = (
-        0.95
-    )
-    prels: Annotated[
-        str | None, _read("sample that people judged, as judge --strategy sample writes it")
-    ] = None
+    Parameters
+    ----------
+    interval
+        values with intervals; so do --prels, --machine-qrels and --pool
+    confidence_level
+        confidence level of intervals
+    prels
+        sample that people judged, as judge --strategy sample writes it
+    target
+        queries of the intervals
+    """
+
+    interval: bool = False
+    confidence_level: ConfidenceLevel = 0.95
+    prels: File = None
     machine_qrels: MachineQrels = None
     pool: Pool = None
     unit: Unit = "document"
-    target: Annotated[
-        str | None,
-        Arg(
-            "queries of the intervals", choices=("these-queries", "new-queries"), metavar="QUERIES"
-        ),
-    ] = None
+    target: Annotated[Literal["these-queries", "new-queries"] | None, Arg(metavar="QUERIES")] = None
 
     @property
     def is_asked(self) -> bool:
@@ -405,20 +394,20 @@ class Sampling:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Options of rank-filter and apply on the kind of a file of rows, and its columns of ids."""
+    """Options of rank-filter and apply on the kind of a file of rows, and its columns of ids.
+
+    Parameters
+    ----------
+    input_format
+        letor, csv, tsv, jsonl or parquet (default: by their names)
+    query
+        column of the query id (default: qid)
+    """
 
     input_format: Annotated[
-        str | None,
-        Arg(
-            "letor, csv, tsv, jsonl or parquet",
-            choices=("letor", "csv", "tsv", "jsonl", "parquet"),
-            metavar="FORMAT",
-            shown="by their names",
-        ),
+        Literal["letor", "csv", "tsv", "jsonl", "parquet"] | None, Arg(metavar="FORMAT")
     ] = None
-    query: Annotated[str | None, Arg("column of the query id", metavar="COLUMN", shown="qid")] = (
-        None
-    )
+    query: Column = None
     document: Document = None
 
     def given(self) -> dict[str, Any]:
@@ -426,61 +415,61 @@ class Source:
         return {name: value for name, value in vars(self).items() if value is not None}
 
 
-_Names = Annotated[list[str] | None, Arg(convert=names, metavar="A,B")]
-
-
 @dataclass(frozen=True, kw_only=True)
 class ColumnOptions(Source):
-    """Options of rank-filter on the kind of a file of rows, and the roles of its columns."""
+    """Options of rank-filter on the kind of a file of rows, and the roles of its columns.
 
-    label: Annotated[str | None, Arg(metavar="COLUMN", shown="label")] = None
-    text: Annotated[list[str] | None, Arg(convert=names, metavar="A", shown="the longest")] = None
-    query_text: _Names = None
+    Parameters
+    ----------
+    label
+        column of the label (default: label)
+    text
+        column with the text of the document (default: the longest)
+    query_text
+        columns with texts of the query (default: guessed)
+    same
+        columns of document and query to be compared (default: guessed)
+    numeric
+        columns of numbers (default: all)
+    categorical
+        columns of categories (default: none)
+    """
+
+    label: Column = None
+    text: Annotated[list[str] | None, Arg(convert=names, metavar="A")] = None
+    query_text: Names = None
     same: Annotated[list | None, Arg(convert=pairs, metavar="A=B,...")] = None
-    numeric: _Names = None
-    categorical: _Names = None
+    numeric: Names = None
+    categorical: Names = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Cutting:
-    """Options of rank-filter and threshold on how lists are cut, and what is promised of it."""
+    """Options of rank-filter and threshold on how lists are cut, and what is promised of it.
+
+    Parameters
+    ----------
+    k
+        places that count
+    threshold
+        how lists are cut; see help thresholds
+    risk
+        risks to keep low, such as any_forbidden=0.1; see help thresholds
+    among
+        queries of the risks: all, or those that are shown something
+    guarantee
+        keep risks with confidence, or in expectation
+    show_beyond_k
+        show more documents than the cut-offs of --risk cover
+    """
 
     measure: Measures = ("ndcg_f",)
-    k: Annotated[int | None, Arg("places that count", places, metavar="N|all")] = None
+    k: Annotated[int | None, Arg(convert=places, metavar="N|all")] = None
     threshold: Annotated[
-        Any,
-        Arg(
-            "how lists are cut; see help thresholds",
-            _threshold,
-            choices=(*THRESHOLDS, "none"),
-            metavar="HOW",
-        ),
+        Any, Arg(convert=_threshold, choices=(*THRESHOLDS, "none"), metavar="HOW")
     ] = "tune"
-    risk: Annotated[
-        dict[str, float] | None,
-        Arg(
-            "risks to keep low, such as any_forbidden=0.1; see help thresholds",
-            risks,
-            metavar="RISK=LEVEL,...",
-        ),
-    ] = None
-    among: Annotated[
-        str,
-        Arg(
-            "queries of the risks: all, or those that are shown something",
-            choices=("all", "answered"),
-            metavar="QUERIES",
-        ),
-    ] = "all"
+    risk: Annotated[dict[str, float] | None, Arg(convert=risks, metavar="RISK=LEVEL,...")] = None
+    among: Annotated[Literal["all", "answered"], Arg(metavar="QUERIES")] = "all"
     confidence_level: ConfidenceLevel = 0.95
-    guarantee: Annotated[
-        str,
-        Arg(
-            "keep risks with confidence, or in expectation",
-            choices=("confidence", "expectation"),
-            metavar="HOW",
-        ),
-    ] = "confidence"
-    show_beyond_k: Annotated[bool, Arg("show more documents than the cut-offs of --risk cover")] = (
-        False
-    )
+    guarantee: Annotated[Literal["confidence", "expectation"], Arg(metavar="HOW")] = "confidence"
+    show_beyond_k: bool = False

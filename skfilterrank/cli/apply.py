@@ -3,12 +3,13 @@
 from typing import Annotated
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._parser import Arg
+from skfilterrank.cli._output import chosen_format, refuse, tell
+from skfilterrank.exceptions import FileFormatError
 
 
 def apply(
-    saved: Annotated[str, Arg(metavar="SAVED", file="read")],
-    data: Annotated[str, Arg(metavar="DATA", file="read")],
+    saved: Annotated[str, t.Arg(metavar="SAVED", file="read")],
+    data: Annotated[str, t.Arg(metavar="DATA", file="read")],
     *,
     rows: t.Source,
     filter_scores: t.FilterScores = None,
@@ -35,11 +36,8 @@ def apply(
     """
     import numpy as np
 
-    from skfilterrank.cli._errors import refuse
     from skfilterrank.cli._inputs import holds_model, load_threshold_of_runs, read_scores
-    from skfilterrank.cli._output import chosen_format, tell
     from skfilterrank.cli._rows import check_ids, read_rows, write_lists
-    from skfilterrank.exceptions import FileFormatError
     from skfilterrank.io import load_model
 
     format = chosen_format(format, out, t.LISTS)

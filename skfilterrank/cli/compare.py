@@ -4,32 +4,26 @@ from typing import Annotated, Any
 
 from skfilterrank._lists.words import CORRECTION_NAMES, TEST_TITLES
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._parser import Arg
+from skfilterrank.cli._output import chosen_format, refuse, tell
 
 MEASURES = ("ndcg_f@10", "lexirecall(scale=preference)")
 
 
 def compare(
-    files: Annotated[list[str], Arg(metavar="QRELS RUN", many="*", file="read")],
+    files: Annotated[list[str], t.Arg(metavar="QRELS RUN", many="*", file="read")],
     *,
     scores: bool = False,
     measure: t.Measures = MEASURES,
-    test: Annotated[
-        str | None, Arg(choices=tuple(TEST_TITLES), metavar="TEST", shown="by the measure")
-    ] = None,
-    correction: Annotated[
-        str | None, Arg(choices=(*CORRECTION_NAMES, "none"), metavar="HOW", shown="holm")
-    ] = None,
+    test: Annotated[str | None, t.Arg(choices=tuple(TEST_TITLES), metavar="TEST")] = None,
+    correction: Annotated[str, t.Arg(choices=(*CORRECTION_NAMES, "none"), metavar="HOW")] = "holm",
     baseline: t.Baseline = None,
-    n_resamples: Annotated[
-        int, Arg("resamples of tests that resample", t.positive, metavar="N")
-    ] = 10_000,
+    n_resamples: t.Number = 10_000,
     format: Annotated[str | None, t.format_arg(*t.TABLES)] = None,
     out: t.Out = None,
-    html: Annotated[str | None, Arg(convert=t.page, metavar="REPORT", file="write")] = None,
-    before: Annotated[str | None, Arg(metavar="REPORT", file="read")] = None,
+    html: t.Report = None,
+    before: Annotated[str | None, t.Arg(metavar="REPORT", file="read")] = None,
     open: Annotated[
-        list[tuple[str, str]] | None, Arg(convert=t.pairs, metavar="RUN=RUN,...", shown="the best")
+        list[tuple[str, str]] | None, t.Arg(convert=t.pairs, metavar="RUN=RUN,...")
     ] = None,
     topics: t.Topics = None,
     docs: t.Docs = None,
@@ -48,9 +42,11 @@ def compare(
     scores
         take the files for values of evaluate --per-query or trec_eval -q
     test
-        test of significance; see help comparisons
+        test of significance; see help comparisons (default: by the measure)
     correction
         correction of p values; see help comparisons
+    n_resamples
+        resamples of tests that resample
     confidence_level
         level of intervals; pairs differ where p <= 1 - level
     html
@@ -58,7 +54,7 @@ def compare(
     before
         earlier report; the new one tells what is different now
     open
-        pairs of runs whose documents the report shows
+        pairs of runs whose documents the report shows (default: the best)
 
     Examples
     --------
@@ -67,14 +63,11 @@ def compare(
     """
     options: dict[str, Any] = {**locals(), **vars(reading), **vars(sampling)}
     from skfilterrank.cli import _compare as work
-    from skfilterrank.cli._errors import refuse
     from skfilterrank.cli._inputs import Holes
-    from skfilterrank.cli._output import chosen_format, tell
 
     if html is None:
-        refuse(
-            ("before", "open", "topics", "docs", "text"), "says what is in the report. Add --html."
-        )
+        in_report = ("before", "open", "topics", "docs", "text")
+        refuse(in_report, "says what is in the report. Add --html.")
     if sampling.is_asked:
         refuse(
             ("scores", "test", "n_resamples", "n_items", "n_jobs"),
@@ -96,31 +89,31 @@ def compare(
         qrels, runs = work.named(files)
         options |= {"qrels": qrels, "runs": files[1:]}
         baseline = work.name_of_baseline(baseline, runs)
-    page = None
+    report = None
     if html:
         from skfilterrank.cli import _report
 
-        page = _report.Page(html, before, open, topics, docs, text, options)
+        report = _report.Page(html, before, open, topics, docs, text, options)
     format = chosen_format(format, out, t.TABLES)
-    corrected = None if correction == "none" else correction or "holm"
     chosen = None if measure is MEASURES else list(measure)
     how: dict[str, Any] = {
-        "correction": corrected,
+        "correction": None if correction == "none" else correction,
         "baseline": baseline,
         "random_state": random_state,
     }
+    printing = report, format, out
     if sampling.is_asked:
         sample = qrels, runs, chosen, sampling, reading, holes
-        work.print_estimates(sample, how, sampling.confidence_level, page, format, out)
+        work.print_estimates(sample, how, *printing)
     else:
-        how |= {"test": test, "n_resamples": n_resamples}
-        how["alpha"] = round(1 - sampling.confidence_level, 12)
         if scores:
             values, lists = work.measured_before(files, chosen, holes), None
             systems = next(iter(values.values())).systems
             how["baseline"] = work.name_of_baseline(baseline, dict.fromkeys(systems))
         else:
             values, lists = work.measured(qrels, runs, list(measure), reading, holes, n_jobs)
-        work.print_comparisons(values, lists, how, correction is not None, page, format, out)
+        how |= {"test": test, "n_resamples": n_resamples}
+        how["alpha"] = round(1 - sampling.confidence_level, 12)
+        work.print_comparisons(values, lists, how, *printing)
     if html:
         tell(f"report: {html}")

@@ -1,9 +1,10 @@
 """``skfilterrank complete``: predict the labels that nobody made."""
 
-from typing import Annotated, Any
+from typing import Any, Literal
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._parser import Arg
+from skfilterrank.cli._output import data_output, progress, tell
+from skfilterrank.exceptions import InputError, SkfilterrankWarning
 
 _SHOWN = 10
 _DONE = {"copy": "copied", "pool": "model of all queries", "leave": "left unjudged"}
@@ -18,15 +19,11 @@ def complete(
     holes: t.Holes = None,
     document: t.Document = None,
     text: t.Text = None,
-    input_format: Annotated[
-        str | None, Arg(choices=("csv", "tsv", "jsonl", "parquet"), shown="by their names")
-    ] = None,
-    labels: Annotated[str, Arg(choices=("hard", "soft"))] = "hard",
-    one_class: Annotated[str, Arg(choices=("leave", "copy", "pool"))] = "leave",
-    unjudged_query: Annotated[str, Arg(choices=("leave", "pool"))] = "leave",
-    list_missing: Annotated[
-        str | None, Arg(convert=t.file_to_write, metavar="FILE", file="write")
-    ] = None,
+    input_format: Literal["csv", "tsv", "jsonl", "parquet"] | None = None,
+    labels: Literal["hard", "soft"] = "hard",
+    one_class: Literal["leave", "copy", "pool"] = "leave",
+    unjudged_query: Literal["leave", "pool"] = "leave",
+    list_missing: t.NewFile = None,
     n_jobs: t.NJobs = None,
     out: t.Out = None,
 ) -> None:
@@ -41,7 +38,7 @@ def complete(
     runs
         runs whose documents are completed, too
     input_format
-        format of DOCS
+        format of DOCS (default: by their names)
     labels
         one of the query's labels, or the expected label with four digits, which trec_eval does
         not read
@@ -63,40 +60,30 @@ def complete(
 
     from skfilterrank._files.files import open_for_writing
     from skfilterrank._lists.words import JUDGED_BY, is_of_machine
+    from skfilterrank.cli import _inputs
     from skfilterrank.cli._documents import read_documents
-    from skfilterrank.cli._inputs import Holes, read_judgments, read_named_runs
-    from skfilterrank.cli._output import data_output, progress, tell
-    from skfilterrank.exceptions import InputError, SkfilterrankWarning
     from skfilterrank.io import write_qrels
     from skfilterrank.judgments import LabelPredictor, complete_qrels
 
     if depth is not None and not runs:
         raise InputError("--depth says how much of the runs counts. Name runs behind QRELS.")
-    treated = Holes.of(holes, only=("unjudged_label",), predicted="use")
-    judged = read_judgments(qrels, None, treated)
+    treated = _inputs.Holes.of(holes, only=("unjudged_label",), predicted="use")
+    judged = _inputs.read_judgments(qrels, None, treated)
     for line in _of_labels(judged, qrels, treated):
         tell(line)
     # A run that is named twice counts once.
-    named = read_named_runs(list(dict.fromkeys(runs))) if runs else None
+    named = _inputs.read_named_runs(list(dict.fromkeys(runs))) if runs else None
     texts = read_documents(docs, document=document, text=text, format=input_format)
     if not len(texts):
         raise InputError(f"{docs} holds no document.")
     choices: dict[str, Any] = {"one_class": one_class, "unjudged_query": unjudged_query}
-    choices["output"] = labels
-    predictor = LabelPredictor(**choices, n_jobs=n_jobs, verbose=progress())
+    predictor = LabelPredictor(output=labels, n_jobs=n_jobs, verbose=progress(), **choices)
     with warnings.catch_warnings():
         # All others are told below, and of labels above.
         others = "(?!the judged documents stand no higher)"
         warnings.filterwarnings("ignore", others, SkfilterrankWarning)
-        completed = complete_qrels(
-            judged,
-            named,
-            texts,
-            depth=depth or None,
-            unjudged_label=None,
-            predictor=predictor,
-            random_state=0,
-        )
+        how: dict[str, Any] = {"unjudged_label": None, "predictor": predictor, "random_state": 0}
+        completed = complete_qrels(judged, named, texts, depth=depth or None, **how)
     for line in _of_completed(completed, docs):
         tell(line)
     table, label = completed.qrels, treated.written_unjudged
@@ -106,8 +93,7 @@ def complete(
         is_predicted = is_of_machine(table[JUDGED_BY])
         rounded = table["label"].where(~is_predicted, table["label"].round(4))
         table = table.assign(label=rounded)
-    target = data_output(out)
-    write_qrels(target, table, unjudged_label=label)
+    write_qrels(data_output(out), table, unjudged_label=label)
     if list_missing is not None:
         missing = completed.without_text
         with open_for_writing(list_missing) as write:

@@ -1,9 +1,8 @@
 """``skfilterrank demo``: the main job on built-in data."""
 
-from typing import Annotated
-
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._parser import Arg
+from skfilterrank.cli._output import print_sections, save_figure, tell
+from skfilterrank.exceptions import InputError
 
 PICTURE = "skfilterrank-demo.png"
 _TRAIN_SHARE = 0.7
@@ -17,7 +16,7 @@ _COLOURS = {2: ("good", "#1a7f4b"), 1: ("useful", "#8fce9f"), -1: ("bad", "#c036
 
 def demo(
     *,
-    n_queries: Annotated[int, Arg(convert=t.positive, metavar="N")] = 3000,
+    n_queries: t.Number = 3000,
     plot: t.Plot = None,
     random_state: t.RandomState = 0,
 ) -> None:
@@ -38,11 +37,9 @@ def demo(
     import numpy as np
     import pandas as pd
 
-    from skfilterrank.cli._output import print_sections, tell
     from skfilterrank.cli._rank_filter import compared, report_section
     from skfilterrank.cli._rows import JudgedRows
     from skfilterrank.datasets import make_rank_and_filter
-    from skfilterrank.exceptions import InputError
     from skfilterrank.metrics import rank_filter_report
     from skfilterrank.ranking import LOSSES
     from skfilterrank.thresholds import TunedThreshold
@@ -51,15 +48,12 @@ def demo(
         raise InputError(f"--n-queries must be at least 20, got {n_queries}.")
     X, y, groups, bayes = make_rank_and_filter(n_queries, k=_K, random_state=random_state)
     is_train = groups < int(_TRAIN_SHARE * n_queries)
-    train, test = (
-        JudgedRows(
-            X[part],
-            pd.Series(y[part]),
-            pd.Index(groups[part], name="qid"),
-            np.array([f"answer-{number}" for number in range(part.sum())], dtype=object),
-        )
-        for part in (is_train, ~is_train)
-    )
+    parts = []
+    for part in (is_train, ~is_train):
+        answers = [f"answer-{number}" for number in range(part.sum())]
+        queries, docnos = pd.Index(groups[part], name="qid"), np.array(answers, dtype=object)
+        parts.append(JudgedRows(X[part], pd.Series(y[part]), queries, docnos))
+    train, test = parts
     tell(f"train: {train}")
     tell(f"test:  {test}")
     comparison = compared(
@@ -95,11 +89,10 @@ def demo(
     told = "no picture: drawing needs matplotlib: pip install 'skfilterrank[plot]'"
     if plot is not None or importlib.util.find_spec("matplotlib") is not None:
         # Before anything is shown, as whoever reads the output may have gone.
-        lists = [comparison.scores[name] for name in (baseline, best)]
-        draw_demo(
-            comparison.models[best], test, lists, report.loc[[baseline, best]], plot or PICTURE
-        )
-        told = f"picture: {plot or PICTURE}"
+        plot, names = plot or PICTURE, [baseline, best]
+        lists = [comparison.scores[name] for name in names]
+        draw_demo(comparison.models[best], test, lists, report.loc[names], plot)
+        told = f"picture: {plot}"
     section = report_section(report, LOSSES, k=_K, best=best, baseline=baseline, foot=foot)
     print_sections([section], "table", None)
     tell(told)
@@ -110,7 +103,6 @@ def draw_demo(model, test, lists, report, path) -> None:
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
-    from skfilterrank.cli._output import save_figure
     from skfilterrank.plot import ThresholdCurveDisplay
 
     figure = Figure(figsize=(12, 5.2), layout="constrained")

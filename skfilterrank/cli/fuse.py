@@ -1,9 +1,10 @@
 """``skfilterrank fuse``: make one run of several."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._parser import Arg
+from skfilterrank.cli._output import data_output, progress, refuse, tell
+from skfilterrank.exceptions import InputError, SkfilterrankWarning
 
 BY_RANKS = ("rrf", "isr", "log_isr", "rbc", "borda", "condorcet")
 BY_SCORES = ("combsum", "combmnz", "combanz", "combmed", "combmax", "combmin")
@@ -23,18 +24,16 @@ _GRID = [
 def fuse(
     runs: t.Runs,
     *,
-    method: Annotated[str | None, Arg(choices=BY_RANKS + BY_SCORES, shown="rrf")] = None,
-    normalize: Annotated[str | None, Arg(choices=NORMALIZATIONS, shown="minmax")] = None,
-    rrf_k: Annotated[float | None, Arg(convert=t.number, metavar="NUMBER", shown=60)] = None,
-    persistence: Annotated[float | None, Arg(convert=t.share, metavar="P", shown=0.8)] = None,
+    method: Annotated[str | None, t.Arg(choices=BY_RANKS + BY_SCORES, shown="rrf")] = None,
+    normalize: Annotated[str | None, t.Arg(choices=NORMALIZATIONS, shown="minmax")] = None,
+    rrf_k: Annotated[float | None, t.Arg(convert=t.number, metavar="NUMBER")] = None,
+    persistence: Annotated[float | None, t.Arg(convert=t.share, metavar="P")] = None,
     weights: Annotated[
-        dict[str, float] | None, Arg(convert=t.weights, metavar="RUN=WEIGHT,...", shown=1)
+        dict[str, float] | None, t.Arg(convert=t.weights, metavar="RUN=WEIGHT,...")
     ] = None,
-    filtered: Annotated[str, Arg(choices=("all", "majority", "any"))] = "all",
-    qrels: Annotated[str | None, Arg(metavar="QRELS", file="read")] = None,
-    learn: Annotated[
-        str | None, Arg(choices=("method", "weights", "logistic"), shown="method with --qrels")
-    ] = None,
+    filtered: Literal["all", "majority", "any"] = "all",
+    qrels: Annotated[str | None, t.Arg(metavar="QRELS", file="read")] = None,
+    learn: Literal["method", "weights", "logistic"] | None = None,
     measure: t.Measures = (),
     gains: t.Gains = None,
     holes: t.Holes = None,
@@ -53,17 +52,17 @@ def fuse(
     normalize
         scale that scores of a run for a query are brought to
     rrf_k
-        constant of rrf
+        constant of rrf (default: 60)
     persistence
-        constant of rbc
+        constant of rbc (default: 0.8)
     weights
-        weight of each run, by the name of its file without .gz and .txt
+        weight of each run, by the name of its file without .gz and .txt (default: 1)
     filtered
         runs that must leave a document out to have it left out
     qrels
         judgments to learn from
     learn
-        settings that are learned; see help fusion
+        settings that are learned; see help fusion (default: method with --qrels)
     measure
         measure to learn for (default: ndcg_f@10)
     depth
@@ -78,21 +77,12 @@ def fuse(
     skfilterrank fuse runs/* --qrels qrels.txt --learn method -m ap --out fused.txt.gz
     """
     from skfilterrank._lists.results import counted
-    from skfilterrank.cli._errors import refuse
     from skfilterrank.cli._inputs import Holes, read_named_runs
-    from skfilterrank.cli._output import data_output, tell
-    from skfilterrank.exceptions import InputError
     from skfilterrank.io import write_run
     from skfilterrank.ranking import fuse_runs
 
-    settings: dict[str, Any] = {
-        "method": method,
-        "normalize": normalize,
-        "rrf_k": rrf_k,
-        "persistence": persistence,
-        "weights": weights,
-    }
-    settings = {key: value for key, value in settings.items() if value is not None}
+    names = ("method", "normalize", "rrf_k", "persistence", "weights")
+    settings = {key: value for key, value in locals().items() if key in names and value is not None}
     used = method or "rrf"
     of_method = {
         "rrf_k": used == "rrf",
@@ -111,21 +101,18 @@ def fuse(
         refuse(wrong, "is what --qrels is there to learn. Leave out one of them.")
     if out is not None and out.endswith((".csv", ".tsv", ".json", ".jsonl", ".parquet")):
         raise InputError(f"--out {out}: fuse writes a TREC run. Name a file such as fused.txt.")
-    if settings.get("normalize") == "none":
+    if normalize == "none":
         settings["normalize"] = None
     table = read_named_runs(runs)
-    fused: Any
+    how: dict[str, Any] = {"depth": depth or None}
     if qrels is None:
-        fused = fuse_runs(table, filtered=filtered, depth=depth or None, **settings)
+        fused = fuse_runs(table, filtered=filtered, **how, **settings)
     else:
         treated = Holes.of(holes, only=("unjudged_label", "predicted", "unjudged"))
-        fused = _learned(
-            *(table, qrels, list(measure) or [MEASURE], gains, treated, learn, settings),
-            filtered=filtered,
-            depth=depth or None,
-            random_state=random_state,
-            n_jobs=n_jobs,
-        )
+        how |= {"random_state": random_state, "n_jobs": n_jobs, "unjudged": treated.unjudged}
+        settings["filtered"] = filtered
+        measured = list(measure) or [MEASURE], gains, treated
+        fused = _learned(table, qrels, *measured, learn, settings, how)
     counts = write_run(data_output(out), fused, name=name)
     tell(
         f"{counts.written:,} documents of "
@@ -133,7 +120,7 @@ def fuse(
     )
 
 
-def _learned(runs, path, measures, gains, treated, learn, settings, **how):
+def _learned(runs, path, measures, gains, treated, learn, settings, how):
     """Fuse runs by what is learned from judgments: judged queries by what others teach."""
     from sklearn.model_selection import GridSearchCV, GroupKFold
 
@@ -141,8 +128,6 @@ def _learned(runs, path, measures, gains, treated, learn, settings, **how):
     from skfilterrank._lists.measure_names import parse_measures
     from skfilterrank._lists.results import counted
     from skfilterrank.cli._inputs import gains_of_labels, read_judgments
-    from skfilterrank.cli._output import progress
-    from skfilterrank.exceptions import InputError
     from skfilterrank.metrics import make_ranking_scorer
     from skfilterrank.ranking import RankFusion, fuse_runs
 
@@ -155,10 +140,10 @@ def _learned(runs, path, measures, gains, treated, learn, settings, **how):
     qrels = qrels.assign(label=as_gains(qrels["label"], matched))
     if learn in ("weights", "logistic"):
         method = "logistic" if learn == "logistic" else "coordinate_ascent"
-        search = RankFusion(method, measure=measure, filtered=how["filtered"], **settings)
+        search = RankFusion(method, measure=measure, **settings)
     else:
         # Nothing is fitted, so that the number of folds makes no difference.
-        fusion, scoring = RankFusion(filtered=how["filtered"]), make_ranking_scorer(measure)
+        fusion, scoring = RankFusion(**settings), make_ranking_scorer(measure)
         search = GridSearchCV(fusion, _GRID, scoring=scoring, cv=GroupKFold(2))
     found = {query for run in runs.values() for query in run["qid"].unique()}
     n_judged = len(found & set(qrels["qid"][qrels["label"].notna()]))
@@ -167,17 +152,8 @@ def _learned(runs, path, measures, gains, treated, learn, settings, **how):
             f"{path} has judgments of {counted(n_judged, 'query', 'queries')} of the runs, and "
             f"learning needs at least {_FEWEST}. Compare their ids, or leave out --qrels."
         )
-    fused = fuse_runs(
-        runs,
-        search,
-        qrels=qrels,
-        depth=how["depth"],
-        unjudged=treated.unjudged,
-        cv=min(_FOLDS, n_judged),
-        random_state=how["random_state"],
-        n_jobs=how["n_jobs"],
-        verbose=progress(),
-    )
+    folds = min(_FOLDS, n_judged)
+    fused = fuse_runs(runs, search, qrels=qrels, cv=folds, verbose=progress(), **how)
     if hasattr(search, "param_grid"):
         _tell_choice(search, runs, qrels, measure)
     return fused
@@ -188,9 +164,6 @@ def _tell_choice(search, runs, qrels, measure):
     import warnings
 
     import pandas as pd
-
-    from skfilterrank.cli._output import tell
-    from skfilterrank.exceptions import SkfilterrankWarning
 
     key = ["qid", "docno"]
     columns = {name: run.set_index(key)["score"] for name, run in runs.items()}

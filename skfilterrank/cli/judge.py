@@ -4,7 +4,6 @@ import argparse
 from typing import Annotated
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._parser import Arg
 from skfilterrank.exceptions import brief
 
 STRATEGIES = ("pooling", "maxrep", "mtf", "mtc", "prior", "random", "statap", "sample")
@@ -54,45 +53,31 @@ def judge(
     pool: t.Pool = None,
     docs: t.Docs,
     out: Annotated[
-        str | None, Arg(convert=t.file_to_write, metavar="QRELS", file="write", also=(".log",))
+        str | None, t.Arg(convert=t.file_to_write, metavar="QRELS", file="write", also=(".log",))
     ] = None,
-    page: Annotated[str | None, Arg(convert=t.file_to_write, metavar="FILE", file="write")] = None,
+    page: t.NewFile = None,
     export: Annotated[
-        ToolFile | None, Arg(convert=_tasks, metavar="TOOL=FILE", file="write")
+        ToolFile | None, t.Arg(convert=_tasks, metavar="TOOL=FILE", file="write")
     ] = None,
     topics: t.Topics = None,
     text: t.Text = None,
     grades: Annotated[
-        dict[float, str] | None,
-        Arg(
-            convert=_grades,
-            metavar="LABEL[=NAME],...",
-            shown="those of --gains or --machine-qrels, or 0,1,2",
-        ),
+        dict[float, str] | None, t.Arg(convert=_grades, metavar="LABEL[=NAME],...")
     ] = None,
-    assessor: Annotated[str | None, Arg(metavar="NAME")] = None,
+    assessor: Annotated[str | None, t.Arg(metavar="NAME")] = None,
     holes: t.Holes = None,
-    strategy: Annotated[str | None, Arg(choices=STRATEGIES, shown="by the runs")] = None,
+    strategy: Annotated[str | None, t.Arg(choices=STRATEGIES, shown="by the runs")] = None,
     depth: Annotated[
         int | None,
-        Arg(
-            "places of each run that count",
-            t.places,
-            metavar="N|all",
-            shown=f"{t.POOL_DEPTH}, or all with --pool",
-        ),
+        t.Arg(convert=t.places, metavar="N|all", shown=f"{t.POOL_DEPTH}, or all with --pool"),
     ] = None,
     judged: Annotated[
-        list[str] | None, Arg(convert=_of_tool, metavar="QRELS", many="repeat", file="read")
+        list[str] | None, t.Arg(convert=_of_tool, metavar="QRELS", many="repeat", file="read")
     ] = None,
-    second_look: Annotated[int | None, Arg(convert=t.positive, metavar="N")] = None,
-    n_per_query: Annotated[
-        float | None, Arg(convert=t.number_or_share, metavar="N|SHARE", shown="all")
-    ] = None,
-    n_total: Annotated[
-        int | float | None, Arg(convert=t.number_or_share, metavar="N|SHARE")
-    ] = None,
-    only: Annotated[list[str] | None, Arg(convert=t.names, metavar="QID,...")] = None,
+    second_look: t.Count = None,
+    n_per_query: t.Budget = None,
+    n_total: t.Budget = None,
+    only: Annotated[list[str] | None, t.Arg(convert=t.names, metavar="QID,...")] = None,
     random_state: t.RandomState = 0,
     measure: t.Measures = t.SAMPLED_MEASURES,
     machine_qrels: t.MachineQrels = None,
@@ -112,19 +97,22 @@ def judge(
     export
         write tasks for label-studio, doccano, argilla or quepid
     grades
-        labels to choose from, below 0 for forbidden
+        labels to choose from, below 0 for forbidden (default: those of --gains or --machine-qrels,
+        or 0,1,2)
     assessor
         who judges; the log keeps it with each answer
     holes
         label that means pooled but not judged, such as unjudged-label=-1
     strategy
         what to judge first; see help strategies
+    depth
+        places of each run that count
     judged
         what is judged already: judgments or a log of an assessor, or TOOL=FILE; may be repeated
     second_look
         ask again about the most doubtful labels of --judged
     n_per_query
-        documents of each query, or their share, as in 0.2
+        documents of each query, or their share, as in 0.2 (default: all)
     n_total
         documents of a sample, or their share; queries with --unit query
     only

@@ -4,22 +4,21 @@ import os
 from typing import Annotated
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._parser import Arg
+from skfilterrank.cli._output import chosen_format, overwritten, refuse
+from skfilterrank.exceptions import InputError
 
 FORMATS = ("table", "csv", "json")
 
 
 def monitor(
-    saved: Annotated[str, Arg(metavar="THRESHOLD", file="read")],
+    saved: Annotated[str, t.Arg(metavar="THRESHOLD", file="read")],
     *,
-    run: Annotated[str | None, Arg(metavar="RUN", file="read")] = None,
-    qrels: Annotated[str | None, Arg(metavar="QRELS", file="read")] = None,
+    run: Annotated[str | None, t.Arg(metavar="RUN", file="read")] = None,
+    qrels: Annotated[str | None, t.Arg(metavar="QRELS", file="read")] = None,
     filter_scores: t.FilterScores = None,
-    state: Annotated[str | None, Arg(convert=t.file_to_write, metavar="FILE", file="write")] = None,
-    confidence_level: Annotated[
-        float | None, Arg(convert=t.share, metavar="P", shown="that of THRESHOLD")
-    ] = None,
-    queries_per_false_alarm: Annotated[int | None, Arg(convert=t.positive, metavar="N")] = None,
+    state: t.NewFile = None,
+    confidence_level: Annotated[float | None, t.Arg(convert=t.share, metavar="P")] = None,
+    queries_per_false_alarm: t.Count = None,
     allow_repeats: bool = False,
     gains: t.Gains = None,
     holes: t.Holes = None,
@@ -48,7 +47,7 @@ def monitor(
         file that keeps what was counted, for the next call; by default it stands beside
         THRESHOLD, with the ending .monitor.json
     confidence_level
-        confidence level of intervals and of the alarm
+        confidence level of intervals and of the alarm (default: that of THRESHOLD)
     queries_per_false_alarm
         least mean number of queries before a false alarm
     allow_repeats
@@ -63,38 +62,31 @@ def monitor(
     skfilterrank monitor safe.json --qrels tuesday.qrels --run tuesday.run
     skfilterrank monitor safe.json --run today.run
     """
-    from skfilterrank.cli._errors import refuse
     from skfilterrank.cli._inputs import Holes, load_threshold_of_runs
-    from skfilterrank.cli._output import chosen_format
     from skfilterrank.cli._thresholds import compare_scores, count_queries
-    from skfilterrank.exceptions import InputError
 
     if run is None:
         raise InputError("the scores to look at are missing. Name their run by --run.")
-    treated = Holes.of(holes, only=("unjudged_label", "predicted", "missing"), missing="drop")
+    only = ("unjudged_label", "predicted", "missing")
+    treated = Holes.of(holes, only=only, missing="drop")
     threshold = load_threshold_of_runs(saved, filter_scores)
     where = chosen_format(format, out, FORMATS), out
-    if qrels is None:
-        of_queries = (
-            *("state", "confidence_level", "queries_per_false_alarm"),
-            *("allow_repeats", "gains", "holes"),
-        )
-        refuse(of_queries, "is for judged queries. Name their judgments by --qrels.")
-        return compare_scores(threshold, saved, run, filter_scores, *where)
-    state = _state_of(saved, {"state": state, "run": run, "qrels": qrels, "out": out})
-    judged = {"qrels": qrels, "run": run, "column": filter_scores, "gains": gains, "holes": treated}
     begun = {
         "confidence_level": confidence_level,
         "queries_per_false_alarm": queries_per_false_alarm,
     }
+    if qrels is None:
+        of_queries = ("state", *begun, "allow_repeats", "gains", "holes")
+        refuse(of_queries, "is for judged queries. Name their judgments by --qrels.")
+        return compare_scores(threshold, saved, run, filter_scores, *where)
+    state = _state_of(saved, {"state": state, "run": run, "qrels": qrels, "out": out})
+    judged = {"qrels": qrels, "run": run, "column": filter_scores, "gains": gains, "holes": treated}
     return count_queries(threshold, saved, state, begun, allow_repeats, *where, **judged)
 
 
 def _state_of(saved, files):
     """Return the file of the state; where nobody names one, it is no other file of the command."""
     from skfilterrank.cli import command_parser
-    from skfilterrank.cli._errors import overwritten
-    from skfilterrank.exceptions import InputError
 
     if files["state"] is None:
         files["state"] = f"{os.path.splitext(saved)[0]}.monitor.json"

@@ -1,12 +1,15 @@
 """``skfilterrank rank-filter``: train models that rank and filter, and compare them."""
 
 import argparse
-from typing import Annotated
+from typing import Annotated, Literal
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._parser import Arg, similar
+from skfilterrank.cli._output import chosen_format, draw, print_sections, tell
+from skfilterrank.cli._parser import similar
+from skfilterrank.exceptions import InputError
 
 _K = 3
+_folds = t.numeric(int, "a whole number from 2 up", lambda value: 1 < value < 2**31)
 
 
 def _models(text):
@@ -22,26 +25,19 @@ def _models(text):
     return listed
 
 
-def _folds(text):
-    """Read a number of folds."""
-    return t.whole(text, 2, "a whole number from 2 up")
-
-
 def rank_filter(
-    train: Annotated[str, Arg(metavar="TRAIN", file="read")],
+    train: Annotated[str, t.Arg(metavar="TRAIN", file="read")],
     *,
-    test_data: Annotated[str | None, Arg(metavar="FILE", file="read")] = None,
-    cv: Annotated[int | None, Arg(convert=_folds, metavar="N")] = None,
-    models: Annotated[list[str] | None, Arg(convert=_models, metavar="A,B")] = None,
-    learner: Annotated[
-        str, Arg(choices=("auto", "linear", "trees", "blend"), metavar="NAME")
-    ] = "auto",
+    test_data: t.File = None,
+    cv: Annotated[int | None, t.Arg(convert=_folds, metavar="N")] = None,
+    models: Annotated[list[str] | None, t.Arg(convert=_models, metavar="A,B")] = None,
+    learner: Annotated[Literal["auto", "linear", "trees", "blend"], t.Arg(metavar="NAME")] = "auto",
     gains: t.Gains = None,
     cutting: t.Cutting,
     baseline: t.Baseline = None,
     columns: t.ColumnOptions,
-    save: t.Save = None,
-    out_run: t.Save = None,
+    save: t.NewFile = None,
+    out_run: t.NewFile = None,
     plot: t.Plot = None,
     format: Annotated[str | None, t.format_arg(*t.TABLES)] = None,
     out: t.Out = None,
@@ -68,18 +64,6 @@ def rank_filter(
         gain of each label, as Bad=-1,Good=1; or exp2
     baseline
         system to compare with (default: the best model's ranking)
-    label
-        column of the label
-    text
-        column with the text of the document
-    query_text
-        columns with texts of the query (default: guessed)
-    same
-        columns of document and query to be compared (default: guessed)
-    numeric
-        columns of numbers (default: all)
-    categorical
-        columns of categories (default: none)
     save
         save the best model, fitted on all of TRAIN, for apply
     out_run
@@ -89,12 +73,12 @@ def rank_filter(
     --------
     skfilterrank rank-filter train.csv --test-data test.csv --gains Bad=-1,Ok=1,Good=2
     """
+    from scipy.sparse import issparse
+
+    from skfilterrank.cli import _inputs
     from skfilterrank.cli import _rank_filter as work
-    from skfilterrank.cli._inputs import match_gains, unknown_labels
-    from skfilterrank.cli._output import chosen_format, draw, print_sections, tell
     from skfilterrank.cli._rows import check_ids, read_rows, write_lists
     from skfilterrank.cli._thresholds import chosen_measure, make_threshold, value_of
-    from skfilterrank.exceptions import InputError
     from skfilterrank.io import save_model
     from skfilterrank.metrics import rank_filter_report
     from skfilterrank.ranking import LOSSES
@@ -115,12 +99,15 @@ def rank_filter(
             f"--threshold {'none' if threshold is None else threshold}. Leave one out, or take "
             f"one of {', '.join(work.WITH_CURVE)}."
         )
-    trained = read_rows(train, columns.given())
-    work.check_learner(learner, trained, train)
+    trained = tested = read_rows(train, columns.given())
+    if learner == "linear" and issparse(trained.X):
+        raise InputError(
+            f"{train}: less than a tenth of the features differ from 0, and --learner linear needs "
+            "more of them. Take --learner trees."
+        )
     tell(f"{train}: {trained}")
     for line in trained.told_columns():
         tell(line)
-    tested = trained
     if test_data is not None:
         tested = read_rows(test_data, columns.given(), trained.settings)
         tell(f"{test_data}: {tested}")
@@ -128,9 +115,8 @@ def rank_filter(
     if out_run is not None:
         check_ids(tested, run_format, "--out-run FILE.csv or FILE.jsonl")
     labels = {train: trained.y, test_data or train: tested.y}
-    matched = match_gains(gains, labels)
-    if unknown := unknown_labels(gains, labels):
-        tell(f"labels with a gain that do not occur: {', '.join(unknown)}")
+    matched = _inputs.match_gains(gains, labels)
+    _inputs.tell_unknown(gains, labels)
     comparison = work.compared(
         models,
         trained,
@@ -141,8 +127,7 @@ def rank_filter(
         threshold=unfitted,
         measure=chosen.text,
         gains=matched,
-        random_state=random_state,
-        n_jobs=n_jobs,
+        **drawn,
     )
     best, scores, own = comparison.best, comparison.scores, comparison.own_baselines
     if threshold is None:
@@ -161,8 +146,8 @@ def rank_filter(
     if plot is not None:
         draw(comparison.models[best], plot, f"{best}, {train}")
         tell(f"picture: {plot}")
-    foot = []
-    if best in comparison.cv_scores:
+    is_best_known, foot = best in comparison.cv_scores, []
+    if is_best_known:
         value = value_of(comparison.cv_scores[best], chosen)
         foot.append(f"* best by cross-validation on {train}: {value:.3f}")
     if (certificate := getattr(comparison.models.get(best), "certificate_", None)) is not None:
@@ -176,7 +161,7 @@ def rank_filter(
         baseline=baseline,
         own_baselines=own,
     )
-    marked = best if best in comparison.cv_scores else None
+    marked = best if is_best_known else None
     section = work.report_section(
         report, models, k=places, best=marked, baseline=baseline, foot=foot
     )

@@ -3,11 +3,11 @@
 from typing import Annotated
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._parser import Arg
+from skfilterrank.cli._output import chosen_format, print_sections, refuse, tell
+from skfilterrank.exceptions import InputError
 
 CONFIDENCES = ("best_score", "score_gap", "score_std", "score_regression")
 RULES = ("ratio", "price", "subset", "harm")
-_Count = Annotated[int | None, Arg(convert=t.positive, metavar="N")]
 
 
 def threshold(
@@ -15,17 +15,17 @@ def threshold(
     runs: t.Runs,
     *,
     cutting: t.Cutting,
-    abstain: Annotated[str | None, Arg(choices=CONFIDENCES)] = None,
-    max_shown: _Count = None,
-    min_shown: _Count = None,
+    abstain: Annotated[str | None, t.Arg(choices=CONFIDENCES)] = None,
+    max_shown: t.Count = None,
+    min_shown: t.Count = None,
     filter_scores: t.FilterScores = None,
-    rule: Annotated[str | None, Arg(choices=RULES, shown="ratio")] = None,
-    clusters: Annotated[str | None, Arg(metavar="FILE", file="read")] = None,
-    machine_labels: Annotated[str | None, Arg(metavar="QRELS", file="read")] = None,
+    rule: Annotated[str | None, t.Arg(choices=RULES, shown="ratio")] = None,
+    clusters: t.File = None,
+    machine_labels: Annotated[str | None, t.Arg(metavar="QRELS", file="read")] = None,
     gains: t.Gains = None,
     holes: t.Holes = None,
-    save: t.Save = None,
-    html: Annotated[str | None, Arg(convert=t.page, metavar="REPORT", file="write")] = None,
+    save: t.NewFile = None,
+    html: t.Report = None,
     format: Annotated[str | None, t.format_arg(*t.TABLES)] = None,
     out: t.Out = None,
 ) -> None:
@@ -64,26 +64,8 @@ def threshold(
     """
     from sklearn.base import clone
 
-    from skfilterrank.cli._errors import refuse
-    from skfilterrank.cli._inputs import (
-        Holes,
-        gains_of_labels,
-        named_runs,
-        read_judgments,
-        read_scores,
-        with_other_labels,
-    )
-    from skfilterrank.cli._output import chosen_format, print_sections, tell
-    from skfilterrank.cli._thresholds import (
-        beside_machine,
-        chosen_measure,
-        fit_run,
-        machines_of,
-        make_threshold,
-        read_clusters,
-        thresholds_section,
-    )
-    from skfilterrank.exceptions import InputError
+    from skfilterrank.cli import _inputs
+    from skfilterrank.cli import _thresholds as work
     from skfilterrank.io import QrelsIndex
 
     if filter_scores is None:
@@ -94,15 +76,13 @@ def threshold(
             f"--filter-scores is for --threshold tune and for --risk, and --threshold is {how}. "
             "Leave one out."
         )
-    unfitted = make_threshold(
-        *(cutting, chosen_measure(cutting)),
-        abstain=abstain,
-        max_shown=max_shown,
-        min_shown=min_shown,
-        rule=rule,
+    places = {"max_shown": max_shown, "min_shown": min_shown}
+    unfitted = work.make_threshold(
+        cutting, work.chosen_measure(cutting), abstain=abstain, rule=rule, **places
     )
-    treated = Holes.of(holes, only=("unjudged_label", "predicted", "missing"), missing="drop")
-    named = named_runs(qrels, runs)
+    only = ("unjudged_label", "predicted", "missing")
+    treated = _inputs.Holes.of(holes, only=only, missing="drop")
+    named = _inputs.named_runs(qrels, runs)
     for option, path in (("save", save), ("html", html)):
         if path is not None and len(named) > 1:
             raise InputError(
@@ -111,30 +91,32 @@ def threshold(
             )
     by_machine = None
     if machine_labels is None:
-        judgments = read_judgments(qrels, gains, treated)
+        judgments = _inputs.read_judgments(qrels, gains, treated)
     else:
-        judgments, by_machine = beside_machine(qrels, machine_labels, gains, treated)
-    matched = gains_of_labels(judgments["label"], qrels, gains, treated)
+        judgments, by_machine = work.beside_machine(qrels, machine_labels, gains, treated)
+    matched = _inputs.gains_of_labels(judgments["label"], qrels, gains, treated)
     # Judgments that come later may hold labels that these do not.
-    unfitted.set_params(gains=with_other_labels(matched, gains))
-    index, machines = QrelsIndex(judgments), machines_of(judgments)
-    given = {"index": index, "machines": machines, "missing": treated.missing}
-    given |= {
-        "how": cutting.threshold,
+    unfitted.set_params(gains=_inputs.with_other_labels(matched, gains))
+    given = {
+        "index": QrelsIndex(judgments),
+        "machines": work.machines_of(judgments),
         "by_machine": by_machine,
-        "clusters": read_clusters(clusters),
+        "clusters": work.read_clusters(clusters),
+        "how": cutting.threshold,
+        "missing": treated.missing,
     }
     records = []
     for name, path in named.items():
-        fitted = clone(unfitted)
-        records.append(fit_run(fitted, *read_scores(path, filter_scores), name=name, **given))
+        fitted, scores = clone(unfitted), _inputs.read_scores(path, filter_scores)
+        records.append(work.fit_run(fitted, *scores, name=name, **given))
     if save is not None:
         fitted.save(save)
         tell(f"wrote {save}")
-    certificate = getattr(fitted, "certificate_", None)
+    certificate, foot = getattr(fitted, "certificate_", None), ""
     if html is not None and certificate is not None:
         certificate.to_html(path=html, notes={"Judgments": qrels, "Scores": runs[0]})
         tell(f"wrote {html}")
-    foot = f"\n{certificate}" if certificate is not None and len(named) == 1 else ""
-    section = thresholds_section(records, foot)
+    if certificate is not None and len(named) == 1:
+        foot = f"\n{certificate}"
+    section = work.thresholds_section(records, foot)
     print_sections([section], chosen_format(format, out, t.TABLES), out)

@@ -1,9 +1,8 @@
 """Differences between every two systems, tested, and written as a table."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from string import ascii_lowercase
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -25,7 +24,6 @@ from skfilterrank._lists.results import (
 )
 from skfilterrank._lists.system_pairs import (
     ALTERNATIVES,
-    PairFigures,
     Pairs,
     Settings,
     count_ties,
@@ -45,7 +43,7 @@ from skfilterrank.comparison._system_tests import (
 )
 from skfilterrank.exceptions import InputError, brief
 
-_SYMMETRIC = ("p_adjusted", "p_value")
+_OF_MATRIX = ("p_adjusted", "p_value", "difference", "effect_size", "low", "high")
 _OF_RUNS = (
     "values of systems: compare_systems(evaluate_runs(qrels, runs, 'ap')) for judgments and runs"
 )
@@ -234,24 +232,14 @@ class PairwiseComparison(Result):
         effect = self.effect_size if scores.greater_is_better else -self.effect_size
         behind = place[self.first] > place[self.second]
         turned = np.where(effect == 0, behind, effect < 0)
-        first = np.where(turned, self.second, self.first)
-        second = np.where(turned, self.first, self.second)
-        sign = np.where(turned, -1.0, 1.0)
-        names = np.array(scores.systems, dtype=object)
-        table = pd.DataFrame(
-            {
-                "first": names[first],
-                "second": names[second],
-                "difference": sign * self.difference + 0.0,
-                "low": np.where(turned, -self.high, self.low) + 0.0,
-                "high": np.where(turned, -self.low, self.high) + 0.0,
-                "effect_size": sign * self.effect_size + 0.0,
-                "p_value": self.p_value,
-                "p_adjusted": self.p_adjusted,
-                "significant": self.significant(alpha),
-            }
-        )
-        table = table.iloc[np.lexsort((place[second], place[first]))].reset_index(drop=True)
+        table = self.to_frame().drop(columns="n_tied").assign(significant=self.significant(alpha))
+        sides, ends = ["first", "second"], ["low", "high"]
+        table.loc[turned, sides] = table.loc[turned, sides[::-1]].to_numpy()
+        table.loc[turned, ends] = -table.loc[turned, ends[::-1]].to_numpy()
+        table.loc[turned, ["difference", "effect_size"]] *= -1.0
+        table[["difference", *ends, "effect_size"]] += 0.0
+        places = order[table["second"]], order[table["first"]]
+        table = table.iloc[np.lexsort(places)].reset_index(drop=True)
         if most is None:
             return table
         differs = table["significant"]
@@ -297,23 +285,14 @@ class PairwiseComparison(Result):
         DataFrame of shape (n_systems, n_systems)
             In the order of ``scores.systems``; NaN for pairs that were not compared.
         """
-        mirrored = {
-            "p_adjusted": self.p_adjusted,
-            "p_value": self.p_value,
-            "difference": -self.difference,
-            "effect_size": -self.effect_size,
-            "low": -self.high,
-            "high": -self.low,
-        }
-        if what not in mirrored:
-            known = ", ".join(map(repr, mirrored))
-            raise InputError(f"what must be one of {known}, got {brief(what)}.")
-        is_p = what in _SYMMETRIC
+        check_choice(what, "what", _OF_MATRIX)
+        is_p = what.startswith("p_")
         table = np.full((self.scores.n_systems,) * 2, np.nan)
         np.fill_diagonal(table, 1.0 if is_p else 0.0)
         table[self.first, self.second] = getattr(self, what)
         if not (is_p and self.alternative != "two-sided"):
-            table[self.second, self.first] = mirrored[what] + 0.0
+            mirrored = getattr(self, {"low": "high", "high": "low"}.get(what, what))
+            table[self.second, self.first] = (mirrored if is_p else -mirrored) + 0.0
         systems = pd.Index(self.scores.systems, name="system")
         return pd.DataFrame(table, index=systems, columns=systems.rename("other"))
 
@@ -445,25 +424,18 @@ def range_of(scores):
     return (least, greatest) if fits else (-np.inf, np.inf)
 
 
-class SystemTest(NamedTuple):
-    """A test of all pairs: ``function(values, pairs, settings) -> PairFigures``.
-
-    A family-wise test sees all systems in `values` and corrects for them by itself.
-    """
-
-    function: Callable[..., PairFigures]
-    is_family_wise: bool = False
-
-
+# Tests of all pairs: function(values, pairs, settings) -> PairFigures.
 TESTS = {
-    "t": SystemTest(paired_t),
-    "wilcoxon": SystemTest(wilcoxon_test),
-    "sign": SystemTest(sign_test),
-    "randomization": SystemTest(randomization_test),
-    "bootstrap": SystemTest(bootstrap_test),
-    "tukey": SystemTest(tukey_hsd_blocked, is_family_wise=True),
-    "randomized_tukey": SystemTest(randomized_tukey, is_family_wise=True),
+    "t": paired_t,
+    "wilcoxon": wilcoxon_test,
+    "sign": sign_test,
+    "randomization": randomization_test,
+    "bootstrap": bootstrap_test,
+    "tukey": tukey_hsd_blocked,
+    "randomized_tukey": randomized_tukey,
 }
+# Their p values are corrected for all pairs already.
+_FAMILY_WISE = ("tukey", "randomized_tukey")
 
 
 @suggests(
@@ -621,13 +593,13 @@ def compare_systems(
     if test is None:
         test = "sign" if scores.is_preference else "t"
     check_choice(test, "test", tuple(TESTS))
-    method = TESTS[test]
+    is_family_wise = test in _FAMILY_WISE
     check_correction(correction)
     alpha = check_share(alpha, "alpha")
     # P values of fewer resamples are too coarse.
     n_resamples = check_count(n_resamples, "n_resamples", least=100)
     check_choice(alternative, "alternative", ALTERNATIVES)
-    if method.is_family_wise and alternative != "two-sided":
+    if is_family_wise and alternative != "two-sided":
         raise InputError(
             f"alternative must be 'two-sided' for test={brief(test)}, which compares ranges and "
             f"knows no direction, got {brief(alternative)}: take test='t' or 'randomization'."
@@ -640,10 +612,10 @@ def compare_systems(
         pairs = Pairs.against(place, scores.n_systems)
     settings = Settings(alternative, 1 - alpha, n_resamples, random_state, verbose)
     values = merge_values(scores.values)
-    figures = method.function(values, pairs, settings)
+    figures = TESTS[test](values, pairs, settings)
     if figures.interval_of == "mean difference":
         figures = _cut(figures, range_of(scores))
-    correction = None if method.is_family_wise else correction
+    correction = None if is_family_wise else correction
     return PairwiseComparison(
         scores=scores,
         test=test,
@@ -657,7 +629,7 @@ def compare_systems(
         p_adjusted=adjust_p_values(figures.p_value, correction),
         n_tied=count_ties(values, pairs),
         title=TEST_TITLES[test],
-        is_family_wise=method.is_family_wise,
+        is_family_wise=is_family_wise,
     )
 
 

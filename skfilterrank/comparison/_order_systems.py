@@ -193,9 +193,11 @@ def order_systems(
         cells = scores.n_systems ** (2 if method == "mc4" else 1)
         bar = progress_bar(total=n_resamples, unit="resample", disable=not verbose, leave=False)
         with bar:
-            for rows in _blocks(n_resamples, cells):
-                ranks[rows] = _ranks(score(values, counts[rows].astype(np.float64), damping))
-                bar.update(rows.stop - rows.start)
+            size = max(1, _CELLS // cells)
+            for start in range(0, n_resamples, size):
+                some = counts[start : start + size].astype(np.float64)
+                ranks[start : start + size] = _ranks(score(values, some, damping))
+                bar.update(len(some))
         tail = (1 - confidence_level) / 2
         low = np.quantile(ranks, tail, axis=0, method="lower")
         high = np.quantile(ranks, 1 - tail, axis=0, method="higher")
@@ -258,12 +260,6 @@ def _majorities(values, system, counts):
     signs = (mine > values).astype(np.float64) - (mine < values)
     # Sums of whole numbers, exact.
     return np.sign(counts @ signs.T)
-
-
-def _blocks(n_rows, n_cells_of_row):
-    """Slices of rows that memory holds."""
-    size = max(1, _CELLS // n_cells_of_row)
-    return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
 def _ranks(scores):

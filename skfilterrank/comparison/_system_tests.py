@@ -1,7 +1,7 @@
 """Tests of every two systems: t, sign, Wilcoxon, randomization, bootstrap and Tukey's."""
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, wraps
 
 import numpy as np
 from scipy.interpolate import CubicSpline
@@ -28,39 +28,42 @@ from skfilterrank._lists.ties import ROUNDING_OF_MEANS, mean_tolerance
 from skfilterrank._lists.words import progress_bar
 
 
-def paired_t(values, pairs, settings) -> PairFigures:
+def _joined(test):
+    """Make a test that joins the figures which a function yields for blocks of pairs."""
+
+    @wraps(test)
+    def joined(values, pairs, settings) -> PairFigures:
+        return PairFigures.join(test(values, pairs, settings))
+
+    return joined
+
+
+@_joined
+def paired_t(values, pairs, settings):
     """Return the mean difference against what its standard error lets expect."""
     n_queries = values.shape[1]
-    parts = []
     for block in pair_blocks(pairs, 6 * n_queries, verbose=settings.verbose):
         rounding = rounding_errors(values, pairs[block])
         mean, deviation = mean_and_deviation(differences(values, pairs[block]), rounding)
-        p_value = t_p_value(
-            ratio(mean, deviation / np.sqrt(n_queries)), n_queries - 1, settings.alternative
-        )
+        t = ratio(mean, deviation / np.sqrt(n_queries))
+        p_value = _p_of_tails(stdtr(n_queries - 1, -t), stdtr(n_queries - 1, t), settings)
+        by_signs = without_spread_p(mean, n_queries, settings.alternative)
         low, high = t_interval(mean, deviation, n_queries, settings.confidence)
-        parts.append(
-            PairFigures(
-                # An infinite t is no evidence: two queries suffice for it.
-                p_value=np.where(
-                    deviation > 0,
-                    p_value,
-                    without_spread_p(mean, n_queries, settings.alternative),
-                ),
-                effect_size=ratio(mean, deviation),
-                low=low,
-                high=high,
-                effect_name="Cohen's d_z",
-            )
+        yield PairFigures(
+            # An infinite t is no evidence: two queries suffice for it.
+            p_value=np.where(deviation > 0, p_value, by_signs),
+            effect_size=ratio(mean, deviation),
+            low=low,
+            high=high,
+            effect_name="Cohen's d_z",
         )
-    return PairFigures.join(parts)
 
 
-def t_p_value(t, degrees_of_freedom, alternative):
-    """Chance of a t as far out as this."""
-    if alternative == "two-sided":
-        return np.minimum(2 * stdtr(degrees_of_freedom, -np.abs(t)), 1.0)
-    return stdtr(degrees_of_freedom, -t if alternative == "greater" else t)
+def _p_of_tails(at_least, at_most, settings):
+    """P value, from the chances of a statistic at least and at most as great as observed."""
+    if settings.alternative == "two-sided":
+        return np.minimum(2 * np.minimum(at_least, at_most), 1.0)
+    return at_least if settings.alternative == "greater" else at_most
 
 
 def t_interval(mean, deviation, n_queries, confidence):
@@ -75,37 +78,26 @@ _N_EXACT, _N_PATTERNS = 50, 13
 _N_WALSH = 50_000
 
 
-def sign_test(values, pairs, settings) -> PairFigures:
+@_joined
+def sign_test(values, pairs, settings):
     """Count the queries where first has the greater value, of those where the two differ."""
     n_queries = values.shape[1]
-    parts = []
     for block in pair_blocks(pairs, 6 * n_queries, verbose=settings.verbose):
         difference = differences(values, pairs[block])
         greater, less = (difference > 0).sum(axis=1), (difference < 0).sum(axis=1)
         decided = greater + less
         low, high = clopper_pearson(greater, decided, settings.confidence)
-        parts.append(
-            PairFigures(
-                p_value=binomial_p_value(greater, decided, settings.alternative),
-                effect_size=ratio((greater - less).astype(float), decided),
-                # A share s of the decided queries is an effect of s - (1 - s).
-                low=np.where(decided > 0, 2 * low - 1, 0.0),
-                high=np.where(decided > 0, 2 * high - 1, 0.0),
-                effect_name="net share of queries",
-                interval_of="effect",
-                smallest_p=smallest_flip_p(n_queries, settings.alternative),
-            )
+        chances = binom.sf(greater - 1, decided, 0.5), binom.cdf(greater, decided, 0.5)
+        yield PairFigures(
+            p_value=_p_of_tails(*chances, settings),
+            effect_size=ratio((greater - less).astype(float), decided),
+            # A share s of the decided queries is an effect of s - (1 - s).
+            low=np.where(decided > 0, 2 * low - 1, 0.0),
+            high=np.where(decided > 0, 2 * high - 1, 0.0),
+            effect_name="net share of queries",
+            interval_of="effect",
+            smallest_p=smallest_flip_p(n_queries, settings.alternative),
         )
-    return PairFigures.join(parts)
-
-
-def binomial_p_value(greater, decided, alternative):
-    """Chance of a count as far out, were both directions as likely; 1 where none is decided."""
-    at_least = binom.sf(greater - 1, decided, 0.5)
-    at_most = binom.cdf(greater, decided, 0.5)
-    if alternative == "two-sided":
-        return np.minimum(2 * np.minimum(at_least, at_most), 1.0)
-    return at_least if alternative == "greater" else at_most
 
 
 def clopper_pearson(successes, trials, confidence):
@@ -117,41 +109,34 @@ def clopper_pearson(successes, trials, confidence):
     return np.where(successes > 0, low, 0.0), np.where(failures > 0, high, 1.0)
 
 
-def wilcoxon_test(values, pairs, settings) -> PairFigures:
+@_joined
+def wilcoxon_test(values, pairs, settings):
     """Return ranks of the sizes of the differences, summed over those above 0."""
     n_queries = values.shape[1]
     numbers = max(10 * n_queries, 2 ** min(n_queries, _N_PATTERNS) // 2)
     if n_queries * (n_queries + 1) // 2 <= _N_WALSH:
         numbers = max(numbers, 2 * n_queries * (n_queries + 1))
-    parts = []
     for block in pair_blocks(pairs, numbers, verbose=settings.verbose):
         difference = merged_differences(values, pairs[block])
-        ranks = ranks_of_size(difference)
+        # Mid-ranks of the sizes among those that are not 0; else 0.
+        size = np.abs(difference)
+        n_zero = (size == 0).sum(axis=1, keepdims=True)
+        ranks = np.where(size > 0, rankdata(size, axis=1) - n_zero, 0.0)
         total = ranks.sum(axis=1)
         above = np.where(difference > 0, ranks, 0.0).sum(axis=1)
         low, high = hodges_lehmann_interval(difference, settings.confidence)
-        parts.append(
-            PairFigures(
-                p_value=_signed_rank_p_value(ranks, above, total, settings.alternative),
-                effect_size=ratio(2 * above - total, total),
-                low=low,
-                high=high,
-                effect_name="rank-biserial correlation",
-                interval_of="pseudo-median",
-                smallest_p=smallest_flip_p(n_queries, settings.alternative),
-            )
+        yield PairFigures(
+            p_value=_signed_rank_p_value(ranks, above, total, settings),
+            effect_size=ratio(2 * above - total, total),
+            low=low,
+            high=high,
+            effect_name="rank-biserial correlation",
+            interval_of="pseudo-median",
+            smallest_p=smallest_flip_p(n_queries, settings.alternative),
         )
-    return PairFigures.join(parts)
 
 
-def ranks_of_size(difference):
-    """Mid-rank of the size of each difference among those of its pair that are not 0; else 0."""
-    size = np.abs(difference)
-    n_zero = (size == 0).sum(axis=1, keepdims=True)
-    return np.where(size > 0, rankdata(size, axis=1) - n_zero, 0.0)
-
-
-def _signed_rank_p_value(ranks, above, total, alternative):
+def _signed_rank_p_value(ranks, above, total, settings):
     """Exact where scipy's is exact, else from the normal distribution with ties corrected for."""
     n_queries = ranks.shape[1]
     # The sum of the squares of the ranks holds the correction for ties and zeros.
@@ -169,11 +154,7 @@ def _signed_rank_p_value(ranks, above, total, alternative):
             sums = ranks[~untied] @ (sign_patterns(n_queries).T > 0).astype(float)
             at_most[~untied] = (sums <= above[~untied, None]).mean(axis=1)
             at_least[~untied] = (sums >= above[~untied, None]).mean(axis=1)
-    if alternative == "two-sided":
-        p_value = np.minimum(2 * np.minimum(at_least, at_most), 1.0)
-    else:
-        p_value = at_least if alternative == "greater" else at_most
-    return np.where(total > 0, p_value, 1.0)
+    return np.where(total > 0, _p_of_tails(at_least, at_most, settings), 1.0)
 
 
 def signed_rank_distribution(n_queries):
@@ -241,13 +222,15 @@ def randomization_test(values, pairs, settings) -> PairFigures:
     centered = values - np.median(values, axis=0)
     is_exact = n_queries < 63 and 2**n_queries <= settings.n_resamples
     n_resamples = 2**n_queries if is_exact else settings.n_resamples
-    blocks = _all_signs(n_queries) if is_exact else _random_signs(n_queries, settings)
+    starts = _starts(n_resamples, n_queries)
+    generator = settings.generator()
     count = np.zeros(len(pairs), dtype=np.int64)
-    n_blocks = len(_starts(n_resamples, n_queries))
-    bar = progress_bar(
-        blocks, desc="resamples", total=n_blocks, disable=not settings.verbose, leave=None
-    )
-    for signs in bar:
+    for start in progress_bar(starts, desc="resamples", disable=not settings.verbose, leave=None):
+        stop = min(start + starts.step, n_resamples)
+        if is_exact:
+            signs = sign_patterns(n_queries, start, stop)
+        else:
+            signs = 2.0 * generator.integers(2, size=(stop - start, n_queries)) - 1.0
         count += _count_as_extreme(centered, signs, pairs, settings.alternative)
     if is_exact:
         smallest = smallest_flip_p(n_queries, settings.alternative)
@@ -285,30 +268,14 @@ def _starts(n_resamples, n_queries):
     return range(0, n_resamples, max(1, min(512, 2**22 // n_queries)))
 
 
-def _all_signs(n_queries):
-    """Yield every pattern of signs, some at a time."""
-    starts = _starts(2**n_queries, n_queries)
-    for start in starts:
-        yield sign_patterns(n_queries, start, min(start + starts.step, 2**n_queries))
-
-
-def _random_signs(n_queries, settings):
-    """Random patterns of signs, some at a time."""
-    generator = settings.generator()
-    starts = _starts(settings.n_resamples, n_queries)
-    for start in starts:
-        size = (min(starts.step, settings.n_resamples - start), n_queries)
-        yield 2.0 * generator.integers(2, size=size) - 1.0
-
-
 # Threads that share products this small wait for each other: 15 times the time on a busy machine.
 @limit_threads(limits=1, user_api="blas")
-def bootstrap_test(values, pairs, settings) -> PairFigures:
+@_joined
+def bootstrap_test(values, pairs, settings):
     """Studentized mean difference against that of resampled queries, shifted to no difference."""
     n_queries = values.shape[1]
     counts = draw_resamples(n_queries, settings.n_resamples, settings.random_state)
     smallest = 1 / (settings.n_resamples + 1)
-    parts = []
     starts = _starts(settings.n_resamples, n_queries)
     numbers = 3 * settings.n_resamples + 6 * n_queries
     for block in pair_blocks(pairs, numbers, verbose=settings.verbose):
@@ -320,9 +287,8 @@ def bootstrap_test(values, pairs, settings) -> PairFigures:
         resampled = np.empty((len(mean), settings.n_resamples))
         for start in starts:
             some = slice(start, start + starts.step)
-            resampled[:, some] = _studentized(
-                shifted, counts[some].astype(np.float64), rounding[:, None]
-            )
+            drawn = counts[some].astype(np.float64)
+            resampled[:, some] = _studentized(shifted, drawn, rounding[:, None])
         sizes = np.abs(resampled)
         # The interval that belongs to the two-sided test: it leaves out 0 where that rejects.
         place = int(np.ceil(settings.confidence * settings.n_resamples * (1 - 1e-12))) - 1
@@ -333,24 +299,20 @@ def bootstrap_test(values, pairs, settings) -> PairFigures:
             resampled, observed = sizes, np.abs(observed)
         elif settings.alternative == "less":
             resampled, observed = -resampled, -observed
-        at_least = observed - ROUNDING_OF_MEANS * np.where(
-            np.isinf(observed), 0, 1 + np.abs(observed)
-        )
+        sizes = np.where(np.isinf(observed), 0, 1 + np.abs(observed))
+        at_least = observed - ROUNDING_OF_MEANS * sizes
         p_value = (np.count_nonzero(resampled >= at_least[:, None], axis=1) + 1) * smallest
         by_signs = without_spread_p(mean, n_queries, settings.alternative)
-        parts.append(
-            PairFigures(
-                # The observed values count as a resample: a p value of 0 would stay 0 however many
-                # pairs it is corrected for.
-                p_value=np.where(deviation > 0, p_value, np.maximum(p_value, by_signs)),
-                effect_size=ratio(mean, deviation),
-                low=mean - width,
-                high=mean + width,
-                effect_name="Cohen's d_z",
-                smallest_p=smallest,
-            )
+        yield PairFigures(
+            # The observed values count as a resample: a p value of 0 would stay 0 however many
+            # pairs it is corrected for.
+            p_value=np.where(deviation > 0, p_value, np.maximum(p_value, by_signs)),
+            effect_size=ratio(mean, deviation),
+            low=mean - width,
+            high=mean + width,
+            effect_name="Cohen's d_z",
+            smallest_p=smallest,
         )
-    return PairFigures.join(parts)
 
 
 def _studentized(shifted, counts, rounding=0.0):
@@ -372,12 +334,6 @@ _KNOTS = 1500
 # Beyond this a range of normal variables has no chance that a float64 p value could show.
 _WIDEST = 40.0
 _BLOCK = 2**12
-
-
-@lru_cache(maxsize=32)
-def studentized_range(n_means: int, degrees_of_freedom: int) -> "StudentizedRange":
-    """Return the distribution; made once for designs that come again and again."""
-    return StudentizedRange(n_means, degrees_of_freedom)
 
 
 class StudentizedRange:
@@ -411,6 +367,10 @@ class StudentizedRange:
         while self.sf(np.array([high]))[0] > p:
             high *= 2
         return brentq(lambda q: self.sf(np.array([q]))[0] - p, 0.0, high, xtol=1e-10)
+
+
+# Designs come again and again.
+studentized_range = lru_cache(maxsize=32)(StudentizedRange)
 
 
 def _log_tail_of_range(n_means):

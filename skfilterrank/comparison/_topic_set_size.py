@@ -1,114 +1,19 @@
 """Number of queries that are needed to detect a difference between systems."""
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from skfilterrank._lists.checks import (
-    as_list,
-    check_choice,
-    check_count,
-    is_finite_number,
-    is_whole_number,
-)
-from skfilterrank._lists.resamples import seeds_of
+from skfilterrank._lists.checks import check_number, check_share
 from skfilterrank._lists.results import Result, spread_places
-from skfilterrank._lists.system_pairs import Pairs, mean_and_deviation
-from skfilterrank._lists.ties import mean_tolerance
-from skfilterrank.comparison._system_scores import SystemScores, known_places
+from skfilterrank.comparison._system_scores import SystemScores
 from skfilterrank.comparison._system_tests import residual_mean_square
 from skfilterrank.exceptions import InputError, brief
 
-_BLOCK_NUMBERS = 2**20
-# scipy before 1.14 divides by zero on its way to some tails.
-_of_tails = np.errstate(divide="ignore")
-
-
-@_of_tails
-def paired_power(n_queries, difference, variance, alpha):
-    """Power of the two-sided paired t test, `variance` being that of the paired differences."""
-    n = np.asarray(n_queries, dtype=np.float64)
-    shift = np.sqrt(n * difference**2 / variance)
-    critical = stats.t.isf(alpha / 2, n - 1)
-    near = stats.nct.sf(critical, n - 1, shift)
-    far = stats.nct.cdf(-critical, n - 1, np.minimum(shift, 4))
-    # The far tail adds nothing but where power is near alpha, and loses digits elsewhere.
-    return _settled(near + np.where(shift < 4, far, 0.0), shift**2)
-
-
-@_of_tails
-def anova_power(n_queries, difference, variance, alpha, n_systems, *, blocked):
-    """Power of the F test when best and worst of the systems differ by `difference`.
-
-    All other systems lie half way between: of all layouts, the one with the least power. `variance`
-    is that of a value about its system's mean; of what queries leave unexplained, if blocked.
-    """
-    n = np.asarray(n_queries, dtype=np.float64)
-    numerator = n_systems - 1
-    denominator = numerator * (n - 1) if blocked else n_systems * (n - 1)
-    noncentrality = n * difference**2 / (2 * variance)
-    critical = stats.f.isf(alpha, numerator, denominator)
-    power = stats.ncf.sf(critical, numerator, denominator, noncentrality)
-    return _settled(power, noncentrality)
-
-
-def smallest_n(power_at, power, most):
-    """Smallest number of queries whose power is at least `power`; None above `most`."""
-    low, high = 1, 2
-    while power_at(high) < power:
-        if high >= most:
-            return None
-        low, high = high, min(2 * high, most)
-    while high - low > 1:
-        middle = (low + high) // 2
-        if power_at(middle) < power:
-            low = middle
-        else:
-            high = middle
-    return high
-
-
-def simulated_power(residuals, difference, alpha, n_max, n_trials, generator):
-    """Return the share of trials in which the paired t test is significant, for 2 to n_max queries.
-
-    Parameters: `residuals` of shape (n_pairs, n_queries), differences of pairs without their mean.
-    A trial draws a pair, then queries with replacement; the trial of n + 1 queries is that of n
-    and one more, so that the curve has little noise between neighbours.
-    """
-    n_pairs, n_pilot = residuals.shape
-    n = np.arange(2, n_max + 1)
-    critical = stats.t.isf(alpha / 2, n - 1)
-    scale = np.abs(residuals).max() + difference
-    n_significant = np.zeros(len(n), dtype=np.int64)
-    size = max(1, _BLOCK_NUMBERS // n_max)
-    for start in range(0, n_trials, size):
-        n_here = min(size, n_trials - start)
-        pair = generator.integers(n_pairs, size=n_here)
-        # Either system of the pair is as likely to be the better one.
-        sign = generator.choice([-1.0, 1.0], size=n_here)
-        drawn = generator.integers(n_pilot, size=(n_here, n_max))
-        x = residuals[pair[:, np.newaxis], drawn] * sign[:, np.newaxis]
-        total, squares = np.cumsum(x, axis=1)[:, 1:], np.cumsum(x * x, axis=1)[:, 1:]
-        mean = total / n
-        deviation = np.sqrt(np.maximum(squares - n * mean**2, 0.0) / (n - 1))
-        # Draws of one and the same query show no variation, and are no evidence.
-        varied = deviation > 1e-7 * scale
-        t = np.abs(mean + difference) * np.sqrt(n)
-        n_significant += np.count_nonzero(varied & (t >= critical * deviation), axis=0)
-    return n_significant / n_trials
-
-
-def _settled(power, noncentrality):
-    """Power in [0, 1]; 1 where scipy returns NaN for a very large shift."""
-    return np.where(np.isnan(power) & (noncentrality > 100), 1.0, np.clip(power, 0.0, 1.0))
-
-
-DESIGNS = ("paired", "anova", "blocked_anova")
-METHODS = ("formula", "simulation")
 _MOST = 10**7
-_MOST_SIMULATED = 10**4
 _SHOWN = 12
 
 
@@ -122,9 +27,6 @@ class TopicSetSize(Result):
     difference: float
     variance: float
     alpha: float
-    design: str
-    method: str
-    n_systems: int
     sizes: np.ndarray
     powers: np.ndarray
 
@@ -139,15 +41,10 @@ class TopicSetSize(Result):
         )
 
     def _head(self):
-        what = {
-            "paired": "paired t test",
-            "anova": f"one-way ANOVA of {self.n_systems} systems",
-            "blocked_anova": f"ANOVA of {self.n_systems} systems with queries as blocks",
-        }[self.design]
         return (
             f"{self.n_queries} queries detect a difference of {self.difference:g} with power "
             f"{self.power:.3f} (wanted: {self.target_power:g}).\n"
-            f"{what}, alpha = {self.alpha:g}, variance {self.variance:.4g}, by {self.method}"
+            f"paired t test, alpha = {self.alpha:g}, variance {self.variance:.4g}"
         )
 
     def _table(self):
@@ -165,14 +62,8 @@ def topic_set_size(
     measure: str | None = None,
     difference: float,
     variance: float | None = None,
-    pair: tuple[str, str] | None = None,
     power: float = 0.8,
     alpha: float = 0.05,
-    method: str = "formula",
-    design: str = "paired",
-    n_systems: int | None = None,
-    n_resamples: int = 10_000,
-    random_state=None,
 ) -> TopicSetSize:
     """Compute how many topics a test collection needs to detect a difference between systems.
 
@@ -187,34 +78,14 @@ def topic_set_size(
         Which measure, where `scores` has several.
     difference : float
         Difference of two systems' means that is to be detected, greater than 0, in the unit of the
-        measure. For the two ANOVA designs: of the best and the worst system.
+        measure.
     variance : float, default=None
-        Instead of `scores`. For "paired": variance of the differences of two systems over queries.
-        For "anova": of the values of a system over queries. For "blocked_anova": what is left of
-        that when the means of queries are taken out.
-    pair : (str, str), default=None
-        Names of two systems of `scores` of which the variance of the differences is taken; None
-        pools all pairs. For "paired" only.
+        Instead of `scores`: variance of the differences of two systems over queries.
     power : float, default=0.8
         Wanted chance of a significant result, between `alpha` and 1.
     alpha : float, default=0.05
         Level of significance, between 0 and 1. Where many pairs are to be compared, give the level
         of one of them, such as 0.05 divided by their number.
-    method : {"formula", "simulation"}, default="formula"
-        "formula" takes values as normal and reads power off the noncentral t or F distribution.
-        "simulation" draws queries of the pilot with replacement and runs the paired t test on
-        them, which keeps the shape of the differences; it needs `scores` and "paired".
-    design : {"paired", "anova", "blocked_anova"}, default="paired"
-        "paired": two systems on the same topics, paired two-sided t test. "anova": Sakai's design
-        for `n_systems` systems by one-way analysis of variance, which makes no use of the topics'
-        being the same. "blocked_anova": the same with topics as blocks.
-    n_systems : int, default=None
-        Number of systems that the ANOVA is for, at least 2. None: as many as in `scores`.
-    n_resamples : int, default=10000
-        Number of simulated experiments, at least 100. The standard error of a power of 0.8 is
-        0.004 with 10,000.
-    random_state : int, RandomState or None, default=None
-        Source of the simulation. Pass an int for results that can be repeated.
 
     Returns
     -------
@@ -230,13 +101,9 @@ def topic_set_size(
         difference : float
             Difference to be found, in the unit of the measure.
         variance : float
-            Variance that was reckoned with; of what, `design` says.
+            Variance of the differences that was reckoned with.
         alpha : float
             Level of significance.
-        design, method : str
-            As given.
-        n_systems : int
-            Number of systems of the design; 2 if it is "paired".
         sizes : ndarray of int
             Numbers of queries of the power curve, ascending; `n_queries` is among them.
         powers : ndarray of float64, of the shape of `sizes`
@@ -246,8 +113,8 @@ def topic_set_size(
     ------
     ValueError
         If a number is out of its range; neither or both of `scores` and `variance` are given; the
-        pilot has one query or its differences do not vary; a pair is unknown; an option does not
-        go with the design; or more than 10,000,000 queries (10,000 to simulate) would be needed.
+        pilot has one query or its differences do not vary; or more than 10,000,000 queries would
+        be needed.
 
     See Also
     --------
@@ -256,21 +123,11 @@ def topic_set_size(
 
     Notes
     -----
-    Paired: with n queries t has n - 1 degrees of freedom and noncentrality
-    ``difference * sqrt(n / variance)``; both tails count. The variance pooled over all pairs is
-    twice the residual mean square of the two-way layout of systems and queries.
-
-    ANOVA (Sakai 2016): of all means whose best and worst differ by d, power is least when all
-    others lie half way. The noncentrality of F is then ``n d**2 / (2 variance)``, its degrees of
-    freedom m - 1 and m (n - 1), or (m - 1)(n - 1) with blocks. The variance is that of a system's
-    values, pooled over systems, or the residual mean square with blocks. A significant F says that
-    the systems differ, not which.
-
-    Simulation: differences of a pair lose their mean, are stretched by ``sqrt(n / (n - 1))`` to
-    have the unbiased variance, and get `difference` instead. Each trial takes a random pair (and
-    direction) and adds query by query, so that powers for neighbouring numbers of queries come
-    from the same draws; the answer is the number from which on no simulated power is below the
-    wanted one, up to the end of the curve. A draw without variation counts as not significant.
+    The test is the two-sided paired t test of two systems on the same topics, of values that are
+    taken as normal: with n queries t has n - 1 degrees of freedom and noncentrality
+    ``difference * sqrt(n / variance)``; both tails count. The variance is pooled over all pairs of
+    the pilot: twice the residual mean square of the two-way layout of systems and queries. Select
+    two of them, ``scores.select(systems=[...])``, for the variance of one pair.
 
     A variance estimated from few pilot queries is itself uncertain: that of one pair on 10 queries
     is less than half the true one once in eight times (normal differences), and so is the answer.
@@ -290,148 +147,68 @@ def topic_set_size(
     >>> size.n_queries, round(size.power, 3)
     (29, 0.805)
     """
-    check_choice(method, "method", METHODS)
-    check_choice(design, "design", DESIGNS)
-    _check_range("difference", difference, 0, np.inf)
-    difference = float(difference)
-    _check_range("alpha", alpha, 0, 1)
-    _check_range("power", power, alpha, 1, low_name="alpha")
-    alpha, power = float(alpha), float(power)
+    difference = check_number(difference, "difference", above=0)
+    alpha, power = check_share(alpha, "alpha"), check_share(power, "power")
+    if power <= alpha:
+        raise InputError(f"power must be greater than alpha = {alpha:g}, got {brief(power)}.")
     if (scores is None) == (variance is None):
         raise InputError(
             "give either scores of a pilot or variance=, got "
             f"{'neither' if scores is None else 'both'}."
         )
-    if scores is not None:
-        scores = SystemScores.of(scores, measure, least=(2, 2))
-    n_systems = _check_n_systems(n_systems, scores, design)
-    if pair is not None and (scores is None or design != "paired"):
-        raise InputError("pair names two systems of scores, for design='paired': leave it out.")
-    if method == "simulation" and (scores is None or design != "paired"):
-        raise InputError(
-            "method='simulation' draws from the queries of a pilot and runs paired t tests: give "
-            "scores and design='paired', or take method='formula'."
-        )
     if scores is None:
-        variance = _check_range("variance", variance, 0, np.inf)
+        variance = check_number(variance, "variance", above=0)
     else:
-        variance = _pilot_variance(scores, design, pair)
+        variance = _pilot_variance(SystemScores.of(scores, measure, least=(2, 2)))
 
     def power_at(n):
-        if design == "paired":
-            return paired_power(n, difference, variance, alpha)
-        blocked = design == "blocked_anova"
-        return anova_power(n, difference, variance, alpha, n_systems, blocked=blocked)
+        return paired_power(n, difference, variance, alpha)
 
-    n_queries = smallest_n(power_at, power, _MOST)
-    if method == "simulation":
-        n_resamples = check_count(n_resamples, "n_resamples", least=100)
-        residuals = _residuals(scores, pair)
-        n_queries, sizes, powers = _simulate(
-            residuals, difference, alpha, power, n_queries, n_resamples, random_state
-        )
-    elif n_queries is None:
-        raise _too_many(difference, _MOST)
-    else:
-        sizes = np.union1d(np.linspace(2, 2 * n_queries, 60).round().astype(int), n_queries)
-        powers = power_at(sizes)
+    # Doubling keeps away from needless numbers of queries, of which scipy knows no power.
+    most = 2
+    while power_at(most) < power:
+        if most == _MOST:
+            raise InputError(
+                f"more than {_MOST:,} queries would be needed to detect a difference of "
+                f"{difference:g}: give a greater difference."
+            )
+        most = min(2 * most, _MOST)
+    n_queries = 2 + bisect_left(range(2, most), power, key=power_at)
+    sizes = np.union1d(np.linspace(2, 2 * n_queries, 60).round().astype(int), n_queries)
+    powers = power_at(sizes)
     return TopicSetSize(
         n_queries=n_queries,
         power=float(powers[np.searchsorted(sizes, n_queries)]),
-        target_power=float(power),
-        difference=float(difference),
-        variance=float(variance),
-        alpha=float(alpha),
-        design=design,
-        method=method,
-        n_systems=n_systems,
+        target_power=power,
+        difference=difference,
+        variance=variance,
+        alpha=alpha,
         sizes=sizes,
         powers=powers,
     )
 
 
-def _simulate(residuals, difference, alpha, power, n_guess, n_trials, random_state):
-    """Return the number of queries from which on power suffices, and the curve it was read off."""
-    seed = seeds_of(random_state)
-    n_max = _MOST_SIMULATED + 1 if n_guess is None else max(2 * n_guess, 20)
-    while n_max <= _MOST_SIMULATED:
-        generator = np.random.default_rng(seed)
-        powers = simulated_power(residuals, difference, alpha, n_max, n_trials, generator)
-        short = np.flatnonzero(powers < power)
-        first = short[-1] + 1 if len(short) else 0
-        # In the first three quarters of the curve: what follows shows that power stays.
-        if first <= 0.75 * len(powers):
-            return int(first) + 2, np.arange(2, n_max + 1), powers
-        n_max *= 2
-    raise _too_many(difference, _MOST_SIMULATED)
+# scipy before 1.14 divides by zero on its way to some tails.
+@np.errstate(divide="ignore")
+def paired_power(n_queries, difference, variance, alpha):
+    """Power of the two-sided paired t test, `variance` being that of the paired differences."""
+    n = np.asarray(n_queries, dtype=np.float64)
+    shift = np.sqrt(n * difference**2 / variance)
+    critical = stats.t.isf(alpha / 2, n - 1)
+    near = stats.nct.sf(critical, n - 1, shift)
+    far = stats.nct.cdf(-critical, n - 1, np.minimum(shift, 4))
+    # The far tail adds nothing but where power is near alpha, and loses digits elsewhere.
+    power = near + np.where(shift < 4, far, 0.0)
+    # scipy returns NaN for a very large shift.
+    return np.where(np.isnan(power) & (shift > 10), 1.0, np.clip(power, 0.0, 1.0))
 
 
-def _pilot_variance(scores, design, pair):
-    """Variance of the design, estimated from the pilot; it must not be 0."""
-    if design == "anova":
-        _, deviation = mean_and_deviation(scores.values)
-        variance = float(np.mean(deviation**2))
-    elif pair is not None:
-        variance = float(np.mean(_residuals(scores, pair) ** 2))
-    else:
-        variance, _ = residual_mean_square(scores.values)
-        variance *= 2 if design == "paired" else 1
+def _pilot_variance(scores):
+    """Variance of the differences of two systems, pooled over all pairs; it must not be 0."""
+    variance = 2 * residual_mean_square(scores.values)[0]
     if variance == 0:
         raise InputError(
             "scores vary by nothing but constants between systems, and any number of queries from "
             "2 would do: a pilot of more queries is needed, or give variance= a number."
         )
     return variance
-
-
-def _residuals(scores, pair):
-    """Differences of pairs without their mean, with the unbiased variance as mean square."""
-    if pair is None:
-        pairs = Pairs.all(scores.n_systems)
-    else:
-        pairs = Pairs(*np.array(_places(scores, pair))[:, np.newaxis])
-    residual = scores.values - scores.values.mean(axis=1, keepdims=True)
-    residual = residual[pairs.first] - residual[pairs.second]
-    residual[np.abs(residual) <= mean_tolerance(scores.values)] = 0.0
-    return residual * np.sqrt(scores.n_queries / (scores.n_queries - 1))
-
-
-def _places(scores, pair):
-    """Return places of the two systems of a pair."""
-    names = list(map(str, as_list(pair, "pair", "two names")))
-    if len(names) != 2 or names[0] == names[1]:
-        raise InputError(f"pair must name two systems, got {brief(pair)}.")
-    return known_places(names, scores.systems, "pair")
-
-
-def _check_n_systems(n_systems, scores, design):
-    """Number of systems of the design."""
-    if design == "paired":
-        if n_systems is not None and not (is_whole_number(n_systems) and n_systems == 2):
-            raise InputError(
-                f"n_systems={brief(n_systems)} does not go with design='paired', which is for 2: "
-                "take design='anova', or divide alpha by the number of pairs."
-            )
-        return 2
-    if n_systems is None:
-        if scores is None:
-            raise InputError(f"n_systems must be given for design={brief(design)} without scores.")
-        return scores.n_systems
-    return check_count(n_systems, "n_systems", least=2)
-
-
-def _check_range(name, value, low, high, *, low_name=None) -> float:
-    """A number between two others, which it is not."""
-    if not is_finite_number(value) or not low < value < high:
-        least = f"{low_name} = {low:g}" if low_name else f"{low:g}"
-        between = f"greater than {least}" + (f" and below {high:g}" if np.isfinite(high) else "")
-        raise InputError(f"{name} must be a finite number {between}, got {brief(value)}.")
-    return value
-
-
-def _too_many(difference, most):
-    return InputError(
-        f"more than {most:,} queries would be needed to detect a difference of {difference:g}: "
-        "give a greater difference"
-        + (", or take method='formula'." if most == _MOST_SIMULATED else ".")
-    )

@@ -6,7 +6,7 @@ import pandas as pd
 from skfilterrank._files.files import decode, is_path, parse_json, read_bytes, source_name
 from skfilterrank._files.named_runs import name_of_path
 from skfilterrank._files.tables import records_of, restored
-from skfilterrank.exceptions import FileFormatError, InputError, brief
+from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
 
 # Lines that trec_eval prints beside its measures: counts of documents and queries, and texts.
 _COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "relstring")
@@ -58,11 +58,8 @@ def _read_csv(text, name):
             raise FileFormatError(
                 f"{len(row)} columns where the header has {len(header)}.", name, line
             )
-        values = {
-            measure: _number(text or np.nan, measure, name, line)
-            for measure, text in zip(header[2:], row[2:])
-        }
-        yield line, restored(row[0]), restored(row[1]), values
+        values = dict(zip(header[2:], row[2:]))
+        yield line, restored(row[0]), restored(row[1]), _numbers(values, name, line)
 
 
 def _read_json(lines, name):
@@ -72,51 +69,39 @@ def _read_json(lines, name):
             continue
         try:
             record = parse_json(text)
-            run, queries = record["run"], record["queries"]
-            rows = [(qid, dict(row)) for qid, row in queries.items()]
-        except InputError as error:
+            run, rows = record["run"], [(qid, dict(row)) for qid, row in record["queries"].items()]
+        except (InputError, KeyError, TypeError, AttributeError, ValueError) as error:
+            why = f"not a JSON object ({error}); " if isinstance(error, InputError) else ""
             raise FileFormatError(
-                f"not a JSON object ({error}); {_WRITTEN_BY} json, a run on each line.", name, line
-            ) from None
-        except (KeyError, TypeError, AttributeError, ValueError):
-            raise FileFormatError(
-                'expected "run": NAME and "queries": {qid: {MEASURE: value}}: write values of '
-                "every query with evaluate --per-query --format json.",
+                f'{why}expected {{"run": NAME, "queries": {{qid: {{MEASURE: value}}}}}} on each '
+                "line: write values of every query with evaluate --per-query --format json.",
                 name,
                 line,
             ) from None
         for qid, row in rows:
-            yield (
-                line,
-                run,
-                qid,
-                {
-                    measure: _number(np.nan if value is None else value, measure, name, line)
-                    for measure, value in row.items()
-                },
-            )
+            yield line, run, qid, _numbers(row, name, line)
 
 
 def _read_trec(lines, name, nameless):
     """Read lines measure, query, value; the line "runid all NAME" ends the queries of a run."""
     queries, is_empty = {}, True
-    for line, text in enumerate([*lines, None], 1):
-        # The end of the file ends a run without a name.
-        parts = ["runid", "all", nameless] if text is None else text.split(None, 2)
+    # The end of the file ends a run without a name.
+    for line, text in enumerate([*lines, f"runid all {nameless}"], 1):
+        # Only the name of a run may have blanks in it.
+        parts = text.split(None, 2 if text.split()[:1] == ["runid"] else -1)
         if not parts:
             continue
-        # Only the name of a run may have blanks in it.
-        if len(parts) != 3 or (parts[0] != "runid" and len(text.split()) != 3):
+        if len(parts) != 3:
             raise FileFormatError(
-                f"{len(text.split())} columns where there should be 3 (measure, query, value); "
+                f"{len(parts)} columns where there should be 3 (measure, query, value); "
                 f"{_WRITTEN_BY} csv, json or trec, or trec_eval -q.",
                 name,
                 line,
             )
-        measure, qid, value = parts[0], parts[1], parts[2].strip()
+        measure, qid, value = parts
         if measure == "runid" and qid == "all":
             for each, values in queries.items():
-                yield None if text is None else line, value, each, values
+                yield line if line <= len(lines) else None, value.strip(), each, values
             is_empty, queries = is_empty and not queries, {}
         elif qid != "all" and not measure.startswith(_COUNTS):
             row = queries.setdefault(qid, {})
@@ -128,7 +113,7 @@ def _read_trec(lines, name, nameless):
                     name,
                     line,
                 )
-            row[measure] = _number(value, measure, name, line)
+            row |= _numbers({measure: value}, name, line)
     if is_empty:
         raise FileFormatError(
             "there is no value of a query, only means: write them with evaluate --per-query "
@@ -137,15 +122,19 @@ def _read_trec(lines, name, nameless):
         )
 
 
-def _number(value, measure, name, line):
-    """Read a finite number, or NaN."""
-    try:
-        number = np.nan if isinstance(value, bool) else float(value)
-        if not np.isinf(number) and not isinstance(value, bool):
-            return number
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise FileFormatError(f"a value of {measure} must be a number, got {brief(value)}.", name, line)
+def _numbers(row, name, line):
+    """Read a finite number of each measure, NaN where there is none."""
+    numbers = {}
+    for measure, value in row.items():
+        try:
+            numbers[measure] = np.nan if value is None or value == "" else float(value)
+        except (TypeError, ValueError, OverflowError):
+            numbers[measure] = np.inf
+        if np.isinf(numbers[measure]) or isinstance(value, bool):
+            raise FileFormatError(
+                f"a value of {measure} must be a number, got {brief(value)}.", name, line
+            )
+    return numbers
 
 
 def _join(sources):
@@ -179,12 +168,10 @@ def _wanted(measures, known):
     """Return the measures to keep, all of which must be there."""
     if measures is None:
         return known
-    measures = [measures] if isinstance(measures, str) else list(measures)
-    for name in measures:
-        if name not in known:
-            shown = ", ".join(known[:20]) + (", ..." if len(known) > 20 else "")
-            raise InputError(
-                f"there are no values of {brief(name)}: there are those of {shown}, by the names "
-                "they were written with."
-            )
-    return list(dict.fromkeys(measures))
+    wanted = dict.fromkeys([measures] if isinstance(measures, str) else measures)
+    if unknown := [name for name in wanted if name not in known]:
+        raise InputError(
+            f"there are no values of {brief(unknown[0])}: there are those of {brief_list(known)}, "
+            "by the names they were written with."
+        )
+    return list(wanted)

@@ -9,9 +9,15 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy.special import binom, softmax
 
-from skfilterrank._lists.checks import check_count, check_k, check_number, check_random_state
+from skfilterrank._lists.checks import (
+    check_count,
+    check_k,
+    check_number,
+    check_random_state,
+    is_finite_number,
+)
 from skfilterrank._lists.gains import Gains, as_gains
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, brief
 
 # Carmel et al. 2022, section 4.1.2. Table 2 closes with "3+"; the geometric tail from 3 to 15
 # gives the mean of about 2.1 documents that the text states.
@@ -376,17 +382,14 @@ def _check_sizes(documents_per_query):
 
 def _check_distribution(distribution, name):
     """Values in ascending order and their probabilities, without those of probability 0."""
-    if not isinstance(distribution, Mapping) or not distribution:
-        raise InputError(f"{name} must be a non-empty dict {{value: probability}}.")
-    values, shares = np.array(list(distribution)), np.array(list(distribution.values()))
-    if values.dtype.kind not in "iuf" or not np.isfinite(values).all():
-        raise InputError(f"{name} must have finite numbers as keys, got {list(distribution)}.")
-    if shares.dtype.kind not in "iuf" or not (shares >= 0).all():
-        raise InputError(f"{name} must have probabilities >= 0, got {shares.tolist()}.")
-    if not np.isclose(shares.sum(), 1, rtol=0, atol=1e-6):
+    given = list(distribution.items()) if isinstance(distribution, Mapping) else []
+    numbers = [number for pair in given for number in pair if is_finite_number(number)]
+    values, shares = np.array(numbers[::2]), np.array(numbers[1::2])
+    is_sound = given and len(numbers) == 2 * len(given) and (shares >= 0).all()
+    if not is_sound or not np.isclose(shares.sum(), 1, rtol=0, atol=1e-6):
         raise InputError(
-            f"The probabilities in {name} must sum to 1, got {shares.sum():.6g}; divide them by "
-            "their sum."
+            f"{name} must be a dict {{value: probability}} of finite numbers, whose probabilities "
+            f"are 0 or more and sum to 1, got {brief(distribution)}; divide them by their sum."
         )
     order = np.argsort(values)
     order = order[shares[order] > 0]

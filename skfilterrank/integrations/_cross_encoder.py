@@ -89,11 +89,6 @@ class FilteredCrossEncoder:
         if not len(documents):
             return []
         scores = self.model.predict([(query, text) for text in documents], **options)
-        shown, served, _ = serve(
-            self.threshold,
-            scores,
-            query=query,
-            ids=range(len(documents)),
-            on_hidden=self.on_hidden,
-        )
+        ids, on_hidden = range(len(documents)), self.on_hidden
+        shown, served, _ = serve(self.threshold, scores, query=query, ids=ids, on_hidden=on_hidden)
         return [{"corpus_id": row, "score": float(served[row])} for row in shown[:top_k]]

@@ -7,7 +7,7 @@ from typing import Any
 
 from skfilterrank._lists.lazy_names import import_optional
 from skfilterrank.exceptions import InputError
-from skfilterrank.integrations._served import check_callable, check_threshold, scores_of, serve
+from skfilterrank.integrations._served import check_callable, check_threshold, serve_documents
 
 import_optional("haystack", "HaystackRanker", "haystack-ai")
 
@@ -87,17 +87,9 @@ class HaystackRanker:
             "documents", copies of the shown ones with their scores, best first, and "hidden", the
             list of dicts that `on_hidden` gets.
         """
-        if not documents:
-            return {"documents": [], "hidden": []}
         texts = [each.content or "" for each in documents]
-        scores = scores_of(self, query, texts, [each.score for each in documents], "score")
-        shown, served, hidden = serve(
-            self.threshold,
-            scores,
-            query=query,
-            ids=[each.id for each in documents],
-            on_hidden=self.on_hidden,
-        )
+        own, ids = [each.score for each in documents], [each.id for each in documents]
+        shown, served, hidden = serve_documents(self, query, texts, own, "score", ids)
         found = [replace(documents[row], score=float(served[row])) for row in shown]
         return {"documents": found, "hidden": hidden}
 

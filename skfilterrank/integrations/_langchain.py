@@ -5,7 +5,7 @@ from functools import partial
 from typing import Annotated, Any
 
 from skfilterrank._lists.lazy_names import import_optional
-from skfilterrank.integrations._served import check_callable, check_threshold, scores_of, serve
+from skfilterrank.integrations._served import check_callable, check_threshold, serve_documents
 
 import_optional("langchain_core", "LangChainCompressor", "langchain-core")
 
@@ -74,15 +74,10 @@ class LangChainCompressor(BaseDocumentCompressor):
         list of Document
             May be empty.
         """
-        if not documents:
-            return []
         texts = [each.page_content for each in documents]
         own = [each.metadata.get(_SCORE) for each in documents]
-        scores = scores_of(self, query, texts, own, f"metadata[{_SCORE!r}]")
         ids = [row if each.id is None else each.id for row, each in enumerate(documents)]
-        shown, served, _ = serve(
-            self.threshold, scores, query=query, ids=ids, on_hidden=self.on_hidden
-        )
+        shown, served, _ = serve_documents(self, query, texts, own, f"metadata[{_SCORE!r}]", ids)
         found = [documents[row].model_copy(deep=True) for row in shown]
         for document, row in zip(found, shown):
             document.metadata[_SCORE] = float(served[row])

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from skfilterrank._lists.lazy_names import import_optional
 from skfilterrank.exceptions import InputError
-from skfilterrank.integrations._served import check_callable, check_threshold, scores_of, serve
+from skfilterrank.integrations._served import check_callable, check_threshold, serve_documents
 
 import_optional("llama_index.core", "LlamaIndexPostprocessor", "llama-index-core")
 
@@ -64,12 +64,6 @@ class LlamaIndexPostprocessor(BaseNodePostprocessor):
         if query_bundle is None and self.scorer is not None:
             raise InputError("scorer needs the query: pass query_str or query_bundle.")
         texts, own = [each.get_content() for each in nodes], [each.score for each in nodes]
-        scores = scores_of(self, query, texts, own, "score")
-        shown, served, _ = serve(
-            self.threshold,
-            scores,
-            query=query,
-            ids=[each.node_id for each in nodes],
-            on_hidden=self.on_hidden,
-        )
+        ids = [each.node_id for each in nodes]
+        shown, served, _ = serve_documents(self, query, texts, own, "score", ids)
         return [NodeWithScore(node=nodes[row].node, score=float(served[row])) for row in shown]

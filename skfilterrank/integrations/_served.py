@@ -35,20 +35,22 @@ def check_callable(value, name: str):
     return value
 
 
-def carried(scores: Sequence, where: str) -> np.ndarray:
-    """Return the scores that documents carry; one without a score is an error."""
-    missing = [row for row, score in enumerate(scores) if score is None]
-    if missing:
+def serve_documents(
+    component: Any, query: str, texts: Sequence[str], own: Sequence, where: str, ids: Sequence
+):
+    """Serve by the scores of a component's scorer, or without one by those of the documents."""
+    if not ids:
+        return [], np.empty(0), []
+    if component.scorer is not None:
+        scores = component.scorer(query, texts)
+    elif missing := [row for row, score in enumerate(own) if score is None]:
         raise InputError(
-            f"{len(missing)} of {len(scores)} documents have no score in {where}, the first at "
+            f"{len(missing)} of {len(own)} documents have no score in {where}, the first at "
             f"position {missing[0]}: give scorer, a function (query, texts) -> scores."
         )
-    return np.asarray(scores, dtype=np.float64)
-
-
-def scores_of(component: Any, query: str, texts: Sequence[str], own: Sequence, where: str):
-    """Return the scores by the scorer of a component, or without one those of the documents."""
-    return carried(own, where) if component.scorer is None else component.scorer(query, texts)
+    else:
+        scores = np.asarray(own, dtype=np.float64)
+    return serve(component.threshold, scores, query=query, ids=ids, on_hidden=component.on_hidden)
 
 
 def serve(
@@ -66,8 +68,6 @@ def serve(
     rows, which `on_hidden` is called with, or else the log counts.
     """
     n_rows = len(ids)
-    if not n_rows:
-        return [], np.empty(0), []
     if len(scores) != n_rows:
         raise InputError(f"scorer gave {len(scores)} scores for {n_rows} documents: give one each.")
     groups = np.zeros(n_rows, dtype=np.int64)

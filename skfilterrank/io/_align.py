@@ -77,7 +77,7 @@ class AlignedRun(Result):
         return pd.DataFrame({"label": y_true, "score": y_score, "pooled": self.pooled})
 
     def _summary(self):
-        n_missing = len(self.missing_queries)
+        n_missing, n_left_out = len(self.missing_queries), len(self.unjudged_queries)
         queries = counted(self.index.n_queries, "query", "queries")
         if n_missing and self.keeps_missing_queries:
             queries += f", {n_missing:,} of them not in the run"
@@ -86,17 +86,13 @@ class AlignedRun(Result):
         retrieved = f"{counted(self.n_retrieved, 'document')} retrieved"
         if self.n_retrieved_unjudged:
             retrieved += f", {self.n_retrieved_unjudged:,} of them not judged"
-        parts = [queries, retrieved]
-        if self.n_judged_not_retrieved:
-            parts.append(f"{counted(self.n_judged_not_retrieved, 'judged document')} not retrieved")
-        if self.n_filtered:
-            parts.append(f"{counted(self.n_filtered, 'document')} filtered out")
-        if self.unjudged_queries:
-            parts.append(
-                f"{counted(len(self.unjudged_queries), 'query', 'queries')} without judgments left "
-                "out, with "
-                f"{counted(self.n_left_out, 'row')}"
-            )
+        left_out = f"{counted(n_left_out, 'query', 'queries')} without judgments left out, with "
+        others = (
+            (self.n_judged_not_retrieved, "judged document", "not retrieved"),
+            (self.n_filtered, "document", "filtered out"),
+        )
+        parts = [queries, retrieved, *(f"{counted(n, of)} {how}" for n, of, how in others if n)]
+        parts += [left_out + counted(self.n_left_out, "row")] if n_left_out else []
         return (f"{self.name}: " if self.name else "") + "; ".join(parts)
 
 
@@ -466,7 +462,13 @@ class QrelsIndex:
             # The first document, and the first that the judgments hold of its query.
             (own,) = docnos.take([0]).tolist()
             (theirs,) = self._docnos.take([np.searchsorted(self._codes, codes[0])]).tolist()
-            self._warn_of_other_documents(aligned, self.queries[codes[0]], own, theirs)
+            warn_user(
+                f"none of the {counted(aligned.n_retrieved, 'document')} that "
+                f"{_name_of(aligned.name)} retrieves is judged: of query "
+                f"{brief(self.queries[codes[0]])} it holds {brief(own)}, and the judgments hold "
+                f"{brief(theirs)}. Where ids differ in form, bring them to one.",
+                DataWarning,
+            )
         return aligned
 
     def _looks_swapped(self, run, scores):
@@ -476,16 +478,6 @@ class QrelsIndex:
             bool((pairs["label"] % 1 != 0).any() and not pairs.duplicated().any())
             and bool((np.abs(scores) <= _LARGEST_GRADE).all())
             and all(isinstance(each, Integral) for rows in run.values() for each in rows.values())
-        )
-
-    def _warn_of_other_documents(self, aligned, query, own, theirs):
-        """Warn that no retrieved document is judged, with an example of both kinds of ids."""
-        warn_user(
-            f"none of the {counted(aligned.n_retrieved, 'document')} that "
-            f"{_name_of(aligned.name)} retrieves is "
-            f"judged: of query {brief(query)} it holds {brief(own)}, and the judgments hold "
-            f"{brief(theirs)}. Where ids differ in form, bring them to one.",
-            DataWarning,
         )
 
     def _lay_out(self, codes, scores, docnos, in_run, *, keep_missing, **counts):
@@ -507,34 +499,31 @@ class QrelsIndex:
         # Few rows are judged: only these are looked for, the others come in one piece.
         order = rank_order(codes, scores, None if counts["ties"] == "stable" else docnos)
         before = np.cumsum(retrieved) - retrieved
-        found = _positions(order, hits, len(codes)) + (starts - before)[codes[hits]]
+        positions = np.empty(len(codes), dtype=np.int64)
+        positions[order] = np.arange(len(codes))
+        found = positions[hits] + (starts - before)[codes[hits]]
         is_retrieved = np.repeat(
             np.tile([True, False], n_queries), np.column_stack((retrieved, missed)).ravel()
         )
         behind = np.arange(len(absent)) - np.repeat(np.cumsum(missed) - missed, missed)
         absent_places = np.repeat(starts + retrieved, missed) + behind
 
-        y_true = np.full(n_rows, np.nan)
-        y_true[found] = self._labels[judged]
-        y_true[absent_places] = self._labels[absent]
         y_score = np.full(n_rows, -np.inf)
         y_score[is_retrieved] = scores[order]
-        pooled = np.zeros(n_rows, dtype=bool)
-        pooled[found] = True
-        pooled[absent_places] = True
 
-        probabilities = None
-        if self._probabilities is not None:
-            probabilities = np.full(n_rows, np.nan)
-            probabilities[found] = self._probabilities[judged]
-            probabilities[absent_places] = self._probabilities[absent]
+        def laid_out(values, other):
+            laid = np.full(n_rows, other)
+            laid[found], laid[absent_places] = values[judged], values[absent]
+            return laid
 
         filled = sizes > 0
         return AlignedRun(
-            y_true=y_true,
+            y_true=laid_out(self._labels, np.nan),
             y_score=y_score,
-            pooled=pooled,
-            inclusion_probability=probabilities,
+            pooled=laid_out(np.ones(self.n_pooled, dtype=bool), False),
+            inclusion_probability=None
+            if self._probabilities is None
+            else laid_out(self._probabilities, np.nan),
             index=GroupIndex(
                 self.queries[filled],
                 sizes[filled],
@@ -569,15 +558,6 @@ class QrelsIndex:
 
 def _name_of(name):
     return "the run" if name is None else f"the run {brief(name)}"
-
-
-def _positions(order, rows, n_rows):
-    """Return the places of some rows in an order of all."""
-    if isinstance(order, slice):
-        return rows
-    positions = np.empty(n_rows, dtype=np.int64)
-    positions[order] = np.arange(n_rows)
-    return positions[rows]
 
 
 def rank_order(codes, scores, docnos):

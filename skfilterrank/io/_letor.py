@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from skfilterrank._files.files import check_target, iter_line_chunks, open_for_writing, source_name
+from skfilterrank._files.files import check_target, iter_line_chunks, source_name, write_lines
 from skfilterrank._lists.checks import (
     as_column,
     as_number_array,
@@ -19,14 +19,9 @@ from skfilterrank._lists.queries import find_groups
 from skfilterrank.exceptions import FileFormatError, InputError, brief
 
 _NUMBER = r"[-+]?(?>\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[nN][aA][nN]"
-_LINE_PATTERN = re.compile(
-    rf"\s*({_NUMBER})\s+qid:(\S+)((?>\s+\d{{1,10}}:(?:{_NUMBER})(?!\S))*)\s*", re.ASCII
-)
-# The correct beginning of a line.
-_START_PATTERN = re.compile(
-    rf"(?:\s*(?:{_NUMBER})(?!\S)(?:\s+qid:\S+(?:\s+\d{{1,10}}:(?:{_NUMBER})(?!\S))*)?)?\s*",
-    re.ASCII,
-)
+_FEATURE = rf"\d{{1,10}}:(?:{_NUMBER})"
+_LINE_PATTERN = re.compile(rf"\s*({_NUMBER})\s+qid:(\S+)((?>\s+{_FEATURE}(?!\S))*)\s*", re.ASCII)
+_WORD_PATTERNS = [re.compile(word, re.ASCII) for word in (_NUMBER, r"qid:\S+", _FEATURE)]
 _DOCNO_PATTERN = re.compile(r"\bdocid\s*=\s*(\S+)", re.ASCII)
 # Fewer than those of str.strip(): ids may hold a no-break space.
 _BLANKS = " \t\n\r\f\v"
@@ -210,9 +205,19 @@ def _parse_lines(lines, first_line, source, n_features, dtype, query_codes):
     indices = pairs[0::2].astype(np.int64)
     with np.errstate(over="ignore"):  # checked below
         values = pairs[1::2].astype(dtype)
-    if fault := _fault(indices, values, counts, n_features):
-        position, message = fault
-        fail(int(np.searchsorted(np.cumsum(counts), position, side="right")), message)
+    highest = _MAX_INDEX if n_features is None else n_features
+    starts = (np.cumsum(counts) - counts)[counts > 0]
+    wrong = np.append(False, indices[1:] <= indices[:-1])[: len(indices)]
+    wrong[starts] = False
+    wrong |= (indices < 1) | (indices > highest) | np.isinf(values)
+    if wrong.any():
+        place = int(wrong.argmax())
+        limit = "n_features" if n_features else "the highest index"
+        fail(
+            int(np.searchsorted(np.cumsum(counts), place, side="right")),
+            f"feature index {indices[place]}: indices must ascend from 1 to {highest}, {limit}, "
+            f"without repeats, and values be finite in {values.dtype}, or nan. Correct the line.",
+        )
     codes = np.array([query_codes.setdefault(qid, len(query_codes)) for qid in qids])
     comments = [comment.strip(_BLANKS) for comment in comments]
     docnos = [
@@ -222,35 +227,19 @@ def _parse_lines(lines, first_line, source, n_features, dtype, query_codes):
     return y, codes, counts, indices.astype(np.int32), values, docnos, comments
 
 
-def _fault(indices, values, counts, n_features):
-    """Find the first feature that is wrong: its position and the fault; None without one."""
-    highest = _MAX_INDEX if n_features is None else n_features
-    limit = "the highest index supported" if n_features is None else "n_features"
-    starts = (np.cumsum(counts) - counts)[counts > 0]
-    descends = np.append(False, indices[1:] <= indices[:-1])[: len(indices)]
-    descends[starts] = False
-    for bad, advice in (
-        (indices < 1, "indices start at 1. Add 1 to every index of the file."),
-        (indices > highest, f"{highest} is {limit}; correct the index, or raise n_features."),
-        (descends, "indices must ascend without repeats. Sort the features of the line."),
-        (np.isinf(values), f'its value is not finite in {values.dtype}; write "nan" for none.'),
-    ):
-        if bad.any():
-            position = int(bad.argmax())
-            return position, f"feature index {indices[position]}: {advice}"
-    return None
-
-
 def _explain(body):
     """Describe what is wrong with the part of a line before its comment."""
-    begin = _START_PATTERN.match(body).end()
-    rest = re.split(r"\s", body[begin:], maxsplit=1, flags=re.ASCII)[0]
-    expected = "label (a finite number, or nan where nobody judged)"
-    if "qid:" in body[:begin]:
-        expected = f"index:value (indices from 1 to {_MAX_INDEX}, values finite or nan)"
-    elif body[:begin].strip(_BLANKS):
-        expected = "qid:ID behind the label"
-    return f"{expected} was expected, got {brief(rest) if rest else 'the end of the line'}."
+    words = re.findall(r"\S+", body, re.ASCII)
+    wrong = [
+        word
+        for place, word in enumerate(words)
+        if not _WORD_PATTERNS[min(place, 2)].fullmatch(word)
+    ]
+    got = brief(wrong[0]) if wrong else "the end of the line"
+    return (
+        "'label qid:ID index:value ...' was expected, label and values finite numbers or nan, and "
+        f"indices from 1 to {_MAX_INDEX}, got {got}."
+    )
 
 
 def _assemble(indices, values, counts, n_features, sparse):
@@ -347,10 +336,7 @@ def write_letor(path, X, y, groups, *, docnos=None) -> None:
     labels = [str(int(v)) if v.is_integer() and abs(v) < 1e15 else repr(v) for v in y.tolist()]
     comments = [f" #docid = {docno}" if docno else "" for docno in docnos]
     rows = _sparse_rows(X) if sp.issparse(X) else _dense_rows(X)
-    with open_for_writing(path) as write:
-        lines = map("{} qid:{}{}{}\n".format, labels, qids, rows, comments)
-        while text := "".join(itertools.islice(lines, 10_000)):
-            write(text)
+    write_lines(path, map("{} qid:{}{}{}\n".format, labels, qids, rows, comments))
 
 
 def _written_ids(ids, name, forbidden, empty=False):

@@ -129,7 +129,7 @@ def save_model(model, path) -> None:
         "format": _FORMAT,
         "format_version": _FORMAT_VERSION,
         "version": skfilterrank.__version__,
-        "versions": _versions(_VERSIONED),
+        "versions": _versions(),
         "model": model,
     }
     try:
@@ -220,35 +220,28 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
     name = os.fspath(path)
     data = read_bytes(path)
     most = max_bytes or max(_MOST_BYTES, _MOST_TIMES * os.path.getsize(path))
+    trusted = [f"{t.__module__}.{t.__name__}" if isinstance(t, type) else t for t in trusted]
     try:
         data = unpacked(data, most, name)
         untrusted = skops_io.get_untrusted_types(data=data)
-        refused = _refused(data, untrusted)
-    except FileFormatError:
+        refused = sorted(set(_refused(data, untrusted)).difference(trusted))
+        with warnings.catch_warnings():
+            # scikit-learn warns for each of its estimators; below, there is one warning.
+            warnings.simplefilter("ignore", InconsistentVersionWarning)
+            content = None if refused else skops_io.loads(data, trusted=untrusted)
+    except (FileFormatError, ImportError):
         raise
     except Exception as error:
         raise FileFormatError(
-            f"the file is not a model written by save_model ({reason_of(error)}).", name
+            f"the file is not a model written by save_model, is damaged, or was written with other "
+            f"versions of the packages it needs ({reason_of(error)}).",
+            name,
         ) from error
-    trusted = [f"{t.__module__}.{t.__name__}" if isinstance(t, type) else t for t in trusted]
-    if refused := sorted(set(refused).difference(trusted)):
+    if refused:
         raise InputError(
             f"{name} holds types that are not trusted: {', '.join(refused)}. If you know where the "
             f"file comes from and what these are, pass trusted={refused}."
         )
-    try:
-        with warnings.catch_warnings():
-            # scikit-learn warns for each of its estimators; below, there is one warning.
-            warnings.simplefilter("ignore", InconsistentVersionWarning)
-            content = skops_io.loads(data, trusted=untrusted)
-    except ImportError:
-        raise
-    except Exception as error:
-        raise FileFormatError(
-            f"the model cannot be rebuilt ({reason_of(error)}); the file is damaged, "
-            "or was written with other versions of the packages it needs.",
-            name,
-        ) from error
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise FileFormatError(
             "the file is in skops format, but save_model did not write it; load it by skops.io.",
@@ -256,8 +249,8 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
         )
     if content["format_version"] > _FORMAT_VERSION:
         raise FileFormatError(
-            f"the model was saved by skfilterrank {content['version']}, which writes a newer "
-            f"format than skfilterrank {skfilterrank.__version__} reads; upgrade skfilterrank.",
+            f"skfilterrank {content['version']} writes a newer format than skfilterrank "
+            f"{skfilterrank.__version__} reads; upgrade skfilterrank.",
             name,
         )
     nodes = list(_nodes(_schema(data)))
@@ -280,19 +273,18 @@ def _skops_io():
     return skops.io
 
 
-def _versions(packages):
-    """Return the version of each package that is imported."""
-    loaded = {package: sys.modules.get(package) for package in packages}
+def _versions():
+    """Return the version of each package that is imported and that models are made of."""
+    loaded = {package: sys.modules.get(package) for package in _VERSIONED}
     return {package: module.__version__ for package, module in loaded.items() if module}
 
 
 def _warn_of_other_versions(content, nodes, name):
     """Warn where a package that the model is made of had another version when it was saved."""
     used = {node["__module__"].partition(".")[0] for node in nodes}
-    saved = content.get("versions") or {"skfilterrank": content["version"]}
-    saved = {package: saved[package] for package in _VERSIONED if package in used & saved.keys()}
-    now = _versions(saved)
-    others = [package for package in saved if saved[package] != now.get(package)]
+    saved, now = content.get("versions", {}), _versions()
+    known = [package for package in _VERSIONED if package in used & saved.keys()]
+    others = [package for package in known if saved[package] != now.get(package)]
     if others:
         then, today = (
             ", ".join(f"{_VERSIONED[package]} {versions.get(package)}" for package in others)
@@ -391,7 +383,6 @@ def _allowed(name):
     return frozenset()
 
 
-_READ_BYTES = 1 << 20
 # Other ways of compression give all of an entry at once, and save_model does not use them.
 _WAYS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _LEAF = -1
@@ -399,32 +390,32 @@ _LEAF = -1
 
 def unpacked(data: bytes, most: int, name: str) -> bytes:
     """Copy a model file to an archive of which nothing is compressed; beyond `most` bytes raise."""
-    copied = _copied(data, most, [0], name)
+    copied = _copied(data, 0, most, name)
     with zipfile.ZipFile(io.BytesIO(copied)) as archive:
         sizes = {info.filename: info.file_size for info in archive.infolist()}
-        schema = json.loads(archive.read("schema.json"))
-    # A file may read an entry again and again, as save_model's do not.
-    _check_size(sum(sizes.get(entry, 0) for entry in _entries_read(schema)), most, name)
+    # A file may read an entry again and again; what a node holds that was there before is not read.
+    nodes = enumerate(_nodes(_schema(copied)))
+    read = {(str(node.get("file")), node.get("__id__") or (place,)) for place, node in nodes}
+    _check_size(sum(sizes.get(entry, 0) for entry, _ in read), most, name)
     return copied
 
 
-def _copied(data, most, spent, name):
-    """Copy an archive, and the archives in it, which hold sparse matrices; count the bytes."""
+def _copied(data, n_before, most, name):
+    """Copy an archive, and the archives in it, which hold sparse matrices."""
     target = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(target, "w") as copied:
-        # Before anything is unpacked; and the sizes may be lies.
-        _check_size(spent[0] + sum(info.file_size for info in source.infolist()), most, name)
-        for entry in dict.fromkeys(source.namelist()):
-            if source.getinfo(entry).compress_type not in _WAYS:
+        # Before anything is unpacked.
+        n_bytes = n_before + sum(info.file_size for info in source.infolist())
+        _check_size(n_bytes, most, name)
+        for info in {info.filename: info for info in source.infolist()}.values():
+            if info.compress_type not in _WAYS:
                 raise zipfile.BadZipFile("an entry is compressed in a way that is not used")
-            content = bytearray()
-            with source.open(entry) as opened:
-                while part := opened.read(_READ_BYTES):
-                    spent[0] += len(part)
-                    _check_size(spent[0], most, name)
-                    content += part
-            is_archive = content.startswith(b"PK")
-            copied.writestr(entry, _copied(content, most, spent, name) if is_archive else content)
+            # No more than it says, as the sizes may be lies.
+            content = source.open(info).read(info.file_size)
+            if content.startswith(b"PK"):
+                content = _copied(content, n_bytes, most, name)
+                n_bytes += len(content)
+            copied.writestr(info.filename, content)
     return target.getvalue()
 
 
@@ -435,22 +426,6 @@ def _check_size(n_bytes, most, name):
             "you know where the file comes from, pass a greater max_bytes= to load_model.",
             name,
         )
-
-
-def _entries_read(schema):
-    """Yield the name of the entry behind each node of a skops schema that reads one."""
-    stack, known = [schema], set()
-    while stack:
-        item = stack.pop()
-        if isinstance(item, list):
-            stack.extend(item)
-        elif isinstance(item, dict):
-            number = item.get("__id__")
-            if isinstance(item.get("file"), str) and (number is None or number not in known):
-                yield item["file"]
-            if isinstance(number, int):
-                known.add(number)
-            stack.extend(item.values())
 
 
 def check_trees(objects, n_trees: int, name: str) -> None:
@@ -474,59 +449,50 @@ def check_trees(objects, n_trees: int, name: str) -> None:
     tree_type, forest_types = trees_and_forests()
     seen = set()
     for owner in objects:
-        tree = vars(owner).get("tree_")
+        state = vars(owner)
+        tree, width = state.get("tree_"), state.get("n_features_in_")
+        is_sound = True
         if isinstance(tree, tree_type):
             seen.add(id(tree))
-            if reason := _fault(tree, vars(owner).get("n_features_in_")):
-                raise _bad_tree(owner, reason, name)
+            is_sound = _is_sound(tree, width)
         elif isinstance(owner, forest_types):
             # These look at X once, and hand it to their trees unseen.
-            members = list(np.ravel(vars(owner).get("estimators_", ())))
-            width = vars(owner).get("n_features_in_")
-            columns = vars(owner).get("estimators_features_", [()] * len(members))
-            if len(columns) != len(members):
-                raise _bad_tree(owner, "there are not as many sets of features as trees", name)
-            for member, features in zip(members, columns, strict=True):
-                n_features = getattr(getattr(member, "tree_", None), "n_features", None)
-                if n_features != (len(features) or width):
-                    reason = f"it has {n_features} features where the model has {width}"
-                    raise _bad_tree(owner, reason, name)
+            trees = [
+                getattr(each, "tree_", None) for each in np.ravel(state.get("estimators_", ()))
+            ]
+            sets = state.get("estimators_features_", [()] * len(trees))
+            is_sound = [getattr(each, "n_features", None) for each in trees] == [
+                len(features) or width for features in sets
+            ]
+        if not is_sound:
+            raise FileFormatError(
+                f"a tree of {type(owner).__name__} is damaged: its nodes form no tree of the "
+                "features that its owner has. Fit and save the model again.",
+                name,
+            )
     if len(seen) != n_trees:
         raise FileFormatError(
             f"of {n_trees} trees, {n_trees - len(seen)} stand elsewhere than in an estimator.", name
         )
 
 
-def _fault(tree, width):
-    """Describe the fault of a tree whose owner sees `width` features; None without one."""
-    if tree.n_features != width:
-        return f"it has {tree.n_features} features where its owner has {width}"
-    n_nodes = tree.node_count
-    if not 0 < n_nodes <= tree.capacity:
-        return f"it counts {n_nodes} nodes and holds {tree.capacity}"
-    left, right = tree.children_left, tree.children_right
+def _is_sound(tree, width):
+    """Tell whether a walk through a tree stays in it, and in rows of `width` features."""
+    n_nodes, left, right = tree.node_count, tree.children_left, tree.children_right
+    if tree.n_features != width or not 0 < n_nodes <= tree.capacity:
+        return False
     inner = np.flatnonzero(left != _LEAF)
-    if np.any((tree.feature[inner] < 0) | (tree.feature[inner] >= width)):
-        return "it splits by a feature that is none"
     children = np.concatenate([left[inner], right[inner]])
     # Parents stand before their children, so that no path comes back.
-    if not np.array_equal(np.sort(children), np.arange(1, n_nodes)) or np.any(
-        children <= np.tile(inner, 2)
+    if (
+        np.any((tree.feature[inner] < 0) | (tree.feature[inner] >= width))
+        or not np.array_equal(np.sort(children), np.arange(1, n_nodes))
+        or np.any(children <= np.tile(inner, 2))
     ):
-        return "its nodes form no tree"
+        return False
     depth, level = -1, np.zeros(1, dtype=np.intp)
     while len(level):
         depth += 1
         level = level[left[level] != _LEAF]
         level = np.concatenate([left[level], right[level]])
-    if depth > tree.max_depth:
-        return f"it is {depth} levels deep and says {tree.max_depth}"
-    return None
-
-
-def _bad_tree(owner, reason, name):
-    """Make the error of a file with a tree that cannot be right."""
-    return FileFormatError(
-        f"a tree of {type(owner).__name__} is damaged: {reason}. Fit and save the model again.",
-        name,
-    )
+    return depth <= tree.max_depth

@@ -6,7 +6,6 @@ Everything else there, by which people number their passes, is people's.
 """
 
 import re
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,12 +15,14 @@ from skfilterrank._files.forms import COLUMN_NAMES, has_labels
 from skfilterrank._files.named_runs import ORDER
 from skfilterrank._files.tokens import Tokens, id_tokens, mix
 from skfilterrank._lists.checks import (
+    LARGEST_INTEGER,
     as_column,
     as_floats,
     as_number_array,
     as_numbers,
     check_scores,
 )
+from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.words import PEOPLE, PREDICTED, warn_user
 from skfilterrank.exceptions import (
     DataWarning,
@@ -35,38 +36,24 @@ from skfilterrank.io._columns import MS_MARCO_RUN, RUN
 
 # The highest number of bytes of an id: eight of them are compared at a time.
 _MOST_BYTES = 1 << 16
-_TRUTHS = {True: True, False: False, "true": True, "false": False, "1": True, "0": False}
-_ADVICE = "Labels that are texts are read with gains=, the gain of each."
+_TRUTHS = {text: text[0] in "t1" for text in ("true", "false", "1", "0", "1.0", "0.0")}
 
 
-def check_gains_of_texts(gains) -> None:
-    """Raise unless `gains` is a dict with numbers, finite or NaN."""
+def gains_of_texts(content, gains: dict) -> np.ndarray:
+    """Read labels, texts or numbers, as their gains; the labels "1" and 1.0 are one."""
     if not isinstance(gains, dict) or not gains:
         raise InputError(f"gains must be a dict {{label: gain}} or None, got {brief(gains)}.")
-    for label, gain in gains.items():
-        if not isinstance(gain, Real) or np.isinf(float(gain)):
-            raise InputError(
-                f"the gain of the label {brief(label)} must be a finite number, or NaN for "
-                f"unjudged, got {brief(gain)}."
-            )
-
-
-def gains_of_texts(codes, labels, gains, name) -> np.ndarray:
-    """Return the gain of each row, whose label is labels[codes[i]]; code -1 is unjudged."""
+    codes, labels = content.words("label")
+    keys = np.array([*map(_key, labels), None], dtype=object)
     known = {_key(label): gain for label, gain in gains.items()}
-    lacking = [label for label in labels if _key(label) not in known]
-    if lacking:
-        raise InputError(
-            f"gains has no gain for labels of {name}: {brief_list(lacking)}. Add the gain of each."
-        )
-    values = [float(known[_key(label)]) for label in labels]
-    return np.array([*values, np.nan])[codes]
+    # The last one serves code -1, of a label that is missing.
+    return as_gains(keys, known, name=f"the column of labels of {content.name}")[codes]
 
 
 def _key(label):
     """Make one key of a number and its texts, so that "1" is 1.0."""
     try:
-        return float(label)
+        return str(label).strip() if np.isnan(float(label)) else float(label)
     except (TypeError, ValueError):
         return str(label).strip()
 
@@ -93,23 +80,21 @@ class Judges(NamedTuple):
 def judges_of(content) -> Judges | None:
     """Return the judges of a table or of lines; None where they are not named."""
     if content.has("judged_by"):
-        codes, words = content.words("judged_by")
-        for word in words:
-            if not isinstance(word, str) or not word:
-                raise InputError(
-                    f"column 'judged_by' of {content.name} must hold {brief(PEOPLE)}, or the name "
-                    f"of the machine that gave the label, got {brief(word)}."
-                )
-        names = [*map(str, words), PEOPLE]
+        codes, names = content.words("judged_by")
+        if wrong := [name for name in names if not isinstance(name, str) or not name]:
+            raise InputError(
+                f"column 'judged_by' of {content.name} must hold {brief(PEOPLE)}, or the name "
+                f"of the machine that gave the label, got {brief(wrong[0])}."
+            )
     elif content.has("iteration"):
         codes, words = content.words("iteration")
-        names = [*map(_judge_of_iteration, words), PEOPLE]
+        names = [_judge_of_iteration(word) for word in words]
         if set(names) == {PEOPLE}:
             return None
     else:
         return None
     # The last name is that of code -1.
-    places, distinct = pd.factorize(np.array(names, dtype=object))
+    places, distinct = pd.factorize(np.array([*names, PEOPLE], dtype=object))
     return Judges(places[codes], distinct.tolist())
 
 
@@ -152,18 +137,11 @@ class Table:
     `name` is the argument, or the file where `line_of` gives the line of a row.
     """
 
-    may_lack = True
-
     def __init__(self, frame, name, line_of=None):
         self.name, self.line_of = name, line_of
-        if isinstance(frame, pd.DataFrame):
-            if any(level is not None for level in frame.index.names):
-                levels = [each for each in frame.index.names if each not in (None, *frame.columns)]
-                frame = frame.reset_index(level=levels)
-            self._present = [str(column) for column in frame.columns]
-        else:
-            self._present = list(frame.columns)
-        self._frame = frame
+        levels = [each for each in frame.index.names if each not in (None, *frame.columns)]
+        self._frame = frame.reset_index(level=levels) if levels else frame
+        self._present = [str(column) for column in self._frame.columns]
 
     def fail(self, row, what, rest=""):
         """Raise an error of what a row holds."""
@@ -196,38 +174,24 @@ class Table:
         """Return a column as a pandas Series."""
         alias = self._alias(name)
         if alias is None:
-            raise InputError(f"{self.name} {self._lack(name)}")
+            present, advice = set(self._present), "Rename one of these."
+            if name == "score" and present & {"label", "relevance", "corpus-id"}:
+                advice = f"These look like judgments, where a run was expected: {ORDER}"
+            if name == "label" and present & {"score", "rank"}:
+                advice = f"This looks like a run, where judgments were expected: {ORDER}"
+            raise InputError(
+                f"{self.name} has no column {' or '.join(map(repr, COLUMN_NAMES[name][:2]))}; its "
+                f"columns are {brief_list(self._present) or 'none'}. {advice}"
+            )
         column = self._frame[alias]
         if isinstance(column, pd.DataFrame):
             raise InputError(f"{self.name} has several columns {brief(alias)}; keep one of them.")
-        return column if isinstance(column, pd.Series) else pd.Series(column.to_list(), name=alias)
-
-    def _lack(self, name):
-        """Describe what is wrong with a table that lacks a column, and what to do."""
-        present = set(self._present)
-        advice = "Rename one of these."
-        if name == "score" and present & {"label", "relevance", "corpus-id"}:
-            advice = f"These look like judgments, where a run was expected: {ORDER}"
-        if name == "label" and present & {"score", "rank"}:
-            advice = f"This looks like a run, where judgments were expected: {ORDER}"
-        return (
-            f"has no column {' or '.join(map(repr, COLUMN_NAMES[name][:2]))}; its columns are "
-            f"{brief_list(self._present) or 'none'}. {advice}"
-        )
+        return column
 
     def ids(self, name) -> Tokens:
         """Return the texts of a column of ids; in a file none may be blank."""
         column = self.column(name)
-        tokens = id_tokens(column, column.name, self.fail)
-        if self.line_of is not None:
-            first = tokens.data[tokens.starts]
-            rows = np.flatnonzero((tokens.lengths == 0) | (first <= ord(" ")) | (first > 127))
-            texts = tokens.take(rows).tolist()
-            blank = next((row for row, text in zip(rows, texts) if not text.strip()), None)
-            if blank is not None:
-                what = f"no id in column {brief(column.name)}"
-                self.fail(int(blank), what, "; every row needs one.")
-        return tokens
+        return id_tokens(column, column.name, self.fail, may_be_blank=self.line_of is None)
 
     def words(self, name) -> tuple[np.ndarray, Any]:
         """Return the code of each row's word in a column, -1 where it is missing, and the words."""
@@ -249,27 +213,24 @@ class Table:
 
 def qrels_rows_of(content, gains=None) -> DocumentPairs:
     """Read judgments from a table or from lines; labels of a table may be NaN: not judged."""
-    if isinstance(content, Table):
+    is_table = isinstance(content, Table)
+    if is_table:
         content.check("label")
     if gains is not None:
-        codes, words = content.words("label")
-        labels = gains_of_texts(codes, words, gains, content.name)
+        labels = gains_of_texts(content, gains)
     else:
         try:
             labels = content.numbers("label", "the label")
         except SkfilterrankError as error:
-            error.add_note(_ADVICE)
+            error.add_note("Labels that are texts are read with gains=, the gain of each.")
             raise
-        may_lack = content.may_lack
-        _check(
-            content,
-            labels,
-            np.isfinite(labels) | (may_lack & np.isnan(labels)),
-            "the label",
+        advice = (
             "; labels must be finite, and those of tables are NaN where unjudged. Elsewhere, write "
-            "some number and name it as the unjudged label.",
+            "some number and name it as the unjudged label."
         )
-        if content.may_lack and content.column("label").name == "score":
+        is_label = np.isfinite(labels) | (is_table & np.isnan(labels))
+        _check(content, labels, is_label, "the label", advice)
+        if is_table and content.column("label").name == "score":
             advice = (
                 ", where a label was expected, a whole number: this looks like a run; if it is "
                 "none, call the column 'label'."
@@ -328,14 +289,11 @@ def scores_of(content) -> np.ndarray:
         return -ranks
     else:
         scores = content.numbers("score", "the score")
-        large = np.flatnonzero(np.isfinite(scores) & (np.abs(scores) >= 2**53))
-        if len(large):
-            # Beyond 2**53 float64 does not tell neighbours apart.
+        if (large := np.abs(scores) >= LARGEST_INTEGER).any():
             texts = content.ids("score").take(large).tolist()
             whole = [int(text) for text in texts if re.fullmatch(r"[+-]?[0-9]{16,300}", text)]
             name = f"column 'score' of {content.name}"
-            if whole:
-                as_floats(np.asarray(as_number_array(whole, name)), name)
+            as_floats(as_number_array(whole, name), name)
     if len(scores) and not scores.max() < np.inf:
         advice = "; a score must be finite, or -inf for a document that is filtered out."
         _check(content, scores, scores < np.inf, "the score", advice)
@@ -354,11 +312,10 @@ def _hidden(table, scores) -> np.ndarray:
     if table.has("shown"):
         column = table.column("shown")
         codes, distinct = pd.factorize(column, use_na_sentinel=False)
-        words = [value.lower() if isinstance(value, str) else value for value in distinct]
-        truths = [_TRUTHS.get(word) for word in words]
+        truths = [_TRUTHS.get(str(value).lower()) for value in distinct]
         if None in truths:
             row = int(np.argmax(codes == truths.index(None)))
-            what = f"{brief(distinct.tolist()[truths.index(None)])} in column {brief(column.name)}"
+            what = f"{brief(column.iloc[row])} in column {brief(column.name)}"
             rest = ", which says by True or False whether a document is shown; rename the column if"
             table.fail(row, what, f"{rest} it says something else.")
         return ~np.array(truths, dtype=bool)[codes]
@@ -369,18 +326,16 @@ def _hidden(table, scores) -> np.ndarray:
     if not is_0.any():
         return is_0
     codes = pd.factorize(table.column("qid"), use_na_sentinel=False)[0]
-    n_queries = codes.max() + 1
-    if len(codes) > n_queries and has_rank_0.all():
+    if has_rank_0.all() and len(codes) > codes.max() + 1:
         raise InputError(
             f"{table.name} has the rank 0 in all rows, which means that all documents are hidden; "
             "leave out the column 'rank' if its scores rank the documents, or say with a column "
             "'shown' (True or False) what is hidden."
         )
-    best = np.full(n_queries, -np.inf)
-    np.fmax.at(best, codes, scores)
-    is_first = is_0 & (scores == best[codes])
-    n_of_rank_0 = np.bincount(codes, is_0)[best > -np.inf]
-    counts_from_0 = (n_of_rank_0 == 1).all() and (is_first == is_0).all()
+    # Where ranks count from 0, each list has one 0, at its best score.
+    best = pd.Series(scores).groupby(codes).transform("max").to_numpy()
+    n_of_rank_0 = np.bincount(codes, is_0)[codes]
+    counts_from_0 = (n_of_rank_0[best > -np.inf] == 1).all() and (scores == best)[is_0].all()
     return is_0 & (not counts_from_0)
 
 

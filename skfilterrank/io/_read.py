@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import is_path, read_bytes, source_name
-from skfilterrank._files.forms import LINES, form_of, n_columns
+from skfilterrank._files.forms import LINES, form_of, n_columns, read_form
 from skfilterrank._files.named_runs import (
     ORDER,
     are_several_runs,
@@ -24,7 +24,6 @@ from skfilterrank.io._columns import MS_MARCO_RUN, PRELS, QRELS, RUN, TrecLines
 from skfilterrank.io._pairs import (
     DocumentPairs,
     Table,
-    check_gains_of_texts,
     qrels_rows_of,
     run_rows_of,
     scores_of,
@@ -149,7 +148,6 @@ def read_qrels(
     if gains is not None:
         # The gain of each label also settles the meaning of labels below 0.
         unjudged_label = None if unjudged_label == "warn" else unjudged_label
-        check_gains_of_texts(gains)
     said = {"unjudged_label": unjudged_label, "predicted": predicted}
     rows = qrels_rows(source, "source", gains=gains, **said)
     return mark_as_said(_qrels_frame(rows))
@@ -330,7 +328,7 @@ def _run_columns(run):
     """Read the queries and documents of a run unchanged, and its scores."""
     if not is_frame(run):
         return run_frame(run, "run")[["qid", "docno", "score"]]
-    table = Table(run, "run")
+    table = Table(as_table(run, "score"), "run")
     scores = scores_of(table)
     columns = {name: table.column(name) for name in ("qid", "docno")}
     for name, column in columns.items():
@@ -415,8 +413,8 @@ def _opened(source, layout, argument, *, also=()) -> TrecLines | Table:
         # A filter that hides every document writes such a run.
         return Table(pd.DataFrame({"qid": [], "docno": [], "score": []}), name, lambda row: None)
     form = form_of(content)
-    if form is not LINES:
-        frame, line_of = form.read(content, name)
+    if form != LINES:
+        frame, line_of = read_form(form, content, name)
         return Table(frame, name, line_of)
     if layout is RUN and width == len(MS_MARCO_RUN.names):
         return TrecLines(content, name, MS_MARCO_RUN, MS_MARCO_RUN.names)

@@ -1,7 +1,6 @@
 """Reader of tables of judged documents: CSV, TSV, JSON lines, Parquet."""
 
 import numbers
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,6 @@ def read_judged_table(
     query: str = "qid",
     label: str | None = "label",
     document: str | None = None,
-    columns: Sequence[str] | None = None,
     format: str | None = None,
 ) -> pd.DataFrame:
     r"""Read a table with one row per judged document.
@@ -36,8 +34,6 @@ def read_judged_table(
         table without labels.
     document : str, default=None
         Column that holds the document id. It becomes a second index level, "docno".
-    columns : list of str, default=None
-        Columns to keep besides these, in this order. By default all, in the order of the file.
     format : {"csv", "tsv", "jsonl", "parquet"}, default=None
         By default told from the end of the file name: .csv, .tsv, .jsonl or .ndjson, .parquet or
         .pq, with or without the ending of a packing, such as .gz, behind it.
@@ -77,8 +73,6 @@ def read_judged_table(
     001 a      Good  some words
         b       NaN  more words
     """
-    if isinstance(columns, str):
-        columns = [columns]
     name = source_name(source)
     format = format_of_name(format, name)
     ids = [query] if document is None else [query, document]
@@ -99,7 +93,7 @@ def read_judged_table(
         # Again, as ids keep their leading zeros.
         table, line_of = read_format(data, name, ids, format)
 
-    wanted = [*ids, *([] if label is None else [label]), *(columns or [])]
+    wanted = ids if label is None else [*ids, label]
     absent = [column for column in wanted if column not in table.columns]
     if absent:
         raise InputError(
@@ -109,22 +103,21 @@ def read_judged_table(
         )
     if table.empty:
         raise FileFormatError("the file holds no rows, only column names.", name)
-    if columns is not None:
-        table = table[list(dict.fromkeys(wanted))]
-
-    levels = {}
-    for level, column in zip(("qid", "docno"), ids, strict=False):
-        levels[level] = text_ids(table[column], name, line_of)
-    if document is not None:
-        _check_unique(levels["qid"], levels["docno"], name, line_of)
+    keys = [text_ids(table[column], name, line_of) for column in ids]
+    index = pd.MultiIndex.from_arrays(keys, names=["qid", "docno"][: len(ids)])
+    if document is not None and (twice := index.duplicated()).any():
+        row = int(twice.argmax())
+        qid, docno = map(brief, index[row])
+        raise FileFormatError(
+            f"document {docno} occurs a second time in query {qid}; keep one judgment per document "
+            "and query.",
+            name,
+            line_of(row),
+        )
     table = table.drop(columns=ids)
     if label is not None:
         table[label] = _as_labels(table[label], name, line_of)
-    table.index = (
-        pd.Index(levels["qid"], name="qid")
-        if document is None
-        else pd.MultiIndex.from_arrays(list(levels.values()), names=list(levels))
-    )
+    table.index = pd.Index(keys[0], name="qid") if document is None else index
     return table
 
 
@@ -154,16 +147,3 @@ def _is_float(label):
         return isinstance(label, numbers.Number) and not np.isinf(float(label))
     except (OverflowError, TypeError):
         return False
-
-
-def _check_unique(qids, docnos, name, line_of):
-    """Raise on the first document that occurs a second time in its query."""
-    twice = pd.DataFrame({"qid": qids, "docno": docnos}).duplicated().to_numpy()
-    if twice.any():
-        row = int(twice.argmax())
-        raise FileFormatError(
-            f"document {brief(docnos[row])} occurs a second time in query {brief(qids[row])}; "
-            "keep one judgment per document and query.",
-            name,
-            line_of(row),
-        )

@@ -1,7 +1,6 @@
 """Writers of runs and judgments in TREC format."""
 
 import importlib.util
-import itertools
 import re
 from dataclasses import dataclass
 from functools import cache
@@ -9,7 +8,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.files import check_target, open_for_writing
+from skfilterrank._files.files import check_target, open_for_writing, write_lines
 from skfilterrank._files.named_runs import as_table, is_frame
 from skfilterrank._files.tokens import arrow_texts
 from skfilterrank._lists.checks import as_column, as_floats, check_number, check_scores
@@ -258,14 +257,9 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
     """
     check_target(path, "write_qrels(path, qrels)")
     unjudged = None if unjudged_label is None else check_number(unjudged_label, "unjudged_label")
-    rows, docnos = _judged_rows(qrels, "qrels")
+    rows, docnos = _judged_rows(qrels, "qrels", may_lack=unjudged is not None)
     labels = rows.values
     missing = np.isnan(labels)
-    if unjudged is None and missing.any():
-        raise InputError(
-            f"qrels holds no label in row {int(missing.argmax())}; leave such rows out, or name "
-            "the unjudged label to write for them."
-        )
     if unjudged is not None and (same := labels == unjudged).any():
         raise InputError(
             f"qrels holds the label {unjudged:g} in row {int(same.argmax())}, which would "
@@ -275,7 +269,7 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
     _check_ids([] if rows.judges is None else rows.judges.names, "judged_by")
     iterations = iterations_of(rows.judges, len(labels))
     columns = _query_names(rows), iterations, docnos, _number_texts(labels)
-    _write_lines(path, "{} {} {} {}\n", columns)
+    write_lines(path, map("{} {} {} {}\n".format, *columns))
 
 
 def write_prels(path, prels) -> None:
@@ -321,15 +315,11 @@ def write_prels(path, prels) -> None:
     10 d2 0 1 1
     """
     check_target(path, "write_prels(path, prels)")
-    rows, docnos = _judged_rows(prels, "prels")
+    rows, docnos = _judged_rows(prels, "prels", may_lack=False)
     if rows.probabilities is None:
         raise InputError(
             "prels has no column 'inclusion_probability', with which each document was drawn: add "
             "it, or use write_qrels."
-        )
-    if (missing := np.isnan(rows.values)).any():
-        raise InputError(
-            f"prels holds no label in row {int(missing.argmax())}; leave such rows out."
         )
     if rows.judges is not None and (is_machine := rows.judges.is_machine).any():
         row = int(is_machine.argmax())
@@ -339,19 +329,11 @@ def write_prels(path, prels) -> None:
             "people's labels, and this format names no judges; write such rows by write_qrels."
         )
     columns = _number_texts(rows.values), _number_texts(rows.probabilities)
-    _write_lines(path, "{} {} {} 1 {}\n", (_query_names(rows), docnos, *columns))
+    write_lines(path, map("{} {} {} 1 {}\n".format, _query_names(rows), docnos, *columns))
 
 
-def _write_lines(path, form, columns):
-    """Write a line of this form for each row of the columns."""
-    lines = map(form.format, *columns)
-    with open_for_writing(path) as write:
-        while text := "".join(itertools.islice(lines, _CHUNK_LINES)):
-            write(text)
-
-
-def _judged_rows(frame, argument):
-    """Read the rows of a frame of judgments, and their documents; check that ids can be written."""
+def _judged_rows(frame, argument, *, may_lack):
+    """Read the rows of a frame of judgments, and their documents, all of which can be written."""
     table = as_table(frame, "label")
     if table is None:
         raise InputTypeError(f"{argument} must be a data frame, got {type(frame).__name__}.")
@@ -359,6 +341,11 @@ def _judged_rows(frame, argument):
     docnos = rows.docnos.tolist()
     _check_ids(rows.queries, "qid", begins_line=True)
     _check_ids(docnos, "docno")
+    if not may_lack and (missing := np.isnan(rows.values)).any():
+        raise InputError(
+            f"{argument} holds no label in row {int(missing.argmax())}; leave such rows out, or "
+            "write qrels and name the unjudged label to write for them."
+        )
     return rows, docnos
 
 
@@ -376,18 +363,14 @@ def _number_texts(numbers):
 
 def _run_names(names, n_rows):
     """Return the number of each row's run name, and the names, from one name or a column."""
-    if not isinstance(names, pd.Series):
-        codes, distinct = np.zeros(n_rows, dtype=np.int64), [names]
+    if isinstance(names, pd.Series):
+        codes, distinct = pd.factorize(names, use_na_sentinel=False)
     else:
-        try:
-            codes, found = pd.factorize(names, use_na_sentinel=False)
-            distinct = list(found)
-        except TypeError:  # none that can be a key
-            codes, distinct = None, names.tolist()
+        codes, distinct = np.zeros(n_rows, dtype=np.int64), [names]
     for name in distinct:
         if not isinstance(name, str) or not name or _FORBIDDEN.search(name):
             raise InputError(f"name must be a name without white space, got {brief(name)}.")
-    return codes, distinct
+    return codes, list(distinct)
 
 
 def _frame_of_columns(run, docnos, y_score):
@@ -398,18 +381,17 @@ def _frame_of_columns(run, docnos, y_score):
             f"{type(run).__name__} without them."
         )
     columns = {
-        "run": as_column(run, "run", "query id"),
-        "docnos": as_column(docnos, "docnos", "document id"),
-        "y_score": as_floats(check_scores(y_score), "y_score"),
+        "qid": as_column(run, "run", "query id"),
+        "docno": as_column(docnos, "docnos", "document id"),
+        "score": as_floats(check_scores(y_score), "y_score"),
     }
-    lengths = {name: len(column) for name, column in columns.items()}
-    if len(set(lengths.values())) != 1 or not lengths["run"]:
-        shown = ", ".join(f"{argument} {length}" for argument, length in lengths.items())
+    n_run, n_docnos, n_scores = map(len, columns.values())
+    if not n_run == n_docnos == n_scores > 0:
         raise InputError(
-            f"run, docnos and y_score must be of one length and not empty, got {shown}; pass "
-            "one entry per row."
+            "run, docnos and y_score must be of one length and not empty, got "
+            f"run {n_run}, docnos {n_docnos}, y_score {n_scores}; pass one entry per row."
         )
-    return pd.DataFrame(dict(zip(("qid", "docno", "score"), columns.values())), copy=False)
+    return pd.DataFrame(columns, copy=False)
 
 
 def _sorted_queries(rows, column):

@@ -1,26 +1,22 @@
 """Strategies that look at each answer before they say which document to judge next."""
 
 import heapq
-from collections import OrderedDict
 from collections.abc import Collection
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.utils.parallel import Parallel, delayed
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.parallel import delayed
+from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.checks import check_choice, check_count, check_numbers, is_whole_number
 from skfilterrank._lists.gains import as_gains, check_gains
-from skfilterrank._lists.queries import check_groups
-from skfilterrank._lists.words import progress_bar
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.judgments._selector import (
     RunSelector,
-    check_no_duplicates,
-    check_prior,
-    check_same_rows,
+    all_labels,
     query_budgets,
+    query_by_query,
 )
 
 # Queries whose state stays in memory; that of others is made again from their answers.
@@ -51,7 +47,6 @@ class ActiveSelector(RunSelector):
     """
 
     answers_: Any
-    pool_: Any
 
     def _query_state(self, ranks):
         """Return the state of a query before the first answer: hook.
@@ -100,14 +95,9 @@ class ActiveSelector(RunSelector):
         """
         self._check_parameters()
         check_gains(self.gains)
-        X = self._read(X)
-        check_same_rows(X, prior)
-        index = check_groups(groups, X, n_rows=len(X), carrier="X as a pandas object")
-        check_no_duplicates(X, index)
-        check_prior(prior, len(X))
-        validate_data(self, X, skip_check_array=True)
-        self._ranks = self._prepare(X, index)
-        self._rows = np.split(index.row_order(), np.cumsum(index.sizes)[:-1])
+        X, _, index = self._checked(X, groups, prior)
+        self._ranks = self._prepare(X, y, index)
+        self._rows = index.rows_by_query()
         self._codes = index.codes()
         self._index = index
         return self.reset()
@@ -126,7 +116,7 @@ class ActiveSelector(RunSelector):
         self.answers_ = np.full(n_rows, np.nan)
         self._promised = np.full(n_rows, np.nan)
         self._answered: list[list[int]] = [[] for _ in self._rows]
-        self._states: OrderedDict = OrderedDict()
+        self._states: dict = {}
         return self
 
     def next_rows(
@@ -203,23 +193,15 @@ class ActiveSelector(RunSelector):
                 raise InputError(f"rows holds row {row} twice: give one answer for each document.")
             taken.add(row)
         self._own_answers()
-        changed = {}
         for row, gain in zip(rows.tolist(), gains.tolist()):
-            code = self._codes[row]
-            if code not in changed:
-                changed[code] = self._state(code)
-                # An answer changes a state in place: it stays away until all answers are taken.
-                del self._states[code]
-                self._answered[code] = self._answered[code].copy()
-            place, state = self._place(row), changed[code]
-            self._promised[row] = _promise(state, np.isnan(self.answers_[self._rows[code]]), place)
+            code, place = self._codes[row], self._place(row)
+            state = self._state(code)
+            self._promised[row] = state.propose(1, np.arange(len(self._rows[code])) == place)[1][0]
+            # First, so that a state that was stopped on its way is not used again.
+            state.n_answers += 1
             state.answer(place, gain > 0)
             self.answers_[row] = gain
-            self._answered[code].append(row)
-        # In a copy: who is stopped here has the old answers, and no state that knows the new ones.
-        self._states = self._states.copy()
-        for code, state in changed.items():
-            self._keep_state(code, state)
+            self._answered[code] = [*self._answered[code], row]
         return self
 
     def check_label(self, labels) -> np.ndarray:
@@ -299,34 +281,15 @@ class ActiveSelector(RunSelector):
             If a label is missing, or there is not one for each row.
         """
         check_is_fitted(self, "_index")
-        n_rows = self._index.n_rows
-        gains = as_gains(y_true, self.gains)
-        if len(gains) != n_rows:
-            raise InputError(
-                f"y_true needs one label per row: expected {n_rows}, got {len(gains)}."
-            )
-        if (missing := np.isnan(gains)).any():
-            raise InputError(
-                f"y_true has {missing.sum()} NaN, the first at row {missing.argmax()}: answers "
-                "need every label; to take unjudged documents as not relevant, pass "
-                "y_true.fillna(0)."
-            )
+        gains = all_labels(y_true, self.gains, self._index.n_rows, "y_true")
         budgets = query_budgets(n_per_query, self._index)
         self.reset()
         jobs = (
             delayed(_simulated)(self._query_state(self._ranks[rows]), gains[rows] > 0, budget)
             for rows, budget in zip(self._rows, budgets.tolist())
         )
-        selections = Parallel(n_jobs=getattr(self, "n_jobs", None), return_as="generator")(jobs)
-        selections = progress_bar(
-            selections,
-            total=len(self._rows),
-            desc="queries",
-            unit="query",
-            disable=not getattr(self, "verbose", 0),
-            leave=None,
-        )
-        for code, (places, promised) in enumerate(selections):
+        simulated = query_by_query(jobs, self, len(self._rows), "auto")
+        for code, (places, promised) in enumerate(simulated):
             rows = self._rows[code][places]
             self._answered[code] = rows.tolist()
             self.answers_[rows] = gains[rows]
@@ -360,20 +323,16 @@ class ActiveSelector(RunSelector):
 
     def _state(self, code):
         """State of a query, made from its answers where it is not at hand."""
-        if code not in self._states:
-            rows = self._rows[code]
-            state = self._query_state(self._ranks[rows])
+        state = self._states.pop(code, None)
+        if state is None or state.n_answers != len(self._answered[code]):
+            state = self._query_state(self._ranks[self._rows[code]])
             for row in self._answered[code]:
                 state.answer(self._place(row), self.answers_[row] > 0)
-            self._keep_state(code, state)
-        self._states.move_to_end(code)
-        return self._states[code]
-
-    def _keep_state(self, code, state):
-        """Keep the state of a query at hand, in the place of another's."""
+            state.n_answers = len(self._answered[code])
+        if len(self._states) >= _KEPT_QUERIES:
+            del self._states[next(iter(self._states))]
         self._states[code] = state
-        if len(self._states) > _KEPT_QUERIES:
-            self._states.popitem(last=False)
+        return state
 
     def _own_answers(self):
         """Go on with copies of what is known of the answers; a failure puts the old ones back."""
@@ -390,7 +349,7 @@ class ActiveSelector(RunSelector):
         places = np.flatnonzero(ids == query)
         if not len(places):
             raise InputError(
-                f"query {brief(query)} is not in the pool; its queries are {_some(ids)}."
+                f"query {brief(query)} is not in the pool; its queries are {brief_list(ids)}."
             )
         return int(places[0])
 
@@ -402,14 +361,7 @@ class ActiveSelector(RunSelector):
     def __getstate__(self):
         # States can be made again, and are as large as the pool.
         state = super().__getstate__()
-        return {**state, "_states": OrderedDict()} if "_states" in state else state
-
-
-def _promise(state, open_rows, place):
-    """Return the gain that the strategy expects of one row."""
-    allowed = np.zeros(len(open_rows), dtype=bool)
-    allowed[place] = True
-    return state.propose(1, allowed)[1][0]
+        return {**state, "_states": {}} if "_states" in state else state
 
 
 def _simulated(state, relevant, budget):
@@ -423,12 +375,6 @@ def _simulated(state, relevant, budget):
         open_rows[place] = False
         state.answer(place, bool(relevant[place]))
     return places, promised
-
-
-def _some(ids):
-    """Return the first few ids."""
-    shown = ", ".join(map(brief, ids[:5].tolist()))
-    return shown + (", ..." if len(ids) > 5 else "")
 
 
 class MoveToFrontSelector(ActiveSelector):
@@ -503,9 +449,6 @@ class MoveToFrontSelector(ActiveSelector):
     [('1', 'd5')]
     """
 
-    answers_: Any
-    pool_: Any
-
     def __init__(self, *, gains: Any = None, n_jobs: int | None = None, verbose: int = 0) -> None:
         self.gains = gains
         self.n_jobs = n_jobs
@@ -518,6 +461,8 @@ class MoveToFrontSelector(ActiveSelector):
 
 class _Front:
     """Runs of one query by priority."""
+
+    n_answers = 0
 
     def __init__(self, ranks):
         self.returned = ~np.isnan(ranks)
@@ -659,9 +604,6 @@ class MTCSelector(ActiveSelector):
     array([0.   , 0.333, 1.   , 1.333])
     """
 
-    answers_: Any
-    pool_: Any
-
     def __init__(
         self,
         *,
@@ -685,6 +627,8 @@ class MTCSelector(ActiveSelector):
 
 class _Effects:
     """By how much each document of a query changes the differences of all pairs of runs."""
+
+    n_answers = 0
 
     def __init__(self, ranks, of_pairs):
         self.ranks = np.where(np.isnan(ranks), np.inf, ranks)

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from skfilterrank._lists.checks import check_random_state
 from skfilterrank._lists.gains import PROBABILITY, is_sample, refuse_sample
 from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.words import JUDGED_BY, is_of_machine, warn_user
+from skfilterrank._lists.words import JUDGED_BY, warn_user
 from skfilterrank.exceptions import (
     DataWarning,
     InputError,
@@ -20,11 +20,12 @@ from skfilterrank.exceptions import (
     SkfilterrankError,
     SkfilterrankWarning,
     brief,
+    brief_list,
 )
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments._completed_labels import check_predictor
 from skfilterrank.judgments._label_predictor import LabelPredictor
-from skfilterrank.judgments._label_table import column_of, is_table, judges_of
+from skfilterrank.judgments._label_table import column_of, is_table, judges_of, labels_of_people
 from skfilterrank.judgments._level_model import dealt_folds, held_out_labels
 from skfilterrank.judgments._rank_table import rank_table
 from skfilterrank.judgments._ranked_selectors import statap_prior
@@ -306,16 +307,9 @@ def complete_qrels(
 
 def _pool(ranks, qrels, *, leaves):
     """Judged and unjudged documents, query by query as judged; and queries that are left out."""
-    if JUDGED_BY in qrels:
-        is_machine = is_of_machine(qrels[JUDGED_BY]) & qrels["label"].notna()
-        if n_machine := int(np.count_nonzero(is_machine)):
-            warn_user(
-                f"qrels holds {counted(n_machine, 'label')} of machines: they are not learned "
-                "from, and predicted anew.",
-                DataWarning,
-            )
-        qrels = qrels.assign(label=qrels["label"].mask(is_machine))
     table = qrels[["qid", "docno", "label"]].astype({"label": np.float64})
+    if JUDGED_BY in qrels:
+        table["label"] = labels_of_people(table["label"].to_numpy(), qrels[JUDGED_BY], "qrels")
     if table["label"].isna().all():
         raise InputError(
             "qrels holds no label that people gave: there is nothing to learn from. Judge some "
@@ -335,7 +329,7 @@ def _pool(ranks, qrels, *, leaves):
             pool = pool[is_known]
             warn_user(
                 f"{counted(len(unknown), 'query', 'queries')} of the runs without judgments: left "
-                f"out, such as {', '.join(map(brief, unknown[:_SHOWN]))}.",
+                f"out, such as {brief_list(unknown[:_SHOWN])}.",
                 DataWarning,
             )
         table = pd.concat([table, pool], ignore_index=True)
@@ -351,28 +345,27 @@ def _pool(ranks, qrels, *, leaves):
 
 def _columns_of(documents, predictor):
     """Return the columns that the predictor reads, by document id."""
-    if isinstance(documents, Mapping):
-        documents = pd.Series(documents, dtype=object)
-    if isinstance(documents, pd.Series):
+    if isinstance(documents, Mapping | pd.Series):
         if predictor.text is None or predictor.features is not None:
             raise InputError(
                 "documents must be a DataFrame where the predictor looks at features, got texts "
                 "alone."
             )
-        columns = pd.DataFrame({predictor.text: documents.to_numpy(object)}, documents.index)
-    elif is_table(documents):
-        ids = column_of(documents, "docno", table="documents")
-        texts = [] if predictor.text is None else [predictor.text]
-        wanted = [*texts, *(predictor.features or ())]
-        columns = pd.DataFrame(
-            {name: column_of(documents, name, table="documents").to_numpy() for name in wanted}, ids
-        )
-    else:
+        texts = pd.Series(documents, dtype=object)
+        documents = pd.DataFrame({"docno": texts.index, predictor.text: texts.to_numpy()})
+    elif not is_table(documents):
         raise InputTypeError(
             "documents must be a dict or Series of texts by document id, or a DataFrame with the "
             f"column 'docno', got {type(documents).__name__}."
         )
-    columns.index = columns.index.astype(str)
+    texts = [] if predictor.text is None else [predictor.text]
+    columns = pd.DataFrame(
+        {
+            name: column_of(documents, name, table="documents").to_numpy()
+            for name in (*texts, *(predictor.features or ()))
+        },
+        column_of(documents, "docno", table="documents").astype(str),
+    )
     if columns.empty:
         raise InputError("documents holds no document.")
     if columns.index.has_duplicates:
@@ -417,11 +410,9 @@ def _judged_above_unjudged(table, places) -> float:
     by_query = pd.Series(places).groupby(table["qid"].to_numpy())
     is_judged = table["label"].notna().to_numpy()
     counts = pd.DataFrame({"rank": by_query.rank() * is_judged, "judged": is_judged})
-    counts = counts.groupby(table["qid"].to_numpy()).agg(
-        rank=("rank", "sum"), n_judged=("judged", "sum"), n_rows=("judged", "size")
-    )
-    n_judged = counts["n_judged"]
-    n_pairs = (n_judged * (counts["n_rows"] - n_judged)).sum()
+    counts = counts.groupby(table["qid"].to_numpy()).sum()
+    n_judged = counts["judged"]
+    n_pairs = (n_judged * (by_query.size() - n_judged)).sum()
     n_higher = (counts["rank"] - n_judged * (n_judged + 1) / 2).sum()
     return float(n_higher / n_pairs) if n_pairs else np.nan
 
@@ -454,17 +445,15 @@ def _quality(predictor, table, fitted, places, random_state):
             None if places is None else places[is_known],
             None if places is None else places[relevant],
         )
-    rows = {
-        label: {
+    rows = {}
+    for label in predictor.labels_.tolist():
+        is_said = held_out == label
+        rows[label] = {
             "n_judged": np.count_nonzero(read.labels == label),
             "n_predicted": np.count_nonzero(found[is_new] == label),
-            "n_held_out": np.count_nonzero(held_out == label),
-            "agreement": np.mean(read.labels[held_out == label] == label)
-            if (held_out == label).any()
-            else np.nan,
+            "n_held_out": np.count_nonzero(is_said),
+            "agreement": np.mean(read.labels[is_said] == label) if is_said.any() else np.nan,
         }
-        for label in predictor.labels_.tolist()
-    }
     quality = pd.DataFrame.from_dict(rows, orient="index").rename_axis("label")
     return precision, int(np.count_nonzero(relevant)), quality
 

@@ -30,7 +30,7 @@ from skfilterrank._lists.sklearn_compat import (
 )
 from skfilterrank._lists.words import PEOPLE, PREDICTED, warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
-from skfilterrank.judgments._label_predictor import LabelPredictor, asked_labels, check_parameters
+from skfilterrank.judgments._label_predictor import LabelPredictor, check_parameters
 from skfilterrank.judgments._label_table import (
     DocumentVectors,
     check_labels,
@@ -318,12 +318,9 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         inner = get_tags(self.estimator)
-        tags.estimator_type = inner.estimator_type
-        tags.classifier_tags = inner.classifier_tags
-        tags.regressor_tags = inner.regressor_tags
-        tags.input_tags = inner.input_tags
-        tags.target_tags = inner.target_tags
-        tags.non_deterministic = inner.non_deterministic
+        names = "estimator_type", "classifier_tags", "regressor_tags", "input_tags", "target_tags"
+        for name in names:
+            setattr(tags, name, getattr(inner, name))
         return tags
 
 
@@ -365,13 +362,8 @@ def complete_labels(predictor, X, y, groups):
             FitWarning,
         )
     documents = DocumentVectors(predictor, of_table=False, scale=True)
-    vectors = documents.fit_transform(X)
-    if predictor.n_per_query is not None:
-        labels = asked_labels(
-            predictor.selector, documents.selectable(X), index, labels, predictor.n_per_query
-        )
-    predicted = predictor.fit_vectors(vectors, index, labels)
-    labels = np.where(np.isnan(predicted), labels, predicted)
+    predicted = predictor.fit_documents(documents, X, index, labels)
+    labels = np.where(predictor.imputed_, predicted, labels)
     if isinstance(y, pd.Series):
         return pd.Series(labels, index=y.index, name=y.name), predictor
     return labels, predictor

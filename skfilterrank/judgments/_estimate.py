@@ -13,11 +13,11 @@ other, so that learning does not make them biased either.
 
 **Ratios.** nDCG, nDCG_f, AP and recall divide by what all labels of a query decide. The library
 declares each of them as a sum over documents, with weights that depend on how many labels of each
-grade there are. Its expected value under the predicted probabilities of all labels takes the place
-of the sum of predictions, and the change that one label makes, on average over all others, that of
-the weight (the first term of Hoeffding's decomposition). For linear measures the two are the same.
-What is left out has mean 0 where the probabilities are right, and is not divided by inclusion
-probabilities.
+grade there are. Its expected value, given the sample's labels and under predicted probabilities of
+all others, takes the place of the sum of predictions. The change that one label makes, on average
+over the others, takes that of the weight, and each drawn label stands for (1 - pi) / pi documents
+that were not drawn. For sums this is the difference estimator. Pairs of labels are corrected for
+too. What three labels and more change is not known; intervals are wider by as much as pairs change.
 
 **Everything else** (ERR, RR, lexirecall) needs whole queries: PPI++ over queries.
 
@@ -95,8 +95,8 @@ def estimate(
         stand in trec_eval's order; a query that a run lacks counts as an empty list.
     measures : str or list of str
         Names of measures: those that are sums over documents, such as "dcg@10", "ndcg_f@10",
-        "precision@10", "rbp", "recall@100" and "ap"; with ``unit="query"`` any. They may read
-        labels in their own way: "ap(rel=2)".
+        "precision@10", "forbidden@10", "rbp", "recall@100" and "ap"; with ``unit="query"``
+        any. They may read labels in their own way: "ap(rel=2)".
     machine_qrels : qrels, dict of name to qrels, or None, default=None
         Labels of one judge, or of several by name. None estimates from people alone.
     pool : qrels or data frame, default=None
@@ -151,11 +151,11 @@ def estimate(
     ``sum over the pool of w m  +  sum over the sample of w (g - m) / pi``,
 
     which is unbiased whatever m is, so that bad predictions cost width and nothing else. For
-    ratios (nDCG, nDCG_f, AP, recall) the first sum is the expected value under predicted
-    probabilities of all labels, and w (g - m) is what one label changes of it. Pairs of labels are
-    corrected for, too; a bias of higher order in the errors of the predictions remains, which
-    shrinks more slowly than the interval as the sample grows. Intervals of ratios are not shown to
-    cover: they may hold the truth far less often than they say, and tables mark them.
+    ratios (nDCG, nDCG_f, AP, recall) the first sum is the expected value given the sample's labels
+    and predicted probabilities of the others, and w (g - m) is what one label changes of it, times
+    1 - pi. Pairs of labels are corrected for, too, and intervals are wider by what they change. A
+    bias of higher order in the errors of the predictions remains. Intervals of ratios are not shown
+    to cover, and tables mark them.
     Where everything is judged, the estimate is the measure itself.
 
     Predictions are those of ridge logistic regressions on the labels of all judges, queries and how
@@ -202,15 +202,17 @@ def estimate(
             "said of others."
         )
     if unit == "query":
-        return estimate_from_queries(
-            runs,
-            sample,
-            parsed,
-            ranked,
-            target=target,
-            gains=gains,
-            confidence_level=confidence_level,
-        )
+        results = _by_queries(runs, sample, parsed, ranked, target, gains)
+        numbers = len(sample), len(ranked), 0
+    else:
+        results, numbers = _by_documents(sample, n_open, parsed, ranked, target, gains)
+    return Estimates(
+        ranked.runs, results, target, unit, confidence_level, *numbers, tuple(ranked.queries)
+    )
+
+
+def _by_documents(sample, n_open, parsed, ranked, target, gains):
+    """Estimate each measure from a sample of documents; count those judged, in all, and others."""
     rows = ranked.rows_of(sample.index, "qrels")
     warn_of_outside(ranked, parsed)
     _warn_of_copies(ranked, rows, sample["label"].to_numpy())
@@ -233,13 +235,13 @@ def estimate(
     if not is_certain.all():
         _check_spread(grades, codes)
 
-    results = {}
-    of_any = np.logical_or.reduce([form.influential() for form in forms.values()])
-
+    results, n_queries = {}, len(ranked.queries)
+    of_any = np.zeros(len(ranked), dtype=bool)
+    labels = rows, codes, probability, is_certain
     for text, form in forms.items():
-        labels = rows, codes, probability, is_certain
-        of_query, changes = _by_labels(form, labels)
-        n_queries = len(ranked.queries)
+        influential = form.influential()
+        of_any |= influential
+        of_query, changes, of_pairs = _by_labels(form, labels)
         covariance, deviations = covariance_of_total(changes / n_queries, probability)
         values = of_query.mean(axis=1)
         order_values = values
@@ -257,23 +259,15 @@ def estimate(
             greater_is_better=parsed[text].measure.greater_is_better,
             value_range=parsed[text].measure.range_for(form.grades),
             probability=probability[~is_certain],
-            influential=form.influential()[rows[~is_certain]],
-            n_certain=int(np.count_nonzero(form.influential()[rows[is_certain]])),
-            n_possible=int(np.count_nonzero(form.influential())),
+            influential=influential[rows[~is_certain]],
+            n_certain=int(np.count_nonzero(influential[rows[is_certain]])),
+            n_possible=int(np.count_nonzero(influential)),
             by_query=of_query,
+            of_pairs=of_pairs,
             is_ratio=not form.is_linear,
         )
-    return Estimates(
-        runs=ranked.runs,
-        results=results,
-        target=target,
-        unit=unit,
-        confidence_level=confidence_level,
-        n_judged=int(np.count_nonzero(of_any[rows])),
-        n_possible=int(np.count_nonzero(of_any)),
-        n_other=int(np.count_nonzero(~of_any[rows])),
-        queries=tuple(ranked.queries),
-    )
+    n_judged = int(np.count_nonzero(of_any[rows]))
+    return results, (n_judged, int(np.count_nonzero(of_any)), len(rows) - n_judged)
 
 
 def _guess(form, labels, **params):
@@ -281,22 +275,29 @@ def _guess(form, labels, **params):
     rows, codes, probability, known = labels
     # Each measure is estimated by itself: its value does not depend on what else is asked for.
     model = LabelModel(form.pool, _position_weights(form), form.influential(), **params)
-    prediction = model.predict(rows, codes, len(form.grades), known, probability**-0.5)
+    # The narrowest intervals of sums; a ratio needs predictions that are right on average over
+    # all documents, which weights of the design give.
+    weights = probability ** (-0.5 if form.is_linear else -1.0)
+    prediction = model.predict(rows, codes, len(form.grades), known, weights)
     return prediction.with_known(rows[known], codes[known])
 
 
 def _by_labels(form, labels):
-    """Values of each query, (n_runs, n_queries), and what each label changes."""
+    """Values of each query, (n_runs, n_queries), what each label and what pairs of them change."""
     rows, codes, probability, _ = labels
-    expansion = form.expand(_guess(form, labels))
+    expansion = form.expand(_guess(form, labels), rows, codes)
     changes = expansion.changes(rows, codes)
+    # Each drawn label stands for so many that were not drawn.
+    weights = (1 - probability) / probability
     of_query = expansion.base.copy()
-    np.add.at(of_query.T, form.pool.codes[rows], changes / probability[:, None])
+    np.add.at(of_query.T, form.pool.codes[rows], changes * weights[:, None])
+    of_pairs = np.zeros(len(of_query))
     if not form.is_linear:
-        of_pairs, changes_of_pairs = expansion.pairs(rows, codes, probability)
-        of_query += of_pairs
+        by_query, changes_of_pairs = expansion.pairs(rows, codes, weights)
+        of_query += by_query
         changes += changes_of_pairs
-    return of_query, changes
+        of_pairs = by_query.mean(axis=1)
+    return of_query, changes, of_pairs
 
 
 def _sample(qrels):
@@ -413,9 +414,7 @@ def _position_weights(form):
 _LEAST = 5
 
 
-def estimate_from_queries(
-    runs, sample, parsed, pool, *, target, gains, confidence_level
-) -> Estimates:
+def _by_queries(runs, sample, parsed, pool, target, gains):
     """Estimate measures from queries that were judged whole, by PPI++ over queries.
 
     With f the values of judged queries by people's labels and m those of all queries by machine
@@ -461,17 +460,7 @@ def estimate_from_queries(
             by_query=by_people,
             is_ratio=False,
         )
-    return Estimates(
-        runs=pool.runs,
-        results=results,
-        target=target,
-        unit="query",
-        confidence_level=confidence_level,
-        n_judged=len(sample),
-        n_possible=len(pool),
-        n_other=0,
-        queries=tuple(pool.queries),
-    )
+    return results
 
 
 def _judged_queries(sample, pool):

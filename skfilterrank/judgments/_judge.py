@@ -18,11 +18,7 @@ from skfilterrank._lists.checks import (
 from skfilterrank._lists.words import progress_bar
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.judgments._active_selectors import ActiveSelector
-from skfilterrank.judgments._judging_tasks import (
-    levels_as_columns,
-    logged_grades,
-    named_grades,
-)
+from skfilterrank.judgments._judging_tasks import logged_grades, named_grades
 from skfilterrank.judgments._judgment_log import (
     Event,
     JudgmentLog,
@@ -30,6 +26,7 @@ from skfilterrank.judgments._judgment_log import (
     judgments_of,
     qrels_of,
 )
+from skfilterrank.judgments._pairs import key_columns, refuse_repeated
 from skfilterrank.judgments._selector import QuerySelector, query_budgets
 
 
@@ -208,9 +205,9 @@ def judge(
     opened = nullcontext() if log is None else JudgmentLog(log, identity, kept)
     with opened as file:
         session = _Session(selector, qids, docnos, n_per_query, queries, order, leave_out)
-        session.know(known, () if file is None else file.events)
-        if file is not None:
-            session.replay(file.events)
+        events = () if file is None else file.events
+        session.know(known, events)
+        session.replay(events)
         bar = progress_bar(
             total=session.n_total,
             initial=session.n_answered,
@@ -224,16 +221,13 @@ def judge(
                 question = session.question()
                 if question is not None:
                     answer = assessor(question)
-                elif at_end is None or at_end() != "undo":
+                elif at_end is None or (answer := at_end()) != "undo":
                     break
-                else:
-                    answer = "undo"
                 if isinstance(answer, str) and answer == "stop":
                     break
-                event = session.event_of(answer, question, grades)
+                event = session.event_of(answer, question, grades, assessor_name)
                 if event is None:
                     continue
-                event = event._replace(assessor=assessor_name)
                 if file is not None:
                     file.append(event)
                 session.take(event)
@@ -271,13 +265,12 @@ class _Session:
                 raise InputError("order must hold a number for each row, got NaN.")
         # Next rows of each query; an answer changes those of its own query.
         self.nexts = {}
-        n_queries = len(self.query_ids)
         self.events, self.stack = [], []
-        self.n_labels = np.zeros(n_queries, dtype=np.int64)
-        # Skipped rows, by query: to be asked again, and not in this session.
-        self.later = [{} for _ in range(n_queries)]
-        self.given_up = [set() for _ in range(n_queries)]
-        self.asked_again, self.before = None, None
+        self.n_labels = np.zeros(index.n_queries, dtype=np.int64)
+        # Skipped rows of each query: once, to be asked about again; twice, not in this session.
+        self.skips = [{} for _ in range(index.n_queries)]
+        # A row whose answer was taken back, and that answer.
+        self.undone = None
         # Last: what cannot be begun leaves the answers of the strategy as they are.
         self.queue = selector.reset() if is_active else _RankedQueue(selector, self.counts)
 
@@ -308,18 +301,18 @@ class _Session:
         """Take the answers of earlier sessions."""
         for event in events:
             self.take(event)
-        self.asked_again = self.before = None
-        for later, given_up in zip(self.later, self.given_up):
-            later.update(dict.fromkeys(sorted(given_up)))
-            given_up.clear()
+        self.undone = None
+        for skips in self.skips:
+            for row in sorted(row for row, times in skips.items() if times == 2):
+                del skips[row]
+                skips[row] = 1
 
     def question(self):
         """Return the next question; None where there is none left."""
-        if self.asked_again is not None:
-            return self._question(self.asked_again, self.before)
+        if self.undone is not None:
+            return self._question(*self.undone)
         if self.turns is None:
-            nexts = map(self._next_of, self.order)
-            found = next((each for each in nexts if each is not None), None)
+            found = next(filter(None, map(self._next_of, self.order)), None)
         else:
             for code in self.order:
                 if code not in self.nexts:
@@ -335,44 +328,32 @@ class _Session:
 
     def _next_of(self, code):
         """Return the next row of a query, and what was answered to it before; None without one."""
-        later, given_up = self.later[code], self.given_up[code]
-        n_settled = self.n_labels[code] + len(later) + len(given_up)
-        if n_settled < self.budgets[code]:
-            settled = {*later, *given_up, *self.never}
+        skips = self.skips[code]
+        if self.n_labels[code] + len(skips) < self.budgets[code]:
+            settled = {*skips, *self.never}
             rows = self.queue.next_rows(1, query=self.query_ids[code], leave_out=settled)
             if len(rows):
                 return int(rows[0]), None
-        return (next(iter(later)), "skip") if later else None
+        return next(((row, "skip") for row, times in skips.items() if times == 1), None)
 
     def _question(self, row, before):
         """Question about a row."""
         code = self.codes[row]
-        n_settled = self.n_labels[code] + len(self.given_up[code])
-        return Question(
-            self.query_ids[code],
-            self.docnos[row],
-            row,
-            int(n_settled) + 1,
-            int(max(self.budgets[code], n_settled + 1)),
-            self.n_answered,
-            self.n_total,
-            before,
-        )
+        place = 1 + int(self.n_labels[code]) + list(self.skips[code].values()).count(2)
+        n_query = max(int(self.budgets[code]), place)
+        ids = self.query_ids[code], self.docnos[row]
+        return Question(*ids, row, place, n_query, self.n_answered, self.n_total, before)
 
-    def event_of(self, answer, question, grades):
+    def event_of(self, answer, question, grades, assessor):
         """Return the event to save for an answer; None for an undo of nothing."""
-        control = answer if isinstance(answer, str) else None
-        if control == "undo":
-            if not self.stack:
-                return None
-            last = self.stack[-1]
-            return Event("undo", last.qid, last.docno)
-        qid, docno = str(self.qids[question.row]), str(self.docnos[question.row])
-        if control == "skip":
-            return Event("skip", qid, docno)
+        if isinstance(answer, str) and answer == "undo":
+            return Event("undo", *self.stack[-1][1:3], None, assessor) if self.stack else None
+        pair = str(self.qids[question.row]), str(self.docnos[question.row])
+        if isinstance(answer, str) and answer == "skip":
+            return Event("skip", *pair, None, assessor)
         label = _checked_label(answer, question, grades)
         self.queue.check_label(label)
-        return Event("label", qid, docno, label)
+        return Event("label", *pair, label, assessor)
 
     def take(self, event):
         """Count an answer."""
@@ -380,39 +361,23 @@ class _Session:
         row = self.row_of[event.qid, event.docno]
         code = self.codes[row]
         self.nexts.pop(code, None)
-        later, given_up = self.later[code], self.given_up[code]
-        self.asked_again = self.before = None
+        skips = self.skips[code]
+        times, self.undone = skips.pop(row, 0), None
+        if event.kind == "undo":
+            event = self.stack.pop()
+            if self.counts[row] and ("skip", *event[1:3]) in (each[:3] for each in self.stack):
+                skips[row] = 1
+            if event.kind == "label":
+                self.n_labels[code] -= self.counts[row]
+                self.queue.retract(row)
+            self.undone = row, event.label if event.kind == "label" else "skip"
+            return
+        self.stack.append(event)
         if event.kind == "label":
-            self.stack.append(event)
             self.n_labels[code] += self.counts[row]
-            later.pop(row, None)
-            given_up.discard(row)
             self.queue.update(row, event.label)
-        elif event.kind == "skip":
-            self.stack.append(event)
-            if row in later:
-                del later[row]
-                given_up.add(row)
-            elif self.counts[row]:
-                later[row] = None
-        else:
-            self._undo(row, code)
-
-    def _undo(self, row, code):
-        """Take the last answer back."""
-        event = self.stack.pop()
-        was_skipped = any(
-            before.kind == "skip" and before[1:3] == event[1:3] for before in self.stack
-        )
-        self.given_up[code].discard(row)
-        self.later[code].pop(row, None)
-        if was_skipped and self.counts[row]:
-            self.later[code][row] = None
-        if event.kind == "label":
-            self.n_labels[code] -= self.counts[row]
-            self.queue.retract(row)
-        self.asked_again = row
-        self.before = event.label if event.kind == "label" else "skip"
+        elif self.counts[row]:
+            skips[row] = 2 if times == 1 else 1
 
 
 class _RankedQueue:
@@ -446,15 +411,7 @@ class _RankedQueue:
 
 def _known_labels(known):
     """Query, document and label of judgments, without those that are none."""
-    if not isinstance(known, pd.DataFrame):
-        raise InputError(f"known must be a DataFrame or None, got {brief(known)}.")
-    frame = levels_as_columns(known)
-    missing = {"qid", "docno", "label"} - set(frame.columns)
-    if missing:
-        raise InputError(
-            f"known has no column {brief_list(sorted(missing))}; its columns are "
-            f"{brief_list(frame.columns)}."
-        )
+    frame = key_columns(known, "known", "label")
     labels = check_numbers(frame["label"], "labels of known", n_rows=len(frame))
     judged = ~np.isnan(labels)
     pairs = zip(frame["qid"].astype(str)[judged], frame["docno"].astype(str)[judged])
@@ -484,9 +441,7 @@ def _pool_columns(selector, pool):
                 f"{type(selector).__name__} was fitted on, as a DataFrame with columns 'qid' and "
                 "'docno'."
             )
-    pool = levels_as_columns(pool)
-    if not isinstance(pool, pd.DataFrame) or not {"qid", "docno"} <= set(pool.columns):
-        raise InputError("pool must be a DataFrame or MultiIndex with 'qid' and 'docno'.")
+    pool = key_columns(pool, "pool")
     index = selector._index
     if len(pool) != index.n_rows:
         raise InputError(
@@ -496,13 +451,7 @@ def _pool_columns(selector, pool):
     qids, docnos = pool["qid"].tolist(), pool["docno"].tolist()
     if qids != index.query_ids[index.codes()].tolist():
         raise InputError("pool holds other queries than those that the selector was fitted on.")
-    again = pd.DataFrame({"qid": qids, "docno": docnos}).astype(str).duplicated().to_numpy()
-    if again.any():
-        row = int(again.argmax())
-        raise InputError(
-            f"pool holds document {brief(docnos[row])} twice in query {brief(qids[row])}: keep "
-            "one row for each query and document."
-        )
+    refuse_repeated(list(map(str, qids)), list(map(str, docnos)), "pool")
     return qids, docnos
 
 
@@ -513,12 +462,12 @@ def _query_codes(queries, ids):
     codes = {query: code for code, query in enumerate(ids)}
     queries = as_list(queries, "queries", "queries of the pool")
     unknown = [query for query in queries if not is_hashable(query) or query not in codes]
-    if unknown or not queries:
-        what = (
-            f"holds {brief(unknown[0])}, which is" if unknown else "is empty; its entries must be"
+    if unknown:
+        raise InputError(
+            f"queries holds {brief(unknown[0])}, which is not in the pool: {brief_list(ids)}."
         )
-        shown = ", ".join(map(brief, ids[:5])) + (", ..." if len(ids) > 5 else "")
-        raise InputError(f"queries {what} {'not ' if unknown else ''}in the pool: {shown}.")
+    if not queries:
+        raise InputError("queries is empty: name some, or None for all.")
     return list(dict.fromkeys(codes[query] for query in queries))
 
 

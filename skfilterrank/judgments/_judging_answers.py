@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 
 import pandas as pd
 
@@ -31,8 +32,9 @@ from skfilterrank.judgments._judging_tasks import (
 )
 from skfilterrank.judgments._judgment_log import Event, Pool, header_of, line_of, read_events
 from skfilterrank.judgments._label_quality import AssessorAgreement, assessor_agreement
+from skfilterrank.judgments._pairs import KEY, key_columns
 
-_COLUMNS = ["qid", "docno", "label", "assessor", "note"]
+_COLUMNS = [*KEY, "label", "assessor", "note"]
 _QUERY_NAMES, _DOCUMENT_NAMES = ("query", "query text"), ("docid", "doc id", "doc_id")
 
 
@@ -85,10 +87,12 @@ def read_judging_answers(path, *, tool: str = "page", grades=None, queries=None)
     """
     check_target(path, "read_judging_answers(path)", may_be_open=False)
     check_choice(tool, "tool", TOOLS)
-    name = os.fspath(path)
-    label_of, ids = _label_reader(grades), _ids_of(queries)
-    text = "" if tool == "page" else decode(read_bytes(path), name).removeprefix("\ufeff")
-    rows = _READERS[tool](_Entries(text, name), label_of, ids)
+    entries = _Entries(os.fspath(path), _label_reader(grades), _ids_of(queries))
+    text = "" if tool == "page" else decode(read_bytes(path), entries.name).removeprefix("\ufeff")
+    try:
+        rows = list(_READERS[tool](entries, text))
+    except (AttributeError, LookupError, TypeError) as error:
+        entries.fail(f"it is not as {tool} exports it: missing or of another type is {error}.")
     frame = pd.DataFrame(rows, columns=_COLUMNS, dtype=object)
     return frame.astype({"qid": "str", "docno": "str", "label": "float64"})
 
@@ -96,45 +100,56 @@ def read_judging_answers(path, *, tool: str = "page", grades=None, queries=None)
 class _Entries:
     """The entries of a file, each with its place for errors."""
 
-    def __init__(self, text, name):
-        self.text, self.name, self.line, self.place = text, name, None, ""
+    def __init__(self, name, label_of, ids):
+        self.name, self.label_of, self.ids = name, label_of, ids
+        self.line, self.place = None, ""
 
-    def fail(self, message):
+    def fail(self, message) -> NoReturn:
         """Raise the error of the entry that is read."""
         raise FileFormatError(f"{self.place}{message}", self.name, self.line)
 
-    def check(self, value, kind, what):
-        """Return a value of this type; other types are an error."""
-        if not isinstance(value, kind):
-            self.fail(f"{what} is missing or of another type, got {brief(value)}.")
-        return value
-
-    def ids(self, record):
+    def pair(self, record):
         """Query and document of an object, which came with the task."""
-        return tuple(self.check(record.get(key), str, f"{key!r}") for key in ("qid", "docno"))
+        for key in KEY:
+            if not isinstance(record.get(key), str):
+                self.fail(f"{key!r} is missing or of another type, got {brief(record.get(key))}.")
+        return record["qid"], record["docno"]
 
-    def _parsed(self, text):
+    def label(self, value):
+        """Return the label of an entry."""
+        try:
+            return self.label_of(value)
+        except InputError as error:
+            self.fail(str(error))
+
+    def only(self, values, what):
+        """Return the one value of a list, None where it is empty."""
+        if len(values) > 1:
+            self.fail(f"{what} has {len(values)} values, expected one: choose one of them.")
+        return values[0] if values else None
+
+    def qid(self, text):
+        """Id of a query by its text."""
+        if self.ids is None:
+            return text.strip()
+        if text.strip() not in self.ids:
+            self.fail(f"no query of queries= has the text {brief(text.strip())}.")
+        return self.ids[text.strip()]
+
+    def parsed(self, text):
+        """Return the content of JSON."""
         try:
             return parse_json(text)
         except InputError as error:
             self.fail(f"it is no JSON: {error}.")
 
     def of_list(self, records):
-        """Objects of a list of JSON, from 1."""
-        for number, record in enumerate(self.check(records, list, "a list of entries"), 1):
+        """Entries of a list, from 1."""
+        if not isinstance(records, list):
+            self.fail(f"a list of entries is missing or of another type, got {brief(records)}.")
+        for number, record in enumerate(records, 1):
             self.place = f"entry {number}: "
-            yield self.check(record, dict, "an object")
-
-    def whole(self):
-        """Content of a JSON file."""
-        return self._parsed(self.text)
-
-    def of_lines(self):
-        """Objects of lines of JSON."""
-        for number, line in enumerate(self.text.split("\n"), 1):
-            if line.strip():
-                self.line = number
-                yield self.check(self._parsed(line), dict, "an object")
+            yield record
 
 
 def _label_reader(grades):
@@ -174,111 +189,93 @@ def _ids_of(queries):
     return ids
 
 
-def _label(entries, label_of, value):
-    """Return the label of an entry, whose error names the entry."""
-    try:
-        return label_of(value)
-    except InputError as error:
-        return entries.fail(str(error))
-
-
-def _only(entries, values, what):
-    """Return the one value of a list, None where it is empty."""
-    values = entries.check(values, list, what)
-    if len(values) > 1:
-        entries.fail(f"{what} has {len(values)} values, expected one: choose one of them.")
-    return values[0] if values else None
-
-
 def _note(value):
     """Return a note that holds something, or None."""
     return value.strip() or None if isinstance(value, str) else None
 
 
-def _log(entries, label_of, ids):
+def _user(name):
+    return None if name is None else str(name)
+
+
+def _log(entries, text):
     # A document that was skipped before its answer has several events.
     last = {event[1:3]: event for event in read_events(entries.name)}
     for pair, event in last.items():
         entries.place = f"document {brief(event.docno)} of query {brief(event.qid)}: "
-        yield *pair, _label(entries, label_of, event.label), event.assessor, event.note
+        yield *pair, entries.label(event.label), event.assessor, event.note
 
 
-def _label_studio(entries, label_of, ids):
-    for task in entries.of_list(entries.whole()):
-        pair = entries.ids(entries.check(task.get("data"), dict, "'data'"))
-        for annotation in entries.check(task.get("annotations"), list, "'annotations'"):
-            annotation = entries.check(annotation, dict, "an annotation")
+def _label_studio(entries, text):
+    for task in entries.of_list(entries.parsed(text)):
+        pair = entries.pair(task["data"])
+        for annotation in task["annotations"]:
             who = annotation.get("completed_by")
             if isinstance(who, dict):
                 who = who.get("email") or who.get("id")
-            found: dict = {"grade": [], "note": []}
-            for part in entries.check(annotation.get("result"), list, "'result'"):
-                value = part.get("value", {}) if isinstance(part, dict) else {}
-                if "choices" in value:
-                    found["grade"] += entries.check(value["choices"], list, "'choices'")
-                if "text" in value:
-                    text = value["text"]
-                    found["note"] += text if isinstance(text, list) else [text]
-            grade = _only(entries, found["grade"], "the grade")
+            grades, notes = [], []
+            for value in (part.get("value", {}) for part in annotation["result"]):
+                grades += value.get("choices", [])
+                note = value.get("text", [])
+                notes += note if isinstance(note, list) else [note]
+            grade = entries.only(grades, "the grade")
             # A task that was passed over has no grade, whatever was chosen before.
-            grade = None if annotation.get("was_cancelled") else grade
-            label = _label(entries, label_of, grade)
-            note = _note("\n".join(map(str, found["note"])))
-            yield *pair, label, None if who is None else str(who), note
+            label = entries.label(None if annotation.get("was_cancelled") else grade)
+            yield *pair, label, _user(who), _note("\n".join(map(str, notes)))
 
 
-def _doccano(entries, label_of, ids):
+def _doccano(entries, text):
     who = Path(entries.name).stem
     who = None if who == "all" else who
-    for record in entries.of_lines():
-        label = _label(entries, label_of, _only(entries, record.get("label", []), "'label'"))
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
+        entries.line = number
+        record = entries.parsed(line)
+        label = entries.label(entries.only(record.get("label", []), "'label'"))
         note = _note("\n".join(map(str, record.get("Comments") or [])))
         if label is not None or note:
-            yield *entries.ids(record), label, who, note
+            yield *entries.pair(record), label, who, note
 
 
-def _argilla(entries, label_of, ids):
-    for record in entries.of_list(entries.whole()):
+def _argilla(entries, text):
+    for record in entries.of_list(entries.parsed(text)):
         try:
             qid, docno = json.loads(record.get("id"))
         except (TypeError, ValueError):
             entries.fail(f"the id {brief(record.get('id'))} does not hold query and document.")
-        pair = entries.ids({"qid": qid, "docno": docno})
-        responses = entries.check(record.get("responses"), dict, "'responses'")
+        pair = entries.pair({"qid": qid, "docno": docno})
         by_user: dict = {}
         for question in ("grade", "note"):
-            for each in entries.check(responses.get(question, []), list, f"{question!r}"):
-                each = entries.check(each, dict, "a response")
-                who = by_user.setdefault(each.get("user_id"), {})
-                if question in who:
+            for each in record["responses"].get(question, []):
+                found = by_user.setdefault(each.get("user_id"), {})
+                if question in found:
                     entries.fail(f"user {brief(each.get('user_id'))} answers {question!r} twice.")
-                who[question] = each.get("value")
+                found[question] = each.get("value")
         for who, found in by_user.items():
-            label = _label(entries, label_of, found.get("grade"))
-            yield *pair, label, None if who is None else str(who), _note(found.get("note"))
+            label = entries.label(found.get("grade"))
+            yield *pair, label, _user(who), _note(found.get("note"))
 
 
-def _quepid(entries, label_of, ids):
-    if not entries.text.lstrip().startswith("{"):
-        yield from _quepid_ratings(entries, label_of, ids)
+def _quepid(entries, text):
+    if not text.lstrip().startswith("{"):
+        yield from _quepid_ratings(entries, text)
         return
-    book = entries.whole()
-    for record in entries.of_list(book.get("query_doc_pairs")):
+    for record in entries.of_list(entries.parsed(text).get("query_doc_pairs")):
         fields = record.get("document_fields")
-        fields = entries._parsed(fields) if isinstance(fields, str) and fields else fields
-        fields = fields if isinstance(fields, dict) else {}
-        qid = fields.get("qid") or _qid(entries, record.get("query_text"), ids)
-        pair = entries.ids({"qid": qid, "docno": record.get("doc_id")})
-        for each in entries.check(record.get("judgements"), list, "'judgements'"):
-            each = entries.check(each, dict, "a judgement")
+        fields = entries.parsed(fields) if isinstance(fields, str) and fields else fields
+        qid = fields.get("qid") if isinstance(fields, dict) else None
+        qid = qid or entries.qid(record["query_text"])
+        pair = entries.pair({"qid": qid, "docno": record.get("doc_id")})
+        for each in record["judgements"]:
             is_open = each.get("unrateable") or each.get("judge_later")
-            label = None if is_open else _label(entries, label_of, each.get("rating"))
+            label = entries.label(None if is_open else each.get("rating"))
             yield *pair, label, each.get("user_email"), _note(each.get("explanation"))
 
 
-def _quepid_ratings(entries, label_of, ids):
+def _quepid_ratings(entries, text):
     """Ratings of a case as CSV; they are of nobody in particular."""
-    lines = csv.reader(io.StringIO(entries.text, newline=""))
+    lines = csv.reader(io.StringIO(text, newline=""))
     head = [name.strip().lower() for name in next(lines, [])]
     places = [
         next((head.index(name) for name in names if name in head), None)
@@ -294,15 +291,7 @@ def _quepid_ratings(entries, label_of, ids):
         # A query without ratings has a row of its own, which ends behind it.
         query, docno, rating = (row[place].strip() if place < len(row) else "" for place in places)
         if docno and rating:
-            yield _qid(entries, query, ids), docno, _label(entries, label_of, rating), None, None
-
-
-def _qid(entries, text, ids):
-    """Id of a query by its text."""
-    text = entries.check(text, str, "the text of the query").strip()
-    if ids is None:
-        return text
-    return ids.get(text) or entries.fail(f"no query of queries= has the text {brief(text)}.")
+            yield entries.qid(query), docno, entries.label(rating), None, None
 
 
 _READERS = {
@@ -312,9 +301,6 @@ _READERS = {
     "argilla": _argilla,
     "quepid": _quepid,
 }
-
-
-_KEY = ["qid", "docno"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -337,7 +323,7 @@ class MergedAnswers(Result):
     def qrels(self) -> pd.DataFrame:
         """Documents whose labels are all the same: columns "qid", "docno" and "label"."""
         labels = self.answers.dropna(subset="label")
-        found = labels.groupby(_KEY, sort=False)["label"].agg(["min", "max"])
+        found = labels.groupby(KEY, sort=False)["label"].agg(["min", "max"])
         found = found[found["min"] == found["max"]]
         return found["min"].rename("label").reset_index()
 
@@ -345,7 +331,7 @@ class MergedAnswers(Result):
     def conflicts(self) -> pd.DataFrame:
         """The answers to documents with different labels, the greatest differences first."""
         labels = self.answers.dropna(subset="label")
-        by_document = labels.groupby(_KEY, sort=False)["label"]
+        by_document = labels.groupby(KEY, sort=False)["label"]
         spread = by_document.transform("max") - by_document.transform("min")
         # Answers to one document stay together.
         order = pd.DataFrame({"spread": -spread, "document": by_document.ngroup()})
@@ -403,8 +389,8 @@ class MergedAnswers(Result):
 
     def _summary(self):
         n_assessors = self.answers["assessor"].nunique()
-        n_documents = len(self.answers.drop_duplicates(_KEY))
-        n_conflicts = len(self.conflicts.drop_duplicates(_KEY))
+        n_documents = len(self.answers.drop_duplicates(KEY))
+        n_conflicts = len(self.conflicts.drop_duplicates(KEY))
         return (
             f"{counted(len(self.answers), 'answer')} of {counted(n_assessors, 'assessor')} to "
             f"{counted(n_documents, 'document')}, {n_conflicts:,} with different labels"
@@ -483,21 +469,18 @@ def merge_answers(answers, *, scale: str = "ordinal", gains=None) -> MergedAnswe
     table = pd.concat([_table_of(name, source) for name, source in sources], ignore_index=True)
     # A log that was saved twice is no conflict.
     table = table.drop_duplicates(ignore_index=True)
-    again = table.duplicated([*_KEY, "assessor"])
+    again = table.duplicated([*KEY, "assessor"])
     if again.any():
         row = table[again].iloc[0]
         raise InputError(
             f"assessor {brief(row['assessor'])} has two answers to document {brief(row['docno'])} "
             f"of query {brief(row['qid'])}: keep the file that was saved last."
         )
-    labels = {
-        name: rows[[*_KEY, "label"]]
-        for name, rows in table.dropna(subset="label").groupby("assessor", sort=False)
-    }
-    shared = pd.concat([*labels.values()]) if labels else table.iloc[:0]
-    has_both = len(labels) > 1 and shared.duplicated(_KEY).any()
-    agreement = assessor_agreement(labels, scale=scale, gains=gains) if has_both else None
-    return MergedAnswers(table, agreement)
+    labelled = table.dropna(subset="label")
+    if not labelled.duplicated(KEY).any():
+        return MergedAnswers(table, None)
+    labels = dict(iter(labelled.groupby("assessor", sort=False)))
+    return MergedAnswers(table, assessor_agreement(labels, scale=scale, gains=gains))
 
 
 def _name_of(source):
@@ -509,12 +492,8 @@ def _table_of(name, source):
     """Answers of a source, all with a name."""
     if is_path(source):
         source = read_judging_answers(source)
-    if not isinstance(source, pd.DataFrame) or not {*_KEY, "label"} <= set(source.columns):
-        raise InputError(
-            "answers must be paths, or DataFrames with columns 'qid', 'docno' and 'label', got "
-            f"{brief(source)}."
-        )
-    frame = source.reindex(columns=[*_KEY, "label", "assessor", "note"]).astype(
+    frame = key_columns(source, "each of answers", "label")
+    frame = frame.reindex(columns=_COLUMNS).astype(
         {"qid": "str", "docno": "str", "label": "float64", "assessor": object, "note": object}
     )
     unnamed = frame["assessor"].isna()

@@ -1,11 +1,10 @@
 """Pools with texts as a page to judge on, or as tasks of labelling tools."""
 
-import base64
 import hashlib
 import json
 import re
 from collections.abc import Mapping
-from importlib.resources import files
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
@@ -17,18 +16,12 @@ from skfilterrank._files.files import check_target, open_for_writing
 from skfilterrank._lists.checks import as_list, check_choice, check_numbers
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import keys_of_grades
-from skfilterrank.exceptions import (
-    InputError,
-    InputTypeError,
-    MissingPackageError,
-    brief,
-    brief_list,
-)
+from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
 from skfilterrank.judgments._judgment_log import Pool, header_of
+from skfilterrank.judgments._pairs import KEY, key_columns, refuse_repeated
 
 GRADES = (0, 1, 2)
 TOOLS = ("page", "label-studio", "doccano", "argilla", "quepid")
-_KEY = ("qid", "docno")
 # XML has no characters for these, and no file holds halves of characters.
 _NO_TEXT = re.compile("[\ud800-\udfff]")
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
@@ -148,35 +141,14 @@ def write_judging_tasks(
             write(_label_studio_config(grades))
 
 
-def levels_as_columns(table):
-    """Turn named levels of a table's index into columns; other things are returned as they are."""
-    if isinstance(table, pd.MultiIndex):
-        return table.to_frame(index=False)
-    if isinstance(table, pd.Series):
-        table = table.to_frame()
-    if not isinstance(table, pd.DataFrame):
-        return table
-    levels = [name for name in table.index.names if name not in (None, *table.columns)]
-    return table.reset_index(level=levels) if levels else table
-
-
 def pool_pairs(pool) -> list:
     """Query and document of each row of a pool, as texts."""
-    frame = levels_as_columns(pool)
-    if not isinstance(frame, pd.DataFrame) or not {"qid", "docno"} <= set(frame.columns):
-        raise InputError(
-            f"pool must be a DataFrame or MultiIndex with 'qid' and 'docno', got {brief(pool)}."
-        )
-    columns = [["" if pd.isna(each) else str(each) for each in frame[name]] for name in _KEY]
-    pairs = list(zip(*columns))
+    frame = key_columns(pool, "pool")
+    qids, docnos = (["" if pd.isna(each) else str(each) for each in frame[name]] for name in KEY)
+    refuse_repeated(qids, docnos, "pool")
+    pairs = list(zip(qids, docnos))
     if not pairs:
         raise InputError("pool is empty: there is nothing to judge.")
-    again = pd.Series(pairs, dtype=object).duplicated().to_numpy()
-    if again.any():
-        qid, docno = pairs[int(again.argmax())]
-        raise InputError(
-            f"pool holds document {brief(docno)} twice in query {brief(qid)}: keep one row."
-        )
     for name in {name for pair in pairs for name in pair}:
         if not name or _NO_TEXT.search(name):
             raise InputError(f"pool holds the id {brief(name)}, which no file can hold.")
@@ -239,12 +211,7 @@ def _by_id(texts, name):
 
 def _machine(labels, tasks):
     """Label of each task by a machine, None where there is none."""
-    if not isinstance(labels, pd.DataFrame) or not {"qid", "docno", "label"} <= set(labels.columns):
-        raise InputError(
-            "machine_labels must be a DataFrame with columns 'qid', 'docno' and 'label', got "
-            f"{brief(labels)}."
-        )
-    found = labels.dropna(subset="label")
+    found = key_columns(labels, "machine_labels", "label").dropna(subset="label")
     pairs = zip(found["qid"].astype(str), found["docno"].astype(str))
     by_pair = dict(zip(pairs, (f"{label:g}" for label in found["label"])))
     return [by_pair.get((task.qid, task.docno)) for task in tasks]
@@ -350,25 +317,14 @@ _WRITERS = {
 
 def page_of(tasks, grades, header, title, assessor, machine) -> str:
     """Return the text of the page."""
-    try:
-        import jinja2
-    except ModuleNotFoundError as error:
-        raise MissingPackageError(
-            "the page to judge on needs jinja2, which is not installed: "
-            "pip install 'skfilterrank[report]'."
-        ) from error
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
-    style, script = _part("css"), _part("js")
-    return environment.from_string(_part("html")).render(
-        title=title,
-        # Both are files of this package, which holds nothing that could end their elements.
-        style=jinja2.utils.markupsafe.Markup(style),
-        script=jinja2.utils.markupsafe.Markup(script),
-        style_hash=_hash_of(style),
-        script_hash=_hash_of(script),
-        pool=_pool(tasks, grades, header, assessor, machine),
-    )
+    from skfilterrank._files.pages import render_page
+
+    # Behind the import that says how to install it.
+    from jinja2.utils import htmlsafe_json_dumps  # isort: skip
+
+    json_of = partial(htmlsafe_json_dumps, ensure_ascii=False, separators=(",", ":"))
+    parts = {"title": title, "pool": _pool(tasks, grades, header, assessor, machine)}
+    return render_page("skfilterrank.judgments", "judging_page.html", parts, json=json_of)
 
 
 def _pool(tasks, grades, header, assessor, machine):
@@ -393,13 +349,3 @@ def _pool(tasks, grades, header, assessor, machine):
         "items": items,
     }
     return pool if machine is None else pool | {"machine": machine}
-
-
-def _part(ending):
-    """Return a file beside this one."""
-    return (files(__package__) / f"judging_page.{ending}").read_text(encoding="utf-8")
-
-
-def _hash_of(text):
-    """Name of a script or style in the policy of the page."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

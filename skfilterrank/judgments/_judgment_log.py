@@ -3,20 +3,19 @@
 import hashlib
 import json
 import os
-import sys
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 import pandas as pd
 
-from skfilterrank._files.files import parse_json
+from skfilterrank._files.files import is_path, parse_json
 from skfilterrank._files.locks import try_lock
+from skfilterrank._lists.checks import is_finite_number
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, JudgmentLogError, brief
 
 _MARK = "skfilterrank judgments"
 _VERSION = 1
-_ADVICE = "correct the line, or delete it and what follows it"
 
 
 class Event(NamedTuple):
@@ -102,15 +101,19 @@ class JudgmentLog:
     """
 
     def __init__(self, path, pool, grades=None):
-        try:
-            self.path = os.fspath(path)
-        except TypeError as error:
-            raise InputTypeError(f"log must be a path or None, got {brief(path)}.") from error
+        if not is_path(path):
+            raise InputTypeError(f"log must be a path or None, got {brief(path)}.")
+        self.path = os.fspath(path)
         header = header_of(pool, grades)
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         self._file = os.open(self.path, flags, 0o666)
         try:
-            self._lock()
+            # The lock goes with the process.
+            if try_lock(self._file) is False:
+                raise JudgmentLogError(
+                    "another process is judging into this log; end it, or name another log.",
+                    self.path,
+                )
             with open(self._file, "rb", closefd=False) as handle:
                 data = handle.read()
             if header.startswith(data):
@@ -158,13 +161,6 @@ class JudgmentLog:
         except OSError:
             os.ftruncate(self._file, length)
             raise
-
-    def _lock(self):
-        """Keep other processes away; the lock goes with the process."""
-        if try_lock(self._file) is False:
-            raise JudgmentLogError(
-                "another process is judging into this log; end it, or name another log.", self.path
-            )
 
 
 class Pool(NamedTuple):
@@ -244,38 +240,28 @@ def _read(data, file, pool=None) -> _Content:
     # A computer that loses its power can leave zero bytes at the end of a file.
     whole = data.rstrip(b"\0")
     lines = whole.split(b"\n")
-    pool_of_log = grades = torn = None
-    stack: list = []
-    numbers: list[int] = []
+    torn = None
+    if lines[-1].strip():
+        if len(lines) > 1 and _record(lines[-1]) is None:
+            torn = len(lines)
+    elif len(whole) < len(data):
+        torn = len(lines)
+    header = None
+    stack: list[tuple] = []
     judged: set[tuple] = set()
-    length = 0
     for number, line in enumerate(lines, 1):
-        is_last = number == len(lines)
+        if number == torn or not line.strip():
+            continue
         try:
-            if line.strip():
-                record = _record(line)
-                if pool_of_log is None:
-                    pool_of_log, grades = _pool_of(record), record.get("grades")
-                elif record.get("log") == _MARK:
-                    pool_of_log, grades = _next_pool_of(record), record.get("grades")
-                else:
-                    event = _event(record, stack, judged)
-                    if event.kind == "undo":
-                        judged.discard(stack.pop()[1:3])
-                        numbers.pop()
-                    else:
-                        stack.append(event)
-                        numbers.append(number)
-                    if event.kind == "label":
-                        judged.add(event[1:3])
-            elif is_last:
-                torn = number if len(whole) < len(data) else None
-                break
-        except ValueError as error:
-            if is_last and pool_of_log is not None and not isinstance(error, _WrongRecordError):
-                torn = number
-                break
-            if pool_of_log is None:
+            record = _record(line)
+            if record is None:
+                raise InputError("it is not JSON, or no object")
+            if header is None or record.get("log") == _MARK:
+                header = _header(record)
+            else:
+                _add_event(record, stack, judged, number)
+        except InputError as error:
+            if header is None:
                 raise JudgmentLogError(
                     "the file is no judgment log: its first line does not begin with "
                     f'{{"log": "{_MARK}"; name another file.',
@@ -283,86 +269,73 @@ def _read(data, file, pool=None) -> _Content:
                     number,
                 ) from None
             raise _damage(error, stack, file, number) from None
-        length += len(line) + (not is_last)
-    if pool_of_log is None:
+    if header is None:
         raise JudgmentLogError("the log is empty.", file)
+    pool_of_log, grades = header
     if pool is not None:
-        _check_pool(pool_of_log, pool, stack, numbers, file)
+        _check_pool(pool_of_log, pool, stack, file)
+    events = [event for event, _ in stack]
+    length = len(whole) - (0 if torn is None else len(lines[-1]))
     lacks_line_end = torn is None and not whole.endswith(b"\n")
-    return _Content(pool_of_log, grades, stack, length, lacks_line_end, torn, file)
-
-
-class _WrongRecordError(ValueError):
-    """A whole record that says what cannot be."""
+    return _Content(pool_of_log, grades, events, length, lacks_line_end, torn, file)
 
 
 def _record(line):
-    """Object of a line."""
+    """Object of a line, or None."""
     try:
         record = parse_json(line.decode("utf-8"))
     except ValueError:
-        raise InputError("it is not JSON") from None
-    if not isinstance(record, dict):
-        raise InputError("it is no JSON object")
-    return record
+        return None
+    return record if isinstance(record, dict) else None
 
 
-def _pool_of(record):
-    """Pool of a first line."""
-    if record.get("log") != _MARK:
-        raise InputError("no mark")
-    if record.get("version") != _VERSION:
-        raise InputError("another version")
-    return Pool(record.get("documents"), record.get("queries"), record.get("pool"))
+def _header(record):
+    """Pool and grades of a first line, or of one that begins another pool."""
+    if record.get("log") != _MARK or record.get("version") != _VERSION:
+        raise InputError("it is of another version")
+    pool = Pool(record.get("documents"), record.get("queries"), record.get("pool"))
+    return pool, record.get("grades")
 
 
-def _next_pool_of(record):
-    """Pool of a line behind the first one."""
-    try:
-        return _pool_of(record)
-    except ValueError as error:
-        raise _WrongRecordError(str(error)) from None
-
-
-def _event(record, stack, judged):
-    """Event of a record that follows the events of the stack."""
-    qid, docno = record.get("qid"), record.get("docno")
-    if not isinstance(qid, str) or not isinstance(docno, str):
-        raise _WrongRecordError("it names no query and document")
+def _add_event(record, stack, judged, number):
+    """Let an answer follow those of the stack, or an undo remove the last one."""
+    pair = record.get("qid"), record.get("docno")
+    if not all(isinstance(each, str) for each in pair):
+        raise InputError("it names no query and document")
     kinds = [kind for kind in ("label", "skip", "undo") if kind in record]
     if len(kinds) != 1:
-        raise _WrongRecordError("it holds no answer")
-    assessor = record.get("assessor")
-    if not isinstance(assessor, str | None):
-        raise _WrongRecordError(f"the assessor {brief(assessor)} is no name")
-    note = record.get("note")
-    if not isinstance(note, str | None):
-        raise _WrongRecordError(f"the note {brief(note)} is no text")
-    event = Event(kinds[0], qid, docno, record.get("label"), assessor, note)
-    if event.kind == "label":
-        label = event.label
-        if isinstance(label, bool) or not isinstance(label, int | float):
-            raise _WrongRecordError(f"the label {brief(label)} is no number")
-        if not abs(label) <= sys.float_info.max:
-            raise _WrongRecordError(f"the label {brief(label)} is not finite")
-    if event.kind == "undo" and (not stack or stack[-1][1:3] != (qid, docno)):
-        raise _WrongRecordError("it takes back what is not the last answer")
-    if event.kind != "undo" and (qid, docno) in judged:
-        raise _WrongRecordError(
-            f"document {brief(docno)} of query {brief(qid)} has a label already"
+        raise InputError("it holds no answer")
+    for name in ("assessor", "note"):
+        if not isinstance(record.get(name), str | None):
+            raise InputError(f"the {name} {brief(record[name])} is no text")
+    event = Event(kinds[0], *pair, record.get("label"), record.get("assessor"), record.get("note"))
+    if event.kind == "undo":
+        if not stack or stack[-1][0][1:3] != pair:
+            raise InputError("it takes back what is not the last answer")
+        stack.pop()
+        judged.discard(pair)
+        return
+    if pair in judged:
+        raise InputError(
+            f"document {brief(event.docno)} of query {brief(event.qid)} has a label already"
         )
-    return event
+    if event.kind == "label":
+        if not is_finite_number(event.label):
+            raise InputError(f"the label {brief(event.label)} is no finite number")
+        judged.add(pair)
+    stack.append((event, number))
 
 
-def _check_pool(logged, pool, stack, numbers, file):
+def _check_pool(logged, pool, stack, file):
     """Raise where an answer is to no document of the pool."""
-    places = (place for place, event in enumerate(stack) if event[1:3] not in pool.pairs)
+    places = (place for place, (event, _) in enumerate(stack) if event[1:3] not in pool.pairs)
     if (place := next(places, None)) is None:
         return
-    qid, docno = stack[place][1:3]
+    event, number = stack[place]
+    _, qid, docno, *_ = event
     if logged.digest == pool.digest:
         error = f"document {brief(docno)} of query {brief(qid)} is not in the pool"
-        raise _damage(error, stack[:place], file, numbers[place])
+        raise _damage(error, stack[:place], file, number)
     raise JudgmentLogError(
         f"the log belongs to another pool: to one of {logged.n_documents} documents of "
         f"{logged.n_queries} queries, while this one has {pool.n_documents} of {pool.n_queries} "
@@ -378,12 +351,9 @@ def _check_grades(content, grades):
         return
     before = content.grades or {}
     labels = {f"{event.label:.17g}" for event in content.events if event.kind == "label"}
-    named = {
-        label
-        for label in before.keys() & grades.keys()
-        if before[label] and grades[label] and before[label] != grades[label]
-    }
-    if (not before or before.keys() == grades.keys()) and labels <= grades.keys() and not named:
+    named = [(before[label], grades[label]) for label in before.keys() & grades.keys()]
+    is_renamed = any(was and now and was != now for was, now in named)
+    if before.keys() in (set(), grades.keys()) and labels <= grades.keys() and not is_renamed:
         return
     was, now = (
         ", ".join(f"{k}={v}" if v else k for k, v in found.items())
@@ -398,10 +368,10 @@ def _check_grades(content, grades):
 
 def _damage(error, stack, file, number):
     """Return the error of a damaged line, behind these answers."""
-    kept = qrels_of(judgments_of(stack).values())
+    kept = qrels_of(judgments_of(event for event, _ in stack).values())
     return JudgmentLogError(
-        f"the line is damaged ({error}): {_ADVICE}. The {len(kept)} judgment(s) before it are "
-        "kept.",
+        f"the line is damaged ({error}): correct it, or delete it and what follows it. The "
+        f"{len(kept)} judgment(s) before it are kept.",
         file,
         number,
         kept,

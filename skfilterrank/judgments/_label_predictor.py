@@ -36,7 +36,6 @@ from skfilterrank.judgments._level_model import (
     fit_level_model,
     fit_queries,
     predict_queries,
-    rows_of_queries,
     stand_ins,
 )
 from skfilterrank.judgments._maxrep import MaxRepSelector
@@ -299,10 +298,6 @@ class LabelPredictor(TableImputer):
         self.random_state = random_state
         self.verbose = verbose
 
-    def __setstate__(self, state):
-        # Models of version 0.1.0.dev0 name the budget n_select.
-        super().__setstate__({"n_per_query": state.get("n_select")} | state)
-
     @all_or_nothing
     def fit(self, X, y=None, groups=None) -> Self:
         """Fit a model of each query's labels.
@@ -528,10 +523,9 @@ class LabelPredictor(TableImputer):
         table = self._read(X, y, groups, needs_label=True)
         known = ~np.isnan(table.labels)
         if not known.any():
-            where = f"column {brief(self.label)} of X" if self._of_table else "y"
             raise InputError(
-                f"{where} has no label in any of {len(known)} rows: the score compares labels with "
-                "what is predicted for them."
+                f"{self._place_of_labels()} has no label in any of {len(known)} rows: the score "
+                "compares labels with what is predicted for them."
             )
         predicted, _ = self._predict(self._document_vectors.transform(X), table.index, known)
         return concordance(table.labels[known], np.nan_to_num(predicted[known], nan=0.0))
@@ -547,20 +541,25 @@ class LabelPredictor(TableImputer):
         vars(self).pop("_of_table", None)
         self._of_table = self._takes_table(X, y)
         table = self._read(X, y, groups, needs_label=True)
-        where = f"column {brief(self.label)} of X" if self._of_table else "y"
-        warn_of_minus_one(table.labels, where)
+        warn_of_minus_one(table.labels, self._place_of_labels())
         vars(self).pop("feature_names_in_", None)
         if is_table(X):
             self.feature_names_in_ = np.array([str(name) for name in X.columns], dtype=object)
         if np.ndim(X) > 1 or sparse.issparse(X):
             self.n_features_in_ = X.shape[1] if hasattr(X, "shape") else len(X[0])
         self._document_vectors = DocumentVectors(self, of_table=self._of_table)
-        vectors = self._document_vectors.fit_transform(X)
-        labels = table.labels
+        return table, self.fit_documents(self._document_vectors, X, table.index, table.labels)
+
+    def fit_documents(self, documents, X, index, labels):
+        """Fit on documents, and on the labels that `n_per_query` leaves; return the others."""
+        vectors = documents.fit_transform(X)
         if self.n_per_query is not None:
-            documents = self._document_vectors.selectable(X)
-            labels = asked_labels(self.selector, documents, table.index, labels, self.n_per_query)
-        return table, self.fit_vectors(vectors, table.index, labels)
+            selectable = documents.selectable(X)
+            labels = asked_labels(self.selector, selectable, index, labels, self.n_per_query)
+        return self.fit_vectors(vectors, index, labels)
+
+    def _place_of_labels(self):
+        return f"column {brief(self.label)} of X" if self._of_table else "y"
 
     def _certainty(self, X, index, unjudged):
         """Chance of the likeliest label of each row, -1 where no model tells rows apart."""
@@ -607,8 +606,7 @@ class LabelPredictor(TableImputer):
             labels,
             seeds[-1:] if self.shared else seeds,
             calibrate=calibrate,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
+            owner=self,
         )
         if calibrate and self.calibration_ is None:
             warn_user(
@@ -711,13 +709,6 @@ def concordance(labels, predicted) -> float:
     return float(1.0 - apart / by_chance) if by_chance > rounding else 1.0
 
 
-def _is_instance_of_classifier(estimator) -> bool:
-    """Tell whether something is a classifier; a class or what is no estimator is none."""
-    return (
-        hasattr(estimator, "fit") and not isinstance(estimator, type) and is_classifier(estimator)
-    )
-
-
 def check_parameters(predictor):
     """The classifier of a predictor, after checking it and all other parameters."""
     check_choice(predictor.output, "output", ("hard", "soft"))
@@ -729,29 +720,28 @@ def check_parameters(predictor):
     features = predictor.features
     if features is not None and (isinstance(features, str) or len(features) == 0):
         raise InputError(f"features must be None or a list of column names, got {brief(features)}.")
-    if predictor.estimator is None:
+    estimator = predictor.estimator
+    if estimator is None:
         return LinearSVC(class_weight="balanced", random_state=0)
-    if not _is_instance_of_classifier(predictor.estimator):
+    is_instance = hasattr(estimator, "fit") and not isinstance(estimator, type)
+    if not is_instance or not is_classifier(estimator):
         raise InputError(
             "estimator must be a classifier, not fitted, such as LogisticRegression(), got "
-            f"{brief(predictor.estimator)}."
+            f"{brief(estimator)}."
         )
-    if isinstance(predictor.estimator, Pipeline):
-        tags = get_tags(predictor.estimator[0]).input_tags
+    if isinstance(estimator, Pipeline):
+        tags = get_tags(estimator[0]).input_tags
         if tags.string and not tags.two_d_array:
             raise InputError(
                 "estimator is given vectors of numbers, but this Pipeline starts from texts: pass "
                 "its first step as vectorizer=, and its last one as estimator=."
             )
-    if not hasattr(predictor.estimator, "predict_proba") and not hasattr(
-        predictor.estimator, "decision_function"
-    ):
+    if not hasattr(estimator, "predict_proba") and not hasattr(estimator, "decision_function"):
         raise InputError(
-            "estimator must have predict_proba or decision_function, got "
-            f"{brief(predictor.estimator)}: "
-            "wrap it in CalibratedClassifierCV."
+            f"estimator must have predict_proba or decision_function, got {brief(estimator)}: wrap "
+            "it in CalibratedClassifierCV."
         )
-    return predictor.estimator
+    return estimator
 
 
 UNCERTAINTY = "uncertainty"
@@ -788,7 +778,7 @@ def selection_order(selector, documents, index: GroupIndex, prior, judged) -> np
 def first_rows(order, index: GroupIndex, wanted, budgets) -> np.ndarray:
     """The first wanted rows of each query, as many as its budget; ties in the order of rows."""
     chosen = np.zeros(len(order), dtype=bool)
-    for rows, budget in zip(rows_of_queries(index), budgets):
+    for rows, budget in zip(index.rows_by_query(), budgets):
         rows = rows[wanted[rows]]
         chosen[rows[np.argsort(order[rows], kind="stable")[:budget]]] = True
     return chosen

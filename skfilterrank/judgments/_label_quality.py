@@ -17,12 +17,10 @@ from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex
-from skfilterrank.judgments._judging_tasks import levels_as_columns
 from skfilterrank.judgments._label_predictor import LabelPredictor, check_parameters
 from skfilterrank.judgments._label_table import DocumentVectors, column_of, names_of
-from skfilterrank.judgments._level_model import dealt_folds, held_out_labels, rows_of_queries
-
-_KEY = ["qid", "docno"]
+from skfilterrank.judgments._level_model import dealt_folds, held_out_labels
+from skfilterrank.judgments._pairs import KEY, key_columns, refuse_repeated
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -194,22 +192,10 @@ def _labels(name, source):
         # A machine is an assessor like others here.
         is_frame = isinstance(source, pd.DataFrame)
         frame = source if is_frame else QrelsIndex(source, predicted="use").to_frame()
-        frame = levels_as_columns(frame)
-        missing = {*_KEY, "label"} - set(frame.columns)
-        if missing:
-            raise InputError(
-                f"the judgments have no column {brief_list(sorted(missing))}; their columns are "
-                f"{brief_list(frame.columns)}."
-            )
-        labels = pd.Series(
-            as_gains(frame["label"], name="label"),
-            index=pd.MultiIndex.from_frame(frame[_KEY].astype(str)),
-        ).dropna()
-        if labels.index.has_duplicates:
-            qid, docno = labels.index[labels.index.duplicated()][0]
-            raise InputError(
-                f"document {brief(docno)} is twice in query {brief(qid)}: keep one of the rows."
-            )
+        frame = key_columns(frame, "a table of judgments", "label")
+        pairs = pd.MultiIndex.from_frame(frame[KEY].astype(str))
+        labels = pd.Series(as_gains(frame["label"], name="label"), pairs).dropna()
+        refuse_repeated(*(labels.index.get_level_values(name) for name in KEY), "the table")
         if labels.empty:
             raise InputError("the judgments hold no label.")
         return labels
@@ -370,7 +356,7 @@ def _neighbors(vectors, table, n_neighbors):
     """Mean label of the most similar judged rows of the query, and the range of its labels."""
     neighbors = np.full(len(table.labels), np.nan)
     spread = np.full(len(table.labels), np.nan)
-    for rows in rows_of_queries(table.index):
+    for rows in table.index.rows_by_query():
         rows = rows[~np.isnan(table.labels[rows])]
         if len(rows) < 2:
             continue

@@ -26,6 +26,7 @@ from skfilterrank._lists.checks import (
 from skfilterrank._lists.queries import GroupIndex, check_groups, find_groups
 from skfilterrank._lists.words import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, brief
+from skfilterrank.judgments._pairs import refuse_repeated
 
 _SHOWN = 5
 CONTAINERS = ("default", "pandas", "polars")
@@ -37,43 +38,8 @@ class LabelTable(NamedTuple):
     """Content of a judgment table, and the table itself."""
 
     frame: object
-    queries: pd.Series
     index: GroupIndex  # type: ignore[assignment]  # a tuple's own method of this name is not used
     labels: np.ndarray
-
-
-def read_label_table(X, *, query, document, label, needs_label, groups=None) -> LabelTable:
-    """Check a judgment table; without a label column, every row is unjudged."""
-    check_container(X)
-    if not is_table(X):
-        raise InputTypeError(
-            f"X must be a pandas or polars DataFrame with the column {brief(query)}, got "
-            f"{type(X).__name__}: build one with pandas.DataFrame(...), or pass labels as y and "
-            "queries as groups."
-        )
-    if len(X) == 0:
-        raise InputError("X has no rows; at least one was expected. Leave out empty tables.")
-    if groups is None:
-        queries = column_of(X, query, "query")
-    else:
-        check_groups(groups, n_rows=len(X))
-        queries = pd.Series(np.asarray(groups))
-    if queries.isna().any():
-        row = int(queries.isna().to_numpy().argmax())
-        raise InputError(
-            f"X has no query in row {row} (column {brief(query)}): every row needs one."
-        )
-    if document == DEFAULT_DOCUMENT and document not in names_of(X):
-        document = None
-    if document is not None:
-        _check_unique(queries, column_of(X, document, "document"), query, document)
-    if needs_label or label in names_of(X):
-        labels = check_labels(column_of(X, label, "label"), f"column {brief(label)} of X")
-    else:
-        labels = np.full(len(X), np.nan)
-    if JUDGED_BY in names_of(X):
-        labels = _labels_of_people(labels, column_of(X, JUDGED_BY, JUDGED_BY))
-    return LabelTable(X, queries, index_queries(queries, query), labels)
 
 
 def read_labels(X, y, groups, *, query) -> LabelTable:
@@ -86,7 +52,7 @@ def read_labels(X, y, groups, *, query) -> LabelTable:
     if found is None and is_table(X) and query in X.columns:
         found = column_of(X, query, "query")
     index = check_groups(found, n_rows=n_rows, carrier="y or X as a pandas object")
-    return LabelTable(y, found, index, labels)
+    return LabelTable(y, index, labels)
 
 
 def is_table(X) -> bool:
@@ -167,14 +133,6 @@ def warn_of_minus_one(labels, name) -> None:
         )
 
 
-def index_queries(queries, name) -> GroupIndex:
-    """Index the rows of each query."""
-    try:
-        return GroupIndex.from_groups(queries)
-    except ValueError as error:
-        raise InputError(f"column {brief(name)} of X: {error}") from error
-
-
 def with_columns(X, added, *, container):
     """Return the table with columns added or replaced, as the kind of table that is asked for."""
     if not is_polars(X):
@@ -218,13 +176,13 @@ def _polars_column(name, values):
     return pl.Series(name, values.where(values.notna(), None).tolist())
 
 
-def _labels_of_people(labels, judged_by):
+def labels_of_people(labels, judged_by, name="X") -> np.ndarray:
     """Labels, NaN with a warning where a machine gave them."""
     is_machine = is_of_machine(judged_by).to_numpy(dtype=bool) & ~np.isnan(labels)
     if n_machine := int(np.count_nonzero(is_machine)):
         names = sorted(map(str, judged_by[is_machine].unique()))
         warn_user(
-            f"X holds {n_machine} labels that machines gave (column {brief(JUDGED_BY)}: "
+            f"{name} holds {n_machine} labels that machines gave (column {brief(JUDGED_BY)}: "
             f"{', '.join(names[:_SHOWN])}): they are not learned from, and predicted anew.",
             DataWarning,
         )
@@ -237,19 +195,6 @@ def judges_of(labels, is_predicted) -> np.ndarray:
     judges[np.isnan(labels)] = None
     judges[is_predicted] = PREDICTED
     return judges
-
-
-def _check_unique(queries, documents, query, document):
-    """Raise on the first document that is a second time in its query."""
-    twice = pd.DataFrame({"query": queries, "document": documents}).duplicated().to_numpy()
-    twice = twice & documents.notna().to_numpy()
-    if twice.any():
-        row = int(twice.argmax())
-        raise InputError(
-            f"X holds document {brief(documents.iloc[row])} twice in query "
-            f"{brief(queries.iloc[row])} (again "
-            f"in row {row}; columns {brief(query)} and {brief(document)}): keep one row of each."
-        )
 
 
 class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, which has no types
@@ -303,21 +248,39 @@ class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, 
         """Check the table, or documents with labels in y."""
         if not self._takes_table(X, y):
             return read_labels(X, y, groups, query=self.query)
-        table = read_label_table(
-            X,
-            query=self.query,
-            document=self.document,
-            label=self.label,
-            needs_label=needs_label,
-            groups=groups,
+        check_container(X)
+        if not is_table(X):
+            raise InputTypeError(
+                f"X must be a pandas or polars DataFrame with the column {brief(self.query)}, got "
+                f"{type(X).__name__}: build one with pandas.DataFrame(...), or pass labels as y "
+                "and queries as groups."
+            )
+        if len(X) == 0:
+            raise InputError("X has no rows; at least one was expected. Leave out empty tables.")
+        names = names_of(X)
+        index = (
+            GroupIndex.from_groups(column_of(X, self.query, "query"), f"X, column {self.query!r},")
+            if groups is None
+            else check_groups(groups, n_rows=len(X))
         )
-        if self.imputed is not None and self.imputed in names_of(X):
+        if self.document is not None and (
+            self.document != DEFAULT_DOCUMENT or self.document in names
+        ):
+            documents = column_of(X, self.document, "document")
+            refuse_repeated(index.query_ids[index.codes()], documents, "X")
+        labels = np.full(len(X), np.nan)
+        if needs_label or self.label in names:
+            where = f"column {brief(self.label)} of X"
+            labels = check_labels(column_of(X, self.label, "label"), where)
+        if JUDGED_BY in names:
+            labels = labels_of_people(labels, column_of(X, JUDGED_BY, JUDGED_BY))
+        if self.imputed is not None and self.imputed in names:
             raise InputError(
                 f"X has a column {brief(self.imputed)} already, so that some of its labels may be "
                 "predicted ones: set these to NaN and drop the column, or choose another name by "
                 "imputed=."
             )
-        return table
+        return LabelTable(X, index, labels)
 
     def _takes_table(self, X, y) -> bool:
         """Tell whether labels are read from a column of X, as in `fit` once it was called."""
@@ -402,21 +365,45 @@ class DocumentVectors:
                 "text and features are both None: name the column with the texts, or columns of "
                 "numbers to learn from."
             )
+        return self._vectors(X, fits=True)
+
+    def transform(self, X) -> Vectors:
+        """Vectors of other rows."""
+        return self._vectors(X, fits=False)
+
+    def _vectors(self, X, fits):
         table = self._as_table(X)
         if table is None:
             matrix = self._numbers(X)
-            if self.scale:
+            if fits and self.scale:
                 self.scaler = MaxAbsScaler() if sparse.issparse(matrix) else StandardScaler()
-                matrix = self.scaler.fit_transform(matrix)
-            return Vectors(matrix)
-        vectors = None
-        if self.text is not None:
-            texts = texts_of(table, self.text)
-            numbers, distinct = pd.factorize(texts)
-            if self.vectorizer is None:
-                self.vectorizer = TfidfVectorizer(max_features=self.n_terms)
-            else:
-                self.vectorizer = clone(self.vectorizer)
+                self.scaler.fit(matrix)
+            return Vectors(matrix if self.scaler is None else self.scaler.transform(matrix))
+        vectors = None if self.text is None else self._vectors_of_texts(table, fits)
+        if self.features is None:
+            return vectors
+        columns = feature_matrix(table, self.features)
+        if fits:
+            self.scaler = StandardScaler().fit(columns)
+        scaled = self.scaler.transform(columns)
+        if vectors is None:
+            return Vectors(scaled)
+        matrix = vectors.take(slice(None))
+        if sparse.issparse(matrix):
+            return Vectors(sparse.hstack([matrix, scaled]).tocsr(), None, vectors.is_empty)
+        return Vectors(np.hstack([matrix, scaled]), None, vectors.is_empty)
+
+    def _vectors_of_texts(self, table, fits):
+        """Return a vector of each distinct text, and which rows have no term."""
+        numbers, distinct = pd.factorize(texts_of(table, self.text))
+        if not fits:
+            matrix = self.vectorizer.transform(distinct)
+        else:
+            self.vectorizer = (
+                TfidfVectorizer(max_features=self.n_terms)
+                if self.vectorizer is None
+                else clone(self.vectorizer)
+            )
             try:
                 matrix = self.vectorizer.fit_transform(distinct)
             except ValueError as error:
@@ -424,22 +411,13 @@ class DocumentVectors:
                     f"the texts in column {brief(self.text)} of X give no terms to learn from "
                     f"({error}): {len(distinct)} distinct texts, all empty or stop words."
                 ) from error
-            vectors = _with_empty(matrix, numbers, distinct)
-        if self.features is not None:
-            self.scaler = StandardScaler().fit(feature_matrix(table, self.features))
-        return self._add_features(vectors, table)
-
-    def transform(self, X) -> Vectors:
-        """Vectors of other rows."""
-        table = self._as_table(X)
-        if table is None:
-            matrix = self._numbers(X)
-            return Vectors(matrix if self.scaler is None else self.scaler.transform(matrix))
-        vectors = None
-        if self.text is not None:
-            numbers, distinct = pd.factorize(texts_of(table, self.text))
-            vectors = _with_empty(self.vectorizer.transform(distinct), numbers, distinct)
-        return self._add_features(vectors, table)
+        if sparse.issparse(matrix):
+            matrix = matrix.tocsr()
+            is_empty = np.diff(matrix.indptr) == 0
+        else:
+            matrix = np.asarray(matrix)
+            is_empty = np.array([not text.strip() for text in distinct])
+        return Vectors(matrix, numbers, is_empty[numbers], of_texts=True)
 
     def selectable(self, X):
         """Documents as selection strategies take them: texts, scaled columns or the matrix."""
@@ -476,20 +454,6 @@ class DocumentVectors:
                 f"DataFrame with the text column {brief(self.text)} or features."
             ) from error
 
-    def _add_features(self, vectors, X):
-        """Append the scaled feature columns to the vectors."""
-        if self.features is None:
-            return vectors
-        scaled = self.scaler.transform(feature_matrix(X, self.features))
-        if vectors is None:
-            return Vectors(scaled)
-        matrix = vectors.take(slice(None))
-        stack = sparse.hstack if sparse.issparse(matrix) else np.hstack
-        matrix = stack([matrix, scaled])
-        return Vectors(
-            matrix.tocsr() if sparse.issparse(matrix) else matrix, None, vectors.is_empty
-        )
-
 
 def texts_of(X, name) -> np.ndarray:
     """Return the text column as str, empty where missing."""
@@ -516,14 +480,3 @@ def feature_matrix(X, names) -> np.ndarray:
         raise InputError(
             f"features must name columns of numbers, got {list(names)} ({error})."
         ) from error
-
-
-def _with_empty(matrix, numbers, distinct):
-    """Vectors, and which rows have no term."""
-    if sparse.issparse(matrix):
-        matrix = matrix.tocsr()
-        is_empty = np.diff(matrix.indptr) == 0
-    else:
-        matrix = np.asarray(matrix)
-        is_empty = np.array([not text.strip() for text in distinct])
-    return Vectors(matrix, numbers, is_empty[numbers], of_texts=True)

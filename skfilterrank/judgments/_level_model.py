@@ -9,12 +9,12 @@ from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.parallel import delayed
 
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.words import progress_bar
 from skfilterrank.exceptions import SkfilterrankWarning, brief
 from skfilterrank.judgments._label_table import Vectors
+from skfilterrank.judgments._selector import query_by_query
 
 NO_LABEL = "no judged document"
 _N_FOLDS = 5
@@ -123,11 +123,12 @@ def _seeded(estimator, seed):
     return estimator
 
 
-def fit_queries(
-    estimator, vectors: Vectors, index: GroupIndex, labels, seeds, *, calibrate, n_jobs, verbose
-):
-    """A model for each query with judged documents, else None; and the chances' calibration."""
-    queries = [rows[~np.isnan(labels[rows])] for rows in rows_of_queries(index)]
+def fit_queries(estimator, vectors: Vectors, index: GroupIndex, labels, seeds, *, calibrate, owner):
+    """A model for each query with judged documents, else None; and the chances' calibration.
+
+    `owner` has parameters `n_jobs` and `verbose`.
+    """
+    queries = [rows[~np.isnan(labels[rows])] for rows in index.rows_by_query()]
     judged = [position for position, rows in enumerate(queries) if len(rows)]
     jobs = (
         delayed(_fit_query)(
@@ -140,14 +141,7 @@ def fit_queries(
         )
         for position in judged
     )
-    fitted = progress_bar(
-        Parallel(n_jobs=n_jobs, return_as="generator")(jobs),
-        total=len(judged),
-        desc="queries",
-        unit="query",
-        disable=not verbose,
-        leave=None,
-    )
+    fitted = query_by_query(jobs, owner, len(judged), "auto")
     models, held_out = [None] * len(queries), []
     for position, (model, margins, above) in zip(judged, fitted):
         models[position] = model
@@ -166,7 +160,7 @@ def predict_queries(models, calibration, vectors: Vectors, index: GroupIndex, wa
     """
     labels = np.full(index.n_rows, np.nan)
     confidence = np.full(index.n_rows, np.nan)
-    for model, rows in zip(models, rows_of_queries(index)):
+    for model, rows in zip(models, index.rows_by_query()):
         rows = rows[wanted[rows]]
         if model is None or not len(rows):
             continue
@@ -207,11 +201,6 @@ def stand_ins(queries, models, pool, *, one_class, unjudged_query):
     return answering, reasons, pooled
 
 
-def rows_of_queries(index: GroupIndex) -> list[np.ndarray]:
-    """Row numbers of each query."""
-    return np.split(index.row_order(), np.cumsum(index.sizes)[:-1])
-
-
 def _fit_query(estimator, X, labels, seed, calibrate, query) -> tuple[LevelModel, object, object]:
     """Return the model of one query, with the margins of rows it was not shown."""
     try:
@@ -247,7 +236,7 @@ def dealt_folds(index: GroupIndex, labels, random_state, *, lone: bool) -> np.nd
     `lone` says whether a label that only one document of its query has is held out, too.
     """
     folds = np.full(len(labels), -1)
-    for rows in rows_of_queries(index):
+    for rows in index.rows_by_query():
         rows = rows[~np.isnan(labels[rows])]
         n_dealt = 0
         for label in np.unique(labels[rows]):

@@ -144,11 +144,6 @@ class MaxRepSelector(QuerySelector):
     array([2, 1, 3])
     """
 
-    ranking_: Any
-    gains_: Any
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
     __metadata_request__fit = {"judged": True}  # noqa: RUF012
 
     def __init__(
@@ -222,7 +217,7 @@ class MaxRepSelector(QuerySelector):
         selected = super()._is_selected(budgets)
         return selected if self._judged is None else selected & ~self._judged
 
-    def _prepare(self, X, index):
+    def _prepare(self, X, y, index):
         """Vectors of the texts and the number of each row's, or an array of numbers."""
         if self.metric == "cosine" and is_texts(X):
             return term_weights(X, self.max_terms)

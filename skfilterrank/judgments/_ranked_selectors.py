@@ -8,14 +8,15 @@ from scipy.special import bdtrc, gammaln
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import check_choice, check_container
-from skfilterrank._lists.gains import as_gains, check_gains
+from skfilterrank._lists.checks import check_choice, check_container, check_number
+from skfilterrank._lists.gains import check_gains
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError
 from skfilterrank.judgments._rank_table import are_runs, as_rank_table, check_depth
 from skfilterrank.judgments._selector import (
     QuerySelector,
     RunSelector,
+    all_labels,
     named_budgets,
     query_streams,
     round_half_up,
@@ -67,10 +68,7 @@ class PriorSelector(QuerySelector):
     array([1, 2])
     """
 
-    ranking_: Any
-    gains_: Any
-    n_features_in_: int
-    feature_names_in_: np.ndarray
+    _looks_at_documents = False
 
     def __init__(self, *, n_jobs: int | None = None, verbose: int = 0) -> None:
         self.n_jobs = n_jobs
@@ -114,12 +112,6 @@ class PriorSelector(QuerySelector):
         """Highest prior first, ties by row."""
         order = np.argsort(-prior, kind="stable")
         return order, prior[order]
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.no_validation = True
-        return tags
 
 
 class PoolingSelector(RunSelector):
@@ -197,12 +189,7 @@ class PoolingSelector(RunSelector):
     ['d1']
     """
 
-    ranking_: Any
-    gains_: Any
     best_rank_: Any
-    pool_: Any
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     def __init__(
         self, depth: int | None = None, *, n_jobs: int | None = None, verbose: int = 0
@@ -247,9 +234,9 @@ class PoolingSelector(RunSelector):
             return super()._is_selected(budgets)
         return self.best_rank_ <= check_depth(self.depth)
 
-    def _prepare(self, X, index):
+    def _prepare(self, X, y, index):
         """Return ranks as an array."""
-        ranks = super()._prepare(X, index)
+        ranks = super()._prepare(X, y, index)
         self.best_rank_ = best_ranks(ranks)
         return ranks
 
@@ -346,11 +333,7 @@ class RandomSelector(QuerySelector):
     [0, 1]
     """
 
-    ranking_: Any
-    gains_: Any
-    seed_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
+    _looks_at_documents = False
 
     def __init__(
         self,
@@ -397,22 +380,13 @@ class RandomSelector(QuerySelector):
         check_gains(self.gains)
         return super().fit(X, y, groups=groups, prior=prior)
 
-    def _prepare_rows(self, X, y, index):
+    def _prepare(self, X, y, index):
         """Return a mask of the documents that the oracle knows to be relevant."""
         if not self.oracle:
             return np.zeros(index.n_rows, dtype=bool)
         if y is None:
             raise InputError("y is missing: with oracle=True, pass the true label of each row.")
-        gains = as_gains(y, self.gains, name="y")
-        if len(gains) != index.n_rows:
-            raise InputError(f"y has {len(gains)} entries but X has {index.n_rows} rows.")
-        unknown = np.isnan(gains)
-        if unknown.any():
-            raise InputError(
-                f"y holds {np.count_nonzero(unknown)} NaN, the first at row {unknown.argmax()}: "
-                "oracle=True needs the true label of every row. Leave unjudged rows out."
-            )
-        return gains > 0
+        return all_labels(y, self.gains, index.n_rows, "y") > 0
 
     def _rank_query(self, X, prior, random_state):
         """Relevant and other documents, each in random order, where their proportion puts them."""
@@ -426,12 +400,6 @@ class RandomSelector(QuerySelector):
         order[is_relevant] = shuffled[X[shuffled]]
         order[~is_relevant] = shuffled[~X[shuffled]]
         return order, np.full(n_rows, np.nan)
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.no_validation = True
-        return tags
 
 
 def statap_prior(runs, *, method: str = "exact") -> pd.Series:
@@ -621,15 +589,11 @@ class StatAPSelector(QuerySelector):
     array([0.57, 0.57, 0.57, 0.57, 0.32, 0.32, 0.32, 0.32, 0.23, 0.23])
     """
 
-    ranking_: Any
-    gains_: Any
     prior_: Any
     pool_: Any
-    seed_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     _select_is_nested = False
+    _looks_at_documents = False
 
     def __init__(
         self,
@@ -673,10 +637,7 @@ class StatAPSelector(QuerySelector):
             finite, queries are missing, X holds a document twice in a query, or `pooled` lies
             outside of 0 to 1.
         """
-        if isinstance(self.pooled, bool | np.bool_) or not (
-            isinstance(self.pooled, int | float | np.number) and 0 <= self.pooled <= 1
-        ):
-            raise InputError(f"pooled must be a number from 0 to 1, got {brief(self.pooled)}.")
+        check_number(self.pooled, "pooled", least=0, most=1)
         check_container(X)
         if prior is None and not (are_runs(X) or isinstance(X, pd.DataFrame)):
             raise InputError(
@@ -753,12 +714,6 @@ class StatAPSelector(QuerySelector):
                 is_certain = self.pooling_places_[rows] <= first
                 certain, rows = rows[is_certain], rows[~is_certain]
             yield certain, rows, budget - first
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.no_validation = True
-        return tags
 
 
 def draw(weights, n_draws, random_state) -> np.ndarray:

@@ -22,11 +22,12 @@ UNITS = ("document", "query")
 AIMS = ("differences", "values", "uniform")
 # Judged documents that say more of the machine than what is taken for granted of it.
 _ENOUGH = 50
-# Share of the mean over the runs in the size of a document where differences are the aim.
+# Share of the mean over the runs in the size of a document where differences of sums are the aim.
+# What a ratio divides by is the same for all runs, and must be known of each query.
 _OF_MEAN = 0.2
-# Smallest size, as a share of the mean size: a document of a size that was judged too small
-# would have an unbounded weight.
-_LEAST = 0.15
+# Smallest size, as a share of the mean size, for sums and for ratios: a document of a size that
+# was judged too small would have an unbounded weight.
+_LEAST, _LEAST_OF_RATIOS = 0.15, 0.3
 _MOST_GRADES = 12
 # Probability that a machine says nothing of a label: a useless one must not cost much.
 _OF_CHANCE = 0.2
@@ -274,16 +275,17 @@ def _sizes(pool, parsed, gains, aim, known):
     if known is not None and len(known) >= _ENOUGH:
         grades, probabilities = _learned(pool, gains, levels, known)
     total, influential = np.zeros(len(pool)), np.zeros(len(pool), dtype=bool)
-    rows = np.arange(len(pool))
+    rows, least = np.arange(len(pool)), _LEAST
     for each in parsed.values():
         form = SumOfLabels(each, pool, grades)
         influential |= form.influential()
+        least = least if form.is_linear else _LEAST_OF_RATIOS
         expansion = form.expand(Prediction.sure(pool, probabilities))
         own = np.zeros(len(pool))
         for grade in range(len(grades)):
             changes = expansion.changes(rows, np.full(len(rows), grade))
             square = (changes**2).sum(axis=1)
-            if aim == "differences":
+            if aim == "differences" and form.is_linear:
                 square -= (1 - _OF_MEAN) * changes.sum(axis=1) ** 2 / changes.shape[1]
             own += probabilities[:, grade] * np.maximum(square, 0.0)
         total += own / max(own.sum(), 1e-300)
@@ -293,7 +295,7 @@ def _sizes(pool, parsed, gains, aim, known):
             "documents of runs and pool have one form?"
         )
     sizes = np.sqrt(total)
-    sizes = np.maximum(sizes, _LEAST * sizes[influential].mean())
+    sizes = np.maximum(sizes, least * sizes[influential].mean())
     return np.where(influential, 1.0 if aim == "uniform" else sizes, 0.0)
 
 

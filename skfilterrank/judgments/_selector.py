@@ -1,13 +1,11 @@
 """Base classes of selectors, and checks of their input."""
 
-import itertools
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -21,19 +19,21 @@ from skfilterrank._lists.checks import (
     is_finite_number,
     is_whole_number,
 )
+from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.queries import check_groups, check_same_index
 from skfilterrank._lists.sklearn_compat import safe_indexing
 from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
+from skfilterrank.judgments._pairs import refuse_repeated
 from skfilterrank.judgments._rank_table import are_runs, as_rank_table
 
 # Message for guessed names of the budget.
 BUDGET = "n_total= (documents of all queries together), n_per_query= or share="
 _SEEDS = np.iinfo(np.int32).max
 _SHOWN = 5
-# Queries that one process takes at a time: most are ranked faster than they are sent.
-_QUERIES_AT_ONCE = 32
+# Queries that a process takes at a time: most are ranked faster than they are sent.
+QUERIES_AT_ONCE = 32
 
 
 class QuerySelector(BaseEstimator):
@@ -63,6 +63,9 @@ class QuerySelector(BaseEstimator):
     seed_: int
     n_features_in_: int
     feature_names_in_: np.ndarray
+
+    # False where only the number of rows counts.
+    _looks_at_documents = True
 
     # scikit-learn's metadata routing brings both without being asked to.
     __metadata_request__fit = {"groups": True, "prior": True}  # noqa: RUF012
@@ -103,13 +106,9 @@ class QuerySelector(BaseEstimator):
             )
         return X
 
-    def _prepare(self, X, index):
+    def _prepare(self, X, y, index):
         """Features for all queries at once, from checked input: hook. None where none are used."""
         return None
-
-    def _prepare_rows(self, X, y, index):
-        """Make features with `y`, for strategies that read it: hook."""
-        return self._prepare(X, index)
 
     def _query_rows(self, X, rows):
         """Return the part of what `_prepare` gave that belongs to a query: hook."""
@@ -142,6 +141,27 @@ class QuerySelector(BaseEstimator):
             If queries are missing, a prior is negative or not finite, or the index of X holds a
             document twice in a query.
         """
+        X, prior, index = self._checked(X, groups, prior)
+        features = self._prepare(X, y, index)
+        queries = index.rows_by_query()
+        # The clone leaves behind what an earlier fit has found, which workers need not be sent.
+        rank = delayed(clone(self)._rank_query)
+        jobs = (
+            rank(self._query_rows(features, rows), None if prior is None else prior[rows], stream)
+            for rows, stream in zip(queries, self._streams(len(queries)))
+        )
+        ranking = np.empty(index.n_rows, dtype=np.int64)
+        gains = np.empty(index.n_rows)
+        for (places, gain), rows in zip(query_by_query(jobs, self, len(queries)), queries):
+            ranking[rows[places]] = np.arange(1, len(rows) + 1)
+            gains[rows[places]] = gain
+        self.ranking_ = ranking
+        self.gains_ = gains
+        self._index = index
+        return self
+
+    def _checked(self, X, groups, prior):
+        """Return documents and prior of `fit`, and the rows of each query."""
         X = self._read(X)
         n_rows = count_rows(X)
         check_same_rows(X, prior)
@@ -152,38 +172,7 @@ class QuerySelector(BaseEstimator):
         check_no_duplicates(prior, index, "prior")
         prior = check_prior(prior, n_rows)
         validate_data(self, X, skip_check_array=True)
-        features = self._prepare_rows(X, y, index)
-        order = index.row_order()
-        starts = np.cumsum(index.sizes) - index.sizes
-        queries = [order[start : start + size] for start, size in zip(starts, index.sizes)]
-        streams = self._streams(len(queries))
-        # The clone leaves behind what an earlier fit has found, which workers need not be sent.
-        strategy = clone(self)
-        parts = (
-            (self._query_rows(features, rows), None if prior is None else prior[rows], stream)
-            for rows, stream in zip(queries, streams)
-        )
-        n_jobs = getattr(self, "n_jobs", None)
-        at_once = 1 if effective_n_jobs(n_jobs) == 1 else _QUERIES_AT_ONCE
-        jobs = (delayed(_ranked)(strategy, some) for some in _batches(parts, at_once))
-        selections = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
-        selections = progress_bar(
-            itertools.chain.from_iterable(selections),
-            total=len(queries),
-            desc="queries",
-            unit="query",
-            disable=not getattr(self, "verbose", 0),
-            leave=None,
-        )
-        ranking = np.empty(n_rows, dtype=np.int64)
-        gains = np.empty(n_rows)
-        for (places, gain), rows in zip(selections, queries):
-            ranking[rows[places]] = np.arange(1, len(rows) + 1)
-            gains[rows[places]] = gain
-        self.ranking_ = ranking
-        self.gains_ = gains
-        self._index = index
-        return self
+        return X, prior, index
 
     @suggests(by_place=f"Name the budget: {BUDGET}.", n=BUDGET, budget=BUDGET)
     def select(self, *, n_per_query=None, n_total=None, share=None) -> np.ndarray:
@@ -239,6 +228,7 @@ class QuerySelector(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.string = True
+        tags.input_tags.allow_nan = tags.no_validation = not self._looks_at_documents
         return tags
 
 
@@ -261,7 +251,7 @@ class RunSelector(QuerySelector):
         """Return the rank table of X."""
         return as_rank_table(X, name="X")
 
-    def _prepare(self, X, index):
+    def _prepare(self, X, y, index):
         """Return ranks as an array."""
         self.pool_ = X.index
         return X.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -274,16 +264,17 @@ class RunSelector(QuerySelector):
         return tags
 
 
-def _batches(items, n):
-    """Yield lists of n items, the last one shorter."""
-    items = iter(items)
-    while batch := list(itertools.islice(items, n)):
-        yield batch
-
-
-def _ranked(strategy, queries):
-    """Rank some queries; a function, because workers are not sent a method's self."""
-    return [strategy._rank_query(*query) for query in queries]
+def query_by_query(jobs, estimator, n_queries: int, batch_size=QUERIES_AT_ONCE):
+    """Yield results of delayed calls, one for each query, by `n_jobs` and `verbose`."""
+    n_jobs = getattr(estimator, "n_jobs", None)
+    return progress_bar(
+        Parallel(n_jobs=n_jobs, return_as="generator", batch_size=batch_size)(jobs),
+        total=n_queries,
+        desc="queries",
+        unit="query",
+        disable=not getattr(estimator, "verbose", 0),
+        leave=None,
+    )
 
 
 def query_streams(seed: int, n_queries: int) -> list[np.random.RandomState]:
@@ -378,6 +369,20 @@ def check_prior(prior, n_rows: int) -> np.ndarray | None:
     return values
 
 
+def all_labels(labels, gains, n_rows: int, name: str) -> np.ndarray:
+    """Return gains of the labels of all rows, none of which may be missing."""
+    found = as_gains(labels, gains, name=name)
+    if len(found) != n_rows:
+        raise InputError(f"{name} has {len(found)} labels but X has {n_rows} rows.")
+    if (unknown := np.isnan(found)).any():
+        raise InputError(
+            f"{name} has {unknown.sum()} NaN, the first at row {unknown.argmax()}: the true label "
+            "of every row is needed. Leave unjudged rows out, or take their documents as not "
+            f"relevant by {name}.fillna(0)."
+        )
+    return found
+
+
 def check_same_rows(X, values, name: str = "prior") -> None:
     """Raise an error if two pandas objects with query ids have different indexes."""
     try:
@@ -392,18 +397,9 @@ def check_same_rows(X, values, name: str = "prior") -> None:
 
 def check_no_duplicates(X, index, name: str = "X") -> None:
     """Raise if a document is twice in a query, where the index has a level "docno"."""
-    names = getattr(getattr(X, "index", None), "names", ())
-    if "docno" not in names:
-        return
-    docnos = X.index.get_level_values("docno")
-    again = pd.DataFrame({"query": index.codes(), "docno": docnos}).duplicated().to_numpy()
-    if again.any():
-        row = int(again.argmax())
-        raise InputError(
-            f"{name} holds document {brief(docnos[row])} twice in query "
-            f"{brief(index.query_ids[index.codes()[row]])} ({np.count_nonzero(again)} row(s) "
-            "repeat another one): keep one row for each query and document."
-        )
+    if "docno" in getattr(getattr(X, "index", None), "names", ()):
+        queries = index.query_ids[index.codes()]
+        refuse_repeated(queries, X.index.get_level_values("docno"), name)
 
 
 def is_texts(X) -> bool:

@@ -5,20 +5,20 @@ A measure that the library declares as a sum has the value
 ``F = offset(c) + scale(c) * sum of share(label_i) * (a_i + b_i * level_i)``
 
 in a query, where ``c`` counts the query's labels, ``level_i`` the relevant documents down to
-document i, and ``a`` and ``b`` depend on its place alone. For DCG, precision and RBP the scale is
-the same whatever the labels are, and b is 0; nDCG_f has an offset, too; for average precision b is
-1 / place and the scale 1 over the number of relevant documents.
+document i, and ``a`` and ``b`` depend on its place alone. For DCG, precision, RBP and the share
+of forbidden documents the scale is the same whatever the labels are, and b is 0; nDCG_f has an
+offset, too; for average precision b is 1 / place and the scale 1 over the number of relevant
+documents.
 
-Given probabilities of all labels, this file gives the expected value of F, what one known label
-changes (the first terms of Hoeffding's decomposition), and what pairs of them change. Where
+Given some labels and probabilities of the others, this file gives the expected value of F, what one
+label changes (the first terms of Hoeffding's decomposition), and what pairs of them change. Where
 F is linear, the first terms are all there is. Else slopes of scale and offset in the counts are
 those over drawn labels; pairs are the product of a document's change of the sum and another's of
-the scale, of two changes of the scale, and for
-average precision that of a document and one above it.
+the scale, of two changes of the scale, and for average precision that of a document and one above
+it.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -59,6 +59,11 @@ class SumOfLabels:
         largest = np.abs(self.shares).max()
         self.shares = self.shares / largest if largest > 0 else self.shares
         self.first, self.slope = self._position_weights(form)
+        self._is_share_of_shown = form.by_shown
+        if form.by_shown:
+            most = np.inf if self._plain.k is None else self._plain.k
+            n_shown = np.minimum(pool.lengths, most)
+            self.first = self.first / n_shown[pool.run, pool.codes[pool.row]]
         # Entries that count for nothing, such as those below the cut, are left out of all sums.
         shown = (self.first != 0) | (self.slope != 0)
         self.first, self.slope = self.first[shown], self.slope[shown]
@@ -86,7 +91,7 @@ class SumOfLabels:
         starts = np.cumsum(sizes) - sizes
         index = GroupIndex(np.arange(len(sizes)), sizes, starts, None, len(gains))
         form = self._plain.as_sum(RowFacts(self._plain, gains, index))
-        if form is None or form.finish is not None or form.by_shown or form.n_items is not None:
+        if form is None or form.finish is not None or form.n_items is not None:
             self._refuse("is no sum over the documents that a run returns")
         return form
 
@@ -95,7 +100,7 @@ class SumOfLabels:
             f"{brief(self.parsed.text)} {why}, and a sample of documents gives no interval for it: "
             "draw whole queries by draw_sample(..., unit='query'), judge all their documents, and "
             "pass unit='query'; or take a measure such as dcg, ndcg, ndcg_f, ap, precision@k, "
-            "recall or rbp."
+            "recall, rbp or forbidden@k."
         )
 
     def _position_weights(self, form):
@@ -117,6 +122,8 @@ class SumOfLabels:
 
     def scale(self, counts: np.ndarray):
         """Scale and offset of queries with so many labels of each grade, (n_queries, n_grades)."""
+        if self._is_share_of_shown:
+            return np.ones(len(counts)), np.zeros(len(counts))
         if counts.max(initial=0) > self.depth and self._is_depth_enough:
             counts = np.minimum(counts, self.depth)
         return self._scale(counts)
@@ -166,44 +173,64 @@ class SumOfLabels:
         influential[self.row[self.first != 0]] = True
         return influential
 
-    def expand(self, prediction: Prediction) -> "Expansion":
-        """Expected values and what labels change, given probabilities of each grade of each row."""
+    def expand(self, prediction: Prediction, rows=(), grades=()) -> "Expansion":
+        """Expected values, given the labels of some rows, and what labels change.
+
+        Parameters
+        ----------
+        prediction : Prediction
+            Probabilities of each grade of each row, of known rows without their labels.
+        rows, grades : ndarray of shape (n_known,)
+            Known rows, and their grades by number.
+        """
         pool, probabilities = self.pool, prediction.probabilities
+        rows, grades = np.asarray(rows, dtype=np.intp), np.asarray(grades, dtype=np.intp)
+        given = prediction.with_known(rows, grades)
+        is_known = np.zeros(len(pool), dtype=bool)
+        is_known[rows] = True
         n_runs = len(pool.runs)
-        mine = (probabilities @ self.shares)[self.row]
+        mine = (given.probabilities @ self.shares)[self.row]
         above = _sums_above(mine, self.segment)
         below = _sums_below(self.slope * mine, self.segment)
         worth = self.first + self.slope * (1 + above)
         total = _per_list(mine * worth, self)
         # Change of the sum when the share of a document goes from 0 to 1.
         effect = sparse.csr_array((worth + below, (self.row, self.run)), shape=(len(pool), n_runs))
-        scales = self._scales(prediction)
-        centred = _centred(scales.slope, probabilities, pool)
+        scale, slope, offset, offset_slope, correction = self._scales(given)
+        centred = _centred(slope, probabilities, pool)
         # Effect of a document's label on both the sum and its scale.
         joint = (probabilities * self.shares * centred).sum(axis=1)
-        base = scales.offset + scales.scale * total + _per_query(effect, joint, pool)
+        base = offset + scale * total
+        base += _per_query(effect, np.where(is_known, 0.0, joint), pool)
         # Means of scales hold their curvature, of which pairs of labels will tell: taken out.
-        base -= total * scales.curvature * scales.scale_variance
+        curvature, variance = correction
+        base -= total * curvature * variance
         return Expansion(
             form=self,
             probabilities=probabilities,
+            is_known=is_known,
             base=base,
             total=total,
             effect=effect,
-            scale=scales.scale,
+            scale=scale,
             centred=centred,
             joint=joint,
-            shift=_centred(scales.offset_slope, probabilities, pool),
-            curvature=scales.curvature,
+            shift=_centred(offset_slope, probabilities, pool),
+            curvature=curvature,
         )
 
     def _scales(self, prediction):
-        """Scale and offset of each query under drawn labels."""
+        """Mean scale and offset of each query under drawn labels, and how they go with these.
+
+        Slopes are what one more label of a grade changes. Last: what the square of a change of the
+        scale, as its slope has it, adds to the change; and the variance of the scale by what is
+        wrong with the predictions of a query.
+        """
         n_queries, n_grades = len(self.pool.queries), len(self.grades)
         if self.is_linear:
             scale, offset = self.scale(np.ones((1, n_grades), dtype=np.int64))
             none, each = np.zeros((n_queries, n_grades)), np.ones(n_queries)
-            return Scales(scale * each, offset * each, none, none, 0 * each, 0 * each)
+            return scale * each, none, offset * each, none, (0 * each, 0 * each)
         counts = prediction.counts
         scale, offset = (
             values.reshape(-1, n_queries) for values in self.scale(counts.reshape(-1, n_grades))
@@ -227,38 +254,10 @@ class SumOfLabels:
         # Drawn labels are not exactly as many as are expected.
         expected = prediction.expected.mean(axis=0)
         missing = expected - counts.mean(axis=0)
-        scale_variance = np.einsum("btg,tg->bt", prediction.expected - expected, slope)
-        return Scales(
-            scale=scale.mean(axis=0) + (missing * slope).sum(axis=1),
-            offset=offset.mean(axis=0) + (missing * offset_slope).sum(axis=1),
-            slope=slope,
-            offset_slope=offset_slope,
-            scale_variance=(scale_variance**2).mean(axis=0),
-            curvature=curvature,
-        )
-
-
-class Scales(NamedTuple):
-    """Scale and offset of each query, and how they go with the labels.
-
-    Attributes
-    ----------
-    scale, offset : ndarray of shape (n_queries,)
-        Their means.
-    slope, offset_slope : ndarray of shape (n_queries, n_grades)
-        What one more label of a grade changes.
-    scale_variance : ndarray of shape (n_queries,)
-        Variance of the scale by what is wrong with the predictions of a query.
-    curvature : ndarray of shape (n_queries,)
-        What the square of a change of the scale, as its slope has it, adds to the change.
-    """
-
-    scale: np.ndarray
-    offset: np.ndarray
-    slope: np.ndarray
-    offset_slope: np.ndarray
-    scale_variance: np.ndarray
-    curvature: np.ndarray
+        away = np.einsum("btg,tg->bt", prediction.expected - expected, slope)
+        scale = scale.mean(axis=0) + (missing * slope).sum(axis=1)
+        offset = offset.mean(axis=0) + (missing * offset_slope).sum(axis=1)
+        return scale, slope, offset, offset_slope, (curvature, (away**2).mean(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -268,11 +267,14 @@ class Expansion:
     Attributes
     ----------
     base : ndarray of shape (n_runs, n_queries)
-        Expected values.
+        Expected values, given the labels of known rows.
+    is_known : ndarray of shape (n_rows,), bool
+        Rows whose labels are known.
     """
 
     form: SumOfLabels
     probabilities: np.ndarray
+    is_known: np.ndarray
     base: np.ndarray
     total: np.ndarray
     effect: sparse.csr_array
@@ -284,6 +286,8 @@ class Expansion:
 
     def changes(self, rows: np.ndarray, grades: np.ndarray) -> np.ndarray:
         """Return the change of the query's value when some rows have these grades (by number).
+
+        Known rows, of which these are the grades, change it from what is expected without them.
 
         Returns
         -------
@@ -298,22 +302,25 @@ class Expansion:
         if not form.is_linear:
             shift = self.shift[rows, grades]
             changes += own[:, None] * self.total[:, codes].T + shift[:, None]
+            # Sum and scale have moved already where the label is known.
+            moved = 2 * more * own * self.is_known[rows]
+            changes -= self.effect[rows].toarray() * moved[:, None]
         return changes
 
-    def pairs(self, rows: np.ndarray, grades: np.ndarray, probability: np.ndarray):
+    def pairs(self, rows: np.ndarray, grades: np.ndarray, weights: np.ndarray):
         """Estimate from a sample the changes by pairs of labels, beyond those by each of them.
 
         Parameters
         ----------
         rows, grades : ndarray of shape (n_judged,)
             Judged rows and their grades.
-        probability : ndarray of shape (n_judged,)
-            Their inclusion probabilities; those of pairs are taken to be the product.
+        weights : ndarray of shape (n_judged,)
+            How many unknown documents each stands for; a pair stands for the product.
 
         Returns
         -------
         total : ndarray of shape (n_runs, n_queries)
-            Estimated sum over all pairs of documents of a query.
+            Estimated sum over all pairs of unknown documents of a query.
         effect : ndarray of shape (n_judged, n_runs)
             Estimated sum over the pairs with one document.
         """
@@ -323,11 +330,11 @@ class Expansion:
         gain_effect = self.effect[rows].toarray() * more[:, None]
         scale_change = self.centred[rows, grades]
         weighted = sparse.csr_array(
-            (1 / probability, (codes, np.arange(len(rows)))), shape=(n_queries, len(rows))
+            (weights, (codes, np.arange(len(rows)))), shape=(n_queries, len(rows))
         )
         # Sums over the other documents of the query.
-        other_effect = (weighted @ gain_effect)[codes] - gain_effect / probability[:, None]
-        other_scale = (weighted @ scale_change)[codes] - scale_change / probability
+        other_effect = (weighted @ gain_effect)[codes] - gain_effect * weights[:, None]
+        other_scale = (weighted @ scale_change)[codes] - scale_change * weights
         curvature = (self.total * self.curvature).T[codes]
         one = gain_effect * other_scale[:, None] + curvature * (scale_change * other_scale)[:, None]
         effect = (
@@ -337,9 +344,9 @@ class Expansion:
         )
         total = (weighted @ one).T
         if form.slope.any():
-            weights = np.zeros(len(pool))
-            weights[rows] = more / probability
-            mine = weights[form.row]
+            weighted_shares = np.zeros(len(pool))
+            weighted_shares[rows] = more * weights
+            mine = weighted_shares[form.row]
             above = form.slope * _sums_above(mine, form.segment)
             total = total + self.scale * _per_list(mine * above, form)
             around = above + _sums_below(form.slope * mine, form.segment)

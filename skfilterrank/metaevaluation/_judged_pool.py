@@ -63,7 +63,12 @@ class JudgedPool:
             raise InputError(f"runs must hold at least 2 runs, got {len(frames)}.")
         # Strategies take what they cannot tell apart in the order of the rows, that of rank_table.
         judged = index.to_frame()["label"].dropna().sort_index()
-        lacking = _lacking(frames, judged, missing)
+        queries = judged.index.unique("qid")
+        absent = {
+            name: queries.difference(frame["qid"].astype(str).unique())
+            for name, frame in frames.items()
+        }
+        lacking = sorted(lacking_queries(absent, missing))
         judged = judged[~judged.index.get_level_values("qid").isin(lacking)]
         if judged.empty:
             raise InputError(
@@ -146,22 +151,18 @@ def over_runs(values, measure, n_runs) -> np.ndarray:
     return np.array([mean(own) for own in values.reshape(n_runs, -1)])
 
 
-def _lacking(frames, judged, missing):
-    """Judged queries that some run does not have and that are to be left out."""
+def lacking_queries(absent, missing) -> set:
+    """Return the queries to leave out, of those absent from each run."""
     if missing == "empty":
-        return []
-    queries = judged.index.unique("qid")
-    lacking = set()
-    for name, frame in frames.items():
-        absent = queries.difference(frame["qid"].astype(str).unique())
-        if len(absent) and missing == "raise":
+        return set()
+    for name, queries in absent.items():
+        if len(queries) and missing == "raise":
             raise InputError(
-                f"query {brief(absent[0])} is not in the run {brief(name)}. Runs are compared on "
+                f"query {brief(queries[0])} is not in the run {brief(name)}. Runs are compared on "
                 "the same queries: give missing='drop' to leave out such queries for all runs, or "
                 "missing='empty' to count them as empty lists."
             )
-        lacking |= set(absent)
-    return sorted(lacking)
+    return set().union(*absent.values())
 
 
 def _stacked(frames, judged, ties):
@@ -205,11 +206,11 @@ def _documents(documents, index):
                 "documents must be a dict or Series {docno: text}, or a DataFrame with the texts "
                 f"in a column 'text' and numbers in others, got {type(documents).__name__}."
             ) from error
-    wanted = index if table.index.nlevels > 1 else index.get_level_values("docno")
     if table.index.nlevels > 1:
-        table = table.reorder_levels(["qid", "docno"])
+        wanted, table = index, table.reorder_levels(["qid", "docno"])
         table.index = table.index.set_levels([level.astype(str) for level in table.index.levels])
     else:
+        wanted = index.get_level_values("docno")
         table = table.set_axis(table.index.astype(str), axis=0)
     if table.index.has_duplicates:
         twice = table.index[table.index.duplicated()][0]

@@ -1,6 +1,7 @@
 """Values and order of systems by few labels, against those by all labels."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -8,32 +9,22 @@ from scipy.stats import kendalltau, rankdata
 
 from skfilterrank._lists.checks import check_number, check_share
 from skfilterrank._lists.groupings import check_teams
-from skfilterrank._lists.results import Result, counted, interval_text
+from skfilterrank._lists.results import counted, interval_text
 from skfilterrank.exceptions import InputError
-from skfilterrank.metaevaluation._judging_experiment import Experiment
+from skfilterrank.metaevaluation._judging_experiment import Experiment, ExperimentResult
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JudgingCurve(Result):
+class JudgingCurve(ExperimentResult):
     """Values and order of systems by few labels; see :func:`judging_curve`."""
 
-    selections: tuple[str, ...]
-    mitigations: tuple[str, ...]
-    shares: np.ndarray
     n_labels: np.ndarray
-    truth: np.ndarray
     means: np.ndarray
     tau: np.ndarray
     rmse: np.ndarray
-    measure: str
     confidence_level: float
-    systems: tuple[str, ...]
-    queries: tuple[str, ...]
-    dropped_queries: tuple[str, ...]
-
-    _digits = 3
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each selection, mitigation and share.
@@ -286,22 +277,14 @@ dtype float64
         n_jobs=n_jobs,
         verbose=verbose,
     )
-    means = experiment.run()[0]
-    pool, truth = experiment.pool, experiment.truth
+    means, truth = experiment.run()[0], experiment.truth
     return JudgingCurve(
-        selections=tuple(experiment.selections),
-        mitigations=tuple(experiment.mitigations.names),
-        shares=experiment.shares,
+        **experiment.facts(),
         n_labels=experiment.n_labels(),
-        truth=truth,
         means=means,
         tau=np.apply_along_axis(_tau, -1, means, truth),
         rmse=np.sqrt(np.mean((means - truth) ** 2, axis=-1)),
-        measure=experiment.measure.text,
         confidence_level=float(confidence_level),
-        systems=tuple(map(str, pool.systems)),
-        queries=tuple(pool.queries),
-        dropped_queries=pool.dropped_queries,
     )
 
 
@@ -328,23 +311,13 @@ def _crossing(taus, shares, enough):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LeftOutTeams(Result):
+class LeftOutTeams(ExperimentResult):
     """Each system's value when its team was left out; see :func:`leave_teams_out`."""
 
-    selections: tuple[str, ...]
-    mitigations: tuple[str, ...]
-    shares: np.ndarray
-    truth: np.ndarray
     bias: np.ndarray
     other_bias: np.ndarray
     rank_change: np.ndarray
-    systems: tuple[str, ...]
     teams: tuple[str, ...]
-    measure: str
-    queries: tuple[str, ...]
-    dropped_queries: tuple[str, ...]
-
-    _digits = 3
 
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each selection, mitigation, share and system.
@@ -552,25 +525,16 @@ def leave_teams_out(
     ranks = rankdata(np.round(sign * truth, 12)) - rankdata(np.round(sign * means, 12), axis=-1)
     rank_change = np.where(np.isnan(means), np.nan, ranks)
     shape = (*means.shape[1:4], len(pool.systems))
-    found = {name: np.full(shape, np.nan) for name in ("bias", "other_bias", "rank_change")}
+    found: dict[str, Any] = {
+        name: np.full(shape, np.nan) for name in ("bias", "other_bias", "rank_change")
+    }
     for at, names in enumerate(left_out):
         mine = own.index.isin(names)
         found["bias"][..., mine] = _over_samples(bias[at][..., mine])
         found["rank_change"][..., mine] = _over_samples(rank_change[at][..., mine])
         others = _over_samples(bias[at][..., ~mine]).mean(axis=-1)
         found["other_bias"][..., mine] = others[..., None]
-    return LeftOutTeams(
-        selections=tuple(experiment.selections),
-        mitigations=tuple(experiment.mitigations.names),
-        shares=experiment.shares,
-        truth=truth,
-        **found,
-        systems=tuple(map(str, pool.systems)),
-        teams=tuple(own),
-        measure=experiment.measure.text,
-        queries=tuple(pool.queries),
-        dropped_queries=pool.dropped_queries,
-    )
+    return LeftOutTeams(**experiment.facts(), **found, teams=tuple(own))
 
 
 def _over_samples(values):

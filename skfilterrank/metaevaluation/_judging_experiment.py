@@ -1,17 +1,20 @@
 """Experiments with selections of documents, mitigations of missing labels, and shares."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from skfilterrank._lists.checks import as_list, check_choice, check_count, is_finite_number
+from skfilterrank._lists.checks import check_choice, check_count
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.resamples import seeds_of
+from skfilterrank._lists.results import Result
 from skfilterrank._lists.words import MISSING, TIES, progress_bar
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments import PriorSelector
+from skfilterrank.metaevaluation._agreement import check_shares
 from skfilterrank.metaevaluation._judged_pool import JudgedPool
 from skfilterrank.metaevaluation._judging_strategies import (
     Judging,
@@ -20,6 +23,22 @@ from skfilterrank.metaevaluation._judging_strategies import (
     needs_documents,
     read_selections,
 )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExperimentResult(Result):
+    """What an experiment compared, as attributes of its results."""
+
+    measure: str
+    selections: tuple[str, ...]
+    mitigations: tuple[str, ...]
+    shares: np.ndarray
+    systems: tuple[str, ...]
+    queries: tuple[str, ...]
+    dropped_queries: tuple[str, ...]
+    truth: np.ndarray
+
+    _digits = 3
 
 
 class Experiment:
@@ -34,39 +53,28 @@ class Experiment:
         selections,
         mitigations,
         shares,
-        documents,
-        depth,
         n_samples,
-        missing,
-        gains,
-        ties,
-        unjudged_label,
-        predicted,
         random_state,
         n_jobs,
         verbose,
+        documents,
+        gains,
+        ties,
+        **reading,
     ):
         self.measure = parse_measure(measure)
-        check_choice(missing, "missing", MISSING)
+        check_choice(reading["missing"], "missing", MISSING)
         check_choice(ties, "ties", TIES)
         self.mitigations = Mitigations(self.measure, mitigations, {"gains": gains, "ties": ties})
         self.selections = read_selections(selections, gains)
-        self.shares = _check_shares(shares)
+        self.shares = check_shares(shares, above=True)
         self.n_samples = check_count(n_samples, "n_samples")
-        depth = check_count(depth, "depth", or_none=True)
+        check_count(reading["depth"], "depth", or_none=True)
         self.seeds = seeds_of(random_state)
         self.n_jobs, self.verbose = n_jobs, verbose
         self._check_documents(documents)
         self.pool = JudgedPool.read(
-            qrels,
-            runs,
-            documents=documents,
-            depth=depth,
-            missing=missing,
-            gains=gains,
-            ties=ties,
-            unjudged_label=unjudged_label,
-            predicted=predicted,
+            qrels, runs, documents=documents, gains=gains, ties=ties, **reading
         )
         warn_of_forbidden([self.measure], self.pool.labels, gains)
         self.truth = self.mitigations.truth(self.pool)
@@ -81,6 +89,19 @@ class Experiment:
                 f"documents is missing, which {', '.join(map(brief, asking))} looks at: give a "
                 "dict {docno: text}, or a DataFrame of numbers by docno."
             )
+
+    def facts(self) -> dict:
+        """Return what is compared, as results of an experiment hold it."""
+        return {
+            "measure": self.measure.text,
+            "selections": tuple(self.selections),
+            "mitigations": tuple(self.mitigations.names),
+            "shares": self.shares,
+            "systems": tuple(map(str, self.pool.systems)),
+            "queries": tuple(self.pool.queries),
+            "dropped_queries": self.pool.dropped_queries,
+            "truth": self.truth,
+        }
 
     def n_labels(self) -> np.ndarray:
         """Count the documents that are judged at each share."""
@@ -135,13 +156,3 @@ def _estimates(pool, left_out, selection, mitigations, shares, seed):
     return np.stack(
         [mitigations.estimate(pool, judging, share, rows) for share in shares.tolist()], axis=1
     )
-
-
-def _check_shares(shares):
-    """Shares, each once and in (0, 1]."""
-    shares = as_list([shares] if np.isscalar(shares) else shares, "shares", "numbers")
-    if not shares or not all(is_finite_number(each) and 0 < each <= 1 for each in shares):
-        raise InputError(
-            f"shares must be numbers above 0 and up to 1, at least one, got {brief(shares)}."
-        )
-    return np.unique([float(each) for each in shares])

@@ -179,27 +179,24 @@ class Mitigations:
         self.measure, self.params = measure, params
         self.measures: dict[str, ParsedMeasure] = {}
         self.predictors: dict[str, Any] = {}
-        self.bounds: list[str] = []
         found = named(mitigations, "mitigations", (*_WORDS, "infap"), "measure or predictor")
         self.names = list(found)
+        self.bounds = [name for name, thing in found.items() if thing == "bounds"]
         for name, thing in found.items():
-            if isinstance(thing, LabelPredictor):
-                self.predictors[name] = thing
-            elif thing == "completed":
-                self.predictors[name] = None
-            elif thing == "bounds":
-                self.bounds.append(name)
-            elif thing == "none":
+            is_text = isinstance(thing, str)
+            if thing == "none":
                 self.measures[name] = measure
             elif thing == "condensed":
                 self.measures[name] = _condensed(measure)
-            elif isinstance(thing, ParsedMeasure) or (
-                isinstance(thing, str) and known_measure(thing) is not None
-            ):
+            elif thing == "completed":
+                self.predictors[name] = None
+            elif isinstance(thing, ParsedMeasure) or (is_text and known_measure(thing) is not None):
                 self.measures[name] = parse_measure(thing)
-            elif callable(thing) and not isinstance(thing, type | str):
+            elif isinstance(thing, LabelPredictor) or (
+                callable(thing) and not isinstance(thing, type)
+            ):
                 self.predictors[name] = thing
-            else:
+            elif thing != "bounds":
                 raise InputError(
                     f"mitigations must hold {', '.join(map(brief, _WORDS))}, names of measures "
                     f"such as 'infap', LabelPredictors or functions, got {brief(thing)}."

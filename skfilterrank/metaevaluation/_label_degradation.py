@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,13 +9,7 @@ import pandas as pd
 from joblib import Parallel, delayed
 
 from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
-from skfilterrank._lists.checks import (
-    as_list,
-    check_choice,
-    check_count,
-    check_number,
-    is_finite_number,
-)
+from skfilterrank._lists.checks import check_choice, check_count, check_number
 from skfilterrank._lists.gains import as_gains, refuse_sample
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
@@ -24,12 +17,10 @@ from skfilterrank._lists.resamples import seeds_of
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.words import collecting_warnings, progress_bar, repeat_warnings
 from skfilterrank.comparison import score_systems
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError
 from skfilterrank.io import AlignedRun, QrelsIndex, align
-from skfilterrank.metaevaluation._agreement import (
-    count_signs,
-    share_of,
-)
+from skfilterrank.metaevaluation._agreement import check_shares, count_signs, share_of
+from skfilterrank.metaevaluation._judged_pool import lacking_queries
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 SAMPLING = ("uniform", "frequency")
@@ -235,7 +226,8 @@ def label_degradation(
                   rr  1.000 0.583
     """
     wanted = parse_measures(measures)
-    shares = np.concatenate([[0.0], _check_shares(shares)])
+    # Labels that no share removes are in every result.
+    shares = np.union1d(0.0, check_shares(shares))
     check_choice(sampling, "sampling", SAMPLING)
     check_choice(missing, "missing", ("raise", "drop", "empty"))
     n_samples = check_count(n_samples, "n_samples")
@@ -325,17 +317,13 @@ class _Labels:
         """Collect the labels of all runs, which are the same; `missing` deals with queries."""
         groups = prepared[0].groups
         relevant = set(groups)
+        absent = {
+            each.name: [query for query in each.missing_queries if query in relevant]
+            for each in (each.aligned for each in prepared)
+        }
+        relevant -= lacking_queries(absent, missing)
         is_query = {query: query in relevant for query in all_queries}
-        for each in prepared if missing != "empty" else ():
-            for query in filter(is_query.get, each.aligned.missing_queries):
-                if missing == "raise":
-                    raise InputError(
-                        f"query {brief(query)} is not in the run {brief(each.aligned.name)}. Runs "
-                        "are compared on the same queries: give missing='drop' to leave out such "
-                        "queries for all runs, or missing='empty' to count them as empty lists."
-                    )
-                is_query[query] = False
-        if not any(is_query.values()):
+        if not relevant:
             raise InputError(
                 "no query with relevant documents is left: there is nothing to compare. Check "
                 "gains= against the labels, and whether the runs have the queries of qrels."
@@ -386,12 +374,3 @@ def _statistics(values, full, tolerance):
         tied = (n_pairs - n_ours) / n_pairs
         by_measure.append([tied, *share_of(n_agree, np.array([n_ours, n_theirs]))])
     return np.array(by_measure).T
-
-
-def _check_shares(shares):
-    """Shares, each once and in [0, 1]."""
-    shares = [shares] if isinstance(shares, Real) else as_list(shares, "shares", "numbers")
-    if not shares or not all(is_finite_number(each) and 0 <= each <= 1 for each in shares):
-        raise InputError(f"shares must be numbers from 0 to 1, at least one, got {brief(shares)}.")
-    # Labels that no share removes are in every result.
-    return np.unique([float(each) for each in shares if each > 0])

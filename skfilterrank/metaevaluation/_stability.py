@@ -9,8 +9,8 @@ from skfilterrank._lists.checks import (
     check_choice,
     check_count,
     check_flag,
+    check_number,
     check_numbers,
-    is_finite_number,
 )
 from skfilterrank._lists.resamples import draw_resamples, seeds_of
 from skfilterrank._lists.results import Result, counted, spread_places
@@ -170,7 +170,7 @@ def stability_curve(
     scores = SystemScores.of(scores, measure, least=(2, 2))
     sizes = _check_sizes(sizes, scores.n_queries)
     n_resamples = check_count(n_resamples, "n_resamples")
-    fuzziness = _check_fuzziness(fuzziness)
+    fuzziness = check_number(fuzziness, "fuzziness", least=0)
     check_flag(relative, "relative")
     seeds = seeds_of(random_state)
     tolerance = mean_tolerance(scores.values)
@@ -232,13 +232,6 @@ def _check_sizes(sizes, n_queries):
             f"in scores, got {brief(sizes)}."
         )
     return array.astype(np.int64)
-
-
-def _check_fuzziness(fuzziness):
-    """Check the fuzziness: a finite number from 0 up."""
-    if not is_finite_number(fuzziness) or fuzziness < 0:
-        raise InputError(f"fuzziness must be a finite number from 0, got {brief(fuzziness)}.")
-    return float(fuzziness)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

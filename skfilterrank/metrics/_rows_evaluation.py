@@ -10,8 +10,8 @@ import pandas as pd
 
 from skfilterrank._files.closed_queries import ClosedQueries
 from skfilterrank._files.files import check_writable, is_path, open_replacing
-from skfilterrank._files.frames_of_rows import import_pyarrow
 from skfilterrank._files.rows import Rows, check_column, opened
+from skfilterrank._files.tables import import_pyarrow
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure, forbidden_seen, warn_of
 from skfilterrank._lists.results import Result, counted

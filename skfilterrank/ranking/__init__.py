@@ -26,7 +26,7 @@ from skfilterrank.ranking._rank_and_filter import RankAndFilter
 from skfilterrank.ranking._rankboost import RankBoostRanker
 from skfilterrank.ranking._score_difference import ScoreDifference as ScoreDifference
 from skfilterrank.ranking._score_difference import score_difference
-from skfilterrank.ranking._table_features import make_text_features
+from skfilterrank.ranking._text_features import make_text_features
 from skfilterrank.ranking._time_series_split import QueryTimeSeriesSplit
 
 __all__ = [

@@ -18,8 +18,14 @@ from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._boosting import BoostedRanker, first_best, rows_with_order
-from skfilterrank.ranking._feature_ranker import MeasuredRows, QueryRows, column
+from skfilterrank.ranking._feature_ranker import (
+    BoostedRanker,
+    MeasuredRows,
+    QueryRows,
+    column,
+    first_best,
+    rows_with_order,
+)
 
 
 class AdaRankRanker(BoostedRanker):
@@ -146,12 +152,7 @@ class AdaRankRanker(BoostedRanker):
     """
 
     coef_: Any
-    best_iteration_: int
-    evals_result_: Any
-    n_unjudged_: int
     n_queries_: int
-    n_features_in_: int
-    feature_names_in_: Any
 
     def __init__(
         self,

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.wrapping import WrappingRanker
-from skfilterrank._lists.checks import check_choice, check_scores
+from skfilterrank._lists.checks import check_choice
 from skfilterrank._lists.sklearn_compat import (
     CALIBRATORS,
     LEAST_PROBABILITY,
@@ -21,13 +21,14 @@ from skfilterrank._lists.sklearn_compat import (
 )
 from skfilterrank._lists.ties import mean_tolerance
 from skfilterrank._lists.words import warn_user
-from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking._out_of_fold import (
     check_inner,
     is_prefit,
     out_of_fold,
 )
 from skfilterrank.ranking._training_rows import learns_labels, prepare_rows
+from skfilterrank.thresholds import read_scores
 
 # Probability of hidden rows in log-odds, and the highest below 1.
 _LEAST, _MOST = np.finfo(np.float64).tiny, np.nextafter(1.0, 0.0)
@@ -152,13 +153,9 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
     True
     """
 
-    estimator_: Any
     calibrator_: Any
     auc_: float
     classes_: Any
-    n_unjudged_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     # scikit-learn's metadata routing brings `groups` without being asked to.
     __metadata_request__predict_proba = {"groups": True}  # noqa: RUF012
@@ -360,7 +357,6 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
 
 
 PASSTHROUGH = "passthrough"
-_COLUMN = "score"
 
 
 class ScoreColumn(RegressorMixin, BaseEstimator):
@@ -395,7 +391,7 @@ class ScoreColumn(RegressorMixin, BaseEstimator):
         self : ScoreColumn
             The estimator.
         """
-        _scores_of(X)
+        self.predict(X)
         return self
 
     def predict(self, X) -> np.ndarray:
@@ -411,33 +407,11 @@ class ScoreColumn(RegressorMixin, BaseEstimator):
         ndarray of shape (n_rows,), dtype float64
             The same scores.
         """
-        return _scores_of(X).astype(np.float64, copy=False)
+        scores, _ = read_scores("CalibratedRanker", (), X, name="X")
+        return scores.astype(np.float64, copy=False)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = True
         tags.requires_fit = tags.target_tags.required = False
         return tags
-
-
-def _scores_of(X):
-    """Read one score per row."""
-    columns = getattr(X, "columns", None)
-    if columns is not None:
-        names = list(columns)
-        if len(names) != 1 and names.count(_COLUMN) != 1:
-            raise InputError(
-                f"estimator='passthrough' takes X for scores: expected one column, or one named "
-                f"{_COLUMN!r}, got the columns {brief_list(names)}. Give the column of the score, "
-                "or an estimator that learns from features."
-            )
-        X = X[names[0] if len(names) == 1 else _COLUMN]
-    elif len(shape := getattr(X, "shape", None) or np.shape(X)) == 2:
-        if shape[1] != 1:
-            raise InputError(
-                f"estimator='passthrough' takes X for scores: expected shape (n_rows,) or "
-                f"(n_rows, 1), got {brief(tuple(shape))}. Give the column of the score, or an "
-                "estimator that learns from features."
-            )
-        X = X.toarray().ravel() if hasattr(X, "toarray") else np.asarray(X).ravel()
-    return check_scores(X, name="X")

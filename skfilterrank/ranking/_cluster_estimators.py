@@ -16,11 +16,6 @@ from skfilterrank.ranking._fit_with_groups import clone_inside
 _LIBRARIES = {"xgboost": "DaskXGB", "lightgbm": "DaskLGBM"}
 
 
-def trains_on_cluster(estimator) -> bool:
-    """Tell if an estimator, or the last step of a Pipeline, learns from Dask collections."""
-    return _library(final_step(estimator)) is not None
-
-
 def _library(estimator):
     """Name the library of a Dask estimator, or of a class derived from one; None of others."""
     for base in type(estimator).__mro__:
@@ -58,8 +53,8 @@ def check_cluster_estimator(estimator) -> None:
 
 def refuse_arrays(estimator) -> None:
     """Raise where an estimator for Dask is given rows in memory."""
-    if trains_on_cluster(estimator):
-        name = type(final_step(estimator)).__name__
+    if _library(final := final_step(estimator)) is not None:
+        name = type(final).__name__
         raise InputError(
             f"{name} learns from Dask DataFrames, got rows in memory or a Dask array: use "
             f"{name.removeprefix('Dask')}, or RankAndFilter({name}()) with a Dask DataFrame."

@@ -191,12 +191,7 @@ class CoordinateAscentRanker(FeatureRanker):
     threshold_: float
     best_score_: float
     n_iter_: int
-    best_iteration_: int
-    evals_result_: Any
     scale_: Any
-    n_unjudged_: int
-    n_features_in_: int
-    feature_names_in_: Any
 
     def __init__(
         self,

@@ -79,11 +79,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
     True
     """
 
-    estimator_: Any
     seed_: int
-    n_unjudged_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     def __init__(self, estimator: Any, *, random_state: Any = None) -> None:
         self.estimator = estimator

@@ -50,7 +50,6 @@ from skfilterrank.ranking._fusion_methods import (
     normalized,
 )
 from skfilterrank.ranking._out_of_fold import (
-    check_cv,
     check_each_held_out_once,
     is_prefit,
     make_splits,
@@ -814,7 +813,6 @@ def _fit_and_fuse(fusion, scores, gains, codes, train, test):
 
 def _checked_splits(cv, gains, numbers):
     """Return splits that hold out every row once, and no query partly."""
-    check_cv(cv)
     if is_prefit(cv):
         raise InputError("cv='prefit' is not for fuse_runs: call predict of a fitted RankFusion.")
     splits = make_splits(cv, gains, numbers, single=False)

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils import indexable
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.responses import check_columns, has_method
 from skfilterrank._estimators.wrapping import WrappingRanker
-from skfilterrank._lists.checks import check_choice, check_container, count_rows
-from skfilterrank._lists.gains import Gains, as_gains
-from skfilterrank._lists.queries import check_groups, find_groups
+from skfilterrank._lists.checks import check_choice, count_rows
+from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.queries import find_groups
 from skfilterrank._lists.sklearn_compat import final_step
 from skfilterrank.exceptions import InputError
-from skfilterrank.ranking._fit_with_groups import cut_rows, fit_clone
-from skfilterrank.ranking._training_rows import count_unjudged
+from skfilterrank.ranking._training_rows import prepare_rows
 
 
 class OrdinalRanker(WrappingRanker, BaseEstimator):
@@ -117,9 +116,6 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
 
     levels_: Any
     estimators_: Any
-    n_unjudged_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     has_fixed_scale = True
 
@@ -171,28 +167,22 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
                 f"{type(final_step(estimator)).__name__}: switch its probabilities on, or wrap it "
                 "in CalibratedClassifierCV."
             )
-        queries = self._find_groups(X, y, groups)
-        gains = as_gains(y, self.gains, name="y")
-        n_rows = count_rows(X)
-        for name, value in fit_params.items():
-            check_container(value, name)
-        if len(gains) != n_rows:
-            raise InputError(f"y has {len(gains)} labels but X has {n_rows} rows.")
-        if queries is not None:
-            queries = check_groups(queries, n_rows=n_rows).codes()
-        fit_params = self._inside_parameters(fit_params)
-        judged = ~np.isnan(gains)
-        self.n_unjudged_ = count_unjudged(judged)
-        if self.n_unjudged_:
-            (X,) = indexable(X)
-            rows = np.flatnonzero(judged)
-            X, gains, queries, fit_params = cut_rows(rows, X, gains, queries, fit_params)
-        self.levels_ = np.unique(gains)
+        data = prepare_rows(
+            estimator,
+            X,
+            y,
+            self._find_groups(X, y, groups),
+            gains=self.gains,
+            target="gain",
+            fit_params=self._inside_parameters(fit_params),
+        )
+        self.n_unjudged_ = data.n_unjudged
+        self.levels_ = np.unique(data.gains[data.judged])
         steps = np.diff(self.levels_)
         self._step_weights = steps if self.weights == "gain" else np.ones(len(steps))
+        targets = ((data.gains > level).astype(np.int64) for level in self.levels_[:-1])
         self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_clone)(estimator, X, (gains > level).astype(np.int64), queries, fit_params)
-            for level in self.levels_[:-1]
+            delayed(replace(data, target=target).fit_on)(estimator) for target in targets
         )
         return self
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import is_classifier
-from sklearn.model_selection import GroupKFold, GroupShuffleSplit
+from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -250,11 +250,11 @@ def make_splits(
                 f"(n_samples={len(groups)}): {'lower cv or ' if n_needed > 2 else ''}give more "
                 f"queries{advice}."
             )
-    if is_whole_number(cv) and not single:
-        return _dealt_folds(groups, int(cv))
     if is_whole_number(cv):
-        cv = GroupKFold(int(cv), shuffle=True, random_state=0)
-    elif is_number(cv):
+        if single:
+            check_single(int(cv))
+        return _dealt_folds(groups, int(cv))
+    if is_number(cv):
         cv = GroupShuffleSplit(1, test_size=float(cv), random_state=0)
     if hasattr(cv, "split"):
         given = {"times": times} if isinstance(cv, QueryTimeSeriesSplit) else {}

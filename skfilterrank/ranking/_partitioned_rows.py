@@ -276,11 +276,7 @@ def _check_supported(model, threshold, fit_params, given):
     threshold._refuse_with_rows("rule", "abstain", "max_shown", "min_shown")
     given |= {"filter_estimator": model.filter_estimator}
     given |= {"target='label'": True if model.target == "label" else None}
-    for name in (name for name, value in given.items() if value is not None):
-        raise InputError(
-            f"{name} is not possible where X is a Dask DataFrame. Leave it out, or fit on rows in "
-            "memory."
-        )
+    refuse_for_dask(given)
     if isinstance(model.estimator, Pipeline):
         raise InputError(
             "estimator is a Pipeline, whose steps do not learn from Dask DataFrames: transform X "
@@ -292,6 +288,15 @@ def _check_supported(model, threshold, fit_params, given):
                 f"{name} has entries of its own, which are not brought together with the queries "
                 "of a Dask DataFrame: leave it out, or fit on rows in memory."
             )
+
+
+def refuse_for_dask(given: dict) -> None:
+    """Raise for parameters that only rows in memory can have, where one is not None."""
+    for name in (name for name, value in given.items() if value is not None):
+        raise InputError(
+            f"{name} is not possible where X is a Dask DataFrame. Leave it out, or give rows in "
+            "memory."
+        )
 
 
 def whole_queries(X, y, groups, gains):

@@ -94,11 +94,6 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     array([...])
     """
 
-    estimator_: Any
-    n_unjudged_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
-
     def __init__(
         self,
         estimator: Any,

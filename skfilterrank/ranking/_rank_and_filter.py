@@ -24,6 +24,7 @@ from skfilterrank.ranking._cluster_estimators import in_memory
 from skfilterrank.ranking._out_of_fold import check_inner, is_prefit, out_of_fold
 from skfilterrank.ranking._partitioned_rows import (
     PartitionedRows,
+    refuse_for_dask,
     score_partitions,
     serve_partitions,
 )
@@ -234,7 +235,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     most 0.1 on new queries, at threshold ...: on 120 calibration queries it is ...
     """
 
-    estimator_: Any
     filter_estimator_: Any
     filter_: Any
     threshold_: float | Any
@@ -247,9 +247,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     list_sizes_: Any
     measure_: str
     cv_results_: Any
-    n_unjudged_: int
-    n_features_in_: int
-    feature_names_in_: np.ndarray
 
     takes_judged_by = True
 
@@ -372,22 +369,17 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             self.__dict__.pop(name, None)
         self.measure_ = parse_measure(self.measure).text
         given = {"query_weight": query_weight, "judged_by": judged_by}
-        if machine_labels is not None:
-            self._check_takes_machine(threshold, machine_labels, X)
         rows: TrainingRows | PartitionedRows
         two = None
         if is_dask(X):
-            for name, of_rows in {"clusters": clusters, "times": times}.items():
-                if of_rows is not None:
-                    raise InputError(
-                        f"{name} is not possible where X is a Dask DataFrame: leave it out, or "
-                        "give rows in memory."
-                    )
             fit_params = self._inside_parameters(fit_params)
-            given |= {"eval_set": eval_set}
+            given |= {"eval_set": eval_set, "machine_labels": machine_labels}
+            given |= {"clusters": clusters, "times": times}
             rows = PartitionedRows(self, threshold, X, y, groups, fit_params, **given)
             given = {}
         else:
+            if machine_labels is not None:
+                self._check_takes_machine(threshold, machine_labels, X)
             groups = self._find_groups(X, y, groups)
             if groups is None and threshold.is_calibrated:
                 threshold._rows_as_queries(0)
@@ -440,11 +432,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
     def _check_takes_machine(self, threshold, machine_labels, X):
         """Raise where labels by a machine would not be used."""
-        if is_dask(X):
-            raise InputError(
-                "machine_labels is not possible where X is a Dask DataFrame: leave it out, or give "
-                "rows in memory."
-            )
         if not threshold.takes_machine_labels:
             raise InputError(
                 f"machine_labels is for a CertifiedThreshold, and threshold is a "
@@ -664,22 +651,17 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             has no gain, rows of a query differ in `sample_weight`, or weights come by both names;
             of Dask's rows also if there are weights, or `y` or `groups` are no Dask Series.
         """
-        if not is_dask(X):
-            if is_dask(y) or is_dask(groups):
-                raise InputError(
-                    "y and groups are Dask's and X is not: take all three from one Dask DataFrame, "
-                    "or all three from memory."
-                )
-            weights = {"query_weight": query_weight, "sample_weight": sample_weight}
-            return super().score(X, y, groups, **weights)
-        check_is_fitted(self)
-        if query_weight is not None or sample_weight is not None:
-            name = "query_weight" if sample_weight is None else "sample_weight"
+        weights = {"query_weight": query_weight, "sample_weight": sample_weight}
+        if is_dask(X):
+            check_is_fitted(self)
+            refuse_for_dask(weights)
+            return score_partitions(self, X, y, groups)
+        if is_dask(y) or is_dask(groups):
             raise InputError(
-                f"{name} is not possible where X is a Dask DataFrame: leave it out, or give rows "
-                "in memory."
+                "y and groups are Dask's and X is not: take all three from one Dask DataFrame, or "
+                "all three from memory."
             )
-        return score_partitions(self, X, y, groups)
+        return super().score(X, y, groups, **weights)
 
     def _scores_and_thresholds(self, X, groups):
         """Score rows; return also what each score is compared with, None where nothing is hidden.

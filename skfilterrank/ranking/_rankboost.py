@@ -16,14 +16,12 @@ from skfilterrank._lists.checks import check_choice, check_count
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank.ranking._boosting import (
-    BoostedRanker,
-    first_best,
-    rows_with_order,
-)
 from skfilterrank.ranking._feature_ranker import (
+    BoostedRanker,
     QueryRows,
     column,
+    first_best,
+    rows_with_order,
 )
 
 # A weight of ln(2e9 - 1) / 2, about 10.7, is the largest a round can have.
@@ -155,11 +153,6 @@ class RankBoostRanker(BoostedRanker):
     thresholds_: Any
     missing_above_: Any
     train_loss_: Any
-    best_iteration_: int
-    evals_result_: Any
-    n_unjudged_: int
-    n_features_in_: int
-    feature_names_in_: Any
 
     _takes_nan = True
 
@@ -255,7 +248,7 @@ class RankBoostRanker(BoostedRanker):
         X = self._check_features(X, groups=groups)
         scores = np.zeros(X.shape[0])
         for round_ in self._rounds()[: self.best_iteration_]:
-            scores += _contribution(round_, X)
+            scores += scores_of_round(round_, X)
         return scores
 
     def _rounds(self):
@@ -298,7 +291,7 @@ class _ThresholdBoosting:
         self.rounds, self.losses = ranker._rounds(), ranker.train_loss_.tolist()
         if self._has_pairs():
             for round_ in self.rounds:
-                self._scores += _contribution(round_, self.X)
+                self._scores += scores_of_round(round_, self.X)
             self._potential, _ = self._pairs.potential(self._scores)
 
     def step(self) -> bool:
@@ -317,17 +310,17 @@ class _ThresholdBoosting:
         alpha = np.arctanh(np.clip(r[best], -_LARGEST_R, _LARGEST_R))
         feature, threshold = self._bins.features[best], self._bins.thresholds[best]
         self.rounds.append((int(feature), float(threshold), bool(is_above[best]), float(alpha)))
-        self._scores += self.contribution(self.n_rounds - 1, self.X)
+        self._scores += scores_of_round(self.rounds[-1], self.X)
         self._potential, loss = self._pairs.potential(self._scores)
         self.losses.append(loss)
         return True
 
     def contribution(self, number, X):
         """Compute the scores that a round adds to those of X."""
-        return _contribution(self.rounds[number], X)
+        return scores_of_round(self.rounds[number], X)
 
 
-def _contribution(round_, X):
+def scores_of_round(round_, X):
     """Compute the scores that a round adds to those of X."""
     feature, threshold, missing_above, alpha = round_
     values = column(X, feature)
@@ -465,10 +458,9 @@ class BinnedFeatures:
     """
 
     def __init__(self, X, *, max_bins, n_jobs=None):
-        bin_column = _bin_sparse if sparse.issparse(X) else _bin_dense
         dtype = np.min_scalar_type(max_bins)
         binned = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(bin_column)(X, number, max_bins, dtype) for number in range(X.shape[1])
+            delayed(_bin)(X, number, max_bins, dtype) for number in range(X.shape[1])
         )
         cuts = [cut for cut, _ in binned]
         self._codes = [codes for _, codes in binned]
@@ -505,32 +497,23 @@ class BinnedFeatures:
         return running[self._ends - 1][self.features] - running, sums[self._starts][self.features]
 
 
-def _bin_dense(X, number, max_bins, dtype):
-    """Find the thresholds of a column, and the bin of each row."""
-    values = X[:, number].astype(np.float64)
+def _bin(X, number, max_bins, dtype):
+    """Find the thresholds of a column, and the bin of each stored cell; all of a dense one are."""
+    if sparse.issparse(X):
+        values = X.data[X.indptr[number] : X.indptr[number + 1]]
+    else:
+        values = X[:, number]
+    values = values.astype(np.float64)
     present = ~np.isnan(values)
-    cuts = find_thresholds(*np.unique(values[present], return_counts=True), max_bins)
-    return cuts, _codes(values, present, cuts).astype(dtype)
-
-
-def _bin_sparse(X, number, max_bins, dtype):
-    """Find the thresholds of a column, and the bin of each stored cell."""
-    values = X.data[X.indptr[number] : X.indptr[number + 1]].astype(np.float64)
-    present = ~np.isnan(values)
-    n_zeros = X.shape[0] - len(values)
     distinct, counts = np.unique(values[present], return_counts=True)
-    if n_zeros:
+    if n_zeros := X.shape[0] - len(values):
         place = np.searchsorted(distinct, 0.0)
         if place == len(distinct) or distinct[place] != 0.0:
             distinct, counts = np.insert(distinct, place, 0.0), np.insert(counts, place, 0)
         counts[place] += n_zeros
     cuts = find_thresholds(distinct, counts, max_bins)
-    return cuts, _codes(values, present, cuts).astype(dtype)
-
-
-def _codes(values, present, cuts):
-    """Number the bins: 0 for missing values, else 1 plus the number of thresholds below."""
-    return np.where(present, 1 + np.searchsorted(cuts, values), 0)
+    # 0 for missing values, else 1 plus the number of thresholds below.
+    return cuts, np.where(present, 1 + np.searchsorted(cuts, values), 0).astype(dtype)
 
 
 def find_thresholds(distinct, counts, max_bins) -> np.ndarray:

@@ -1,7 +1,6 @@
 """score_difference: why a document stands above another, and why one is hidden."""
 
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,7 @@ from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.sklearn_compat import BaseSearchCV, feature_names, safe_indexing
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._rank_and_filter import RankAndFilter
-from skfilterrank.ranking._rankboost import RankBoostRanker
+from skfilterrank.ranking._rankboost import RankBoostRanker, scores_of_round
 
 # Share of the score by which XGBoost, which adds up in float32, may miss it.
 _TOLERANCE = 1e-5
@@ -256,7 +255,7 @@ def contributions(estimator, X) -> np.ndarray:
     """
     libraries = {base.__module__.partition(".")[0] for base in type(estimator).__mro__}
     if isinstance(estimator, RankBoostRanker):
-        return _of_thresholds(estimator, _dense(X))
+        return _of_thresholds(estimator, np.asarray(_dense(X)))
     if "lightgbm" in libraries or hasattr(estimator, "booster_"):
         parts = estimator.booster_.predict(_dense(X), pred_contrib=True)
     elif "xgboost" in libraries:
@@ -308,8 +307,6 @@ def _of_weights(estimator, X):
 def _of_thresholds(ranker, X):
     """Add up the rounds of each feature."""
     parts = np.zeros((len(X), X.shape[1] + 1))
-    rounds = zip(ranker.features_, ranker.thresholds_, ranker.missing_above_, ranker.alphas_)
-    for feature, threshold, missing_above, alpha in islice(rounds, ranker.best_iteration_):
-        values = np.asarray(X)[:, feature]
-        parts[:, feature] += alpha * ((values > threshold) | (missing_above & np.isnan(values)))
+    for round_ in ranker._rounds()[: ranker.best_iteration_]:
+        parts[:, round_[0]] += scores_of_round(round_, X)
     return parts

@@ -11,18 +11,16 @@ import pandas as pd
 from sklearn.base import clone
 
 from skfilterrank._lists.checks import as_list, check_container, check_numbers, is_sparse
+from skfilterrank._lists.lazy_names import import_optional
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import DataWarning, InputError, MissingPackageError, brief, brief_list
+from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.metrics import get_measure
 from skfilterrank.testing import _measure_checks, _ranker_checks
 from skfilterrank.testing._measure_checks import LABELS, RandomRows
 
 # Rows of four seeds have different cut-offs.
-_SEEDS, _SEEDS_WITHOUT_K = (0, 1, 2, 3), (0, 1, 2)
-# Without a cut-off, and with one of 3, which is shorter than some lists.
-_SOME_SEEDS = (0, 3)
-_ANY_SEED = (3,)
+_N_SEEDS = 4
 _MOST_LABEL = 100
 # A failure of one of these fails many others, which would not name the cause.
 _FIRST = _measure_checks.FIRST + _ranker_checks.FIRST
@@ -174,12 +172,7 @@ def parametrize_with_checks(
     ... def test_my_measures(check):
     ...     check()
     """
-    try:
-        import pytest
-    except ImportError as error:
-        raise MissingPackageError(
-            "parametrize_with_checks needs pytest, which is not installed: pip install pytest."
-        ) from error
+    pytest = import_optional("pytest", "parametrize_with_checks", "pytest")
     is_function = callable(expected_failed_checks) and not isinstance(expected_failed_checks, type)
     if not (expected_failed_checks is None or is_function):
         raise InputError(
@@ -236,13 +229,7 @@ def _checked_labels(labels):
 
 def _with_rows(check, measure: ParsedMeasure, labels):
     """Run a check with several random rows."""
-    takes_k = measure.measure.takes_k and measure.k is None
-    seeds: tuple[int, ...] = _SEEDS if takes_k else _SEEDS_WITHOUT_K
-    if check in _measure_checks.SOME_ROWS:
-        seeds = _SOME_SEEDS
-    elif check in _measure_checks.ANY_ROWS:
-        seeds = _ANY_SEED
-    for seed in seeds:
+    for seed in range(_N_SEEDS):
         try:
             _quietly(check, measure, RandomRows.random(seed, labels))
         except Exception as error:
@@ -281,23 +268,17 @@ def _checked_data(data):
         X, y, groups = map(np.asarray, data)
     except ValueError as error:
         raise InputError(f"data must be arrays X, y and groups: {error}") from error
-    if not y.size:
-        raise InputError("data must have rows, got none.")
-    if X.ndim != 2 or not X.shape[:1] == y.shape == groups.shape:
+    is_sound = (
+        (X.ndim == 2 and X.shape[:1] == y.shape == groups.shape)
+        and (X.dtype.kind in "biuf" and y.dtype.kind in "iuf" and np.isfinite(y).all())
+        and (not pd.isna(groups).any() and len(pd.unique(groups)) > 1)
+    )
+    if not is_sound:
         raise InputError(
-            "data must be X of shape (n_rows, n_features), y and groups of shape (n_rows,), got "
-            f"shapes {X.shape}, {y.shape} and {groups.shape}."
+            "data must be numbers X of shape (n_rows, n_features), finite labels y and queries "
+            "groups of shape (n_rows,), two of them at least and none missing, got "
+            f"X of {X.dtype} {X.shape}, y of {y.dtype} {y.shape} and groups {brief(groups)}."
         )
-    if y.dtype.kind not in "iuf" or not np.isfinite(y).all():
-        raise InputError(
-            "data must have labels y that are numbers, and none of them NaN or infinite."
-        )
-    if X.dtype.kind not in "biuf":
-        raise InputError(f"data must have features X that are numbers, got dtype {X.dtype}.")
-    if pd.isna(groups).any():
-        raise InputError("data must have groups without missing values.")
-    if len(pd.unique(groups)) < 2:
-        raise InputError("data must have two queries at least, by which it is split, got one.")
     return X, y.astype(np.float64), groups
 
 

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
+from numbers import Number
 
 import numpy as np
 import pandas as pd
@@ -69,9 +70,9 @@ def check_no_leak(held_out: Callable, *, n_queries: int = 20, random_state=None)
         ``held_out(estimator, X, y, groups)`` puts a clone of the estimator, a regressor, into
         whatever is to be checked, and returns what is said to be held out or out of fold: a number,
         an array, a Series, a DataFrame, or a dict, list or tuple of such. Values of rows are one
-        for each row, in the order of the rows, or a Series or DataFrame with the numbers of its
-        rows, which are those of whole queries, as index. It must give the same whenever it is
-        called with the same arguments: set each `random_state`.
+        for each row, in the order of the rows, or a Series or DataFrame with the numbers of all
+        rows as index. It must give the same whenever it is called with the same arguments: set
+        each `random_state`.
     n_queries : int, default=20
         Number of queries, at least 4, of 6 documents each.
     random_state : int, RandomState instance or None, default=None
@@ -85,7 +86,7 @@ def check_no_leak(held_out: Callable, *, n_queries: int = 20, random_state=None)
         where the estimator knows all labels, since nothing is checked then.
     ValueError
         If `held_out` is no function, returns what are no numbers, or the values of some rows
-        without saying which, gives other values when it is called again, or hands fewer columns
+        alone, gives other values when it is called again, or hands fewer columns
         on than it got; or if `n_queries` is below 4.
 
     See Also
@@ -113,10 +114,10 @@ def check_no_leak(held_out: Callable, *, n_queries: int = 20, random_state=None)
     values of rows where there are any. What is learned from features alone. And a model other than
     the estimator that is handed on, if only a mean is returned.
 
-    An array of some rows only is an error, since nothing says whose they are. It is told by its
-    length, a multiple of the 6 documents of a query, and by being longer than the number of queries
-    or made of scores. What is that long by chance, such as a curve, goes in as an array of one
-    row, ``values[np.newaxis]``.
+    An array of some rows only is an error, since nothing says whose they are; set the others to
+    NaN. It is told by its length, a multiple of the 6 documents of a query, and by being longer
+    than the number of queries or made of scores. What is that long by chance, such as a curve,
+    goes in as an array of one row, ``values[np.newaxis]``.
 
     Labels are -1, 0, 1 and 2. Warnings of the library are not shown.
 
@@ -243,67 +244,46 @@ def _asked(held_out, estimator, X, y, groups) -> dict[str, np.ndarray]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SkfilterrankWarning)
         returned = held_out(estimator, X.copy(), y.copy(), groups.copy())
-    found: dict[str, np.ndarray] = {}
-    _collect(returned, "a value", found, groups)
+    found = dict(_flat(returned, "a value", len(y)))
     if not found:
         raise InputError(f"held_out must return numbers, got {brief(returned)}.")
     for name, values in found.items():
         if _are_some_rows(values, X[:, _SCORE], len(np.unique(groups))):
             raise InputError(
                 f"held_out must return one value for each of the {len(y)} rows, in the order of "
-                "the rows, or a Series with the numbers of its rows as index, or a number such as "
+                "the rows, or a Series with the numbers of all rows as index, or a number such as "
                 f"a mean; got {len(values)} values as {name}. If they are no values of rows, "
                 "return values[np.newaxis]."
             )
     return found
 
 
-def _collect(value, name, found, groups):
-    """Add the numbers of a value to those that were found."""
+def _flat(value, name, n_rows):
+    """Yield the name of each number or array in a value, and it as an array."""
     if isinstance(value, pd.DataFrame):
         value = {column: value[column] for column in value}
     if isinstance(value, Mapping):
         for key, each in value.items():
-            _collect(each, str(key), found, groups)
-        return
-    parts = isinstance(value, list | tuple) and any(
-        np.ndim(each) for each in value if _tabled(each)
-    )
-    try:
-        values = None if parts else np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        if not isinstance(value, list | tuple):
+            yield from _flat(each, str(key), n_rows)
+    elif isinstance(value, list | tuple) and not _is_plain(value):
+        for number, each in enumerate(value):
+            yield from _flat(each, f"{name}[{number}]", n_rows)
+    else:
+        # The numbers of all rows as index tell their order.
+        if isinstance(value, pd.Series) and set(value.index) == set(range(n_rows)):
+            value = value.sort_index()
+        try:
+            yield name, np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
             raise InputError(
                 f"held_out must return numbers, arrays of them, or a dict of such, got "
                 f"{brief(value)} as {name}."
             ) from None
-        values = None
-    if values is None:
-        for number, each in enumerate(value):
-            _collect(each, f"{name}[{number}]", found, groups)
-        return
-    found[name] = _by_row(value, values, groups) if isinstance(value, pd.Series) else values
 
 
-def _tabled(value):
-    """Tell whether a value is an array or a column, which has an order of its own."""
-    return isinstance(value, np.ndarray | pd.Series | pd.DataFrame)
-
-
-def _by_row(series, values, groups):
-    """Return the values of a Series in the order of the rows, where its index has whole queries."""
-    rows = series.index
-    if not pd.api.types.is_integer_dtype(rows) or not rows.is_unique or not len(rows):
-        return values
-    rows = rows.to_numpy()
-    # Counted from 0 up says nothing: so is what was made of an array.
-    if np.array_equal(rows, np.arange(len(rows))) or rows.min() < 0 or rows.max() >= len(groups):
-        return values
-    if np.unique(groups[rows], return_counts=True)[1].min() < _N_DOCUMENTS:
-        return values
-    ordered = np.full(len(groups), np.nan)
-    ordered[rows] = values
-    return ordered
+def _is_plain(values):
+    """Tell whether a list holds numbers alone."""
+    return bool(values) and all(isinstance(each, Number) for each in values)
 
 
 def _are_some_rows(values, scores, n_queries):

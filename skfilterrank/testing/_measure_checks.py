@@ -1,4 +1,4 @@
-"""Checks of measures on random rows: values that must not change, and inputs to be accepted.
+"""Checks of measures on random rows: values that must not change, and facts that they keep to.
 
 The names of all checks begin with `check_`. They run in the order of this file, with random rows or
 with labels, as their parameters tell. The first three are about any list: others mean nothing where
@@ -15,9 +15,7 @@ from math import factorial, prod
 import numpy as np
 import pandas as pd
 from joblib import wrap_non_picklable_objects
-from sklearn.base import BaseEstimator, RegressorMixin
 
-from skfilterrank._lists.scoring import OVER_QUERIES
 from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer
 from skfilterrank.thresholds import threshold_curve
 
@@ -75,24 +73,10 @@ class RandomRows:
         """Number of queries."""
         return int(self.groups.max()) + 1
 
-    @property
-    def without_ties(self) -> "RandomRows":
-        """Rows with other scores for the shown documents, all different."""
-        return replace(self, y_score=np.where(self.y_score == NO, NO, self.ids.astype(float)))
-
     def take(self, places) -> "RandomRows":
         """Return some of the rows, or all in another order."""
         names = ("y_true", "y_score", "groups", "ids")
         return replace(self, **{name: getattr(self, name)[places] for name in names})
-
-    def more(self, y_true, y_score, groups) -> "RandomRows":
-        """Return the rows and further ones."""
-        return replace(
-            self,
-            y_true=np.append(self.y_true, y_true),
-            y_score=np.append(self.y_score, y_score),
-            groups=np.append(self.groups, groups),
-        )
 
 
 def score(measure, rows: RandomRows, **changes):
@@ -243,39 +227,6 @@ def check_order_of_rows(measure, rows):
             same(actual, expected, f"ties={ties!r}")
 
 
-def check_stable_ties(measure, rows):
-    """With stable ties, the order of a query's own rows is all that matters."""
-    together = rows.take(np.argsort(rows.groups, kind="stable"))
-    same(score(measure, together, ties="stable"), score(measure, rows, ties="stable"))
-
-
-def check_names_of_queries(measure, rows):
-    """Queries may have any names, numbers or texts; values come in the order of the names."""
-    expected = score(measure, rows)
-    # "q0", "q1", "q10", ...: sorted as text they come in another order.
-    for names in (np.array([f"q{query}" for query in rows.groups]), -1000 - 7 * rows.groups):
-        _, first = np.unique(names, return_index=True)
-        for given in (names, names.tolist()):
-            same(score(measure, rows, groups=given), expected[rows.groups[first]])
-
-
-def check_names_of_documents(measure, rows):
-    """Document ids break ties by their order alone, numbers or texts."""
-    expected = score(measure, rows, ties=rows.ids)
-    same(score(measure, rows, ties=3 * rows.ids - 50), expected)
-    same(score(measure, rows, ties=[f"d{document:05d}" for document in rows.ids]), expected)
-
-
-def check_query_ids_in_the_index(measure, rows):
-    """Query ids may stand in an index level "qid"."""
-    expected = score(measure, rows)
-    y_true = pd.Series(rows.y_true, index=pd.Index(rows.groups, name="qid"))
-    same(score(measure, rows, y_true=y_true, groups=None), expected)
-    both = pd.MultiIndex.from_arrays([rows.ids, rows.groups], names=["docno", "qid"])
-    joined = {"y_true": y_true.set_axis(both), "y_score": pd.Series(rows.y_score, index=both)}
-    same(score(measure, rows, **joined, groups=None), expected)
-
-
 def check_scale_of_scores(measure, rows):
     """Scores matter by their order alone."""
     expected = score(measure, rows)
@@ -284,71 +235,11 @@ def check_scale_of_scores(measure, rows):
         same(score(measure, rows, y_score=np.where(rows.y_score == NO, NO, other)), expected)
 
 
-def check_types_of_scores(measure, rows):
-    """Scores may be of any type of numbers, in any container."""
-    expected = score(measure, rows)
-    for dtype in (np.float16, np.float32, np.longdouble, object):
-        same(score(measure, rows, y_score=rows.y_score.astype(dtype)), expected)
-    for container in (list, tuple, pd.Series, lambda scores: np.array(scores)[:, None]):
-        same(score(measure, rows, y_score=container(rows.y_score)), expected)
-    # Without -inf; the shorter lists of a block must not be padded with a real score.
-    whole = rows.y_score > 0
-    expected = score(measure, rows, y_score=whole.astype(float))
-    for dtype in (np.int8, np.uint8, np.int64, bool):
-        same(score(measure, rows, y_score=whole.astype(dtype)), expected)
-
-
 def check_queries_alone(measure, rows):
     """The value of a query does not depend on the others."""
     queries = range(min(rows.n_queries, _MOST_ALONE))
     alone = [score(measure, rows.take(rows.groups == query))[0] for query in queries]
     same(score(measure, rows)[: len(alone)], alone, "the queries at once instead of one by one")
-
-
-def check_further_queries(measure, rows):
-    """Queries may come twice, with one that shows nothing and one that nobody judged."""
-    n_queries, others = rows.n_queries, rows.y_true[:5]
-    size = len(others)
-    twice = rows.more(rows.y_true, rows.y_score, rows.groups + n_queries)
-    shows_nothing = twice.more(others, np.full(size, NO), np.full(size, 2 * n_queries))
-    further = shows_nothing.more(
-        np.full(size, np.nan), np.arange(size), np.full(size, 3 * n_queries)
-    )
-    same(score(measure, further)[: 2 * n_queries], np.tile(score(measure, rows), 2))
-
-
-def check_mean(measure, rows):
-    """The mean, or what the table says there is instead, is that of the values per query."""
-    values = score(measure, rows)
-    over_queries = OVER_QUERIES[measure.measure.over_queries]
-    mean = score(measure, rows, average="mean")
-    assert isinstance(mean, float), f"average='mean' must give a float, got {type(mean).__name__}"
-    same(mean, over_queries(values))
-    filled = np.where(np.isnan(values), 0.25, values)
-    same(score(measure, rows, undefined=0.25), filled)
-    same(score(measure, rows, undefined=0.25, average="mean"), over_queries(filled))
-
-
-def check_gains_of_labels(measure, rows):
-    """Labels may be words that have gains, and gains a function of labels."""
-    expected = score(measure, rows)
-    words = {label: f"label {label}" for label in np.unique(rows.y_true[~np.isnan(rows.y_true)])}
-    labels = pd.Series(rows.y_true).map(words)
-    same(score(measure, rows, y_true=labels, gains={words[x]: x for x in words}), expected)
-    exp2 = np.where(rows.y_true > 0, 2**rows.y_true - 1, rows.y_true)
-    same(score(measure, rows, gains="exp2"), score(measure, rows, y_true=exp2))
-
-
-def check_nothing_is_written_to(measure, rows):
-    """Arrays of the caller stay as they are, and may be read-only."""
-    arrays = [array.copy() for array in (rows.y_true, rows.y_score, rows.groups, rows.ids)]
-    for array in arrays:
-        array.flags.writeable = False
-    given = dict(zip(("y_true", "y_score", "groups", "ties"), arrays))
-    for unjudged in ("zero", "drop"):
-        score(measure, rows, unjudged=unjudged, **given)
-    for array, before in zip(arrays, (rows.y_true, rows.y_score, rows.groups, rows.ids)):
-        np.testing.assert_array_equal(array, before)
 
 
 def check_other_measures(measure, rows):
@@ -408,14 +299,6 @@ def check_average_of_ties(measure, rows):
     same(score(measure, rows, ties="average")[means.index], means)
 
 
-def check_ties_without_ties(measure, rows):
-    """Rules for ties do not matter without equal scores."""
-    rows = rows.without_ties
-    expected = score(measure, rows)
-    for ties in ("stable", "worst", "best", -rows.ids):
-        same(score(measure, rows, ties=ties), expected)
-
-
 def check_range(measure, rows):
     """Values lie in the range of the table, for the gains for which it holds."""
     rng = np.random.default_rng(len(rows.groups))
@@ -442,8 +325,12 @@ def check_range(measure, rows):
 def check_filtered_rows(measure, rows):
     """Unjudged documents that are filtered are as good as not there."""
     n = rows.n_queries
-    more = rows.more(np.full(n, np.nan), np.full(n, NO), np.arange(n))
-    same(score(measure, more), score(measure, rows))
+    filtered = {
+        "y_true": np.append(rows.y_true, np.full(n, np.nan)),
+        "y_score": np.append(rows.y_score, np.full(n, NO)),
+        "groups": np.append(rows.groups, np.arange(n)),
+    }
+    same(score(measure, rows, **filtered), score(measure, rows))
 
 
 def check_dropped_unjudged_rows(measure, rows):
@@ -469,27 +356,6 @@ def check_threshold_curve(measure, rows):
         shown = np.where(y_score >= threshold, y_score, NO)
         expected = measure(y_true, shown, groups=groups, average=None, **cutoff).mean()
         same(value, expected, f"threshold={threshold}", rtol=1e-9)
-
-
-class _Scores(RegressorMixin, BaseEstimator):
-    """A regressor that predicts what it is given."""
-
-    def predict(self, X):
-        """Return the first column."""
-        return X[:, 0]
-
-
-def check_wherever_measures_are_named(measure, rows):
-    """`evaluate` and scorers give the same number."""
-    name = measure.text
-    if measure.measure.takes_k and measure.k is None and rows.k is not None:
-        name = f"{name}@{rows.k}"
-    data = {"groups": rows.groups}
-    table = evaluate(rows.y_true, rows.y_score, [name], **data, undefined="drop")
-    same(table[name], score(measure, rows))
-    value = make_ranking_scorer(name)(_Scores(), rows.y_score[:, None], rows.y_true, **data)
-    expected = get_measure(name)(rows.y_true, rows.y_score, **data)
-    same(value, expected if measure.measure.greater_is_better else -expected)
 
 
 def check_order_matters(measure, labels):
@@ -552,28 +418,6 @@ def _sent(thing):
     return pickle.loads(pickle.dumps(wrap_non_picklable_objects(thing, keep_wrapper=False)))
 
 
-# About the rows as a whole, not about each list: two seeds will do.
-SOME_ROWS = (
-    check_order_of_rows,
-    check_queries_alone,
-    check_mean,
-    check_cut_off_beyond_the_list,
-)
-# About the containers and the order of the rows: one seed will do.
-ANY_ROWS = (
-    check_stable_ties,
-    check_ties_without_ties,
-    check_scale_of_scores,
-    check_further_queries,
-    check_names_of_queries,
-    check_names_of_documents,
-    check_query_ids_in_the_index,
-    check_types_of_scores,
-    check_gains_of_labels,
-    check_nothing_is_written_to,
-    check_other_measures,
-    check_wherever_measures_are_named,
-)
 CHECKS = [check for name, check in list(globals().items()) if name.startswith("check_")]
 FIRST = CHECKS[:3]
 OF_ROWS = [check for check in CHECKS if "rows" in inspect.signature(check).parameters]

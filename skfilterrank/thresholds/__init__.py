@@ -18,6 +18,7 @@ from skfilterrank.thresholds._judged_scores import NOT_SHOWN_TO_PAY as NOT_SHOWN
 from skfilterrank.thresholds._judged_scores import JudgedScores as JudgedScores
 from skfilterrank.thresholds._judged_scores import name_unit as name_unit
 from skfilterrank.thresholds._judged_scores import number_clusters as number_clusters
+from skfilterrank.thresholds._judged_scores import read_scores as read_scores
 from skfilterrank.thresholds._judged_scores import (
     warn_unless_filter_pays as warn_unless_filter_pays,
 )

@@ -102,10 +102,6 @@ class AutoThreshold(BaseThreshold):
     """
 
     chosen_: Any
-    best_score_: float
-    held_out_score_: float
-    held_out_score_unfiltered_: float
-    measure_: str
 
     _column_names = None
 
@@ -168,7 +164,6 @@ class AutoThreshold(BaseThreshold):
         chosen = names[_simplest(values, clusters)]
         self._compared = _compared(names, values, clusters, chosen)
         self.chosen_ = made[chosen]
-        self.chosen_.measure_ = parsed.text
         self.chosen_name_ = chosen
         self.level_ = self.chosen_.level_
         keys = self._capped(
@@ -214,8 +209,6 @@ class AutoThreshold(BaseThreshold):
         return self
 
     def _keys(self, scores, index, columns):
-        if "measure_" not in vars(self.chosen_):
-            self.chosen_.measure_ = self.measure_
         return self.chosen_._keys(scores, index, columns)
 
     def _state(self):
@@ -225,25 +218,27 @@ class AutoThreshold(BaseThreshold):
         state = _FIELDS(state, name)
         self.chosen_name_ = state["chosen"]
         self.chosen_ = _CANDIDATES[self.chosen_name_]()
+        self.chosen_.measure_ = self.measure_
         self.chosen_._restore(state["state"], f"{name}.state")
 
 
 def _simplest(values, clusters) -> int:
     """Return the place of the first candidate that is within one standard error of the best."""
-    best = values.mean(axis=1).argmax()
-    for place, own in enumerate(values):
-        mean, error, _ = mean_and_error(cluster_means(values[best] - own, clusters))
-        if mean <= error:
-            return place
-    return int(best)
+    losses = enumerate(_losses(values, clusters))
+    return next(place for place, (loss, error) in losses if loss <= error)
+
+
+def _losses(values, clusters):
+    """Yield the mean loss of each candidate against the best one, and its standard error."""
+    best = values[values.mean(axis=1).argmax()]
+    for own in values:
+        yield mean_and_error(cluster_means(best - own, clusters))[:2]
 
 
 def _compared(names, values, clusters, chosen):
     """Make a row of the table of candidates for each."""
-    best = values[values.mean(axis=1).argmax()]
     rows = []
-    for name, own in zip(names, values):
-        loss, error, _ = mean_and_error(cluster_means(best - own, clusters))
+    for name, own, (loss, error) in zip(names, values, _losses(values, clusters)):
         value = float(mean_over_queries(own, None))
         row = {"rule": name, "value": value, "loss": float(loss), "error": float(error)}
         rows.append(row | {"is_chosen": name == chosen})

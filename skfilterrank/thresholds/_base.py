@@ -77,6 +77,15 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     # None where no number decides, which is rare: users need not test for it.
     level_: float | Any
     threshold_: float | Any
+    # Attributes that most thresholds have once they are fitted.
+    measure_: str
+    n_unjudged_: int
+    threshold_curve_: Any
+    best_score_: float
+    held_out_score_: float
+    held_out_score_unfiltered_: float
+    list_sizes_: Any
+    calibration_: Any
     # Names of the columns that are read besides the score; None for all.
     _column_names: tuple[str, ...] | None = ()
     # True if a second score may decide which rows are hidden, and if it does; the rule for that.
@@ -228,9 +237,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         lists = RankedLists(y, column, groups=groups, gains=gains, name="y")
         self._check_weights(query_weight)
         lists.weights = self._weights_of(query_weight, lists.index)
-        machines = None
-        if judged_by is not None:
-            machines = machine_labels(judged_by, lists.gains)
         names = None
         if lists.has_unjudged:
             # Rows to judge are named in the order of the input, which ties may change below.
@@ -241,7 +247,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             number_clusters(clusters, lists.index),
             columns,
             names=names,
-            machines=machines,
+            machines=None if judged_by is None else machine_labels(judged_by, lists.gains),
             unit=name_unit(clusters),
         )
 

@@ -13,6 +13,7 @@ from skfilterrank._lists.ties import first_of_highest, midpoint
 from skfilterrank._lists.words import is_of_machine, warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
+from skfilterrank.thresholds._machine_labels import choose_bound
 from skfilterrank.thresholds._risks import (
     answers_needed,
     check_guarantee,
@@ -23,7 +24,7 @@ from skfilterrank.thresholds._risks import (
     read_promises,
 )
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
-from skfilterrank.thresholds._units import START_SHARE, Start, Units, start_at
+from skfilterrank.thresholds._units import START_SHARE, Units, last_of_start, start_at
 
 _RATES = {
     "any_forbidden": "the share of {queries} with a forbidden document in the shown {top}",
@@ -92,6 +93,12 @@ class RiskPromise(Result):
     lower_bound: float = np.nan
     among: str = "all"
     uses_machine: bool = False
+
+    @classmethod
+    def of(cls, promise, **found) -> "RiskPromise":
+        """Make it from a promise, and what was found for it."""
+        among = "answered" if promise.answered else "all"
+        return cls(promise.name, promise.max_risk, promise.k, among=among, **found)
 
     @property
     def verdict(self) -> str:
@@ -513,10 +520,8 @@ def risk_certificate(
             make(n_units, each, confidence_level, answered=promise.answered)
             for each in (level, 1.0 - level)
         )
-        results[promise.name] = RiskPromise(
-            risk=promise.name,
-            max_risk=promise.max_risk,
-            k=promise.k,
+        results[promise.name] = RiskPromise.of(
+            promise,
             lower=np.nan,
             upper=np.nan,
             n_queries=n_units,
@@ -524,7 +529,6 @@ def risk_certificate(
             observed=float(own.sum() / answered.sum()),
             upper_bound=above.upper(losses, answered),
             lower_bound=1.0 - below.upper(others, answered),
-            among="answered" if promise.answered else "all",
         )
     shown = (lists.scores >= threshold) & (lists.scores > -np.inf)
     n_shown = np.bincount(lists.index.codes(), shown, lists.index.n_queries)
@@ -535,13 +539,11 @@ def risk_certificate(
         confidence_level,
         float(threshold),
         is_chosen=False,
-        n_unjudged=len(to_judge),
-        _to_judge={str(name): column.to_numpy() for name, column in to_judge.items()},
         max_shown=covered,
         shows_more=covered is not None and bool(n_shown.max() > covered),
         n_machine=int(np.count_nonzero(machine_labels(judged_by, lists.gains))),
         share_hidden=1.0 - float(shown.mean()),
-        **_about(units, lists, threshold, confidence_level),
+        **_about(units, lists, threshold, confidence_level, to_judge),
     )
 
 
@@ -644,12 +646,11 @@ def certify(
             _raise_impossible(steps, promise, most)
         sharper = None
         if pool is not None:
-            sharper = pool.choose_bound(promise.max_risk, each_confidence)
+            n_people, n_machine = len(pool.people), len(pool.machine)
+            sharper = choose_bound(n_people, n_machine, promise.max_risk, each_confidence)
         if sharper is not None:
-            limit, n_passed = pool.walk(sharper)
+            lower, n_passed = pool.walk(sharper)
             with_machine[promise.name] = pool, sharper
-            if limit is not None:
-                lower, upper = (-np.inf, limit) if steps.is_upward else (limit, upper)
         elif (n_passed := _count_passed(steps, bound)) < len(steps.scores):
             limit = float(steps.scores[n_passed])
             lower, upper = (-np.inf, limit) if steps.is_upward else (limit, upper)
@@ -686,48 +687,37 @@ def certify(
             observed, upper_bound = sharper.estimate(counts), sharper.upper(counts)
         else:
             upper_bound = bound.upper(steps.at(threshold), answered)
-        results[promise.name] = RiskPromise(
-            risk=promise.name,
-            max_risk=promise.max_risk,
-            k=promise.k,
+        results[promise.name] = RiskPromise.of(
+            promise,
             lower=lower,
             upper=upper,
             n_queries=n_queries,
             n_tried=n_tried,
             observed=observed,
             upper_bound=min(upper_bound, promise.max_risk),
-            among="answered" if promise.answered else "all",
             uses_machine=promise.name in with_machine,
         )
     grounds = confidence_level if guarantee == "confidence" else None
     covered = most_shown(promises, most)
-    lower = max(promise.lower for promise in results.values())
+    shown = {"scores": scores, "most": most, "above": max(each.lower for each in results.values())}
     looked_at = promises
     if keys is not None:
         # Rows enter anywhere in a list, so that places by key say nothing.
-        looked_at, scores = [each._replace(k=None) for each in promises], keys
-    to_judge = find_unjudged(
-        lists,
-        looked_at,
-        scores=scores,
-        most=most if keys is None else None,
-        above=lower,
-        names=names,
-    )
+        looked_at = [each._replace(k=None) for each in promises]
+        shown |= {"scores": keys, "most": None}
+    to_judge = find_unjudged(lists, looked_at, names=names, **shown)
     return RiskCertificate(
         results,
         grounds,
         threshold,
         value,
-        n_unjudged=len(to_judge),
-        _to_judge={str(name): column.to_numpy() for name, column in to_judge.items()},
         max_shown=covered,
         shows_more=covered is not None and covered != most,
-        **_about(units, lists, threshold, grounds),
+        **_about(units, lists, threshold, grounds, to_judge),
     )
 
 
-def _about(units, lists, threshold, confidence) -> dict:
+def _about(units, lists, threshold, confidence, to_judge) -> dict:
     """Describe the calibration queries, and the share of them that is answered."""
     every = np.arange(lists.index.n_queries)
     names = ("share_answered", "share_answered_lower", "share_answered_upper")
@@ -737,6 +727,8 @@ def _about(units, lists, threshold, confidence) -> dict:
         "n_units": len(units.answered(every, threshold)),
         "unit": units.name,
         "n_labels": int(np.count_nonzero(~np.isnan(lists.gains))),
+        "n_unjudged": len(to_judge),
+        "_to_judge": {str(name): column.to_numpy() for name, column in to_judge.items()},
         **dict(zip(names, shares)),
     }
 
@@ -746,15 +738,15 @@ def _start_of(highest, bound, promise, confidence, is_binary) -> tuple[float, fl
     n_units, error = bound.n_queries, START_SHARE * (1.0 - confidence)
     least, (factor, share) = answers_needed(bound), _STARTS[is_binary]
     n_first = max(least, min(factor * least, int(share * n_units)))
-    start = Start.of(n_units, n_first, error)
+    n_last = last_of_start(n_units, n_first, error)
     n_answered = int(np.count_nonzero(highest > -np.inf))
-    if start.n_last > n_answered:
+    if n_last > n_answered:
         raise InputError(
             f"the risk {brief(promise.name)} at most {promise.max_risk:g} among answered queries "
-            f"needs at least {start.n_last} calibration queries that are shown something, got "
+            f"needs at least {n_last} calibration queries that are shown something, got "
             f"{n_answered}. Give more queries, raise the level or lower confidence_level."
         )
-    return start.between(highest)
+    return float(highest[n_first - 1]), float(highest[n_last - 1])
 
 
 def _count_passed(steps, bound):

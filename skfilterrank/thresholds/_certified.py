@@ -249,10 +249,6 @@ class CertifiedThreshold(TwoScores):
     3 is at most 0.15 on new queries, at threshold ...: on ... answered calibration queries ...
     """
 
-    threshold_curve_: Any
-    best_score_: float
-    measure_: str
-
     certificate_: RiskCertificate
     _is_by_score = True
     is_calibrated = True

@@ -101,10 +101,6 @@ class ExpectedThreshold(BaseThreshold):
     gains_: Any
     curves_: Any
     correlation_: float
-    best_score_: float
-    held_out_score_: float
-    held_out_score_unfiltered_: float
-    measure_: str
 
     _level = 0.0
     _needs_prefix_values = True
@@ -112,14 +108,14 @@ class ExpectedThreshold(BaseThreshold):
     def _learn(self, judged, parsed):
         gains, scores, codes = judged.gains, judged.scores, judged.codes
         learned = ~np.isnan(gains) & (scores > -np.inf)
-        self._learned_for, self._unit = parsed, unit_of(scores)
+        self.measure_, self._unit = parsed.text, unit_of(scores)
         self._learn_rows(gains[learned], scores[learned], codes[learned])
         keys = self._keys(scores, judged.index, {})
         for train, test in judged.fold_rows():
             train = train[learned[train]]
             if len(train):
                 inner = type(self)()
-                inner._learned_for, inner._unit = parsed, self._unit
+                inner.measure_, inner._unit = self.measure_, self._unit
                 inner._learn_rows(gains[train], scores[train], codes[train])
                 of_test = type(judged.index).from_groups(codes[test])
                 keys[test] = inner._keys(scores[test], of_test, {})
@@ -135,7 +131,7 @@ class ExpectedThreshold(BaseThreshold):
         )
 
     def _keys(self, scores, index, columns):
-        parsed = vars(self).get("_learned_for") or self._score_measure()
+        parsed = self._score_measure()
         scores = scores * self._unit
         chances = self._chances(scores)
         steps = expected_steps(
@@ -285,10 +281,6 @@ class PerQueryThreshold(BaseThreshold):
     """
 
     regression_: Any
-    best_score_: float
-    held_out_score_: float
-    held_out_score_unfiltered_: float
-    measure_: str
 
     # Keys are 1 where a row is shown and -1 where not, so that the level is fixed.
     _level = 0.0
@@ -296,12 +288,12 @@ class PerQueryThreshold(BaseThreshold):
 
     def _learn(self, judged, parsed):
         gains, scores, index = judged.gains, judged.scores, judged.index
-        self._unit = unit_of(scores)
+        self.measure_, self._unit = parsed.text, unit_of(scores)
         self._learn_lists(gains, scores, index, parsed)
         keys, codes = self._keys(scores, index, {}), judged.codes
         for train, test in judged.fold_rows():
             inner = type(self)()
-            inner._unit = self._unit
+            inner.measure_, inner._unit = self.measure_, self._unit
             of_train, of_test = (GroupIndex.from_groups(codes[rows]) for rows in (train, test))
             if inner._learn_lists(gains[train], scores[train], of_train, parsed):
                 keys[test] = inner._keys(scores[test], of_test, {})
@@ -309,7 +301,7 @@ class PerQueryThreshold(BaseThreshold):
 
     def _learn_lists(self, gains, scores, index, parsed) -> bool:
         """Learn scales and the regression; tell whether there is a row to learn from."""
-        self._learned_for, scores = parsed, scores * self._unit
+        scores = scores * self._unit
         finite = scores[np.isfinite(scores)]
         self.mean_ = float(finite.mean()) if len(finite) else 0.0
         deviation = float(finite.std()) if len(finite) else 0.0
@@ -334,7 +326,7 @@ class PerQueryThreshold(BaseThreshold):
         return bool(learned.any())
 
     def _keys(self, scores, index, columns):
-        parsed = vars(self).get("_learned_for") or self._score_measure()
+        parsed = self._score_measure()
         scores = scores * self._unit
         features = np.clip(self._features(scores, index, parsed), *self.range_)
         worth = self.regression_.predict(features)

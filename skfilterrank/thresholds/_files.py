@@ -1,5 +1,6 @@
 """Fitted thresholds as JSON files that a person can read."""
 
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -19,7 +20,6 @@ from skfilterrank.thresholds._risks import AMONG, read_promises
 
 NOT_FITTED = "This %(name)s is not fitted. Call fit(scores, y, groups=...) first."
 _FORMAT = "skfilterrank threshold 1"
-_FORMER = {"skfilterrank filter": "Fit the threshold again, and save it."}
 
 
 class SavedAsJson:
@@ -92,7 +92,7 @@ def load_threshold(source) -> SavedAsJson:
     >>> bool((load_threshold(path).predict(scores) == threshold.predict(scores)).all())
     True
     """
-    return states.read_state(source, _FORMAT, threshold_from_json, _FORMER)
+    return states.read_state(source, _FORMAT, threshold_from_json)
 
 
 def threshold_checksum(threshold: SavedAsJson) -> str:
@@ -182,14 +182,9 @@ def _unfitted_from_json(value, name):
 
 def _class_of(name):
     """Return the threshold of this library that has a name, or None."""
-    # The base of all thresholds is no threshold itself.
-    waiting = [each for base in SavedAsJson.__subclasses__() for each in base.__subclasses__()]
-    while waiting:
-        found = waiting.pop()
-        if found.__name__ == name and found.__module__.startswith(f"{__package__}."):
-            return found
-        waiting += found.__subclasses__()
-    return None
+    package = sys.modules[__package__]
+    found = getattr(package, name) if name in package.__all__ else None
+    return found if isinstance(found, type) and issubclass(found, SavedAsJson) else None
 
 
 # Parameters to JSON, and back.

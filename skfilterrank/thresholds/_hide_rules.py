@@ -64,6 +64,8 @@ class RisingCurve(NamedTuple):
         Each stretch of equal values has its knot at its mean score. One value more, the mean of
         all, counts in each stretch, so that no stretch claims what few rows cannot tell.
         """
+        if not len(scores):
+            return cls(np.zeros(1), np.full(1, least), 0.0, 1.0)
         x, y, n = _binned(scores, values)
         fitted = isotonic_regression(y, sample_weight=n)
         first = np.flatnonzero(np.append(True, fitted[1:] != fitted[:-1]))
@@ -137,16 +139,9 @@ def fit_worths(gains, scores, filter_scores, parts) -> list[Worth]:
             rows if isinstance(part, slice) else rows[part[rows]] for rows in (by_score, by_filter)
         )
         least = _LEAST_WORTH * float(gains[one].mean()) if len(one) else 0.0
-        gain = _curve(scores[one], gains[one], least if least > 0 else _LEAST_WORTH)
-        worths.append(Worth(gain, _curve(filter_scores[two], is_bad[two], _LEAST_HARM)))
+        gain = RisingCurve.fit(scores[one], gains[one], least if least > 0 else _LEAST_WORTH)
+        worths.append(Worth(gain, RisingCurve.fit(filter_scores[two], is_bad[two], _LEAST_HARM)))
     return worths
-
-
-def _curve(scores, values, least):
-    """Fit a curve; without rows, a flat one."""
-    if not len(scores):
-        return RisingCurve(np.zeros(1), np.full(1, least), 0.0, 1.0)
-    return RisingCurve.fit(scores, values, least)
 
 
 class HidePath:

@@ -160,7 +160,9 @@ def unit_of(scores: np.ndarray) -> float:
     return float(np.ldexp(1.0, min(-int(np.frexp(largest)[1]), 1000)))
 
 
-def read_scores(owner: str, names, scores, filter_scores=None) -> tuple[np.ndarray, dict]:
+def read_scores(
+    owner: str, names, scores, filter_scores=None, *, name: str = "scores"
+) -> tuple[np.ndarray, dict]:
     """Read the score of each row, and the other columns that a threshold reads.
 
     `owner` is the name of the threshold's class, and `names` those of its columns; None takes all.
@@ -170,8 +172,8 @@ def read_scores(owner: str, names, scores, filter_scores=None) -> tuple[np.ndarr
             "scores are Rows, for which a threshold returns no array of scores or places. Give "
             "the scores of whole lists, some at a time."
         )
-    column, columns = _split_columns(scores, names)
-    column = check_level_scores(column, name="scores")
+    column, columns = _split_columns(scores, names, name)
+    column = check_level_scores(column, name=name)
     if filter_scores is not None:
         if names is not None and FILTER_SCORE not in names:
             raise InputError(
@@ -191,14 +193,14 @@ def read_scores(owner: str, names, scores, filter_scores=None) -> tuple[np.ndarr
     return column, columns
 
 
-def _split_columns(scores, names) -> tuple[object, dict]:
+def _split_columns(scores, names, argument) -> tuple[object, dict]:
     """Return the column of scores, and others by their names; `names` None takes all."""
     columns = getattr(scores, "columns", None)
     if columns is not None:
         found = list(columns)
         if len(found) != 1 and found.count(SCORE) != 1:
             raise InputError(
-                f"scores must have one column, or one named {SCORE!r}, got the columns "
+                f"{argument} must have one column, or one named {SCORE!r}, got the columns "
                 f"{brief_list(found)}. Name the column of the score {SCORE!r} and that of a second "
                 f"score {FILTER_SCORE!r}, or put a model that learns from features into "
                 "RankAndFilter."
@@ -217,8 +219,8 @@ def _split_columns(scores, names) -> tuple[object, dict]:
     most = 2 if names and FILTER_SCORE in names else 1
     if not 1 <= shape[1] <= most:
         raise InputError(
-            f"scores must have shape (n_rows,) or (n_rows, 1), got {brief(tuple(shape))}. Give the "
-            "column of the score, or put a model that learns from features into RankAndFilter."
+            f"{argument} must have shape (n_rows,) or (n_rows, 1), got {brief(tuple(shape))}. Give "
+            "the column of the score, or put a model that learns from features into RankAndFilter."
         )
     array = scores.toarray() if hasattr(scores, "toarray") else np.asarray(scores)
     return array[:, 0], {FILTER_SCORE: array[:, 1]} if shape[1] == 2 else {}

@@ -21,7 +21,6 @@ from skfilterrank.thresholds._expected_values import (
     path_keys,
 )
 from skfilterrank.thresholds._judged_scores import cluster_means, unit_of
-from skfilterrank.thresholds._list_features import feature_matrix
 from skfilterrank.thresholds._list_learner import (
     N_SEEDS,
     Curves,
@@ -30,6 +29,7 @@ from skfilterrank.thresholds._list_learner import (
     Shares,
     Trees,
     best_share,
+    feature_matrix,
     fit_member,
     mixed,
     mixture,
@@ -162,14 +162,9 @@ class LearnedThreshold(BaseThreshold):
     True
     """
 
-    threshold_curve_: Any
     gains_: Any
     shares_: Any
     columns_: list[str]
-    best_score_: float
-    held_out_score_: float
-    held_out_score_unfiltered_: float
-    measure_: str
 
     _column_names = None
     _needs_prefix_values = True
@@ -217,7 +212,7 @@ class LearnedThreshold(BaseThreshold):
 
     def _learn(self, judged, parsed):
         gains, scores, index = judged.gains, judged.scores, judged.index
-        self._learned_for, self._cost = parsed, float(self.cost)
+        self.measure_, self._cost = parsed.text, float(self.cost)
         self._unit = unit_of(scores)
         self.columns_ = list(judged.columns)
         features = self._features(scores, index, judged.columns)
@@ -268,10 +263,10 @@ class LearnedThreshold(BaseThreshold):
         return self._keys_of(self._mixed(chances), scores, index)
 
     def _makers(self):
-        """Make the kinds of models that are fitted."""
+        """Return functions that fit each kind of model."""
         if self.estimator is None:
-            return [Trees, Linear, Curves]
-        return [_OwnMaker(self.estimator)]
+            return [Trees.fitted, Linear.fitted, Curves.fitted]
+        return [partial(Own.fitted, estimator=clone(self.estimator))]
 
     def _features(self, scores, index, columns):
         """Compute the features of each row, own columns last."""
@@ -300,10 +295,11 @@ class LearnedThreshold(BaseThreshold):
 
     def _keys_of(self, kinds, scores, index):
         """Compute the key of each row from the probabilities of the kinds of gain."""
-        parsed = vars(self).get("_learned_for") or self._score_measure()
         # P(gain >= level), for each level but the lowest.
         chances = np.cumsum(kinds[:0:-1], axis=0)[::-1]
-        steps = expected_steps(parsed, self.gains_, chances, scores, index, plug_in=True)
+        steps = expected_steps(
+            self._score_measure(), self.gains_, chances, scores, index, plug_in=True
+        )
         return path_keys(steps, self._cost)
 
     def _keys(self, scores, index, columns):
@@ -400,10 +396,3 @@ class LearnedThreshold(BaseThreshold):
             raise InputError(f"{name} must hold trees, linear and score, or constant alone.")
         names = ("trees", "linear", "score") if "trees" in state else ("constant",) * 3
         self.members_ = [state[each] for each in names]
-
-
-class _OwnMaker:
-    """Fits copies of a classifier of the user."""
-
-    def __init__(self, estimator):
-        self.fitted = partial(Own.fitted, estimator=clone(estimator))

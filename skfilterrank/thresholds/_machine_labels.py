@@ -15,6 +15,7 @@ from skfilterrank._lists.results import counted
 from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds._judged_scores import JudgedScores
 from skfilterrank.thresholds._risk_steps import Steps, has_judged
+from skfilterrank.thresholds._risks import least_count
 
 # Parts of the error that are spent on limits: of the share of queries that the machine flags, and
 # of the rate among them.
@@ -331,35 +332,31 @@ def choose_bound(n_people, n_machine, level, confidence) -> StratifiedBound | No
 
 
 class LossPool:
-    """Losses of 0 or 1 by people of some queries, and by a machine of all, at every threshold.
+    """Levels at which queries first lose, by people for some queries and by a machine for all.
+
+    Losses are 0 or 1, and a query that loses at a threshold does at all lower ones.
 
     Parameters
     ----------
-    people, machine : Steps
-        Losses of the queries that people judged, and of all, from the same end on.
+    people, machine : ndarray of float64
+        Highest threshold at which each query of people, and each of all, loses; -inf where it
+        never does.
     of_people : ndarray of shape (n_people,), int
         Number of each query that people judged among all.
     """
 
-    def __init__(self, people: Steps, machine: Steps, of_people):
-        self.people, self.machine, self.of_people = people, machine, of_people
+    def __init__(self, people, machine, of_people):
+        self.people, self.machine, self.flags = people, machine, machine[of_people]
 
-    def at(self, threshold) -> Counts:
-        """Count at a threshold."""
-        losses, every = self.people.at(threshold) > 0, self.machine.at(threshold) > 0
-        flags = every[self.of_people]
-        numbers = flags.sum(), (losses & flags).sum(), (losses & ~flags).sum(), every.sum()
-        return Counts(*map(int, numbers))
-
-    def choose_bound(self, level, confidence) -> StratifiedBound | None:
-        """Choose the test by :func:`choose_bound`."""
-        return choose_bound(self.people.n_queries, self.machine.n_queries, level, confidence)
+    def at(self, thresholds) -> Counts:
+        """Count at a threshold, or at each of several."""
+        each = self.flags, np.minimum(self.people, self.flags), self.people, self.machine
+        flagged, losses_flagged, losses, by_machine = (_lost(own, thresholds) for own in each)
+        return Counts(flagged, losses_flagged, losses - losses_flagged, by_machine)
 
     def check_random(self) -> None:
         """Raise where the queries of people are no random draw of all."""
-        end = -np.inf if not self.people.is_upward else np.inf
-        counts = self.at(end)
-        n_people, n_machine = self.people.n_queries, self.machine.n_queries
+        counts, n_people, n_machine = self.at(-np.inf), len(self.people), len(self.machine)
         drawn = hypergeom(n_machine, counts.flagged_by_machine, n_people)
         if 2 * min(drawn.cdf(counts.flagged), drawn.sf(counts.flagged - 1)) < _NOT_RANDOM:
             raise InputError(
@@ -369,77 +366,34 @@ class LossPool:
                 "machine_labels out."
             )
 
-    def walk(self, bound: StratifiedBound) -> tuple[float | None, int]:
-        """Test all thresholds from the safest on; return the first score that fails, and how many.
+    def walk(self, bound: StratifiedBound) -> tuple[float, int]:
+        """Test all thresholds from +inf down; return the first that fails, and how many.
 
-        None where all pass.
+        The first is -inf where all pass.
         """
-        scores, counts = self._counts()
-        table = np.column_stack(counts)
+        thresholds = np.unique(np.concatenate([[np.inf], self.people, self.machine]))[::-1]
+        thresholds = thresholds[thresholds > -np.inf]
+        table = np.column_stack(self.at(thresholds))
         # Thresholds of equal counts pass or fail together.
         is_new = np.append(True, (table[1:] != table[:-1]).any(axis=1))
         for row in np.flatnonzero(is_new):
             if not bound.rules_out(Counts(*table[row])):
-                return float(scores[row]), int(row) + 1
-        return None, len(scores)
-
-    def _counts(self):
-        """Count behind each distinct score, from the safest on."""
-        people, machine = self.people, self.machine
-        sign = 1.0 if people.is_upward else -1.0
-        n = people.n_queries
-        number = np.full(machine.n_queries, -1)
-        number[self.of_people] = np.arange(n)
-        is_of_people = number[machine.queries] >= 0
-        # Losses and flags of the queries of people as one sequence of changes, first the starts.
-        every = np.arange(n)
-        parts = [
-            (np.full(n, -np.inf), every, people.start, False),
-            (np.full(n, -np.inf), every, machine.start[self.of_people], True),
-            (sign * people.scores, people.queries, people.losses, False),
-            (
-                sign * machine.scores[is_of_people],
-                number[machine.queries[is_of_people]],
-                machine.losses[is_of_people],
-                True,
-            ),
-        ]
-        keys, queries, values = (np.concatenate([part[i] for part in parts]) for i in range(3))
-        is_flag = np.concatenate([np.full(len(part[0]), part[3]) for part in parts])
-        order = np.lexsort((np.arange(len(keys)), keys, queries))
-        keys, queries, values, is_flag = (x[order] for x in (keys, queries, values, is_flag))
-        places = np.arange(len(keys))
-        loss = values[np.maximum.accumulate(np.where(is_flag, 0, places))] > 0
-        flag = values[np.maximum.accumulate(np.where(is_flag, places, 0))] > 0
-        # Changes of a query at one score happen at once.
-        is_last = np.append((keys[1:] != keys[:-1]) | (queries[1:] != queries[:-1]), True)
-        keys, queries, loss, flag = (x[is_last] for x in (keys, queries, loss, flag))
-        is_first = np.append(True, queries[1:] != queries[:-1])
-        own = [_changes(values, is_first) for values in (flag, loss & flag, loss & ~flag)]
-        order = np.lexsort((np.arange(len(machine.scores)), sign * machine.scores, machine.queries))
-        of_query = machine.queries[order]
-        flags = machine.losses[order] > 0
-        before = np.append(False, flags[:-1])
-        starts = np.append(True, of_query[1:] != of_query[:-1])[: len(of_query)]
-        before = np.where(starts, machine.start[of_query] > 0, before[: len(of_query)])
-        pool_keys, pool = sign * machine.scores[order], flags.astype(int) - before
-        scores = np.unique(np.concatenate([keys, pool_keys]))
-        totals = [_totals(keys, change, scores) for change in own]
-        n_start = int((machine.start > 0).sum())
-        return sign * scores, Counts(*totals, n_start + _totals(pool_keys, pool, scores))
+                return float(thresholds[row]), int(row) + 1
+        return -np.inf, len(thresholds)
 
 
-def _changes(values, is_first):
-    """Return the change of each value from the one before, and the first values as they are."""
-    before = np.where(is_first, 0, np.append(0, values[:-1]))
-    return values.astype(int) - before
+def _lost(first, thresholds):
+    """Count the queries that lose at each threshold."""
+    return np.count_nonzero(first > -np.inf) - np.searchsorted(
+        np.sort(first[first > -np.inf]), thresholds
+    )
 
 
-def _totals(keys, changes, at):
-    """Sum changes up to each key."""
-    order = np.argsort(keys, kind="stable")
-    sums = np.append(0, np.cumsum(changes[order]))
-    return sums[np.searchsorted(keys[order], at, side="right")]
+def _first_losses(steps: Steps) -> np.ndarray:
+    """Find the highest threshold at which each query loses; -inf where it never does."""
+    first = np.full(steps.n_queries, -np.inf)
+    np.maximum.at(first, steps.queries, steps.scores)
+    return first
 
 
 def pool_of(promise, people: Steps, by_machine: RankedLists, of_people) -> LossPool | None:
@@ -447,7 +401,9 @@ def pool_of(promise, people: Steps, by_machine: RankedLists, of_people) -> LossP
     # The name decides, and no label: a choice by labels of people would not be a fixed one.
     if not isinstance(promise.rate, ParsedMeasure) or promise.rate.measure.name != "any_forbidden":
         return None
-    pool = LossPool(people, promise.steps(by_machine, None), of_people)
+    machine = promise.steps(by_machine, None)
+    # Once a forbidden document is among the first places, it remains there.
+    pool = LossPool(_first_losses(people), _first_losses(machine), of_people)
     pool.check_random()
     return pool
 
@@ -581,16 +537,10 @@ def queries_needed(
         given = level, confidence, expected_risk, sensitivity, specificity
         return planned_power(n, n_machine, *given) >= goal
 
-    high = 1
-    while not suffices(high):
-        if high == most:
-            raise InputError(
-                f"more than {most:,} queries are needed: choose a higher max_risk, or lower "
-                "confidence_level or power."
-            )
-        high = min(2 * high, most)
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if suffices(middle) else (middle, high)
-    return high
+    needed = least_count(suffices, most)
+    if needed is None:
+        raise InputError(
+            f"more than {most:,} queries are needed: choose a higher max_risk, or lower "
+            "confidence_level or power."
+        )
+    return needed

@@ -114,60 +114,44 @@ def _before(nothing, queries, after):
     return before
 
 
-def _forbidden(entries, k):
-    """Yield the share of the shown top k that is forbidden."""
+def _share_hidden(block, n_found, n_shown):
+    """Compute the share of the good documents that is hidden; NaN without any."""
+    n_good = np.broadcast_to(block.n_relevant, n_found.shape)
+    hidden = np.full(n_found.shape, np.nan)
+    return np.divide(n_good - n_found, n_good, out=hidden, where=n_good > 0)
+
+
+# Documents to count in the shown first places, and the loss by their number and that of all.
+_FAST: dict[str, tuple[Callable, Callable]] = {
+    "forbidden": (
+        lambda block: block.gains < 0,
+        lambda block, n_bad, n_shown: n_bad / np.maximum(n_shown, 1),
+    ),
+    "any_forbidden": (lambda block: block.gains < 0, lambda block, n_bad, n_shown: n_bad > 0),
+    "false_reject_rate": (lambda block: block.gains > 0, _share_hidden),
+}
+
+
+def _of_first_places(entries, k, name):
+    """Yield the losses of a measure that depends on numbers of documents alone."""
+    counts, loss = _FAST[name]
     for block in entries.lists.blocks():
-        bad, depth = (block.gains < 0).astype(np.float64), entries.depth(block, k)
-        if not entries.at_place:
-            bad = block.ranked(bad, k)
-            keys = block.in_order(block.sort_key, k)
-            shares = np.cumsum(bad, axis=1) / np.arange(1, depth + 1)
-            shares = np.column_stack([np.zeros(len(bad)), shares])
-        else:
-
-            def share(first, n_entered, depth=depth):
-                return first.sum(axis=0) / np.clip(n_entered, 1, depth)
-
-            keys, shares = values_of_first_places(block, entries, bad, depth, share)
-        is_step = None if entries.at_place else keys < np.inf
-        yield Changes.of_losses(block.queries, keys, shares, is_step)
-
-
-def _any_forbidden(entries, k):
-    """Yield 1 where the shown top k holds a forbidden document."""
-    for block in entries.lists.blocks():
-        if not entries.at_place:
-            keys = block.in_order(block.sort_key, k)
-            first = np.where(block.gains < 0, block.sort_key, np.inf).min(axis=1)
-            is_bad = (first < np.inf) & (first <= keys[:, -1])
-            keys, values = first[:, None], np.column_stack([np.zeros(len(first)), is_bad])
-        else:
-            keys, values = values_of_first_places(
-                block,
-                entries,
-                (block.gains < 0).astype(np.float64),
-                entries.depth(block, k),
-                lambda first, n_entered: first.any(axis=0),
-            )
-        yield Changes.of_losses(block.queries, keys, values)
-
-
-def _false_reject(entries, k):
-    """Yield the share of the good documents that is hidden."""
-    for block in entries.lists.blocks():
-        is_good, n_good = None, block.n_relevant[:, None]
+        counted, depth = counts(block).astype(np.float64), entries.depth(block, k)
+        is_step = None
         if entries.at_place:
-            depth = entries.depth(block, None)
-            keys, n_found = values_of_first_places(
-                block, entries, block.relevant, depth, lambda first, n_entered: first.sum(axis=0)
-            )
+
+            def value_of(first, n_shown, block=block, depth=depth):
+                return loss(block, first.sum(axis=0), np.minimum(n_shown, depth))
+
+            keys, values = values_of_first_places(block, entries, counted, depth, value_of)
         else:
-            keys = block.in_order(block.sort_key)
-            is_good = block.in_order(block.gains > 0) & (keys < np.inf)
-            n_found = np.column_stack([np.zeros(len(keys)), np.cumsum(is_good, axis=1)])
-        values = np.full(n_found.shape, np.nan)
-        np.divide(n_good - n_found, n_good, out=values, where=n_good > 0)
-        yield Changes.of_losses(block.queries, keys, values, is_good)
+            keys = block.in_order(block.sort_key, k)
+            found = np.cumsum(block.ranked(counted, k), axis=1)
+            found = np.column_stack([np.zeros(len(found)), found])
+            values = loss(block, found.T, np.arange(depth + 1)[:, None]).T
+            # This share counts as tested at each score, also where it does not change.
+            is_step = keys < np.inf if name == "forbidden" else None
+        yield Changes.of_losses(block.queries, keys, values.astype(np.float64), is_step)
 
 
 def _of_kernel(entries, kernel):
@@ -186,14 +170,6 @@ def has_judged(lists):
         return np.ones(lists.index.n_queries, dtype=bool)
     judged = ~np.isnan(lists.gains)
     return np.bincount(lists.index.codes(), judged, minlength=lists.index.n_queries) > 0
-
-
-# Function that computes each, whether nothing is lost at -inf, and whether losses are 0 or 1.
-_FAST = {
-    "forbidden": (_forbidden, False, False),
-    "any_forbidden": (_any_forbidden, False, True),
-    "false_reject_rate": (_false_reject, True, False),
-}
 
 
 def steps_of_measure(
@@ -215,8 +191,7 @@ def steps_of_measure(
     entry = parsed.measure
     if entry.plain is not None and entry.own_reading is not None and entry.library is None:
         lists, entry = lists.with_reading(entry.own_reading), entry.plain
-    make, upward, binary = _FAST.get(entry.name, (None, None, False))
-    ties = "worst" if make or "worst" in entry.ties else entry.ties[0]
+    ties = "worst" if entry.name in _FAST or "worst" in entry.ties else entry.ties[0]
     lists = lists.with_ties(ties)
     depth = k if entry.takes_k else None
     kernel = entry.bind(depth, parsed.options)
@@ -224,11 +199,15 @@ def steps_of_measure(
         entries = Entries(lists, path=PathOfSets.of(lists, sets, levels))
     else:
         is_set = depth is None and (
-            make is not None or bind_of_set(ParsedMeasure(entry, None, parsed.options)) is not None
+            entry.name in _FAST
+            or bind_of_set(ParsedMeasure(entry, None, parsed.options)) is not None
         )
         entries = Entries.of(lists, keys, of_set=is_set, keys_order_ties=False, most=most)
-    parts = _of_kernel(entries, kernel) if make is None else make(entries, depth)
-    return Steps.of(_counted(parts, entries), upward=upward, binary=binary)
+    if entry.name not in _FAST:
+        return Steps.of(_counted(_of_kernel(entries, kernel), entries))
+    parts = _of_first_places(entries, depth, entry.name)
+    is_upward, is_binary = entry.name == "false_reject_rate", entry.name == "any_forbidden"
+    return Steps.of(_counted(parts, entries), upward=is_upward, binary=is_binary)
 
 
 def _counted(parts, entries) -> EntryValues:

@@ -1,7 +1,7 @@
 """Risks with their levels, and upper confidence bounds of a mean loss between 0 and 1."""
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -161,15 +161,13 @@ class MeanBound:
         return float(losses.sum() + 1.0) / (self.n_queries + 1)
 
 
-def queries_needed(bound, level, confidence) -> int:
-    """Return the smallest number of losses, all of them 0, that rules the level out."""
-
-    def suffices(n):
-        return bound(n, level, confidence).rules_out(np.zeros(n))
-
+def least_count(suffices, most=None) -> Any:
+    """Find the smallest number that suffices, by doubling and halving; None if it is above most."""
     high = 1
     while not suffices(high):
-        high *= 2
+        if high == most:
+            return None
+        high = 2 * high if most is None else min(2 * high, most)
     low = high // 2
     while high - low > 1:
         middle = (low + high) // 2
@@ -177,15 +175,15 @@ def queries_needed(bound, level, confidence) -> int:
     return high
 
 
+def queries_needed(bound, level, confidence) -> int:
+    """Return the smallest number of losses, all of them 0, that rules the level out."""
+    return least_count(lambda n: bound(n, level, confidence).rules_out(np.zeros(n)))
+
+
 def answers_needed(bound) -> int:
     """Return the smallest number of answers, all without a loss, that rules the level out."""
-    losses = np.full(bound.n_queries, float(bound.level))
-    low, high = 0, bound.n_queries + 1
-    while high - low > 1:
-        middle = (low + high) // 2
-        losses[:middle], losses[middle:] = 0.0, bound.level
-        low, high = (low, middle) if bound.rules_out(losses) else (middle, high)
-    return high
+    every = np.arange(bound.n_queries)
+    return least_count(lambda n: bound.rules_out(np.where(every < n, 0.0, bound.level)))
 
 
 def _error(confidence):

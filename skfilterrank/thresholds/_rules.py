@@ -51,8 +51,6 @@ class FixedThreshold(BaseThreshold):
     array([1, 0, 2, 0])
     """
 
-    measure_: str
-
     _is_by_score = True
     _takes_weights = True
 
@@ -66,12 +64,10 @@ class FixedThreshold(BaseThreshold):
         abstain: str | None = None,
         gains: Gains = None,
     ) -> None:
+        super().__init__(
+            measure, max_shown=max_shown, min_shown=min_shown, abstain=abstain, gains=gains
+        )
         self.threshold = threshold
-        self.measure = measure
-        self.max_shown = max_shown
-        self.min_shown = min_shown
-        self.abstain = abstain
-        self.gains = gains
 
     @property
     def _level(self):
@@ -182,12 +178,6 @@ class FirstK(BaseThreshold):
     array([1, 3, 2])
     """
 
-    threshold_curve_: Any
-    best_score_: float
-    held_out_score_: float
-    held_out_score_unfiltered_: float
-    measure_: str
-
     def _keys(self, scores, index, columns):
         return -1.0 - places(scores, index)
 
@@ -228,11 +218,6 @@ class LargestGap(BaseThreshold):
     >>> cut.rank([3.0, 2.5, 1.0, 0.9], groups=["b", "b", "b", "b"])
     array([1, 2, 0, 0])
     """
-
-    best_score_: float
-    held_out_score_: float
-    held_out_score_unfiltered_: float
-    measure_: str
 
     _level = 0.0
 
@@ -303,12 +288,6 @@ class Surprise(BaseThreshold):
     >>> cut.rank(scores, groups=groups)[:4]
     array([...])
     """
-
-    threshold_curve_: Any
-    best_score_: float
-    held_out_score_: float
-    held_out_score_unfiltered_: float
-    measure_: str
 
     def _keys(self, scores, index, columns):
         ranking = Ranking(scores, index)

@@ -81,8 +81,6 @@ class SegmentedThreshold(BaseThreshold):
     """
 
     thresholds_: Any
-    measure_: str
-    n_unjudged_: int
 
     _has_one_level = False
 

@@ -1,7 +1,6 @@
 """The best threshold on a score, and rules that hide documents by a second score."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -358,15 +357,6 @@ class TunedThreshold(TwoScores):
     >>> cut.rank([0.8, -0.9, 0.3], groups=["a", "a", "a"])
     array([1, 0, 2])
     """
-
-    threshold_curve_: Any
-    best_score_: float
-    held_out_score_: float
-    held_out_score_unfiltered_: float
-    list_sizes_: Any
-    calibration_: Any
-    measure_: str
-    n_unjudged_: int
 
     _is_by_score = True
     _takes_weights = True

@@ -145,39 +145,19 @@ def _by_cluster(steps: Steps, clusters) -> Steps:
     )
 
 
-@dataclass(frozen=True)
-class Start:
-    """The place of a walk among answered queries, from the highest threshold that is tested on.
+def last_of_start(n_units, n_first, error) -> int:
+    """Return the number of answered units from which on thresholds are certified.
 
     With few answers nothing can be shown, so that the walk cannot begin at +inf. It begins where
-    `n_first` units are answered, and thresholds are certified from where `n_last` are on. Between
-    the two lies, with a high probability, the threshold at which a fixed share of all units is
+    `n_first` units are answered, and thresholds are certified from this number on. Between the two
+    lies, but for a probability of `error`, the threshold at which a fixed share of all units is
     answered. That threshold does not depend on the calibration queries, and the test of the first
     bad threshold from there on errs as seldom as any.
-
-    Attributes
-    ----------
-    n_first, n_last : int
-        Numbers of answered units.
-    error : float
-        Probability that the threshold does not lie between the two.
     """
-
-    n_first: int
-    n_last: int
-    error: float
-
-    @classmethod
-    def of(cls, n_units, n_first, error) -> "Start":
-        """Find the last place for a first one; `error` is that of both ends together."""
-        if n_first >= n_units:
-            return cls(n_first, n_units + 1, error)
-        share = float(beta.ppf(1 - error / 2, n_first, n_units - n_first + 1))
-        return cls(n_first, int(binom.isf(error / 2, n_units, share)) + 1, error)
-
-    def between(self, highest) -> tuple[float, float]:
-        """Return the first threshold that is tested, and the highest that may be certified."""
-        return float(highest[self.n_first - 1]), float(highest[self.n_last - 1])
+    if n_first >= n_units:
+        return n_units + 1
+    share = float(beta.ppf(1 - error / 2, n_first, n_units - n_first + 1))
+    return int(binom.isf(error / 2, n_units, share)) + 1
 
 
 def start_at(steps: Steps, threshold) -> Steps:

@@ -72,6 +72,7 @@ def test_labels_and_other_columns_are_not_needed(model, run, folder):
     assert run("apply", model, "shuffled.csv", "--quiet")[1] == (folder / "a.txt").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("learner", ["trees", pytest.param("blend", marks=pytest.mark.nightly)])
 def test_texts(run, folder, texts, learner):
     texts = texts[:60]

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from skfilterrank.cli import COMMANDS, command_parser
-from skfilterrank.cli._errors import begin, in_options, message_of
+from skfilterrank.cli._output import call, in_options, message_of
 
 
 def learn(command):
     """A command's parser, whose options messages are from now on put in."""
     parser = command_parser(command)
-    begin(parser.options())
+    call.begin([])
+    call.written = {name: written for name, (written, _) in parser.options().items()}
     return parser
 
 

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from skfilterrank.cli import main
-from skfilterrank.cli._inputs import match_gains, unknown_labels
+from skfilterrank.cli._inputs import match_gains, tell_unknown
+from skfilterrank.cli._types import gains
 from skfilterrank.exceptions import FileFormatError, InputError
 from skfilterrank.io import read_qrels, write_run
 
@@ -102,9 +103,9 @@ def test_read_qrels():
     assert read_qrels(mixed, gains={1: 3, "2": 4, "x": 5})["label"].tolist() == [3, 4, 5]
     with pytest.raises(FileFormatError, match="which is no number"):
         read_qrels("words.txt")
-    for gains, words in (({"Bad": "a"}, "finite number"), ([1], "must be a dict"), ({}, "a dict")):
+    for given, words in (({"Bad": "a"}, "finite number"), ([1], "must be a dict"), ({}, "a dict")):
         with pytest.raises(InputError, match=words):
-            read_qrels("words.csv", gains=gains)
+            read_qrels("words.csv", gains=given)
 
 
 def read_words():
@@ -115,22 +116,21 @@ def read_words():
 def test_gains_are_matched_by_how_labels_are_written():
     numbers = pd.Series([0.0, 1.0, np.nan, -1.0])
     expected = {0.0: -1.0, 1.0: 2.0, -1.0: -3.0}
-    for gains in ({"0": -1.0, "1": 2.0, "-1": -3.0}, {"0.0": -1.0, "+1": 2.0, "-1.0": -3.0}):
-        assert match_gains(gains, {"f": numbers}) == expected
-    assert match_gains({"true": 1.0, "False": -1.0}, {"f": pd.Series([True, False])}) == {
-        True: 1.0,
-        False: -1.0,
-    }
+    for text in ("0=-1,1=2,-1=-3", "0.0=-1,+1=2,-1.0=-3"):
+        assert match_gains(gains(text), {"f": numbers}) == expected
+    flags = {"f": pd.Series([True, False])}
+    assert match_gains(gains("true=1,False=-1"), flags) == {True: 1.0, False: -1.0}
     words = pd.Series(["Good", None, "a=b"], dtype=object)
     assert match_gains({"Good": 1.0, "a=b": -1.0}, {"f": words}) == {"Good": 1.0, "a=b": -1.0}
     assert match_gains("exp2", {"f": numbers}) == "exp2"
     assert match_gains(None, {"f": numbers}) is None
 
 
-def test_labels_that_only_the_test_file_has():
+def test_labels_that_only_the_test_file_has(capsys):
     labels = {"a": pd.Series(["Bad", "Good"]), "b": pd.Series(["Good", "Ugly"])}
-    gains = {"Bad": -1.0, "Good": 1.0, "Ugly": -2.0}
-    assert match_gains(gains, labels) == gains
+    given = {"Bad": -1.0, "Good": 1.0, "Ugly": -2.0}
+    assert match_gains(given, labels) == given
     with pytest.raises(ValueError, match=r"no gain for Ugly, of the labels of b\. Add Ugly=GAIN"):
         match_gains({"Bad": -1.0, "Good": 1.0}, labels)
-    assert unknown_labels(gains | {"Godo": 1.0}, labels) == ["Godo"]
+    tell_unknown(given | {"Godo": 1.0}, labels)
+    assert capsys.readouterr().err == "labels with a gain that do not occur: Godo\n"

@@ -222,10 +222,10 @@ def test_texts_become_values(convert, text, value):
         (types.holes, "trec", "got 'trec'"),
         (types.holes, "forbidden,trec_eval", "a preset is given twice"),
         (types.holes, "missing=drop,missing=empty", "missing is given twice"),
-        (types.holes, "missing=drp", "missing must be raise, drop, empty, got 'drp'. Did you mean"),
+        (types.holes, "missing=drp", "missing: expected raise, drop, empty, got 'drp'. Did you"),
         (types.holes, "mising=drop", r"got 'mising'. Did you mean missing\?"),
         (types.holes, "unjudged-label=x", "expected a number, got 'x'"),
-        (types.holes, "undefined=x", "undefined must be a number or drop, got 'x'"),
+        (types.holes, "undefined=x", "undefined: expected a number or drop, got 'x'"),
         (types.number_or_share, "1.5", "expected a number above 0, up to 1"),
     ],
 )  # fmt: skip

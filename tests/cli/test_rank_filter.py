@@ -277,7 +277,7 @@ def test_files_are_written_before_the_table(folder, train, monkeypatch):
     def gone(*given):
         raise BrokenPipeError
 
-    monkeypatch.setattr("skfilterrank.cli._output.print_sections", gone)
+    monkeypatch.setattr("skfilterrank.cli.rank_filter.print_sections", gone)
     files = ["m.skops", "p.png", "x.run"]
     options = zip(("--save", "--plot", "--out-run"), files)
     assert (
@@ -320,7 +320,7 @@ def test_the_model_is_kept_whatever_else_fails(folder, train, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("skfilterrank.cli._rows.write_lists", full)
-    monkeypatch.setattr("skfilterrank.cli._output.draw", full)
+    monkeypatch.setattr("skfilterrank.cli.rank_filter.draw", full)
     for option, name in (("--out-run", "x.run"), ("--plot", "p.png")):
         code, _, err = train("--test-data", "test.csv", option, name, "--save", f"{name}.skops")
         assert code == 2

@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 import skfilterrank
 from report_pages import ODD, QRELS, RUNS, compared, page_of, read
 from skfilterrank.cli._estimates import Sampled
-from skfilterrank.cli._output import note_typed
+from skfilterrank.cli._output import call
 from skfilterrank.cli._report import write_report, write_report_of_estimates
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.exceptions import FileFormatError, InputError
@@ -426,7 +426,7 @@ def test_any_pair_can_be_opened(many):
 
 @pytest.mark.usefixtures("not_drawn")
 def test_origin():
-    note_typed(["compare", "qrels", "a run", "--html", "r.html"])
+    call.begin(["compare", "qrels", "a run", "--html", "r.html"])
     options = {"gains": {"-2": -1.0, "0": 0.0}, "holes": {"unjudged_label": None}}
     options |= {"random_state": 7, "ties": "docno", "html": "r.html", "format": None}
     _, page = compared(**options)

@@ -163,7 +163,7 @@ def test_errors_of_several_files(tmp_path):
     (tmp_path / "two").write_text(TREC_EVAL)
     with pytest.raises(FileFormatError, match=r"two: run 'my run' is in .*one too"):
         SystemScores.read([tmp_path / "one", tmp_path / "two"])
-    with pytest.raises(ValueError, match="there are no values of 'ap': there are those of map"):
+    with pytest.raises(ValueError, match="there are no values of 'ap': there are those of 'map'"):
         SystemScores.read(tmp_path / "one", measures="ap")
     with pytest.raises(ValueError, match="at least one file"):
         SystemScores.read([])

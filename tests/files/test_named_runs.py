@@ -68,7 +68,7 @@ def test_a_path_a_list_and_a_dict():
         (RUN, InputTypeError, "got one DataFrame. Name a run, as in {'name': run}; judgments come"),
         (NESTED, InputTypeError, "got one dict. Name a run"),
         (io.StringIO("1 Q0 a 1 1 x"), InputTypeError, "got one StringIO"),
-        (QRELS, InputTypeError, "got judgments, with a column 'label'. Swap them"),
+        (QRELS, InputTypeError, "got judgments. Swap them"),
         (QrelsIndex(QRELS), InputTypeError, "got judgments. Swap them: judgments come first"),
         ([RUN], InputTypeError, "a list that holds DataFrame: nothing names what is no path"),
         ([io.BytesIO()], InputTypeError, "a list that holds BytesIO"),

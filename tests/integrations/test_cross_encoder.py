@@ -36,6 +36,7 @@ def test_what_is_hidden_is_counted_in_the_log(scorer, caplog):
     assert caplog.messages == ["5 of 5 documents are hidden"]
 
 
+@pytest.mark.slow
 def test_threads_share_an_object(scorer):
     kept = {}
     cut = fit(PerQueryThreshold(max_shown=2), scorer)

@@ -83,6 +83,7 @@ def test_as_many_scores_as_documents():
         serve(FixedThreshold(0.5).fit(), [1, 2], query="q", ids="abc", on_hidden=None)
 
 
+@pytest.mark.slow
 def test_the_room_imports_no_framework():
     code = (
         "import sys; from skfilterrank.integrations import FilteredCrossEncoder; "

@@ -1,5 +1,6 @@
 import gzip
 import io
+import re
 import time
 
 import numpy as np
@@ -77,7 +78,7 @@ def test_many_blocks_give_the_same_as_one(monkeypatch):
     for one, other in zip(whole, read_letor(io.BytesIO(text.encode())), strict=True):
         np.testing.assert_array_equal(one, other, strict=True)
     with pytest.raises(
-        FileFormatError, match=r"<stream>:201: qid:ID behind the label was expected"
+        FileFormatError, match=r"<stream>:201: 'label qid:ID index:value ...' was expected"
     ):
         read_letor(io.BytesIO(text.encode() + b"1 1:2\n"))
     with pytest.raises(FileFormatError, match=r"<stream>:201: byte 0xff is not UTF-8"):
@@ -106,7 +107,7 @@ def test_query_id_types_are_decided_over_all_files():
 
 def test_n_features_widens_and_limits():
     assert read_letor(io.StringIO(TEXT), n_features=5).X.shape == (4, 5)
-    with pytest.raises(FileFormatError, match=r"<stream>:3: feature index 3: 2 is n_features"):
+    with pytest.raises(FileFormatError, match=r"<stream>:3: feature index 3: .* to 2, n_features"):
         read_letor(io.StringIO(TEXT), n_features=2)
 
 
@@ -166,97 +167,98 @@ def test_rows_without_any_feature():
     assert read_letor(io.StringIO("1 qid:1\n0 qid:1\n")).X.shape == (2, 0)
 
 
-FEATURE = "index:value (indices from 1 to 2147483647, values finite or nan) was expected"
+WORDS = "'label qid:ID index:value ...' was expected, .*"
+INDEX = "indices must ascend from 1 to 2147483647, the highest index"
 
 
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("1 1:0.5", "qid:ID behind the label was expected, got '1:0.5'"),
-        ("1", "qid:ID behind the label was expected, got the end of the line"),
-        ("1 qid: 1:0.5", "qid:ID behind the label was expected, got 'qid:'"),
+        ("1 1:0.5", f"{WORDS} got '1:0.5'"),
+        ("1", f"{WORDS} got the end of the line"),
+        ("1 qid: 1:0.5", f"{WORDS} got 'qid:'"),
         (
             "good qid:1 1:0.5",
-            "label (a finite number, or nan where nobody judged) was expected, got 'good'",
+            f"{WORDS} got 'good'",
         ),
         (
             "inf qid:1 1:0.5",
-            "label (a finite number, or nan where nobody judged) was expected, got 'inf'",
+            f"{WORDS} got 'inf'",
         ),
         ("1e999 qid:1 1:0.5", "the label '1e999' is too large"),
         (
             "1_0 qid:1 1:0.5",
-            "label (a finite number, or nan where nobody judged) was expected, got '1_0'",
+            f"{WORDS} got '1_0'",
         ),
         (
             "qid:1 1:0.5",
-            "label (a finite number, or nan where nobody judged) was expected, got 'qid:1'",
+            f"{WORDS} got 'qid:1'",
         ),
         (
             "1 qid:1 1:0.5 2",
-            f"{FEATURE}, got '2'",
+            f"{WORDS} got '2'",
         ),
         (
             "1 qid:1 1:0.5 2:",
-            f"{FEATURE}, got '2:'",
+            f"{WORDS} got '2:'",
         ),
         (
             "1 qid:1 1:0.5 :2",
-            f"{FEATURE}, got ':2'",
+            f"{WORDS} got ':2'",
         ),
         (
             "1 qid:1 1:0.5 a:2",
-            f"{FEATURE}, got 'a:2'",
+            f"{WORDS} got 'a:2'",
         ),
         (
             "1 qid:1 1:0.5 2:x",
-            f"{FEATURE}, got '2:x'",
+            f"{WORDS} got '2:x'",
         ),
         (
             "1 qid:1 1:0x1",
-            f"{FEATURE}, got '1:0x1'",
+            f"{WORDS} got '1:0x1'",
         ),
         (
             "1 qid:1 1:1_0",
-            f"{FEATURE}, got '1:1_0'",
+            f"{WORDS} got '1:1_0'",
         ),
         (
             "1 qid:1 1:0.5 2:3:4",
-            f"{FEATURE}, got '2:3:4'",
+            f"{WORDS} got '2:3:4'",
         ),
         (
             "1 qid:1 1:\u0663",
-            FEATURE,
+            WORDS,
         ),
         (
             "1 qid:1 1:0.5 qid:2",
-            f"{FEATURE}, got 'qid:2'",
+            f"{WORDS} got 'qid:2'",
         ),
-        ("1 qid:1 0:0.5", "feature index 0: indices start at 1"),
+        ("1 qid:1 0:0.5", f"feature index 0: {INDEX}"),
         (
             "1 qid:1 -1:0.5",
-            f"{FEATURE}, got '-1:0.5'",
+            f"{WORDS} got '-1:0.5'",
         ),
-        ("1 qid:1 4294967296:1", "feature index 4294967296: 2147483647 is the highest"),
+        ("1 qid:1 4294967296:1", f"feature index 4294967296: {INDEX}"),
         (
             "1 qid:1 99999999999:1",
-            FEATURE,
+            WORDS,
         ),
         (
             f"1 qid:1 {'9' * 5000}:1",
-            FEATURE,
+            WORDS,
         ),
-        ("1 qid:1 2:1 1:1", "feature index 1: indices must ascend"),
-        ("1 qid:1 1:1 1:1", "feature index 1: indices must ascend"),
+        ("1 qid:1 2:1 1:1", f"feature index 1: {INDEX}"),
+        ("1 qid:1 1:1 1:1", f"feature index 1: {INDEX}"),
         (
             "1 qid:1 1:1 2:inf",
-            f"{FEATURE}, got '2:inf'",
+            f"{WORDS} got '2:inf'",
         ),
         (
             "1 qid:1 1:1 2:-Infinity",
-            f"{FEATURE}, got '2:-Infinity'",
+            f"{WORDS} got '2:-Infinity'",
         ),
-        ("1 qid:1 1:1 2:1e999", "feature index 2: its value is not finite in float64"),
+        ("1 qid:1 1:1 2:1e999", "feature index 2: .* be finite in float64"),
     ],
 )
 def test_broken_line(tmp_path, line, message):
@@ -265,7 +267,7 @@ def test_broken_line(tmp_path, line, message):
     path.write_text(f"# head\n\n1 qid:1\n0 qid:1 1:1 2:2\n{line} # docid = x\n1 qid:2 1:1\n")
     with pytest.raises(FileFormatError) as error:
         read_letor(path)
-    assert str(error.value).startswith(f"{path}:5: {message}")
+    assert re.match(f"{path}:5: {message}", str(error.value))
     assert (error.value.file, error.value.line) == (str(path), 5)
 
 
@@ -291,9 +293,7 @@ def test_any_line_is_read_or_explained(line):
 
 
 def test_value_too_large_for_float32():
-    with pytest.raises(
-        FileFormatError, match=":1: feature index 1: its value is not finite in float32"
-    ):
+    with pytest.raises(FileFormatError, match=r":1: feature index 1: .* be finite in float32"):
         read_letor(io.StringIO("1 qid:1 1:1e300"), dtype=np.float32)
 
 
@@ -320,7 +320,7 @@ def test_undecodable_bytes(tmp_path):
 def test_damaged_gzip(tmp_path):
     path = tmp_path / "cut.txt.gz"
     path.write_bytes(gzip.compress(TEXT.encode() * 100)[:-20])
-    with pytest.raises(FileFormatError, match=r"cut\.txt\.gz: the gzip file is damaged or cut"):
+    with pytest.raises(FileFormatError, match=r"cut\.txt\.gz:\d+: the gzip file is damaged or cut"):
         read_letor(path)
 
 

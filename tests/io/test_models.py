@@ -532,7 +532,7 @@ def test_file_that_skops_wrote(tmp_path, model):
 def test_damaged_model(tmp_path):
     booster = node("ObjectNode", BOOSTER, content=mapping(_handle=text("not a booster")))
     crafted(tmp_path / "m", booster)
-    with pytest.raises(FileFormatError, match=r"m: the model cannot be rebuilt \(LightGBMError"):
+    with pytest.raises(FileFormatError, match=r"m: the file .* is damaged, .* \(LightGBMError"):
         load_model(tmp_path / "m")
 
 

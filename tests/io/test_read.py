@@ -144,7 +144,7 @@ BAD_RUNS = [
         5,
         r"document 'b' twice in query '1' \(first in line 3",
     ),
-    ("1 Q0 a 1 2 x\0\n", 1, "zero byte; if the file is UTF-16"),
+    ("1 Q0 a 1 2 x\0\n", 1, "a zero byte or a carriage return; if the file is UTF-16"),
     ("1 Q0 a 1 2 x\n1 Q0 b 1 1 x\n1 Q0 c\0 1 0 x\n1 Q0 d 1 0 x\n", 3, "zero byte"),
     ("qid;docno;score\n1;a;2\n", 1, "1 column where .* names its columns"),
     ("1,a,2\n", 1, "1 column where .* names its columns, such as qid, docno and score or label"),

@@ -109,25 +109,24 @@ def test_nothing_is_unpacked_where_the_sizes_tell(monkeypatch):
         unpacked(data, LIMIT, "m")
 
 
-def test_sizes_that_are_lies(monkeypatch):
+def test_sizes_that_are_lies():
     # It says 10 bytes and holds 2 million: no more than is asked for is unpacked.
     data = bytearray(archive(zeros=bytes(2 * LIMIT)))
     size = (2 * LIMIT).to_bytes(4, "little")
     while (at := data.find(size)) >= 0:
         data[at : at + 4] = (10).to_bytes(4, "little")
-    monkeypatch.setattr(_models, "_READ_BYTES", 1 << 12)
     with pytest.raises(zipfile.BadZipFile, match="CRC"):
         unpacked(bytes(data), LIMIT, "m")
 
 
 def test_entries_that_are_read_again_and_again():
-    nodes = [{"file": "x.npy", "__id__": number} for number in (1, 1, 1, 2)]
+    nodes = [{"__loader__": "x", "file": "x.npy", "__id__": number} for number in (1, 1, 1, 2)]
     schema = json.dumps({"content": nodes})
     data = archive(**{"schema.json": schema, "x.npy": bytes(1000)})
     # What a node holds that was there before is not read again.
     unpacked(data, 2200, "m")
     for number in (3, None):
-        nodes.append({"file": "x.npy", "__id__": number})
+        nodes.append({"__loader__": "x", "file": "x.npy", "__id__": number})
         data = archive(**{"schema.json": json.dumps(nodes), "x.npy": bytes(1000)})
         with pytest.raises(FileFormatError, match="unpacks to more than 2,200 bytes"):
             unpacked(data, 2200, "m")
@@ -196,25 +195,25 @@ def grafted(owner, *, n_features=None, **changes):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    "changes",
     [
-        ({"feature": 4}, "splits by a feature that is none"),
-        ({"feature": -2}, "splits by a feature that is none"),
-        ({"left_child": 10**9}, "its nodes form no tree"),
-        ({"left_child": 0}, "its nodes form no tree"),  # a loop
-        ({"left_child": 2, "right_child": 2}, "its nodes form no tree"),
-        ({"left_child": -5}, "its nodes form no tree"),
-        ({"left_child": -1}, "its nodes form no tree"),  # all others hang in the air
-        ({"node_count": 0}, r"counts 0 nodes and holds \d+"),
-        ({"max_depth": 1}, r"is \d levels deep and says 1"),
+        {"feature": 4},
+        {"feature": -2},
+        {"left_child": 10**9},
+        {"left_child": 0},  # a loop
+        {"left_child": 2, "right_child": 2},
+        {"left_child": -5},
+        {"left_child": -1},  # all others hang in the air
+        {"node_count": 0},
+        {"max_depth": 1},
     ],
 )
-def test_crafted_tree_is_refused(tmp_path, changes, message):
+def test_crafted_tree_is_refused(tmp_path, changes):
     model = grafted(DecisionTreeClassifier(random_state=0).fit(X, y), **changes)
     save_unread(model, tmp_path / "m.skops")
     for trusted in ([], ["sklearn.tree._tree.Tree"]):
         with pytest.raises(
-            FileFormatError, match=f"a tree of DecisionTreeClassifier is damaged: .*{message}"
+            FileFormatError, match="a tree of DecisionTreeClassifier is damaged: its nodes form no"
         ):
             load_model(tmp_path / "m.skops", trusted=trusted)
 
@@ -224,7 +223,7 @@ def test_crafted_tree_is_refused(tmp_path, changes, message):
 def test_trees_of_more_features_than_their_forest_sees_are_refused(tmp_path, model):
     model = grafted(copy.deepcopy(model).fit(X, y), n_features=9)
     save_unread(model, tmp_path / "m.skops")
-    with pytest.raises(FileFormatError, match=r"damaged: it has 9 features where"):
+    with pytest.raises(FileFormatError, match=r"is damaged: .* features that its owner has"):
         load_model(tmp_path / "m.skops")
 
 
@@ -234,7 +233,7 @@ def test_trees_of_more_features_than_their_owner_sees_are_refused(tmp_path, widt
     model = DecisionTreeClassifier(random_state=0).fit(X, y)
     model.n_features_in_ = width
     save_unread(model, tmp_path / "m.skops")
-    with pytest.raises(FileFormatError, match=f"it has 4 features where its owner has {width}"):
+    with pytest.raises(FileFormatError, match=r"is damaged: .* features that its owner has"):
         load_model(tmp_path / "m.skops")
 
 

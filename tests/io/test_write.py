@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiles import times
+from skfilterrank._files import files
 from skfilterrank.io import _write as module
 from skfilterrank.io import (
     read_qrels,
@@ -257,7 +258,8 @@ def test_pieces_make_the_whole(monkeypatch, n_rows):
         whole, pieces = Pieces(), Pieces()
         write(whole)
         with monkeypatch.context() as patch:
-            patch.setattr(module, "_CHUNK_LINES", 7)
+            for of in (module, files):
+                patch.setattr(of, "_CHUNK_LINES", 7)
             write(pieces)
         assert len(whole) <= 1
         assert "".join(pieces) == "".join(whole)

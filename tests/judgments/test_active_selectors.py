@@ -156,7 +156,7 @@ def test_bad_input(selector):
         selector.update(0, 1)
     with pytest.raises(ValueError, match="y_true has 1 NaN, the first at row 1"):
         selector.simulate([1, NAN, 0])
-    with pytest.raises(ValueError, match="expected 3, got 2"):
+    with pytest.raises(ValueError, match="y_true has 2 labels but X has 3 rows"):
         selector.simulate([1, 0])
     with pytest.raises(ValueError, match="prior must be finite and at least 0"):
         selector.fit(table, prior=[1, -1, 0])

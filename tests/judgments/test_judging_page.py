@@ -97,6 +97,7 @@ def test_a_thousand_passages_take_less_than_5_mb(tmp_path):
 
 
 def test_without_jinja2(tmp_path, monkeypatch):
+    monkeypatch.delitem(sys.modules, "skfilterrank._files.pages", raising=False)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingPackageError, match=r"pip install 'skfilterrank\[report\]'"):
         write_judging_tasks(tmp_path / "page.html", POOL, TEXTS)

@@ -64,7 +64,10 @@ def test_without_texts_queries_are_their_ids(tmp_path):
         ({"tool": "excel"}, "tool must be one of 'page', 'label-studio'"),
         ({"tool": "doccano", "assessor_name": "anna"}, "assessor_name is for tool='page' alone"),
         ({"tool": "argilla", "machine_labels": POOL}, "machine_labels is for tool='page' alone"),
-        ({"machine_labels": POOL}, "machine_labels must be a DataFrame with columns"),
+        (
+            {"machine_labels": POOL},
+            "machine_labels must be .* with 'qid', 'docno', 'label', got",
+        ),
         ({"tool": "quepid", "grades": [0, 0.5]}, "grades must be whole numbers for Quepid"),
         ({"tool": "quepid", "queries": {"1": "a", "2": "a"}}, "queries '1' and '2' have one text"),
         ({"tool": "label-studio", "path": "t.xml"}, "path ends in .xml"),

@@ -529,7 +529,7 @@ def test_query_in_queries_without_a_model(poor):
 class Longest(QuerySelector):
     """The longest texts first."""
 
-    def _prepare(self, X, index):
+    def _prepare(self, X, y, index):
         return np.array([len(text) for text in X])
 
     def _rank_query(self, X, prior, random_state):

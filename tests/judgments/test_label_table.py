@@ -146,10 +146,13 @@ def test_minus_one_is_not_missing(T):
         (lambda T: T.assign(label=np.inf), "infinite label in row 0"),
         (lambda T: T.assign(text=1.5), "column 'text' of X must hold texts, got 1.5"),
         (lambda T: T.assign(imputed=False), "X has a column 'imputed' already"),
-        (lambda T: T.assign(qid=[None, *T["qid"][1:]]), "X has no query in row 0"),
+        (
+            lambda T: T.assign(qid=[None, *T["qid"][1:]]),
+            "X, column 'qid', has 1 missing .*, the first at row 0",
+        ),
         (
             lambda T: pd.concat([T, T.iloc[[3]]]),
-            r"document '\w+' twice in query '\w+' \(again in row 48",
+            r"document '\w+' twice in query '\w+', again in row 48",
         ),
         (lambda T: pd.concat([T, T["text"]], axis=1), "X has several columns 'text'"),
     ],

@@ -249,8 +249,8 @@ def test_without_the_oracle_labels_do_not_matter():
     ("y", "message"),
     [
         (None, "y is missing: with oracle=True"),
-        ([1, 0], "y has 2 entries but X has 3 rows"),
-        ([1, np.nan, np.nan], "y holds 2 NaN, the first at row 1: oracle=True needs"),
+        ([1, 0], "y has 2 labels but X has 3 rows"),
+        ([1, np.nan, np.nan], "y has 2 NaN, the first at row 1: the true label of every"),
     ],
 )
 def test_the_oracle_needs_the_truth(y, message):

@@ -32,7 +32,7 @@ class LongestFirst(QuerySelector):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _prepare(self, X, index):
+    def _prepare(self, X, y, index):
         return np.array([len(text) for text in check_texts(X)])
 
     def _rank_query(self, X, prior, random_state):
@@ -307,7 +307,7 @@ def test_a_document_twice_in_a_query(selector):
     index = pd.MultiIndex.from_arrays([TOPICS, list("abcdefgdci")], names=["qid", "docno"])
     series = pd.Series(TEXTS, index=index)
     # Row 8 is document c of query t2 again, as is row 2.
-    with pytest.raises(ValueError, match=r"X holds document 'c' twice in query 't2' \(1 row"):
+    with pytest.raises(ValueError, match=r"X holds document 'c' twice in query 't2', again in row"):
         clone(selector).fit(series, prior=PRIOR)
     with pytest.raises(ValueError, match="prior holds document 'c' twice in query 't2'"):
         clone(selector).fit(TEXTS, prior=pd.Series(PRIOR, index=index))

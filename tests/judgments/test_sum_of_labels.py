@@ -15,6 +15,7 @@ from skfilterrank.judgments._sum_of_labels import SumOfLabels
 from skfilterrank.metrics import evaluate_runs
 
 LINEAR = ["dcg@5", "dcg", "precision@5", "rbp", "precision(rel=2)@5", "dcg(gains=exp2)"]
+LINEAR += ["forbidden@5", "forbidden"]
 QUADRATIC = ["sp", "sp@10"]
 RATIOS = ["ndcg@5", "ndcg", "ndcg_f@5", "ndcg_0@5", "ndcg_min@5", "ap", "ap@10", "recall@10"]
 RATIOS += ["ap(rel=2)", "ndcg(gains=exp2)@5"]
@@ -95,7 +96,7 @@ def test_each_pair_is_among_the_pairs_of_both(parts, name):
     rows = np.arange(len(pool))[::2]
     # Of documents that stand for one or for two, others by others.
     probability = np.where(rows % 4 == 0, 1.0, 0.5)
-    pairs, effect = expansion.pairs(rows, codes[rows], probability)
+    pairs, effect = expansion.pairs(rows, codes[rows], 1 / probability)
     sums = np.zeros(pairs.T.shape)
     np.add.at(sums, pool.codes[rows], effect / probability[:, None])
     np.testing.assert_allclose(sums.T, 2 * pairs, atol=1e-12)
@@ -130,9 +131,9 @@ def test_how_a_scale_goes_with_the_number_of_labels(
     monkeypatch.setattr(form, "scale", lambda counts: (scale(counts[:, 1]), 0.0 * counts[:, 1]))
     counts = np.zeros((3, len(pool.queries), len(grades)))
     counts[:, :, 1] = np.array(numbers)[:, None]
-    found = form._scales(SimpleNamespace(counts=counts, expected=counts))
-    np.testing.assert_allclose(found.slope[:, 1], slope)
-    np.testing.assert_allclose(found.curvature, bend, atol=1e-12)
+    _, slopes, _, _, (bends, _) = form._scales(SimpleNamespace(counts=counts, expected=counts))
+    np.testing.assert_allclose(slopes[:, 1], slope)
+    np.testing.assert_allclose(bends, bend, atol=1e-12)
 
 
 @pytest.fixture(scope="module")
@@ -228,6 +229,26 @@ def test_what_a_label_changes_is_what_knowing_it_changes(parts, name, tolerance)
             np.testing.assert_allclose(found, expected, atol=tolerance)
             largest = max(largest, np.abs(found).max())
     assert largest > 0.1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["sp", "recall@10"])
+def test_a_known_label_changes_what_is_expected_without_it(parts, name, monkeypatch):
+    """Exact where scales are straight."""
+    _, _, pool, _, codes = parts
+    form = SumOfLabels(parse_measure(name), pool, np.arange(4.0))
+    if name != "sp":
+        monkeypatch.setattr(
+            form, "scale", lambda n: (1 + 0.1 * n[:, 2] - 0.2 * n[:, 3], 0.0 * n[:, 0])
+        )
+    prediction = Prediction.sure(pool, uncertain(pool, 4))
+    rows = np.arange(0, len(pool), 3)
+    known = form.expand(prediction, rows, codes[rows])
+    for place in range(0, len(rows), 5):
+        others, mine = np.delete(rows, place), rows[[place]]
+        without = form.expand(prediction, others, codes[others])
+        expected = (known.base - without.base)[:, pool.codes[mine[0]]]
+        np.testing.assert_allclose(known.changes(mine, codes[mine])[0], expected, atol=1e-9)
 
 
 @pytest.mark.parametrize(("name", "tolerance"), [("ap", 0.1), ("recall@10", 0.05)])

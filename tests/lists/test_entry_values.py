@@ -213,6 +213,7 @@ def test_every_measure_with_a_cap_and_along_a_path(cutoff, y_true):
             np.testing.assert_allclose(along.at(level), expected, 1e-9, 1e-12, err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keys", [None, KEYS, "ranked"])
 @pytest.mark.parametrize("measure", ["ndcg_f@3", "ap", "forbidden@2", "f", "rr"])
 @pytest.mark.parametrize("weights", [None, [1, 0.5, 0, 1, 0.25]])

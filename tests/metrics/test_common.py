@@ -8,12 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from measure_checks import CHECKS
 from measure_table import MEASURES
 from reference import LISTS, NONNEGATIVE, PLAIN, expected_failures, gains_for, written
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_run, write_run
-from skfilterrank.metrics import get_measure_names
+from skfilterrank.metrics import get_measure, get_measure_names
 from skfilterrank.testing import check_measure
+from skfilterrank.testing._measure_checks import LABELS, RandomRows
 
 # Every measure is given gains below 0 here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
@@ -38,6 +40,17 @@ def test_checks(name):
     else:
         text = written(name)
         check_measure(text, expected_failed_checks=expected_failures(text))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ALL)
+def test_facts_that_the_library_keeps(name):
+    text = written(name)
+    labels = [0, 1, 2, 3, np.nan] if name in NONNEGATIVE else LABELS
+    for seed in (0, 3):
+        for check in CHECKS:
+            if check.__name__ not in expected_failures(text):
+                check(get_measure(text), RandomRows.random(seed, labels))
 
 
 def test_value_ranges():

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from measure_checks import CHECKS
 from measure_table import MEASURES
 from profiles import CHARACTERS, times
 from reference import NONNEGATIVE, expected_failures, written
@@ -71,7 +72,7 @@ def test_order_of_rows_names_of_queries_and_scale_of_scores(name, rows, data):
 
 # Scores that the scales and types of the checks keep apart.
 @pytest.mark.slow
-@pytest.mark.parametrize("check", OF_ROWS, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("check", [*OF_ROWS, *CHECKS], ids=lambda check: check.__name__)
 @times(1 / 3)
 @given(name=st.sampled_from(ALL), rows=judged_rows(st.sampled_from([NO, -1.0, 0.0, 0.5, 3.0])))
 def test_checks(check, name, rows):

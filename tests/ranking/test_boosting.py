@@ -9,7 +9,7 @@ from skfilterrank.ranking import (
     AdaRankRanker,
     CoordinateAscentRanker,
     RankBoostRanker,
-    _boosting,
+    _feature_ranker,
 )
 
 
@@ -105,7 +105,7 @@ def test_rounds_stop_by_the_mean_of_the_sets(patience, n_best, n_rounds, monkeyp
     # The means are 0.15, 0.3, 0.4, 0.3, 0.4: the first of the best is round 3.
     held_out = [Curve(0.1, 0.5, 0.2, 0.3, 0.5), Curve(0.2, 0.1, 0.6, 0.3, 0.3)]
     learner = Counter()
-    monkeypatch.setattr(_boosting, "HeldOutCurve", lambda rows, parsed: rows)
+    monkeypatch.setattr(_feature_ranker, "HeldOutCurve", lambda rows, parsed: rows)
     ranker = AdaRankRanker(n_estimators=5, early_stopping_rounds=patience)
     found = ranker._run_rounds(learner, held_out, parse_measure("ap"))
     assert (found, learner.n_rounds) == (n_best, n_rounds)

@@ -15,7 +15,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import read_letor
 from skfilterrank.metrics import ndcg_f_score, ndcg_score
 from skfilterrank.ranking import LambdaRankRanker
-from skfilterrank.ranking._lambdarank_objective import LambdaObjective
+from skfilterrank.ranking._lambdarank import LambdaObjective
 
 # --- the gradient ------------------------------------------------------------------------------
 

@@ -9,8 +9,8 @@ from scipy.special import expit
 
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.ranking import LambdaRankRanker
-from skfilterrank.ranking import _lambdarank_objective as objective
-from skfilterrank.ranking._lambdarank_objective import LambdaObjective, row_keys
+from skfilterrank.ranking import _lambdarank as objective
+from skfilterrank.ranking._lambdarank import LambdaObjective, row_keys
 
 # --- the gradient ------------------------------------------------------------------------------
 

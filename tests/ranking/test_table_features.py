@@ -11,8 +11,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from skfilterrank.ranking import make_text_features
-from skfilterrank.ranking._table_features import ColumnsEqual, ListFeatures, NumericColumns
-from skfilterrank.ranking._text_features import TextVectors
+from skfilterrank.ranking._text_features import (
+    ColumnsEqual,
+    ListFeatures,
+    NumericColumns,
+    TextVectors,
+)
 
 RECIPE = {
     "document": "answer",

@@ -47,8 +47,14 @@ from skfilterrank.ranking import (
     RankFusion,
 )
 from skfilterrank.ranking._shared_features import SharedFeatures
-from skfilterrank.ranking._table_features import ColumnsEqual, ListFeatures, NumericColumns
-from skfilterrank.ranking._text_features import TextSimilarity, TextStatistics, TextVectors
+from skfilterrank.ranking._text_features import (
+    ColumnsEqual,
+    ListFeatures,
+    NumericColumns,
+    TextSimilarity,
+    TextStatistics,
+    TextVectors,
+)
 from skfilterrank.thresholds import (
     AutoThreshold,
     BaseThreshold,

@@ -136,7 +136,7 @@ CALLS = {
     "metaevaluation.stability_curve": {"scores": VALUES, "n_resamples": 10},
     "comparison.swap_rate": {"first": {"a": 1, "b": 2}, "second": ["b", "a"]},
     "comparison.tau_ap": {"truth": {"a": 1, "b": 2}, "predicted": ["b", "a"]},
-    "comparison.topic_set_size": {"scores": VALUES, "difference": 0.1, **_FEW},
+    "comparison.topic_set_size": {"scores": VALUES, "difference": 0.1},
     "judgments.draw_sample": {
         "runs": RUNS,
         "machine_qrels": QRELS,

@@ -50,6 +50,7 @@ def of_labels_alone(estimator, X, y, groups):
     return {"mean": y.mean()}
 
 
+@pytest.mark.slow
 def test_sound_values_pass_in_any_form():
     def in_all_forms(estimator, X, y, groups):
         scores = out_of_fold(estimator, X, y, groups)
@@ -125,10 +126,10 @@ def held_out_rows(groups):
 
 
 def as_series(values):
-    """Of every other query, with the numbers of the rows, in another order."""
+    """With the numbers of the rows, in another order."""
 
     def held_out(estimator, X, y, groups):
-        rows = held_out_rows(groups)[::-1]
+        rows = np.argsort(groups % 2, kind="stable")[::-1]
         return pd.Series(values(estimator, X, y, groups)[rows], index=rows)
 
     return held_out

@@ -132,6 +132,7 @@ def test_one_query_gives_no_warning_of_numpy():
     assert cut.chosen_name_ in cut.candidates_.index
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error")
 def test_no_warning_that_hiding_does_not_pay_where_nothing_is_hidden():
     rng, groups = np.random.RandomState(1), np.repeat(np.arange(12), 4)

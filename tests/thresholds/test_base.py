@@ -396,6 +396,7 @@ def test_whole_numbers_that_float64_takes_for_equal_are_refused():
 class TestClusters:
     """Lists of one cluster are never on both sides of a split."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("name", ["tuned", "per_query", "expected", "first_k", "all"])
     def test_levels_and_keys_are_tried_on_other_clusters(self, few, name):
         """What is learned is recorded: no fold has seen the clusters that it is tried on."""

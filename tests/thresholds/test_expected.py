@@ -61,7 +61,7 @@ class TestNdcgF:
     def of_probabilities(gains, k=None):
         """A cut to which scores are the probability of the higher of two gains."""
         cut = ExpectedThreshold(named(k))
-        cut._learned_for = cut._parsed()
+        cut.measure_ = cut._parsed().text
         cut.gains_ = np.array(gains, dtype=float)
         cut.curves_ = [(np.array([0.0, 1.0]), np.array([0.0, 1.0]))]
         cut.correlation_ = 0.0

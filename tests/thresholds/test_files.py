@@ -151,7 +151,7 @@ def test_a_changed_file_is_refused(data, tmp_path):
     ("content", "message"),
     [
         ({"format": "skfilterrank filter 3"}, r"'skfilterrank filter 3', where .* is read\. "
-         r"Fit the threshold again, and save it"),
+         r"Write it again"),
         ({"format": "skfilterrank threshold 9"}, "where 'skfilterrank threshold 1' is read"),
         ({"format": "skfilterrank monitor 4"}, "is 'skfilterrank monitor 4', where 'skf"),
         ([], "its format is"),

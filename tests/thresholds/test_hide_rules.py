@@ -87,6 +87,7 @@ def test_paths_go_from_nothing_to_everything(rule, most):
     assert (np.bincount(g, everything) == expected).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [None, 5])
 @pytest.mark.parametrize("rule", RULES)
 def test_values_along_a_path_are_those_of_the_measures(rule, most):

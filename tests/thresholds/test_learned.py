@@ -219,6 +219,7 @@ def test_robust04(data_dir):
     assert f_score(labels, cut.predict(new, groups=queries), groups=queries) > 0.795
 
 
+@pytest.mark.slow
 def test_whole_scores_are_those_as_floats():
     _, y, groups, scores = make_rank_and_filter(40, random_state=0)
     scores = np.round(100 * scores)

@@ -4,9 +4,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank.thresholds._list_features import list_features
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank.thresholds._list_learner import FEATURES, feature_matrix
 
 INF = np.inf
+
+
+def list_features(scores, groups):
+    """Return the features by their names."""
+    index = GroupIndex.from_groups(groups)
+    return pd.DataFrame(feature_matrix(np.array(scores, dtype=float), index), columns=FEATURES)
 
 
 def test_by_hand():
@@ -72,35 +79,3 @@ def test_lists_do_not_depend_on_each_other_nor_on_the_order_of_rows():
     np.testing.assert_array_equal(list_features(scores[order], groups=groups[order]), found[order])
     own = groups == 4
     np.testing.assert_array_equal(list_features(scores[own], groups=groups[own]), found[own])
-
-
-def test_own_columns_and_index():
-    index = pd.MultiIndex.from_tuples([("a", 0), ("a", 1)], names=["qid", "docno"])
-    scores = pd.Series([1.0, 2.0], index=index)
-    own = pd.DataFrame({"length": [10, 20]})
-    found = list_features(scores, columns=own)
-    assert found.index.equals(index)
-    assert found["length"].tolist() == [10, 20]
-    assert found.shape == (2, 19)
-    assert "column_0" in list_features(scores, columns=[[1], [2]])
-
-
-@pytest.mark.parametrize(
-    ("scores", "more", "message"),
-    [
-        ([1.0, np.nan], {}, "scores holds 1 NaN"),
-        ([1.0, INF], {}, r"scores holds 1 \+inf"),
-        ([], {}, "scores is empty"),
-        ([1.0, 2.0], {"columns": [[1], [2], [3]]}, "columns has shape"),
-        ([1.0, 2.0], {"columns": [["x"], ["y"]]}, "columns must hold numbers"),
-        ([1.0, 2.0], {"columns": pd.DataFrame({"z": [1, 2]})}, "'z' twice"),
-    ],
-)
-def test_bad_input(scores, more, message):
-    with pytest.raises(ValueError, match=message):
-        list_features(scores, groups=["a"] * len(scores), **more)
-
-
-def test_queries_are_needed():
-    with pytest.raises(ValueError, match="groups is missing"):
-        list_features([1.0, 2.0])

@@ -18,7 +18,6 @@ from skfilterrank.thresholds._machine_labels import (
     planned_power,
     power_of_people,
 )
-from skfilterrank.thresholds._risk_steps import Steps
 
 RISK = {"any_forbidden@3": 0.2}
 
@@ -91,20 +90,25 @@ def test_machine_takes_part_where_it_adds_power():
     assert power_of_people(200, 0.1, 0.9, 0.06) == pytest.approx(0.778, abs=0.001)
 
 
-def test_counts_along_the_walk_are_those_at_each_threshold():
+def test_queries_are_counted_from_the_threshold_on_at_which_they_lose():
     rng = np.random.default_rng(0)
-
-    def steps(n, n_steps):
-        scores = np.sort(rng.integers(0, 30, n_steps))[::-1] / 10
-        queries, losses = rng.integers(0, n, n_steps), rng.integers(0, 2, n_steps).astype(float)
-        start = rng.integers(0, 2, n).astype(float)
-        return Steps(start, scores, queries, losses, np.arange(n), False, True)
-
-    pool = LossPool(steps(10, 60), steps(40, 300), rng.permutation(40)[:10])
-    scores, counts = pool._counts()
-    assert scores[0] == np.inf
-    for place, score in enumerate(scores):
-        assert tuple(each[place] for each in counts) == pool.at(score)
+    machine = np.where(rng.uniform(size=40) < 0.3, -np.inf, rng.integers(0, 9, 40) / 10)
+    people = np.where(rng.uniform(size=10) < 0.3, -np.inf, rng.integers(0, 9, 10) / 10)
+    of_people = rng.permutation(40)[:10]
+    thresholds = np.array([np.inf, 0.85, 0.8, 0.4, 0.1, 0.0, -1.0, -np.inf])
+    found = LossPool(people, machine, of_people).at(thresholds)
+    for place, threshold in enumerate(thresholds):
+        loses, is_flagged = (
+            [first > -np.inf and first >= threshold for first in each] for each in (people, machine)
+        )
+        flags = [is_flagged[query] for query in of_people]
+        by_hand = (
+            sum(flags),
+            sum(lost and flag for lost, flag in zip(loses, flags)),
+            sum(lost and not flag for lost, flag in zip(loses, flags)),
+            sum(is_flagged),
+        )
+        assert tuple(each[place] for each in found) == by_hand
 
 
 @pytest.mark.nightly

@@ -23,7 +23,7 @@ from skfilterrank.thresholds._risks import (
     answers_needed,
     read_promises,
 )
-from skfilterrank.thresholds._units import Start, Units, start_at
+from skfilterrank.thresholds._units import Units, last_of_start, start_at
 
 pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")
 RISKS = ("any_forbidden", "forbidden", "false_reject_rate")
@@ -124,13 +124,13 @@ class TestBounds:
 
     @pytest.mark.parametrize(("n_units", "n_first"), [(100, 11), (1000, 45), (60, 59)])
     def test_a_fixed_threshold_lies_between_the_ends_of_a_start(self, n_units, n_first):
-        start = Start.of(n_units, n_first, 0.02)
+        n_last = last_of_start(n_units, n_first, 0.02)
         # For some share of answers both ends err with at most half of the probability.
         shares = np.linspace(0, 1, 20001)
         too_low = binom.cdf(n_first - 1, n_units, shares)
-        too_high = binom.sf(start.n_last - 1, n_units, shares)
+        too_high = binom.sf(n_last - 1, n_units, shares)
         assert np.any((too_low <= 0.01) & (too_high <= 0.01))
-        nearer = binom.sf(start.n_last - 2, n_units, shares)
+        nearer = binom.sf(n_last - 2, n_units, shares)
         assert not np.any((too_low <= 0.01 - 1e-4) & (nearer <= 0.01 - 1e-4))
 
 
@@ -148,14 +148,14 @@ class TestAnswered:
         best = np.sort([scores[groups == q].max() for q in np.unique(groups)])[::-1]
         alpha = 0.1 * 0.9
         least = next(n for n in range(1, 500) if 0.8**n <= alpha)
-        start = Start.of(500, max(least, min(2 * least, 500 // 8)), 0.1 * 0.1)
-        assert promise.upper == best[start.n_last - 1]
+        n_first = max(least, min(2 * least, 500 // 8))
+        assert promise.upper == best[last_of_start(500, n_first, 0.1 * 0.1) - 1]
         fails_at = []
         for query in np.unique(groups):
             own = np.flatnonzero(groups == query)
             first = own[np.argsort(-scores[own])][:3]
             fails_at.append(scores[first][y[first] < 0].max(initial=-np.inf))
-        for threshold in np.unique(scores[scores <= best[start.n_first - 1]])[::-1]:
+        for threshold in np.unique(scores[scores <= best[n_first - 1]])[::-1]:
             n_bad, n_answered = np.sum(fails_at >= threshold), np.sum(best >= threshold)
             if binom.cdf(n_bad, n_answered, 0.2) > alpha:
                 assert promise.lower == threshold
@@ -360,6 +360,7 @@ class TestShareAnswered:
 class TestAbstention:
     """A promise where queries may be left unanswered by the confidence in their list."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("abstain", ["best_score", "score_regression"])
     @pytest.mark.parametrize("among", ["all", "answered"])
     def test_the_rule_is_learned_apart_from_the_tested_queries(self, many, abstain, among):

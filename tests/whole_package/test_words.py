@@ -1,6 +1,7 @@
 """Docstrings, comments and messages begin plainly; names of classes are unique."""
 
 import ast
+import functools
 import importlib.util
 import io
 import re
@@ -20,6 +21,7 @@ FILES = {str(path.relative_to(ROOT)): path for path in sorted(ROOT.rglob("*.py")
 DEFINITIONS = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
+@functools.cache
 def tree(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
