@@ -37,7 +37,7 @@ CHARTS = [
             (
                 "Are relevance and harm two properties, as with spam?",
                 "Two models",
-                "filter_estimator= hides",
+                "with filter_estimator=",
             ),
             ("Are labels good or bad, and nothing between?", "A classifier", 'target "binary"'),
             (
@@ -61,7 +61,7 @@ CHARTS = [
             (
                 "Must a risk be certified?",
                 "CertifiedThreshold",
-                "by language: SegmentedThreshold",
+                "SegmentedThreshold for each language",
             ),
             (
                 "Are new lists longer or shorter than the judged ones?",
