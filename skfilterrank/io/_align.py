@@ -462,13 +462,7 @@ class QrelsIndex:
             # The first document, and the first that the judgments hold of its query.
             (own,) = docnos.take([0]).tolist()
             (theirs,) = self._docnos.take([np.searchsorted(self._codes, codes[0])]).tolist()
-            warn_user(
-                f"none of the {counted(aligned.n_retrieved, 'document')} that "
-                f"{_name_of(aligned.name)} retrieves is judged: of query "
-                f"{brief(self.queries[codes[0]])} it holds {brief(own)}, and the judgments hold "
-                f"{brief(theirs)}. Where ids differ in form, bring them to one.",
-                DataWarning,
-            )
+            self._warn_of_other_documents(aligned, self.queries[codes[0]], own, theirs)
         return aligned
 
     def _looks_swapped(self, run, scores):
@@ -478,6 +472,16 @@ class QrelsIndex:
             bool((pairs["label"] % 1 != 0).any() and not pairs.duplicated().any())
             and bool((np.abs(scores) <= _LARGEST_GRADE).all())
             and all(isinstance(each, Integral) for rows in run.values() for each in rows.values())
+        )
+
+    def _warn_of_other_documents(self, aligned, query, own, theirs):
+        """Warn that no retrieved document is judged, with an example of both kinds of ids."""
+        warn_user(
+            f"none of the {counted(aligned.n_retrieved, 'document')} that "
+            f"{_name_of(aligned.name)} retrieves is "
+            f"judged: of query {brief(query)} it holds {brief(own)}, and the judgments hold "
+            f"{brief(theirs)}. Where ids differ in form, bring them to one.",
+            DataWarning,
         )
 
     def _lay_out(self, codes, scores, docnos, in_run, *, keep_missing, **counts):

@@ -21,8 +21,8 @@ from skfilterrank._lists.checks import (
     as_number_array,
     as_numbers,
     check_scores,
+    is_finite_number,
 )
-from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.words import PEOPLE, PREDICTED, warn_user
 from skfilterrank.exceptions import (
     DataWarning,
@@ -43,11 +43,21 @@ def gains_of_texts(content, gains: dict) -> np.ndarray:
     """Read labels, texts or numbers, as their gains; the labels "1" and 1.0 are one."""
     if not isinstance(gains, dict) or not gains:
         raise InputError(f"gains must be a dict {{label: gain}} or None, got {brief(gains)}.")
+    for label, gain in gains.items():
+        if not is_finite_number(gain) and not (isinstance(gain, float) and np.isnan(gain)):
+            raise InputError(
+                f"the gain of the label {brief(label)} must be a finite number, or NaN for "
+                f"unjudged, got {brief(gain)}."
+            )
     codes, labels = content.words("label")
-    keys = np.array([*map(_key, labels), None], dtype=object)
     known = {_key(label): gain for label, gain in gains.items()}
+    if lacking := [label for label in labels if _key(label) not in known]:
+        raise InputError(
+            f"gains has no gain for labels of {content.name}: {brief_list(lacking)}. Add the gain "
+            "of each."
+        )
     # The last one serves code -1, of a label that is missing.
-    return as_gains(keys, known, name=f"the column of labels of {content.name}")[codes]
+    return np.array([*(float(known[_key(label)]) for label in labels), np.nan])[codes]
 
 
 def _key(label):
@@ -315,7 +325,7 @@ def _hidden(table, scores) -> np.ndarray:
         truths = [_TRUTHS.get(str(value).lower()) for value in distinct]
         if None in truths:
             row = int(np.argmax(codes == truths.index(None)))
-            what = f"{brief(column.iloc[row])} in column {brief(column.name)}"
+            what = f"{brief(distinct.tolist()[truths.index(None)])} in column {brief(column.name)}"
             rest = ", which says by True or False whether a document is shown; rename the column if"
             table.fail(row, what, f"{rest} it says something else.")
         return ~np.array(truths, dtype=bool)[codes]

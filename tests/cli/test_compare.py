@@ -421,7 +421,7 @@ def test_values_measured_before(run, compare, files):
         assert only == "".join(x for x in out.splitlines(keepends=True) if "lexirecall" not in x)
     code, out, err = run("compare", "--scores", "values", "-m", "ap")
     assert (code, out) == (2, "")
-    assert "there are no values of 'ap': there are those of rr, lexirecall" in err
+    assert "there are no values of 'ap': there are those of 'rr', 'lexirecall'" in err
 
 
 def test_values_of_several_files(run, files):

@@ -219,7 +219,10 @@ def test_labels_of_machines_in_the_judgments_are_told(run, runs):
 
 def test_the_commands_of_the_page(run, runs, assessor, monkeypatch):
     blocks = re.findall(r"```(sh|text)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    # The page opens with what is explained below.
+    opening, *blocks = blocks
     assert [kind for kind, _ in blocks] == ["sh", "sh", "text", "sh", "text"]
+    assert [line.split()[1] for line in opening[1].splitlines()] == ["judge", "evaluate"]
     printed = None
     for kind, text in blocks:
         if kind == "text":
