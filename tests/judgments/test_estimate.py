@@ -10,6 +10,7 @@ from scipy.stats import t
 from label_samples import collection, elimination_design, with_labels
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.judgments import RankedPool, draw_sample, estimate
+from skfilterrank.judgments._label_model import LabelModel
 from skfilterrank.judgments._sample import draw_by_folds
 from skfilterrank.metrics import evaluate_runs
 
@@ -224,6 +225,24 @@ def test_a_machine_may_leave_documents_out(data, sample):
     assert (np.abs(found["value"] - true) < 4 * found["standard_error"]).all()
     with pytest.raises(InputError, match=r"documents outside the pool"):
         estimate(sample, runs, "dcg@10", machine_qrels=some)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("measure", "power"), [("dcg@10", -0.5), ("ndcg@10", -1.0)])
+def test_predictions_of_a_ratio_are_right_on_average_over_all(data, measure, power, monkeypatch):
+    """Their weights are those of the design; a sum needs the narrowest interval alone."""
+    people, machine, runs = data
+    drawn = draw_sample(machine, runs, measure, n_total=60, random_state=0)
+    predict, found = LabelModel.predict, []
+
+    def spy(model, rows, codes, n_grades, known, weights):
+        found.append(weights)
+        return predict(model, rows, codes, n_grades, known, weights)
+
+    monkeypatch.setattr(LabelModel, "predict", spy)
+    estimate(with_labels(drawn, people), runs, measure, machine_qrels=machine)
+    expected = drawn["inclusion_probability"].to_numpy() ** power
+    np.testing.assert_allclose(np.sort(found[0]), np.sort(expected))
 
 
 def test_a_run_from_elsewhere(data, sample):

@@ -57,6 +57,17 @@ def test_inclusion_probabilities_are_those_of_the_draws(data):
     assert shares[:, 1].sum() == pytest.approx(14)
 
 
+@pytest.mark.parametrize("measure", ["ndcg@10", "ap"])
+def test_a_ratio_needs_what_it_divides_by_for_differences_too(data, measure):
+    differences, values = (
+        _sizes(data[3], parse_measures([measure]), None, aim, None)
+        for aim in ("differences", "values")
+    )
+    np.testing.assert_array_equal(differences, values)
+    # No document is hardly ever drawn.
+    assert values.min() > 0.2 * values.mean()
+
+
 def test_uniform_samples_are_uniform_and_others_are_not(data):
     pool = data[3]
     uniform = draw_sample(None, pool, "dcg@10", n_total=0.25, aim="uniform", random_state=0)
