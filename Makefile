@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Tests start many processes, of which each would compile the package anew.
 export PYTHONDONTWRITEBYTECODE :=
+# Processes run side by side, and threads that wait for each other take processor time.
+export OMP_NUM_THREADS ?= 1
 
 # Extras of the package that each group of pyproject.toml is installed with.
 EXTRAS_test := all
@@ -79,7 +81,7 @@ docs: $(VENV)/installed-dev
 
 # For a release: five ratios, against the committed ones.
 bench-quick: $(VENV)/installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/quick.py
+	$(BIN)/python benchmarks/quick.py
 
 # Wheel and sdist, and the demo from the wheel where there is nothing but what it depends on.
 dist: $(VENV)/installed-dev
@@ -91,9 +93,7 @@ dist: $(VENV)/installed-dev
 	.venv-wheel/bin/python -m pip check
 	cd dist && ../.venv-wheel/bin/skfilterrank demo --n-queries 200
 
-# Anew each time (-E): the index of words of pages that did not change would be lost. Two examples
-# run at a time, one thread each: threads that wait for each other spin.
-site: export OMP_NUM_THREADS := 1
+# Anew each time (-E): the index of words of pages that did not change would be lost.
 site: $(VENV)/installed-site
 	$(BIN)/python -m sphinx -E -b html -W --keep-going -q -j 2 docs docs/_build/html
 
