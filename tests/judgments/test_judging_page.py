@@ -319,7 +319,7 @@ class TestBrowser:
         folder = data_set("trec-dl2019-llm")
         texts = pd.read_json(folder / "docs.jsonl.gz", lines=True, dtype=str)
         texts = texts.set_index("docno")["text"]
-        queries = pd.read_json(folder / "queries.jsonl", lines=True, dtype=str)
+        queries = pd.read_json(folder / "topics.jsonl", lines=True, dtype=str)
         queries = queries.set_index("qid")["query"]
         qrels = read_qrels(folder / "qrels.txt.gz")
         qrels = qrels[qrels["docno"].isin(texts.index)].groupby("qid", sort=False).head(4).head(12)
