@@ -1,21 +1,25 @@
 """Values of a measure for slices of the queries, compared with the other queries."""
 
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 import pandas as pd
+from scipy.special import stdtr
 
-from skfilterrank._lists.checks import check_count, check_share
+from skfilterrank._lists.checks import check_choice, check_count, check_share
 from skfilterrank._lists.groupings import Slices, read_slices
 from skfilterrank._lists.p_values import adjust_p_values, check_correction
 from skfilterrank._lists.resamples import seeds_of
 from skfilterrank._lists.results import Result, counted, interval_text
-from skfilterrank._lists.system_pairs import BLOCK_BYTES
-from skfilterrank._lists.ties import ROUNDING_OF_MEANS, merge_values
+from skfilterrank._lists.system_pairs import BLOCK_BYTES, ratio
+from skfilterrank._lists.ties import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES, merge_values
 from skfilterrank._lists.words import CORRECTION_NAMES
 from skfilterrank.comparison._compare_systems import range_of
 from skfilterrank.comparison._system_scores import SystemScores
 from skfilterrank.comparison._system_tests import t_interval
+
+_TESTS = {"randomization": "randomization test", "t": "Welch's t test"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,6 +29,7 @@ class SliceComparison(Result):
     slices: pd.DataFrame
     measure: str
     n_queries: int
+    test: str
     correction: str | None
     alpha: float
 
@@ -49,7 +54,7 @@ class SliceComparison(Result):
         n_tests = int(self.slices["p_value"].notna().sum())
         return (
             f"{self.measure} by slices of {counted(self.n_queries, 'query', 'queries')}: "
-            f"randomization test against the other queries, {correction}\n"
+            f"{_TESTS[self.test]} against the other queries, {correction}\n"
             f"{np.count_nonzero(self.significant())} of {counted(n_tests, 'slice')} significantly "
             f"different at {self.alpha:g}"
         )
@@ -69,6 +74,7 @@ def compare_slices(
     slices: Slices,
     *,
     measure: str | None = None,
+    test: str = "randomization",
     correction: str | None = "holm",
     alpha: float = 0.05,
     missing: str | float = "raise",
@@ -90,6 +96,8 @@ def compare_slices(
         :func:`pandas.qcut`.
     measure : str or None, default=None
         Which measure, where `scores` has several.
+    test : {"randomization", "t"}, default="randomization"
+        How the queries of a slice are tested against all others, see Notes.
     correction : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
         Correction of the p values for the number of slices and systems, see
         :func:`compare_systems`.
@@ -118,6 +126,8 @@ def compare_slices(
             Name of the measure.
         n_queries : int
             Number of all queries.
+        test : str
+            The test.
         correction : str or None
             Correction of the p values.
         alpha : float
@@ -139,9 +149,12 @@ def compare_slices(
     A slice is part of the whole, so that it is tested against all queries that are not in it:
     its mean is that of the whole exactly where it is that of the others.
 
-    The mean of the slice is compared with means of as many queries drawn at random from all;
-    p = (b + 1) / (n_resamples + 1) with b the number of draws that are as far from the mean of
-    all. It is valid for any number of queries if the slice has nothing to do with the values.
+    - "randomization": the mean of the slice against means of as many queries drawn at random from
+      all; p = (b + 1) / (n_resamples + 1) with b the number of draws that are as far from the mean
+      of all. It is valid for any number of queries if the slice has nothing to do with the values.
+    - "t": Welch's, for means of queries whose values may spread otherwise in the slice. Values of
+      few queries that are all alike, as rates often are, make it too sure; NaN for a slice, or a
+      rest, of one query.
 
     Intervals are Student's, cut where the range of the measure ends, and NaN for one query. The
     p value of a slice that holds all queries is NaN.
@@ -159,13 +172,17 @@ def compare_slices(
     ...
     """
     scores = SystemScores.of(scores, measure, missing=missing)
+    check_choice(test, "test", tuple(_TESTS))
     check_correction(correction)
     alpha = check_share(alpha, "alpha")
     n_resamples = check_count(n_resamples, "n_resamples", least=100)
     parts = read_slices(slices, scores.queries)
     members = np.array([part.members for part in parts])
     values = merge_values(scores.values)
-    p_values = _randomization(values, members, n_resamples, random_state)
+    if test == "t":
+        p_values = _welch(values, members)
+    else:
+        p_values = _randomization(values, members, n_resamples, random_state)
     least, greatest = range_of(scores)
     rows = []
     for place, part in enumerate(parts):
@@ -190,7 +207,7 @@ def compare_slices(
     tested = table["p_value"].notna()
     table["p_adjusted"] = np.nan
     table.loc[tested, "p_adjusted"] = adjust_p_values(table.loc[tested, "p_value"], correction)
-    return SliceComparison(table, scores.measure, scores.n_queries, correction, alpha)
+    return SliceComparison(table, scores.measure, scores.n_queries, test, correction, alpha)
 
 
 def _interval(values, confidence):
@@ -199,6 +216,37 @@ def _interval(values, confidence):
         return np.nan, np.nan
     low, high = t_interval(values.mean(), values.std(ddof=1), len(values), confidence)
     return float(low), float(high)
+
+
+def _welch(values, members):
+    """P values of shape (n_slices, n_systems)."""
+    p_values = np.full((len(members), len(values)), np.nan)
+    for place, is_in in enumerate(members):
+        sides = values[:, is_in], values[:, ~is_in]
+        sizes = [side.shape[1] for side in sides]
+        if min(sizes) < 2:
+            continue
+        first, second = (_variance(side) / side.shape[1] for side in sides)
+        difference = sides[0].mean(axis=1) - sides[1].mean(axis=1)
+        difference[np.abs(difference) <= ROUNDING_OF_MEANS * np.abs(values).max(axis=1)] = 0.0
+        freedom = ratio(
+            (first + second) ** 2, first**2 / (sizes[0] - 1) + second**2 / (sizes[1] - 1)
+        )
+        t = ratio(difference, np.sqrt(first + second))
+        found = np.minimum(2 * stdtr(np.maximum(freedom, 1.0), -np.abs(t)), 1.0)
+        # Without any spread t is infinite, which is no evidence: by chance alone it is one of the
+        # ways to choose so many of all.
+        by_chance = min(2 / comb(sum(sizes), min(sizes)), 1.0)
+        p_values[place] = np.where(np.isinf(t), by_chance, found)
+    return p_values
+
+
+def _variance(values):
+    """Variance of each row; 0 where rounding alone keeps the values of a row apart."""
+    largest = np.abs(values).max(axis=1)
+    return np.where(
+        np.ptp(values, axis=1) > ROUNDING_OF_VALUES * largest, values.var(axis=1, ddof=1), 0.0
+    )
 
 
 def _randomization(values, members, n_resamples, random_state):

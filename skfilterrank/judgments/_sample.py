@@ -13,7 +13,7 @@ from skfilterrank._lists.checks import (
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.measure_names import parse_measures
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.judgments._label_model import LabelModel, Prediction
 from skfilterrank.judgments._ranked_pool import judged_table, ranked_pool, warn_of_outside
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
@@ -278,6 +278,11 @@ def _sizes(pool, parsed, gains, aim, known):
     rows, least = np.arange(len(pool)), _LEAST
     for each in parsed.values():
         form = SumOfLabels(each, pool, grades)
+        if (form.shares == form.shares[0]).all():
+            raise InputError(
+                f"{brief(each.text)} is the same for the gains {brief_list(grades.tolist())}: give "
+                "gains by which it differs, below 0 where documents are forbidden."
+            )
         influential |= form.influential()
         least = least if form.is_linear else _LEAST_OF_RATIOS
         expansion = form.expand(Prediction.sure(pool, probabilities))

@@ -73,11 +73,11 @@ def _status_of(monitor, certificate):
             f"of {brief_list(list(levels.items()))}. Give a monitor of the same risks."
         )
     # A risk of empty lists counts all queries in any case.
-    among = {promise.among for promise in certificate.promises.values()} - {"all"} or {"all"}
-    if among != {monitor.among}:
+    (among,) = {promise.among for promise in certificate.promises.values()} - {"all"} or {"all"}
+    if among != monitor.among:
         raise InputError(
-            f"monitor counts {monitor.among} queries, and the certificate {among.pop()} ones. Give "
-            "a monitor of the same queries, such as RiskMonitor(threshold)."
+            f"monitor counts {monitor.among} queries, and the certificate {among} ones. Give "
+            f"RiskMonitor(risks, among={among!r})."
         )
     return monitor.status
 

@@ -35,6 +35,13 @@ def test_values_and_intervals_by_hand():
         assert table.loc[name, ["low", "high"]].tolist() == pytest.approx([low, high])
 
 
+def test_welch_is_scipys():
+    table = compare_slices([VALUES], NAMES, test="t", correction=None).to_frame()
+    expected = stats.ttest_ind(VALUES[:5], VALUES[5:], equal_var=False).pvalue
+    assert table["p_value"].tolist() == pytest.approx([expected, expected])
+    assert table["p_adjusted"].equals(table["p_value"])
+
+
 def test_randomization_is_near_the_exact_share_of_choices():
     mean = np.mean(VALUES)
     sizes = [abs(np.mean(each) - mean) for each in itertools.combinations(VALUES, 4)]
@@ -81,14 +88,17 @@ def test_one_way_needs_no_names_of_it():
 
 
 @pytest.mark.nightly
-def test_rejects_rarely_where_slices_mean_nothing():
+@pytest.mark.parametrize("test", ["randomization", "t"])
+def test_rejects_rarely_where_slices_mean_nothing(test):
     rng = np.random.default_rng(0)
     rejected = 0
     for number in range(80):
         # Rates, mostly 0, in unequal slices.
         values = (rng.random(60) < 0.3).astype(float)
         names = dict(enumerate(rng.permutation(["a"] * 30 + ["b"] * 20 + ["c"] * 10)))
-        found = compare_slices([values], names, n_resamples=299, random_state=number, alpha=0.1)
+        found = compare_slices(
+            [values], names, test=test, n_resamples=299, random_state=number, alpha=0.1
+        )
         rejected += found.significant().any()
     assert rejected <= stats.binom.ppf(0.999, 80, 0.1)
     assert rejected > 0
@@ -99,7 +109,8 @@ def test_a_real_difference_is_found():
     rng = np.random.default_rng(1)
     values = np.concatenate([rng.normal(0.5, 0.1, 100), rng.normal(0.4, 0.1, 30)])
     names = dict(enumerate(["en"] * 100 + ["fr"] * 30))
-    assert compare_slices([values], names, random_state=0).significant().all()
+    for test in ("randomization", "t"):
+        assert compare_slices([values], names, test=test, random_state=0).significant().all()
 
 
 def test_values_are_those_of_the_queries_alone():
@@ -119,21 +130,28 @@ def test_values_are_those_of_the_queries_alone():
         assert found["slicing"].unique().tolist() == ["age"]
 
 
-def test_edges():
+@pytest.mark.parametrize("test", ["randomization", "t"])
+def test_edges(test):
     names = {0: "one", 1: "rest", 2: "rest", 3: None}
     table = (
-        compare_slices([[0.1, 0.5, 0.7, 0.9]], names, random_state=0).to_frame().set_index("slice")
+        compare_slices([[0.1, 0.5, 0.7, 0.9]], names, test=test, random_state=0)
+        .to_frame()
+        .set_index("slice")
     )
     assert table["n_queries"].to_dict() == {"one": 1, "rest": 2}
     assert np.isnan(table.loc["one", ["low", "high"]].astype(float)).all()
-    assert not np.isnan(table.loc["one", "p_value"])
-    whole = compare_slices([[0.1, 0.5]], {0: "all", 1: "all"}, random_state=0).to_frame()
+    assert np.isnan(table.loc["one", "p_value"]) == (test == "t")
+    whole = compare_slices([[0.1, 0.5]], {0: "all", 1: "all"}, test=test, random_state=0).to_frame()
     assert whole["difference"].tolist() == [0.0]
     assert whole["p_value"].isna().all()
-    same = compare_slices([[0.1 + 0.2, 0.3, 0.3, 0.3]], dict(enumerate("aabb")), random_state=0)
+    same = compare_slices(
+        [[0.1 + 0.2, 0.3, 0.3, 0.3]], dict(enumerate("aabb")), test=test, random_state=0
+    )
     assert same.to_frame()["p_value"].tolist() == [1.0, 1.0]
     # Two slices that never vary: no more evidence than six queries can give.
-    apart = compare_slices([[0, 0, 0, 1, 1, 1]], dict(enumerate("aaabbb")), random_state=0)
+    apart = compare_slices(
+        [[0, 0, 0, 1, 1, 1]], dict(enumerate("aaabbb")), test=test, random_state=0
+    )
     assert apart.to_frame()["p_value"].min() == pytest.approx(0.1, abs=0.02)
 
 

@@ -85,7 +85,7 @@ assert abs(values[insq] - recall_level_metric([2], "insq")) < 1e-12
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    """A copy of the package with the two files of the page, and nothing else changed."""
+    """A copy of the package with the two files of the page, and its entry on the API page."""
     folder = tmp_path_factory.mktemp("copy")
     for part in ("skfilterrank", "docs"):
         ignored = shutil.ignore_patterns("__pycache__", "_build")
@@ -97,6 +97,8 @@ def copy(tmp_path_factory):
     (line,) = re.findall(r"```text\n(.*?)```", PAGE, re.DOTALL)
     with open(folder / "skfilterrank/metrics/__init__.py", "a", encoding="utf-8") as file:
         file.write(f"{line}__all__.append('insq_score')\n")
+    with open(folder / "docs/api_groups.toml", "a", encoding="utf-8") as file:
+        file.write('["Measures of patience"]\nmetrics = ["insq_score"]\n')
     return folder
 
 

@@ -317,6 +317,15 @@ def test_intervals_allow_for_as_much_as_pairs_of_labels_change():
     before, after = plain.compare(), wider.compare()
     np.testing.assert_allclose(after.high - before.high, 0.4)
     assert after.p_value > before.p_value
+    far = {**everywhere, "values": np.array([30.0, 8.0])}
+    widths = [
+        (ranks["high"] - ranks["low"]).tolist()
+        for ranks in (
+            by_hand(**far).order(random_state=0),
+            by_hand(**far, of_pairs=np.array([20.0, -1.0])).order(random_state=0),
+        )
+    ]
+    assert widths == [[0, 0], [1, 1]]
     wider = by_hand(**everywhere, of_pairs=np.array([3.0, -1.0]))
     assert wider.labels_needed(half_width=5.0) > plain.labels_needed(half_width=5.0)
 

@@ -57,6 +57,19 @@ def test_inclusion_probabilities_are_those_of_the_draws(data):
     assert shares[:, 1].sum() == pytest.approx(14)
 
 
+def test_gains_must_matter(data):
+    people, machine, runs, _ = data
+    machine = machine.assign(label=machine["label"].clip(0))
+    with pytest.raises(InputError, match=r"'forbidden@5' is the same for the gains .* below 0"):
+        draw_sample(machine, runs, "forbidden@5", n_total=20)
+    gains = {label: label or -1 for label in machine["label"].unique()}
+    sample = draw_sample(machine, runs, "forbidden@5", n_total=20, gains=gains, random_state=0)
+    found = estimate(
+        with_labels(sample, people), runs, "forbidden@5", machine_qrels=machine, gains=gains
+    )
+    assert (found.to_frame()["value"] > 0).any()
+
+
 @pytest.mark.parametrize("measure", ["ndcg@10", "ap"])
 def test_a_ratio_needs_what_it_divides_by_for_differences_too(data, measure):
     differences, values = (

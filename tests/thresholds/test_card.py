@@ -175,7 +175,9 @@ def test_nothing_is_fetched_and_it_prints_on_one_sheet(model, tmp_path):
     pytest.importorskip("selenium", reason="driving a browser needs selenium")
     from browsers import requested, resize, start_browser
 
-    model.certificate_.to_html(path=tmp_path / "card.html", monitor=RiskMonitor(RISKS))
+    model.certificate_.to_html(
+        path=tmp_path / "card.html", monitor=RiskMonitor(RISKS, among="answered")
+    )
     address = (tmp_path / "card.html").as_uri()
     browser = start_browser(tmp_path / "profile")
     try:

@@ -348,6 +348,7 @@ class TestFunctions:
             certified(kind, scores, {wrong: 0.3}, guarantee="expectation", **params)
 
     @pytest.mark.nightly
+    @pytest.mark.filterwarnings("ignore:the best certified threshold hides every document")
     @pytest.mark.filterwarnings("ignore:No threshold but")
     def test_the_end_that_the_data_choose_breaks_few_promises(self):
         # One document a query, the bad ones the higher scores: in the middle both kinds are wrong,
