@@ -1,9 +1,12 @@
 """Do promises from few labels of people and many of a machine hold, and which power have they?
 
-    python benchmarks/promises_by_machines.py [validity] [judges] [--data DATA] [--repeats N]
+    python benchmarks/promises_by_machines.py [validity] [bets] [fits] [judges] [--data DATA]
+        [--repeats N]
 
 `validity`: machines of every kind at a threshold whose risk is the level; 500 draws, writes
-results/promises_by_machines.md. `judges`: labels of language models on trec-dl2019-llm; 2 draws of
+results/promises_by_machines.md. `bets`: the same with losses between 0 and 1; 1,000 draws, writes
+results/promises_by_bets.md. `fits`: thresholds of a population whose true rates are known, also of
+clusters and among answered queries; 60 draws, writes results/promises_by_fits.md. `judges`: labels of language models on trec-dl2019-llm; 2 draws of
 each, writes results/promises_by_judges.md. Ten minutes on one thread.
 """
 
@@ -17,14 +20,17 @@ import warnings
 import numpy as np
 import pandas as pd
 from _common import run_parts, write_report
+from _promises import generated
 from scipy.special import bdtr
 
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.lists import RankedLists
+from skfilterrank.exceptions import InputError
 from skfilterrank.io import QrelsIndex, align, read_qrels, read_run
 from skfilterrank.thresholds import CertifiedThreshold
-from skfilterrank.thresholds._machine_labels import Counts, StratifiedBound, choose_bound
-from skfilterrank.thresholds._risks import read_promises
+from skfilterrank.thresholds._control_variates import ControlledBound
+from skfilterrank.thresholds._machine_labels import Counts, StratifiedBound, choose_bound, pays
+from skfilterrank.thresholds._risks import BettingBound, BinomialBound, read_promises
 
 LEVEL, CONFIDENCE, RATE = 0.1, 0.9, 0.06
 # Share of the bad queries that the machine flags, and of the good ones that it does not.
@@ -81,6 +87,164 @@ def validity(repeats):
             )
             print(rows[-1], file=sys.stderr, flush=True)
     return pd.DataFrame(rows)
+
+
+def graded(kind, shape, rate, rng):
+    """Losses with a mean of `rate`: 0 or 1, thirds, or the level for half that are not answered."""
+    if kind == "0 or 1":
+        return (rng.random(shape) < rate).astype(float)
+    if kind == "half answered":
+        losses = graded("thirds", shape, rate, rng)
+        return np.where(rng.random(shape) < 0.5, losses, LEVEL)
+    if kind == "means of three":
+        # Queries of a cluster share a part of their risk.
+        own = rng.beta(0.5, 0.5 / rate - 0.5, (*shape, 1))
+        return (rng.random((*shape, 3)) < own).mean(axis=-1)
+    size = rng.choice([1 / 3, 2 / 3, 1.0], shape, p=[0.6, 0.25, 0.15])
+    return np.where(rng.random(shape) < rate / (0.6 / 3 + 0.5 / 3 + 0.15), size, 0.0)
+
+
+def by_machine(kind, losses, how, rate, rng):
+    """Losses by a machine: those of people with a probability, else others; upside down if wrong."""
+    copied, own = how
+    others = graded(kind, losses.shape, own, rng)
+    told = losses if copied >= 0 else graded(kind, losses.shape, rate, rng) * (losses == 0)
+    return np.where(rng.random(losses.shape) < abs(copied), told, others)
+
+
+# Probability that the loss by people is copied, negative for its opposite, and the mean of others.
+BETTORS = {
+    "useful": (0.9, 0.06),
+    "biased": (0.8, 0.3),
+    "useless": (0.0, 0.2),
+    "adversarial": (-1, 0.2),
+}
+KINDS = ("thirds", "means of three", "half answered", "0 or 1")
+BET_SIZES = ((50, 10), (100, 2), (100, 10), (200, 10), (400, 10))
+
+
+def bets_ruled_out(kind, how, n, times, rate, repeats, rng):
+    """Shares of the draws in which the level is ruled out: alone, with the machine, as chosen."""
+    losses = graded(kind, (repeats, n), rate, rng)
+    flags = by_machine(kind, losses, how, rate, rng)
+    others = graded(kind, (repeats, n, times - 1), rate, rng)
+    others = by_machine(kind, others, how, rate, rng).mean(axis=-1)
+    beside = ControlledBound(n, LEVEL, CONFIDENCE).rules_out(losses, flags - others)
+    is_binary = kind == "0 or 1"
+    alone = BinomialBound if is_binary else BettingBound
+    alone = alone(n, LEVEL, CONFIDENCE, answered=kind == "half answered")
+    alone = np.array([alone.rules_out(row) for row in losses])
+    chosen = pays(n, times * n, LEVEL, CONFIDENCE, is_binary)
+    return alone.mean(), beside.mean(), (beside if chosen else alone).mean(), chosen
+
+
+def bets(repeats):
+    """One row for each kind of loss, machine and number of queries."""
+    rng, rows = np.random.default_rng(0), []
+    for kind in KINDS:
+        for name, how in BETTORS.items():
+            for n, times in BET_SIZES:
+                given = kind, how, n, times
+                at_level = bets_ruled_out(*given, LEVEL, repeats, rng)
+                below = bets_ruled_out(*given, RATE, repeats, rng)
+                rows.append(
+                    {
+                        "losses": kind,
+                        "machine": name,
+                        "people": n,
+                        "all": times * n,
+                        "broken alone": at_level[0],
+                        "broken with": at_level[1],
+                        "broken as chosen": at_level[2],
+                        "power alone": below[0],
+                        "power with": below[1],
+                        "power as chosen": below[2],
+                        "chosen": "with" if below[3] else "alone",
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+# Risks of the fits, with their levels and what else is given.
+FITS = {
+    "forbidden@3": (0.1, {}),
+    "any_forbidden@3": (0.15, {}),
+    "false_reject_rate": (0.3, {}),
+    "forbidden@3 among answered": (0.2, {"among": "answered"}),
+    "any_forbidden@3 among answered": (0.3, {"among": "answered"}),
+    "any_forbidden@3 of clusters": (0.15, {}),
+    "forbidden@3, abstain": (0.1, {"abstain": "best_score"}),
+}
+
+
+def fits(repeats):
+    """One row for each risk and machine: thresholds whose true rate is above the level."""
+    population, rows = generated(), []
+    answer_at = np.full(len(population.sizes), -np.inf)
+    np.maximum.at(answer_at, population.groups, population.scores)
+    for text, (level, more) in FITS.items():
+        risk, n_people = text.split()[0].rstrip(","), 300
+        of_clusters = "clusters" in text
+        for name, (right, invented) in {"useful": (0.95, 0.02), "adversarial": (0.1, 0.2)}.items():
+            rng = np.random.default_rng(0)
+            broken, shown, failed = np.zeros(2, int), np.zeros(2), np.zeros(2, int)
+            for _ in range(repeats):
+                n_all = 5 * n_people
+                queries = rng.integers(0, len(population.sizes), n_all)
+                if of_clusters:
+                    # Three queries of a cluster are near in the order of their best scores.
+                    near = np.argsort(answer_at)[rng.integers(0, len(answer_at) - 3, n_all // 3)]
+                    queries = np.repeat(near, 3)
+                row, groups = population.draw(queries)
+                y, scores = population.gains[row], population.scores[row]
+                chance = rng.random(len(y))
+                machine = np.where(np.where(y < 0, chance < right, chance < invented), -1.0, 1.0)
+                is_people = groups < n_people
+                given = {"clusters": groups // 3} if of_clusters else {}
+                for way in range(2):
+                    safe = CertifiedThreshold(
+                        {risk: level}, confidence_level=CONFIDENCE, measure="ndcg_f@3", **more
+                    )
+                    take = is_people if way == 0 else np.ones(len(y), dtype=bool)
+                    labels = np.where(is_people, y, np.nan)[take]
+                    own = {key: each[take] for key, each in given.items()}
+                    if way:
+                        own["machine_labels"] = machine
+                    try:
+                        with warnings.catch_warnings():
+                            warnings.simplefilter("ignore")
+                            safe.fit(scores[take], labels, groups=groups[take], **own)
+                    except InputError:
+                        failed[way] += 1
+                        continue
+                    rate, share = true_rate(population, answer_at, risk, safe, more)
+                    broken[way] += rate > level
+                    shown[way] += share
+            rows.append({"risk": text, "machine": name, "level": level})
+            rows[-1] |= {
+                f"{what} {way}": found
+                for what, each in (
+                    ("broken", broken / repeats),
+                    ("shown", shown / np.maximum(repeats - failed, 1)),
+                    ("no threshold", failed / repeats),
+                )
+                for way, found in zip(("alone", "with"), each)
+            }
+            print(rows[-1], file=sys.stderr, flush=True)
+    return pd.DataFrame(rows)
+
+
+def true_rate(population, answer_at, risk, safe, more):
+    """Rate of the whole population at a threshold, and the share of the documents that is shown."""
+    scores = safe.predict(population.scores, groups=population.groups)
+    (promise,) = read_promises({risk: 0.5})
+    lists = RankedLists(population.gains, scores, groups=population.groups)
+    losses = promise.steps(lists, None)
+    values, share = losses.at(-np.inf), float((scores > -np.inf).mean())
+    if more.get("among") != "answered":
+        return values.mean(), share
+    is_answered = np.bincount(population.groups, scores > -np.inf) > 0
+    return values[is_answered].mean(), share
 
 
 def judges(folder, repeats):
@@ -176,6 +340,60 @@ def report_validity(options):
     write_report("promises_by_machines", "Promises with a machine's labels", "\n".join(text))
 
 
+def report_bets(options):
+    """Report on bets beside machines of every kind."""
+    repeats = options.repeats or 1000
+    table = bets(repeats)
+    allowed = 1 - CONFIDENCE + 2 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / repeats)
+    known = table[(table["machine"] == "useful") & (table["losses"] != "0 or 1")]
+    large = known[known["people"] == 200]
+    text = [
+        f"A threshold whose risk is exactly the level, {LEVEL:g}; confidence {CONFIDENCE:g}, "
+        f"{repeats:,} draws. `broken`: share of the draws in which the level is ruled out all the "
+        f"same; {100 * (1 - CONFIDENCE):.0f} % are allowed, and {100 * allowed:.1f} % with two "
+        f"standard errors. `power`: the same where the risk is {RATE:g}. `alone` are people's "
+        "labels (bets, and the binomial test of losses of 0 or 1), `with` bets on their losses "
+        "less a multiple of the machine's, and `chosen` is what the numbers of queries decide "
+        "before any label. Losses: thirds, such as the forbidden share of three places; means of "
+        "three queries of a cluster; thirds where half of the queries are answered; 0 or 1. "
+        "Machines copy people's losses with a probability of 0.9 (useful), 0.8 and otherwise "
+        "find far too many (biased) or never (useless), or find losses only where there are none "
+        "(adversarial).",
+        "",
+        f"The highest share broken is {100 * table['broken with'].max():.1f} % with the machine "
+        f"and {100 * table['broken as chosen'].max():.1f} % as chosen. With 200 queries of people "
+        f"and a useful machine the power is {100 * large['power alone'].min():.1f} to "
+        f"{100 * large['power alone'].max():.1f} % alone and "
+        f"{100 * large['power with'].min():.1f} to {100 * large['power with'].max():.1f} % with "
+        "it.",
+        "",
+        *as_lines(table),
+    ]
+    write_report("promises_by_bets", "Bets beside a machine's labels", "\n".join(text))
+
+
+def report_fits(options):
+    """Report on fitted thresholds."""
+    repeats = options.repeats or 60
+    table = fits(repeats)
+    allowed = 1 - CONFIDENCE + 2 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / repeats)
+    text = [
+        f"Thresholds fitted on draws of a population of 20,000 generated queries; people judged "
+        f"300 queries (100 clusters of three), a machine 1,500; confidence {CONFIDENCE:g}, "
+        f"{repeats} draws. `broken`: share of the draws whose true rate is above the level; "
+        f"{100 * (1 - CONFIDENCE):.0f} % are allowed, and {100 * allowed:.1f} % with two standard "
+        "errors. `shown`: mean share of the documents that is shown. `no threshold`: share of the "
+        "draws in which no threshold is certified. The useful machine finds 0.95 of the forbidden "
+        "documents and calls 0.02 of the others forbidden, the adversarial one 0.1 and 0.2.",
+        "",
+        f"The highest share broken is {100 * table['broken with'].max():.1f} % with a machine, and "
+        f"{100 * table['broken alone'].max():.1f} % with people alone.",
+        "",
+        *as_lines(table.assign(level=table["level"].map("{:g}".format))),
+    ]
+    write_report("promises_by_fits", "Thresholds beside a machine's labels", "\n".join(text))
+
+
 def report_judges(options):
     """Report on language models."""
     repeats = options.repeats or 2
@@ -202,4 +420,10 @@ def report_judges(options):
 
 
 if __name__ == "__main__":
-    run_parts(__doc__, {"validity": report_validity, "judges": report_judges}, repeats=0)
+    parts = {
+        "validity": report_validity,
+        "bets": report_bets,
+        "fits": report_fits,
+        "judges": report_judges,
+    }
+    run_parts(__doc__, parts, repeats=0)

@@ -8,7 +8,7 @@ import numpy as np
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._files.rows import Rows, rows_in_memory
-from skfilterrank._lists.checks import check_flag
+from skfilterrank._lists.checks import check_flag, label_array
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
@@ -19,7 +19,7 @@ from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate, certify
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, JudgedScores, values_shown
-from skfilterrank.thresholds._machine_labels import pool_of, with_machine
+from skfilterrank.thresholds._machine_labels import with_machine
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._tuned import TunedThreshold, TwoScores, learned_and_tested
@@ -348,8 +348,8 @@ class CertifiedThreshold(TwoScores):
         for name, rows in {"y": y, "scores": scores}.items():
             check_same_order(machine_labels, rows, "machine_labels", name)
         labels, gains = self._labels_to_score(machine_labels)
-        labels = as_gains(labels, gains, name="machine_labels")
-        return self.fit_judged(with_machine(judged, labels))
+        gains = as_gains(labels, gains, name="machine_labels")
+        return self.fit_judged(with_machine(judged, gains, label_array(labels)))
 
     # A certificate does not cover documents that are shown at any score.
     min_shown = None
@@ -424,10 +424,7 @@ class CertifiedThreshold(TwoScores):
         """Raise where a machine's labels cannot sharpen the test that is asked for."""
         excluded = {
             "filter_scores": FILTER_SCORE in judged.columns,
-            "clusters": judged.unit is not None,
             "query_weight": judged.lists.weights is not None,
-            f"abstain={self.abstain!r}": self.abstain is not None,
-            "among='answered'": self.among == "answered",
             "guarantee='expectation'": self.guarantee == "expectation",
         }
         if names := [name for name, is_given in excluded.items() if is_given]:
@@ -461,7 +458,8 @@ class CertifiedThreshold(TwoScores):
 
     def _learn_abstention(self, judged):
         """Learn which queries to answer from some; return the others, without the unanswered."""
-        learned, tested = (judged.take(rows) for rows in learned_and_tested(judged))
+        learned_rows, tested_rows = learned_and_tested(judged)
+        learned, tested = judged.take(learned_rows), judged.take(tested_rows)
         tuned = TunedThreshold(
             self.measure, max_shown=self._most_shown(), abstain=self.abstain, gains=self.gains
         )
@@ -473,10 +471,19 @@ class CertifiedThreshold(TwoScores):
                 "search. Leave abstain out.",
                 FitWarning,
             )
-        is_sure = tuned.confidence_.of(tested.scores, tested.index) >= tuned.answer_level_
-        lists = copy(tested.lists)
-        lists.scores = np.where(is_sure[tested.codes], lists.scores, -np.inf)
-        return replace(tested, lists=lists), tuned.confidence_, tuned.answer_level_
+
+        def answered(lists):
+            is_sure = tuned.confidence_.of(lists.scores, lists.index) >= tuned.answer_level_
+            lists = copy(lists)
+            lists.scores = np.where(is_sure[lists.index.codes()], lists.scores, -np.inf)
+            return lists
+
+        machine = tested.by_machine
+        if machine is not None:
+            machine = machine.without(np.unique(judged.codes[learned_rows]))
+            machine = replace(machine, lists=answered(machine.lists))
+        tested = replace(tested, lists=answered(tested.lists), by_machine=machine)
+        return tested, tuned.confidence_, tuned.answer_level_
 
     def _note_hidden(self, shown):
         """State in the certificate the share of the documents that is hidden."""
@@ -518,18 +525,15 @@ class CertifiedThreshold(TwoScores):
         self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
         promises = self._promises()
         every = [promise.steps(lists, judged.labels, **given) for promise in promises]
-        pools, n_pool = None, 0
-        if judged.by_machine is not None:
-            by_machine, of_people = judged.by_machine
-            n_pool = by_machine.index.n_queries
-            by_machine = shown_at_most(by_machine, self._most_shown())
-            pools = [pool_of(*each, by_machine, of_people) for each in zip(promises, every)]
+        machine = judged.by_machine
+        if machine is not None:
+            machine = replace(machine, lists=shown_at_most(machine.lists, self._most_shown()))
         certificate = certify(
             self.threshold_curve_,
             lists,
             promises,
             every,
-            pools=pools,
+            machine=machine,
             confidence_level=self.confidence_level,
             guarantee=self.guarantee,
             names=judged.names,
@@ -543,7 +547,8 @@ class CertifiedThreshold(TwoScores):
             # The queries that the model of the scores has seen are not known.
             assumes_unseen=True,
             n_machine=0 if judged.machines is None else int(np.count_nonzero(judged.machines)),
-            n_machine_queries=n_pool,
+            n_machine_queries=0 if machine is None else machine.lists.index.n_queries,
+            n_machine_units=0 if machine is None else len(np.unique(machine.clusters)),
             value=value,
         )
         self.level_, self.confidence_, self.answer_level_ = certificate.threshold, None, -np.inf
