@@ -173,26 +173,32 @@ class ControlledLosses:
 
 
 @lru_cache(maxsize=256)
-def planned_powers(n_people, n_machine, level, confidence, rates, is_binary) -> tuple[float, float]:
+def planned_powers(
+    n_people, n_machine, level, confidence, rates, is_binary, answered=False
+) -> tuple[float, float]:
     """Compute the powers of people's labels alone and beside a machine's, in a planned case.
 
     Losses are 0 or 1. `rates` are the risk, the share of losses that the machine flags, and the
     share of the others that it does not. `is_binary` tells if people's labels alone get the
-    binomial test. Powers of bets are shares of draws of a fixed seed.
+    binomial test. Among answered queries half are. Powers are shares of draws of a fixed seed.
     """
     rate, sensitivity, specificity = rates
     rng = np.random.default_rng(0)
-    losses = rng.random((_N_PLANNED, n_people)) < rate
-    flagged = rng.random(losses.shape) < np.where(losses, sensitivity, 1 - specificity)
+    shape, is_answered = (_N_PLANNED, n_people), 1.0
+    losses = rng.random(shape) < rate
+    flagged = rng.random(shape) < np.where(losses, sensitivity, 1 - specificity)
     share = rate * sensitivity + (1 - rate) * (1 - specificity)
-    sizes = np.arange(n_machine - n_people, n_machine - 2 * n_people, -1)
-    sizes = np.maximum(-(-sizes // n_people), 0)
-    others = rng.binomial(sizes, share, losses.shape) / np.maximum(sizes, 1)
-    differences = np.where(sizes > 0, flagged - others, 0.0)
-    bound = ControlledBound(n_people, level, confidence)
-    beside = bound.rules_out(losses.astype(np.float64), differences).mean()
+    # Others of each unit of people.
+    sizes = -(-np.arange(n_machine - n_people, n_machine - 2 * n_people, -1) // n_people)
+    sizes = np.maximum(sizes, 0)
+    n_answered = sizes
+    if answered:
+        is_answered = rng.random(shape) < 0.5
+        n_answered = rng.binomial(sizes, 0.5, shape)
+    others = rng.binomial(n_answered, share, shape) + level * (sizes - n_answered)
+    losses, flagged = (each * is_answered + level * (1 - is_answered) for each in (losses, flagged))
+    differences = np.where(sizes > 0, flagged - others / np.maximum(sizes, 1), 0.0)
+    beside = ControlledBound(n_people, level, confidence).rules_out(losses, differences)
     make = BinomialBound if is_binary else BettingBound
-    alone = make(n_people, level, confidence)
-    return float(np.mean([alone.rules_out(row.astype(np.float64)) for row in losses])), float(
-        beside
-    )
+    alone = make(n_people, level, confidence, answered=answered)
+    return float(np.mean([alone.rules_out(row) for row in losses])), float(beside.mean())

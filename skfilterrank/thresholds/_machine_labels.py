@@ -37,6 +37,8 @@ _N_CLASSES, _TAIL = 48, 1e-7
 _N_SHARES = 200
 # People's queries for which powers are compared at most: more of them only help the machine.
 _MOST_PLANNED = 300
+# Power by which bets beside a machine must be better, as powers of draws are not exact.
+_LEAST_GAIN = 0.05
 # A sample this unlikely to be random is refused.
 _NOT_RANDOM = 1e-6
 
@@ -500,7 +502,9 @@ def choose_test(
         first = _first_losses(raw), _first_losses(by_machine)
         pool = LossPool(*first, machine.of_people, answer_at)
         pool.check_random()
-        planned = _planned(promise, len(pool.people), len(pool.machine))
+        # Half of the queries are planned to be answered.
+        share = 2 if promise.answered else 1
+        planned = (len(each) // share for each in (pool.people, pool.machine))
         if choose_bound(*planned, level, confidence) is None:
             return None
         return StratifiedTest(pool, level, confidence, np.inf if start is None else start)
@@ -508,7 +512,8 @@ def choose_test(
     of_people = np.unique(numbers[machine.of_people])
     n_people, n_machine = len(names), len(all_names)
     bound = ControlledBound(n_people, level, confidence)
-    if not pays(*_planned(promise, n_people, n_machine), level, confidence, steps.is_binary):
+    given = n_people, n_machine, level, confidence, steps.is_binary, promise.answered
+    if not pays(*given):
         return None
     if not bound.rules_out(np.zeros(n_people), np.zeros(n_people)):
         return None
@@ -531,21 +536,15 @@ def choose_test(
     return ControlledTest(losses, bound, start, share_answered)
 
 
-def _planned(promise, n_people: int, n_machine: int) -> tuple[int, int]:
-    """Return the planned numbers of queries that count: half of them are answered."""
-    share = 2 if promise.answered else 1
-    return n_people // share, n_machine // share
-
-
-def pays(n_people, n_machine, level, confidence, is_binary) -> bool:
+def pays(n_people, n_machine, level, confidence, is_binary, answered=False) -> bool:
     """Tell if bets beside a machine are planned to have more power than people's labels alone."""
     if not 0 < n_people < n_machine:
         return False
     n_planned = min(n_people, _MOST_PLANNED)
     rates = PLANNED_RATE * level, SENSITIVITY, SPECIFICITY
     sizes = n_planned, n_planned * n_machine // n_people
-    alone, beside = planned_powers(*sizes, level, confidence, rates, is_binary)
-    return beside > alone
+    alone, beside = planned_powers(*sizes, level, confidence, rates, is_binary, answered)
+    return beside >= alone + _LEAST_GAIN
 
 
 def with_machine(judged: JudgedScores, gains, labels=None) -> JudgedScores:
