@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import bdtr, bdtrik, betaincinv, gammaln, xlog1py, xlogy
 from scipy.stats import binom, hypergeom, mannwhitneyu
 
-from skfilterrank._lists.checks import check_count, check_number, check_share
+from skfilterrank._lists.checks import check_count, check_flag, check_number, check_share
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.results import counted
@@ -39,6 +39,8 @@ _N_SHARES = 200
 _MOST_PLANNED = 300
 # Power by which bets beside a machine must be better, as powers of draws are not exact.
 _LEAST_GAIN = 0.05
+# Queries for which powers of bets are drawn at most.
+_MOST_BETS = 10_000
 # A sample this unlikely to be random is refused.
 _NOT_RANDOM = 1e-6
 
@@ -617,8 +619,9 @@ def queries_needed(
     sensitivity: float | None = None,
     specificity: float | None = None,
     n_machine_queries: int | None = None,
+    is_binary: bool = True,
 ) -> int:
-    """Compute how many queries people must judge to certify a risk whose losses are 0 or 1.
+    """Compute how many queries people must judge to certify a risk, before the first label.
 
     Parameters
     ----------
@@ -635,6 +638,11 @@ def queries_needed(
         not. None is people's labels alone; give both or none.
     n_machine_queries : int or None, default=None
         Queries that the machine labels. None is 20 times as many as people judge.
+    is_binary : bool, default=True
+        True for a risk whose losses are 0 or 1, such as "any_forbidden@5", which gets binomial
+        tests. False for others, such as "forbidden@5", and for risks of clusters, which get bets.
+        Their losses are planned as 0 or 1, which have the largest variance there can be, so that
+        fewer queries often do.
 
     Returns
     -------
@@ -655,15 +663,21 @@ def queries_needed(
 
     Notes
     -----
-    Powers are exact, for the flagged queries that are expected among people's and all queries.
+    Powers of binomial tests are exact, for the flagged queries that are expected among people's and
+    all queries. Powers of bets are shares of 400 draws of a fixed seed.
 
     Examples
     --------
     >>> from skfilterrank.thresholds import queries_needed
     >>> queries_needed(0.1, 0.06, confidence_level=0.9)
     222
-    >>> queries_needed(0.1, 0.06, confidence_level=0.9, sensitivity=0.9, specificity=0.97)
+    >>> machine = {"sensitivity": 0.9, "specificity": 0.97}
+    >>> queries_needed(0.1, 0.06, confidence_level=0.9, **machine)
     186
+    >>> queries_needed(0.1, 0.06, confidence_level=0.9, is_binary=False)
+    372
+    >>> queries_needed(0.1, 0.06, confidence_level=0.9, is_binary=False, **machine)
+    187
     """
     level = check_share(max_risk, "max_risk")
     confidence = check_share(confidence_level, "confidence_level")
@@ -675,7 +689,8 @@ def queries_needed(
         )
     if (sensitivity is None) != (specificity is None):
         raise InputError("sensitivity and specificity describe a machine: give both or none.")
-    most = 100_000
+    check_flag(is_binary, "is_binary")
+    most = 100_000 if is_binary else _MOST_BETS
     if n_machine_queries is not None:
         if sensitivity is None:
             raise InputError(
@@ -688,6 +703,11 @@ def queries_needed(
             check_number(value, name, least=0.0, most=1.0)
 
     def suffices(n):
+        if not is_binary:
+            n_machine = 20 * n if n_machine_queries is None else n_machine_queries
+            rates = expected_risk, sensitivity or 0.0, 1.0 if specificity is None else specificity
+            powers = planned_powers(n, max(n_machine, n), level, confidence, rates, False)
+            return max(powers) >= goal
         if power_of_people(n, level, confidence, expected_risk) >= goal:
             return True
         if sensitivity is None:
@@ -699,7 +719,8 @@ def queries_needed(
     needed = least_count(suffices, most)
     if needed is None:
         raise InputError(
-            f"more than {most:,} queries are needed: choose a higher max_risk, or lower "
+            f"more than {most:,} queries are needed for a risk of at most {level:g} that is "
+            f"{expected_risk:g}: choose a higher max_risk, or lower "
             "confidence_level or power."
         )
     return needed

@@ -23,6 +23,7 @@ from skfilterrank.thresholds._machine_labels import (
     planned_power,
     power_of_people,
 )
+from skfilterrank.thresholds._risks import BettingBound
 
 RISK = {"any_forbidden@3": 0.2}
 
@@ -215,7 +216,7 @@ def test_functions_and_queries_that_do_not_count(judged):
         n = np.bincount(groups)
         return np.bincount(groups, (y_true < 0) & shown) / n
 
-    risks = {hidden_or_bad: 0.12, "false_reject_rate": 0.4}
+    risks = {hidden_or_bad: 0.12, "false_reject_rate": 0.2}
     safe = CertifiedThreshold(risks, confidence_level=0.8)
     found = safe.fit(scores, y, groups=groups, machine_labels=machine).certificate_
     assert {each.uses_machine for each in found.promises.values()} == {True}
@@ -327,7 +328,7 @@ def test_queries_are_left_out_of_the_machine_too():
 @pytest.mark.nightly
 def test_several_risks(judged):
     scores, y, groups, machine = judged
-    safe = CertifiedThreshold(RISK | {"false_reject_rate": 0.4}, confidence_level=0.9)
+    safe = CertifiedThreshold(RISK | {"false_reject_rate": 0.2}, confidence_level=0.9)
     found = safe.fit(scores, y, groups=groups, machine_labels=machine).certificate_
     uses = {name: each.uses_machine for name, each in found.promises.items()}
     assert uses == {"any_forbidden@3": True, "false_reject_rate": True}
@@ -407,6 +408,21 @@ def test_queries_needed_with_a_machine_are_fewer():
     assert queries_needed(0.2, 0.12, confidence_level=0.9, sensitivity=0.9, specificity=0.97) < (
         0.9 * alone
     )
+
+
+@pytest.mark.nightly
+def test_queries_needed_for_bets():
+    machine = {"sensitivity": 0.9, "specificity": 0.97}
+    given = {"confidence_level": 0.9, "is_binary": False}
+    alone, beside = (queries_needed(0.2, 0.12, **given, **more) for more in ({}, machine))
+    assert beside < 0.8 * alone
+    few = queries_needed(0.2, 0.12, **given, **machine, n_machine_queries=400)
+    assert beside <= few < alone
+    bound, rng = BettingBound(alone, 0.2, 0.9), np.random.default_rng(1)
+    found = [bound.rules_out((rng.random(alone) < 0.12) * 1.0) for _ in range(1000)]
+    assert np.mean(found) == pytest.approx(0.8, abs=0.06)
+    with pytest.raises(InputError, match="is_binary must be True or False"):
+        queries_needed(0.2, 0.12, is_binary="no")
 
 
 @pytest.mark.parametrize(
