@@ -1,18 +1,20 @@
 """Do promises from few labels of people and many of a machine hold, and which power have they?
 
-    python benchmarks/promises_by_machines.py [validity] [bets] [fits] [judges] [--data DATA]
-        [--repeats N]
+    python benchmarks/promises_by_machines.py [validity] [bets] [fits] [judges]
+        [judges_bets] [--data DATA] [--repeats N]
 
 `validity`: machines of every kind at a threshold whose risk is the level; 500 draws, writes
 results/promises_by_machines.md. `bets`: the same with losses between 0 and 1; 1,000 draws, writes
 results/promises_by_bets.md. `fits`: thresholds of a population whose true rates are known, also of
 clusters and among answered queries; 60 draws, writes results/promises_by_fits.md. `judges`: labels
-of language models on trec-dl2019-llm; 2 draws of each, writes results/promises_by_judges.md. Half
-an hour on one thread.
+of language models on trec-dl2019-llm; 2 draws of each, writes results/promises_by_judges.md.
+`judges_bets`: the same with the forbidden share and ten times as many queries; 10 draws of each,
+writes results/promises_by_judges_bets.md. Half an hour on one thread.
 """
 
 import os
 import sys
+from itertools import product
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -308,6 +310,63 @@ def judges(folder, repeats):
     return pd.DataFrame(rows)
 
 
+def believed_and_bet(folder, repeats):
+    """One row for each judge: the last certified thresholds of the forbidden share, by two ways."""
+    folder = folder / "trec-dl2019-llm"
+    names = sorted(path.name for path in (folder / "runs").iterdir())
+    people = QrelsIndex(read_qrels(folder / "qrels.txt.gz"))
+    level, risk, n_all, n_people, depth = 0.15, "forbidden@5", 1500, 150, 20
+    rows = []
+    judges = sorted((folder / "llm-qrels").iterdir())
+    for judge, most in product(judges, (0, 1)):
+        by_judge, found, alike = QrelsIndex(read_qrels(judge)), [], []
+        for name in names[:: len(names) // 3][:3]:
+            run = read_run(folder / "runs" / name)
+            y, scores, groups = align(people, run, missing="drop")
+            other = by_judge.align(run, missing="drop").y_true
+            kept = ~np.isnan(y) & (scores > -np.inf)
+            place = pd.Series(np.where(kept, scores, -np.inf)).groupby(groups).rank(ascending=False)
+            kept &= (place <= depth).to_numpy()
+            y, other = as_gains(y[kept], TO_GAIN), np.where(other[kept] <= most, -1.0, 1.0)
+            scores, codes = scores[kept], pd.factorize(groups[kept])[0]
+            (promise,) = read_promises({risk: level})
+            truth, told = (
+                promise.steps(RankedLists(each, scores, groups=codes), None) for each in (y, other)
+            )
+            middle = np.median(scores)
+            with np.errstate(invalid="ignore"):
+                alike.append(np.corrcoef(truth.at(middle), told.at(middle))[0, 1])
+            of_query = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
+            rng = np.random.default_rng(0)
+            for _ in range(repeats):
+                drawn = rng.integers(0, len(of_query), n_all)
+                row = np.concatenate([of_query[query] for query in drawn])
+                queries = np.repeat(np.arange(n_all), [len(of_query[query]) for query in drawn])
+                first = queries < n_people
+                ways = [
+                    (row[first], queries[first], y[row][first], {}),
+                    (row, queries, np.where(first, y[row], np.nan), {"machine_labels": other[row]}),
+                ]
+                for own, groups_of, labels, given in ways:
+                    safe = CertifiedThreshold({risk: level}, confidence_level=CONFIDENCE)
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        safe.fit(scores[own], labels, groups=groups_of, **given)
+                    limit = np.nextafter(safe.certificate_.lower, np.inf)
+                    rate = truth.at(limit).mean()
+                    found.append((rate > level, rate, (scores >= limit).mean()))
+        broken, rate, reached = np.array(found, dtype=float).reshape(-1, 2, 3).transpose(2, 1, 0)
+        row = {"judge": judge.name.removesuffix(".txt.gz"), "forbidden": f"up to label {most}"}
+        row["correlation"] = f"{np.nan_to_num(alike).mean():.2f}"
+        for number, way in enumerate(("alone", "with")):
+            row[f"broken {way}"] = broken[number].mean()
+            row[f"rate {way}"] = rate[number].mean()
+            row[f"reached {way}"] = reached[number].mean()
+        rows.append(row)
+        print(row, file=sys.stderr, flush=True)
+    return pd.DataFrame(rows)
+
+
 def percent(shares):
     """Write shares in percent."""
     return shares.map(lambda share: f"{100 * share:.1f} %")
@@ -426,11 +485,36 @@ def report_judges(options):
     write_report("promises_by_judges", "Promises with language models' labels", "\n".join(text))
 
 
+def report_judges_bets(options):
+    """Report on bets beside language models."""
+    repeats = options.repeats or 10
+    table = believed_and_bet(options.data, repeats)
+    alone, beside = (100 * table[f"reached {way}"].mean() for way in ("alone", "with"))
+    text = [
+        "Language models as judges of three runs of trec-dl2019-llm, the first 20 judged documents "
+        "of each; forbidden@5 at most 0.15 (label 0 is forbidden), confidence "
+        f"{CONFIDENCE:g}. {repeats} times each, 1,500 queries are drawn with replacement from the "
+        "43, so that the true rate is known; people judged 150. `forbidden`: labels of the judge "
+        "that are taken for forbidden; any choice is valid. `correlation`: of the losses by "
+        "people and by the judge, at the median score; 0 where the judge forbids nothing. `broken`, "
+        "`rate`, `reached`: share of the draws above the level, mean true rate, and mean share of the documents whose scores reach "
+        "the last certified threshold, by people's labels alone and with the judge's.",
+        "",
+        f"With a judge {beside:.1f} % of the documents reach the threshold, and {alone:.1f} % with "
+        f"people alone; {100 * table['broken with'].mean():.1f} and "
+        f"{100 * table['broken alone'].mean():.1f} % of the draws are broken.",
+        "",
+        *as_lines(table),
+    ]
+    write_report("promises_by_judges_bets", "Bets beside language models' labels", "\n".join(text))
+
+
 if __name__ == "__main__":
     parts = {
         "validity": report_validity,
         "bets": report_bets,
         "fits": report_fits,
         "judges": report_judges,
+        "judges_bets": report_judges_bets,
     }
     run_parts(__doc__, parts, repeats=0)

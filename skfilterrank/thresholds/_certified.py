@@ -175,17 +175,28 @@ class CertifiedThreshold(TwoScores):
     bytes a row: the losses of all queries are needed at once. A certificate seldom gains by more
     than 1e5 queries, so calibrate on a sample. `to_judge` numbers rows in the order of reading.
 
-    **A machine judged.** With `machine_labels`, the queries are split at each threshold by the
-    machine's verdict: queries with a loss by its labels, and the others. The losses by people's
-    labels in both parts, and the number of flagged queries that nobody judged, are three
-    independent binomial numbers. The test is exact over all shares of flagged queries and rates
-    in both parts for which the risk reaches its level, so that a useless, biased or adversarial
-    machine costs power alone. It is for "any_forbidden"; other risks are tested by people's labels
-    alone. So is "any_forbidden" where the computed power is lower with the machine, for a risk of
-    0.6 of its level and a machine that flags 0.8 of the bad queries and 0.05 of the good ones. This
-    is decided by the numbers of queries alone, before any label. The certificate states which test
-    it was. The risk is that of new queries: the queries with labels by the machine are a sample,
-    too, and the test accounts for that.
+    **A machine judged.** With `machine_labels`, the test of "any_forbidden" splits queries at each
+    threshold by the machine's verdict: queries with a loss by its labels, and the others. The
+    losses by people's labels in both parts, and the number of flagged queries that nobody judged,
+    are three independent binomial numbers. The test is exact over all shares of flagged queries and
+    rates in both parts for which the risk reaches its level. Among answered queries it is the test
+    of these, given which they are.
+
+    Other risks, and those of clusters, are tested by bets on ``L - w (f - g)`` [2]_. Here L is the
+    loss of a unit by people, f by the machine, and g the machine's mean over a block of units that
+    nobody judged. Each unit of people has a block of its own, drawn by a fixed seed, so that the
+    terms are independent and f - g has the mean 0. No mean of f needs to be known, and the risk is
+    that of new queries. The weight w of a unit, from 0 to 1, and the bets on it are fixed by the
+    units before it. The test is as exact as that of people's labels alone.
+
+    So a useless, biased or adversarial machine costs power alone. Risks are tested by people's
+    labels alone where the computed power is not higher with the machine: for a risk of 0.6 of its
+    level and a machine that flags 0.8 of the bad queries and 0.05 of the good ones. Bets must gain
+    0.05. This is decided by the numbers of queries alone, before any label. The certificate states
+    which test it was. With `clusters` people judge whole clusters, drawn at random. With `abstain`
+    the level of confidence is learned from people's labels of queries that are set apart, which
+    the machine's labels of these do not enter either. In expectation, with weights and with two
+    scores there is no such test.
 
     Unjudged documents count as shown, and as neither forbidden nor good. If labels of some could
     change a risk, there is a warning, and `certificate_.to_judge` lists them: those that can stand
@@ -305,8 +316,9 @@ class CertifiedThreshold(TwoScores):
             forbidden. `y` then holds the labels of people, NaN in all rows of the queries that they
             did not judge. The guarantee is about people's labels, however bad the machine. The
             queries that people judged must be drawn at random, each as likely as the others (such
-            as by :func:`skfilterrank.judgments.draw_sample` with ``unit="query"``), and the
-            machine must not have learned from their labels. None is people's labels alone.
+            as by :func:`skfilterrank.judgments.draw_sample` with ``unit="query"``), or whole
+            clusters of them. The machine must not have learned from their labels. None is people's
+            labels alone.
 
         Returns
         -------
@@ -317,8 +329,8 @@ class CertifiedThreshold(TwoScores):
         ------
         ValueError
             As in :meth:`TunedThreshold.fit`; if the queries that people judged cannot be a random
-            draw, as the machine flags too many or too few of them; or if `machine_labels` meet a
-            second score, clusters, `abstain`, ``among="answered"`` or ``guarantee="expectation"``.
+            draw, as the machine flags too many or too few of them, or judged a part of a cluster;
+            or if `machine_labels` meet a second score, weights or ``guarantee="expectation"``.
 
         Examples
         --------
@@ -429,8 +441,9 @@ class CertifiedThreshold(TwoScores):
         }
         if names := [name for name, is_given in excluded.items() if is_given]:
             raise InputError(
-                f"machine_labels is not possible with {names[0]}. Leave one of the two out; "
-                "without machine_labels people's labels are tested alone."
+                f"machine_labels is not possible with {names[0]}, of which no exact test beside a "
+                "machine is known here. Leave one of the two out; without machine_labels people's "
+                "labels are tested alone."
             )
 
     def _fit_levels(self, judged, parsed):

@@ -328,10 +328,11 @@ def test_queries_are_left_out_of_the_machine_too():
 @pytest.mark.nightly
 def test_several_risks(judged):
     scores, y, groups, machine = judged
-    safe = CertifiedThreshold(RISK | {"false_reject_rate": 0.2}, confidence_level=0.9)
+    safe = CertifiedThreshold(RISK | {"false_reject_rate": 0.8}, confidence_level=0.9)
     found = safe.fit(scores, y, groups=groups, machine_labels=machine).certificate_
     uses = {name: each.uses_machine for name, each in found.promises.items()}
-    assert uses == {"any_forbidden@3": True, "false_reject_rate": True}
+    assert uses == {"any_forbidden@3": True, "false_reject_rate": False}
+    assert "sharpened the test of any_forbidden@3" in " ".join(str(found).split())
 
 
 def test_expectation_excludes_machine_labels(judged):
