@@ -496,9 +496,10 @@ def report_judges_bets(options):
         f"{CONFIDENCE:g}. {repeats} times each, 1,500 queries are drawn with replacement from the "
         "43, so that the true rate is known; people judged 150. `forbidden`: labels of the judge "
         "that are taken for forbidden; any choice is valid. `correlation`: of the losses by "
-        "people and by the judge, at the median score; 0 where the judge forbids nothing. `broken`, "
-        "`rate`, `reached`: share of the draws above the level, mean true rate, and mean share of the documents whose scores reach "
-        "the last certified threshold, by people's labels alone and with the judge's.",
+        "people and by the judge, at the median score; 0 where the judge forbids nothing. "
+        "`broken`, `rate`, `reached`: share of the draws above the level, mean true rate, and mean "
+        "share of the documents whose scores reach the last certified threshold, by people's "
+        "labels alone and with the judge's.",
         "",
         f"With a judge {beside:.1f} % of the documents reach the threshold, and {alone:.1f} % with "
         f"people alone; {100 * table['broken with'].mean():.1f} and "

@@ -99,6 +99,8 @@ class StratifiedBound:
 
     def estimate(self, counts: Counts) -> float:
         """Return the statistic: the losses by people, weighted by the machine's shares."""
+        if self.n_people == self.n_machine:
+            return float((counts.losses_flagged + counts.losses_other) / self.n_people)
         share = self._shares(counts.flagged, self._class(counts))
         n1, n0 = counts.flagged, self.n_people - counts.flagged
         return float(
@@ -415,11 +417,13 @@ def _first_losses(steps: Steps) -> np.ndarray:
 class StratifiedTest:
     """The test of a risk at every threshold by binomial numbers in the strata of a machine.
 
-    Among answered queries it is that of the answered ones, given which these are.
+    Among answered queries it is that of the answered ones, given which these are. Fewer queries of
+    people than `least` get the binomial test alone.
     """
 
-    def __init__(self, pool: LossPool, level, confidence, start):
+    def __init__(self, pool: LossPool, level, confidence, start, least=1):
         self.pool, self.level, self.confidence, self.start = pool, level, confidence, start
+        self.least = least
         self._bounds: dict = {}
 
     def walk(self) -> tuple[float | None, int]:
@@ -444,7 +448,7 @@ class StratifiedTest:
 
     def _bound(self, n_people, n_machine):
         """Return the test for so many queries."""
-        key = int(n_people), int(n_machine)
+        key = int(n_people), int(n_people if n_people < self.least else n_machine)
         if key not in self._bounds:
             self._bounds[key] = StratifiedBound(*key, self.level, self.confidence)
         return self._bounds[key]
@@ -504,12 +508,16 @@ def choose_test(
         first = _first_losses(raw), _first_losses(by_machine)
         pool = LossPool(*first, machine.of_people, answer_at)
         pool.check_random()
-        # Half of the queries are planned to be answered.
-        share = 2 if promise.answered else 1
-        planned = (len(each) // share for each in (pool.people, pool.machine))
-        if choose_bound(*planned, level, confidence) is None:
+        n, n_all = len(pool.people), len(pool.machine)
+
+        def has_power(n_people):
+            return choose_bound(n_people, n_people * n_all // n, level, confidence) is not None
+
+        # Few queries are answered at first, and more and more on the way.
+        least = least_count(has_power, n) if promise.answered else n if has_power(n) else None
+        if least is None:
             return None
-        return StratifiedTest(pool, level, confidence, np.inf if start is None else start)
+        return StratifiedTest(pool, level, confidence, np.inf if start is None else start, least)
     (names, _), (all_names, numbers) = units.numbers(), every.numbers()
     of_people = np.unique(numbers[machine.of_people])
     n_people, n_machine = len(names), len(all_names)

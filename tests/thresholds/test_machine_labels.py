@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binom
+from scipy.stats import beta, binom
 from sklearn.base import clone
 
 from skfilterrank._lists.lists import RankedLists
@@ -296,11 +296,24 @@ def test_answered_queries_are_counted_at_each_threshold():
         assert bound.rules_out(counts) == (threshold != failed)
 
 
+def test_few_answered_queries_get_the_binomial_test():
+    answers = np.linspace(1, 0, 60)
+    pool = LossPool(np.full(20, -np.inf), np.full(60, -np.inf), np.arange(0, 60, 3), answers)
+    test = StratifiedTest(pool, 0.3, 0.8, 1.0, least=12)
+    sizes = [
+        (bound.n_people, bound.n_machine) for bound in (test._bound(11, 33), test._bound(12, 36))
+    ]
+    assert sizes == [(11, 11), (12, 36)]
+
+
 def test_people_who_judged_all_get_the_binomial_test():
     bound = StratifiedBound(40, 40, 0.2, 0.9)
     for losses in range(10):
         found = bound.rules_out(Counts(6, min(losses, 6), max(losses - 6, 0), 6))
         assert found == (binom.cdf(losses, 40, 0.2) <= 0.1)
+        upper = bound.upper(Counts(6, min(losses, 6), max(losses - 6, 0), 6))
+        assert upper == pytest.approx(beta.ppf(0.9, losses + 1, 40 - losses), abs=2e-4)
+    assert bound.estimate(Counts(6, 2, 6, 20)) == 0.2
     assert not StratifiedBound(0, 5, 0.2, 0.9).rules_out(Counts(0, 0, 0, 3))
 
 
