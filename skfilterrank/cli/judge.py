@@ -130,8 +130,7 @@ def judge(
     Examples
     --------
     skfilterrank judge runs/*.gz --docs docs.jsonl --topics topics.jsonl --out qrels.txt
-    skfilterrank judge run.txt --docs docs.jsonl --strategy sample --risk any_forbidden@5=0.1 \
-        --machine-qrels llm.txt --gains=0=-1,1=1 --out people.prels
+    skfilterrank judge run.txt --docs docs.csv --strategy sample --risk any_forbidden@5=0.1 --out own
     skfilterrank judge --judged anna.txt.log --judged bob.txt.log --docs docs.jsonl --out both.txt
     """
     given = argparse.Namespace(**locals())

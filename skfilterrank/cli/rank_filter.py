@@ -66,7 +66,7 @@ def rank_filter(
     baseline
         system to compare with (default: the best model's ranking)
     clusters
-        table with the cluster of each query, which --risk counts once and no fold divides
+        table with the cluster of each query, which no fold divides
     save
         save the best model, fitted on all of TRAIN, for apply
     out_run

@@ -184,7 +184,8 @@ def planned_powers(
     """
     rate, sensitivity, specificity = rates
     rng = np.random.default_rng(0)
-    shape, is_answered = (_N_PLANNED, n_people), 1.0
+    shape = _N_PLANNED, n_people
+    is_answered = np.ones(shape)
     losses = rng.random(shape) < rate
     flagged = rng.random(shape) < np.where(losses, sensitivity, 1 - specificity)
     share = rate * sensitivity + (1 - rate) * (1 - specificity)
