@@ -130,7 +130,7 @@ def judge(
     Examples
     --------
     skfilterrank judge runs/*.gz --docs docs.jsonl --topics topics.jsonl --out qrels.txt
-    skfilterrank judge run.txt --docs docs.csv --strategy sample --risk any_forbidden@5=0.1 --out own
+    skfilterrank judge run.txt --docs docs.csv --strategy sample --risk forbidden@5=0.1 --out own
     skfilterrank judge --judged anna.txt.log --judged bob.txt.log --docs docs.jsonl --out both.txt
     """
     given = argparse.Namespace(**locals())
