@@ -1,14 +1,20 @@
 """Do promises from few labels of people and many of a machine hold, and which power have they?
 
-    python benchmarks/promises_by_machines.py [validity] [judges] [--data DATA] [--repeats N]
+    python benchmarks/promises_by_machines.py [validity] [bets] [fits] [judges]
+        [judges_bets] [--data DATA] [--repeats N]
 
 `validity`: machines of every kind at a threshold whose risk is the level; 500 draws, writes
-results/promises_by_machines.md. `judges`: labels of language models on trec-dl2019-llm; 2 draws of
-each, writes results/promises_by_judges.md. Ten minutes on one thread.
+results/promises_by_machines.md. `bets`: the same with losses between 0 and 1; 1,000 draws, writes
+results/promises_by_bets.md. `fits`: thresholds of a population whose true rates are known, also of
+clusters and among answered queries; 60 draws, writes results/promises_by_fits.md. `judges`: labels
+of language models on trec-dl2019-llm; 2 draws of each, writes results/promises_by_judges.md.
+`judges_bets`: the same with the forbidden share and ten times as many queries; 10 draws of each,
+writes results/promises_by_judges_bets.md. Half an hour on one thread.
 """
 
 import os
 import sys
+from itertools import product
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -17,14 +23,17 @@ import warnings
 import numpy as np
 import pandas as pd
 from _common import run_parts, write_report
+from _promises import generated
 from scipy.special import bdtr
 
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.lists import RankedLists
+from skfilterrank.exceptions import InputError
 from skfilterrank.io import QrelsIndex, align, read_qrels, read_run
 from skfilterrank.thresholds import CertifiedThreshold
-from skfilterrank.thresholds._machine_labels import Counts, StratifiedBound, choose_bound
-from skfilterrank.thresholds._risks import read_promises
+from skfilterrank.thresholds._control_variates import ControlledBound
+from skfilterrank.thresholds._machine_labels import Counts, StratifiedBound, choose_bound, pays
+from skfilterrank.thresholds._risks import BettingBound, BinomialBound, read_promises
 
 LEVEL, CONFIDENCE, RATE = 0.1, 0.9, 0.06
 # Share of the bad queries that the machine flags, and of the good ones that it does not.
@@ -79,6 +88,168 @@ def validity(repeats):
                     "chosen": "with" if below[3] else "alone",
                 }
             )
+            print(rows[-1], file=sys.stderr, flush=True)
+    return pd.DataFrame(rows)
+
+
+def graded(kind, shape, rate, rng):
+    """Losses with a mean of `rate`: 0 or 1, thirds, or the level for half that are not answered."""
+    if kind == "0 or 1":
+        return (rng.random(shape) < rate).astype(float)
+    if kind == "half answered":
+        losses = graded("thirds", shape, rate, rng)
+        return np.where(rng.random(shape) < 0.5, losses, LEVEL)
+    if kind == "means of three":
+        # Queries of a cluster share a part of their risk.
+        own = rng.beta(0.5, 0.5 / rate - 0.5, (*shape, 1))
+        return (rng.random((*shape, 3)) < own).mean(axis=-1)
+    size = rng.choice([1 / 3, 2 / 3, 1.0], shape, p=[0.6, 0.25, 0.15])
+    return np.where(rng.random(shape) < rate / (0.6 / 3 + 0.5 / 3 + 0.15), size, 0.0)
+
+
+def by_machine(kind, losses, how, rate, rng):
+    """Losses by a machine: people's with a probability, else others; below 0 opposite ones."""
+    copied, own = how
+    others = graded(kind, losses.shape, own, rng)
+    told = losses if copied >= 0 else graded(kind, losses.shape, rate, rng) * (losses == 0)
+    return np.where(rng.random(losses.shape) < abs(copied), told, others)
+
+
+# Probability that the loss by people is copied, negative for its opposite, and the mean of others.
+BETTORS = {
+    "useful": (0.9, 0.06),
+    "biased": (0.8, 0.3),
+    "useless": (0.0, 0.2),
+    "adversarial": (-1, 0.2),
+}
+KINDS = ("thirds", "means of three", "half answered", "0 or 1")
+BET_SIZES = ((50, 10), (100, 2), (100, 10), (200, 10), (400, 10))
+
+
+def bets_ruled_out(kind, how, n, times, rate, repeats, rng):
+    """Shares of the draws in which the level is ruled out: alone, with the machine, as chosen."""
+    losses = graded(kind, (repeats, n), rate, rng)
+    flags = by_machine(kind, losses, how, rate, rng)
+    others = graded(kind, (repeats, n, times - 1), rate, rng)
+    others = by_machine(kind, others, how, rate, rng).mean(axis=-1)
+    beside = ControlledBound(n, LEVEL, CONFIDENCE).rules_out(losses, flags - others)
+    is_binary = kind == "0 or 1"
+    alone = BinomialBound if is_binary else BettingBound
+    alone = alone(n, LEVEL, CONFIDENCE, answered=kind == "half answered")
+    alone = np.array([alone.rules_out(row) for row in losses])
+    chosen = pays(n, times * n, LEVEL, CONFIDENCE, is_binary, kind == "half answered")
+    return alone.mean(), beside.mean(), (beside if chosen else alone).mean(), chosen
+
+
+def bets(repeats):
+    """One row for each kind of loss, machine and number of queries."""
+    rng, rows = np.random.default_rng(0), []
+    for kind in KINDS:
+        for name, how in BETTORS.items():
+            for n, times in BET_SIZES:
+                given = kind, how, n, times
+                at_level = bets_ruled_out(*given, LEVEL, repeats, rng)
+                below = bets_ruled_out(*given, RATE, repeats, rng)
+                rows.append(
+                    {
+                        "losses": kind,
+                        "machine": name,
+                        "people": n,
+                        "all": times * n,
+                        "broken alone": at_level[0],
+                        "broken with": at_level[1],
+                        "broken as chosen": at_level[2],
+                        "power alone": below[0],
+                        "power with": below[1],
+                        "power as chosen": below[2],
+                        "chosen": "with" if below[3] else "alone",
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+# Risks of the fits, with their levels and what else is given.
+FITS = {
+    "forbidden@3": (0.1, {}),
+    "any_forbidden@3": (0.12, {}),
+    "false_reject_rate": (0.3, {}),
+    "forbidden@3 among answered": (0.1, {"among": "answered"}),
+    "any_forbidden@3 among answered": (0.2, {"among": "answered"}),
+    "any_forbidden@3 of clusters": (0.12, {}),
+}
+N_PEOPLE, N_ALL = 200, 1000
+# Share of the forbidden documents that the machine finds, and of the others that it calls so.
+FINDERS = {"useful": (0.95, 0.02), "adversarial": (0.1, 0.2)}
+
+
+class Truth:
+    """The true rate of a risk in a population, at any threshold."""
+
+    def __init__(self, population, risk, among, of_clusters):
+        index = population.index
+        self.lists = RankedLists(population.gains, population.scores, groups=population.groups)
+        self.answer_at = np.full(index.n_queries, -np.inf)
+        np.maximum.at(self.answer_at, population.groups, population.scores)
+        (promise,) = read_promises({risk: 0.5})
+        self.steps = promise.steps(self.lists, None)
+        self.among, self.near = among, np.argsort(self.answer_at) if of_clusters else None
+
+    def rate(self, threshold):
+        """Mean loss of the queries, of the answered ones, or of clusters of three near ones."""
+        losses = self.steps.at(threshold)
+        if self.near is not None:
+            return np.convolve(losses[self.near], np.full(3, 1 / 3), "valid")[:-1].mean()
+        if self.among == "answered":
+            losses = losses[self.answer_at[self.steps.counted] >= threshold]
+        return losses.mean()
+
+    def draw(self, n_queries, rng):
+        """Queries at random, or clusters of three whose best scores are near."""
+        if self.near is None:
+            return rng.integers(0, len(self.answer_at), n_queries)
+        first = rng.integers(0, len(self.near) - 3, n_queries // 3)
+        return self.near[(first[:, np.newaxis] + np.arange(3)).ravel()]
+
+
+def fits(repeats):
+    """One row for each risk and machine: the lowest certified threshold, and its true rate."""
+    population, rows = generated(), []
+    for text, (level, more) in FITS.items():
+        risk, of_clusters = text.split()[0], "clusters" in text
+        truth = Truth(population, risk, more.get("among"), of_clusters)
+        size = 3 if of_clusters else 1
+        for name, (right, invented) in FINDERS.items():
+            rng, found = np.random.default_rng(0), []
+            for _ in range(repeats):
+                row, groups = population.draw(truth.draw(N_ALL * size, rng))
+                y, scores = population.gains[row], population.scores[row]
+                is_bad = rng.random(len(y)) < np.where(y < 0, right, invented)
+                is_people = groups < N_PEOPLE * size
+                given = {"groups": groups} | ({"clusters": groups // 3} if of_clusters else {})
+                for way in ("alone", "with"):
+                    take = is_people | (way == "with")
+                    own = {key: each[take] for key, each in given.items()}
+                    if way == "with":
+                        own["machine_labels"] = np.where(is_bad, -1.0, 1.0)
+                    safe = CertifiedThreshold({risk: level}, confidence_level=CONFIDENCE, **more)
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        try:
+                            safe.fit(scores[take], np.where(is_people, y, np.nan)[take], **own)
+                        except InputError:
+                            found += [(False, np.nan)]
+                            continue
+                    limit = safe.certificate_.upper
+                    if risk != "false_reject_rate":
+                        limit = np.nextafter(safe.certificate_.lower, np.inf)
+                    found += [(truth.rate(limit) > level, (population.scores >= limit).mean())]
+            broken, shown = np.array(found, dtype=float).reshape(-1, 2, 2).transpose(2, 1, 0)
+            row = {"risk": text, "machine": name, "level": f"{level:g}"}
+            for way, own_broken, own_shown in zip(("alone", "with"), broken, shown):
+                row[f"broken {way}"] = own_broken.mean()
+                row[f"reached {way}"] = np.nanmean(own_shown)
+                row[f"no threshold {way}"] = np.isnan(own_shown).mean()
+            rows.append(row)
             print(rows[-1], file=sys.stderr, flush=True)
     return pd.DataFrame(rows)
 
@@ -139,6 +310,63 @@ def judges(folder, repeats):
     return pd.DataFrame(rows)
 
 
+def believed_and_bet(folder, repeats):
+    """One row for each judge: the last certified thresholds of the forbidden share, by two ways."""
+    folder = folder / "trec-dl2019-llm"
+    names = sorted(path.name for path in (folder / "runs").iterdir())
+    people = QrelsIndex(read_qrels(folder / "qrels.txt.gz"))
+    level, risk, n_all, n_people, depth = 0.15, "forbidden@5", 1500, 150, 20
+    rows = []
+    judges = sorted((folder / "llm-qrels").iterdir())
+    for judge, most in product(judges, (0, 1)):
+        by_judge, found, alike = QrelsIndex(read_qrels(judge)), [], []
+        for name in names[:: len(names) // 3][:3]:
+            run = read_run(folder / "runs" / name)
+            y, scores, groups = align(people, run, missing="drop")
+            other = by_judge.align(run, missing="drop").y_true
+            kept = ~np.isnan(y) & (scores > -np.inf)
+            place = pd.Series(np.where(kept, scores, -np.inf)).groupby(groups).rank(ascending=False)
+            kept &= (place <= depth).to_numpy()
+            y, other = as_gains(y[kept], TO_GAIN), np.where(other[kept] <= most, -1.0, 1.0)
+            scores, codes = scores[kept], pd.factorize(groups[kept])[0]
+            (promise,) = read_promises({risk: level})
+            truth, told = (
+                promise.steps(RankedLists(each, scores, groups=codes), None) for each in (y, other)
+            )
+            middle = np.median(scores)
+            with np.errstate(invalid="ignore"):
+                alike.append(np.corrcoef(truth.at(middle), told.at(middle))[0, 1])
+            of_query = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
+            rng = np.random.default_rng(0)
+            for _ in range(repeats):
+                drawn = rng.integers(0, len(of_query), n_all)
+                row = np.concatenate([of_query[query] for query in drawn])
+                queries = np.repeat(np.arange(n_all), [len(of_query[query]) for query in drawn])
+                first = queries < n_people
+                ways = [
+                    (row[first], queries[first], y[row][first], {}),
+                    (row, queries, np.where(first, y[row], np.nan), {"machine_labels": other[row]}),
+                ]
+                for own, groups_of, labels, given in ways:
+                    safe = CertifiedThreshold({risk: level}, confidence_level=CONFIDENCE)
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore")
+                        safe.fit(scores[own], labels, groups=groups_of, **given)
+                    limit = np.nextafter(safe.certificate_.lower, np.inf)
+                    rate = truth.at(limit).mean()
+                    found.append((rate > level, rate, (scores >= limit).mean()))
+        broken, rate, reached = np.array(found, dtype=float).reshape(-1, 2, 3).transpose(2, 1, 0)
+        row = {"judge": judge.name.removesuffix(".txt.gz"), "forbidden": f"up to label {most}"}
+        row["correlation"] = f"{np.nan_to_num(alike).mean():.2f}"
+        for number, way in enumerate(("alone", "with")):
+            row[f"broken {way}"] = broken[number].mean()
+            row[f"rate {way}"] = rate[number].mean()
+            row[f"reached {way}"] = reached[number].mean()
+        rows.append(row)
+        print(row, file=sys.stderr, flush=True)
+    return pd.DataFrame(rows)
+
+
 def percent(shares):
     """Write shares in percent."""
     return shares.map(lambda share: f"{100 * share:.1f} %")
@@ -176,6 +404,62 @@ def report_validity(options):
     write_report("promises_by_machines", "Promises with a machine's labels", "\n".join(text))
 
 
+def report_bets(options):
+    """Report on bets beside machines of every kind."""
+    repeats = options.repeats or 1000
+    table = bets(repeats)
+    allowed = 1 - CONFIDENCE + 2 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / repeats)
+    known = table[(table["machine"] == "useful") & (table["losses"] != "0 or 1")]
+    large = known[known["people"] == 200]
+    text = [
+        f"A threshold whose risk is exactly the level, {LEVEL:g}; confidence {CONFIDENCE:g}, "
+        f"{repeats:,} draws. `broken`: share of the draws in which the level is ruled out all the "
+        f"same; {100 * (1 - CONFIDENCE):.0f} % are allowed, and {100 * allowed:.1f} % with two "
+        f"standard errors. `power`: the same where the risk is {RATE:g}. `alone` are people's "
+        "labels (bets, and the binomial test of losses of 0 or 1), `with` bets on their losses "
+        "less a multiple of the machine's, and `chosen` is what the numbers of queries decide "
+        "before any label. Losses: thirds, such as the forbidden share of three places; means of "
+        "three queries of a cluster; thirds where half of the queries are answered; 0 or 1. "
+        "Machines copy people's losses with a probability of 0.9 (useful), 0.8 and otherwise "
+        "find far too many (biased) or never (useless), or find losses only where there are none "
+        "(adversarial).",
+        "",
+        f"The highest share broken is {100 * table['broken with'].max():.1f} % with the machine "
+        f"and {100 * table['broken as chosen'].max():.1f} % as chosen. With 200 queries of people "
+        f"and a useful machine the power is {100 * large['power alone'].min():.1f} to "
+        f"{100 * large['power alone'].max():.1f} % alone and "
+        f"{100 * large['power with'].min():.1f} to {100 * large['power with'].max():.1f} % with "
+        "it.",
+        "",
+        *as_lines(table),
+    ]
+    write_report("promises_by_bets", "Bets beside a machine's labels", "\n".join(text))
+
+
+def report_fits(options):
+    """Report on fitted thresholds."""
+    repeats = options.repeats or 50
+    table = fits(repeats)
+    allowed = 1 - CONFIDENCE + 2 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / repeats)
+    text = [
+        f"Thresholds fitted on draws of a population of 20,000 generated queries; people judged "
+        f"{N_PEOPLE} queries, or clusters of three, and a machine {N_ALL:,}; confidence "
+        f"{CONFIDENCE:g}, {repeats} draws. `broken`: share of the draws in which the true rate at "
+        "the last certified threshold is above the level; "
+        f"{100 * (1 - CONFIDENCE):.0f} % are allowed, and {100 * allowed:.1f} % with two standard "
+        "errors. `reached`: mean share of the documents whose scores reach that threshold. `no "
+        "threshold`: share of the draws in which none is certified. The useful machine finds 0.95 "
+        "of the forbidden documents and calls 0.02 of the others forbidden, the adversarial one "
+        "0.1 and 0.2.",
+        "",
+        f"The highest share broken is {100 * table['broken with'].max():.1f} % with a machine, and "
+        f"{100 * table['broken alone'].max():.1f} % with people alone.",
+        "",
+        *as_lines(table),
+    ]
+    write_report("promises_by_fits", "Thresholds beside a machine's labels", "\n".join(text))
+
+
 def report_judges(options):
     """Report on language models."""
     repeats = options.repeats or 2
@@ -201,5 +485,37 @@ def report_judges(options):
     write_report("promises_by_judges", "Promises with language models' labels", "\n".join(text))
 
 
+def report_judges_bets(options):
+    """Report on bets beside language models."""
+    repeats = options.repeats or 10
+    table = believed_and_bet(options.data, repeats)
+    alone, beside = (100 * table[f"reached {way}"].mean() for way in ("alone", "with"))
+    text = [
+        "Language models as judges of three runs of trec-dl2019-llm, the first 20 judged documents "
+        "of each; forbidden@5 at most 0.15 (label 0 is forbidden), confidence "
+        f"{CONFIDENCE:g}. {repeats} times each, 1,500 queries are drawn with replacement from the "
+        "43, so that the true rate is known; people judged 150. `forbidden`: labels of the judge "
+        "that are taken for forbidden; any choice is valid. `correlation`: of the losses by "
+        "people and by the judge, at the median score; 0 where the judge forbids nothing. "
+        "`broken`, `rate`, `reached`: share of the draws above the level, mean true rate, and mean "
+        "share of the documents whose scores reach the last certified threshold, by people's "
+        "labels alone and with the judge's.",
+        "",
+        f"With a judge {beside:.1f} % of the documents reach the threshold, and {alone:.1f} % with "
+        f"people alone; {100 * table['broken with'].mean():.1f} and "
+        f"{100 * table['broken alone'].mean():.1f} % of the draws are broken.",
+        "",
+        *as_lines(table),
+    ]
+    write_report("promises_by_judges_bets", "Bets beside language models' labels", "\n".join(text))
+
+
 if __name__ == "__main__":
-    run_parts(__doc__, {"validity": report_validity, "judges": report_judges}, repeats=0)
+    parts = {
+        "validity": report_validity,
+        "bets": report_bets,
+        "fits": report_fits,
+        "judges": report_judges,
+        "judges_bets": report_judges_bets,
+    }
+    run_parts(__doc__, parts, repeats=0)

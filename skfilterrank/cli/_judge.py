@@ -15,6 +15,7 @@ from skfilterrank import judgments
 from skfilterrank._files.files import read_bytes
 from skfilterrank._files.locks import locked
 from skfilterrank._files.named_runs import name_of_path
+from skfilterrank._lists.checks import check_share
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
@@ -25,6 +26,7 @@ from skfilterrank.cli._types import GRADES, POOL_DEPTH
 from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError, brief_list
 from skfilterrank.io import read_qrels, write_prels, write_qrels
 from skfilterrank.judgments import judge, read_judgment_log
+from skfilterrank.thresholds import PLANNED_RATE, SENSITIVITY, SPECIFICITY, queries_needed
 
 _KEY = ["qid", "docno"]
 _SHOWN = 20
@@ -190,9 +192,19 @@ class JudgingSession:
             size = "is the size of a sample. Add --strategy sample, or give --n-per-query."
             refuse(["n_total"], size)
             what_for = "says what a sample is for. Add --strategy sample."
-            refuse(("machine_qrels", "gains", "measure", "unit"), what_for)
+            refuse(("machine_qrels", "gains", "measure", "unit", "risk"), what_for)
+            refuse(["confidence_level"], "is that of --risk. Add both or none.")
             return
-        if given.n_per_query is not None or given.n_total is None:
+        if given.risk:
+            refuse(
+                ["measure", "unit"],
+                "has no effect beside --risk, whose measures a sample of queries is for. Leave "
+                "one out.",
+            )
+            given.measure, given.unit = list(given.risk), "query"
+        else:
+            refuse(["confidence_level"], "is that of --risk. Add both or none.")
+        if given.n_per_query is not None or (given.n_total is None and not given.risk):
             raise InputError(
                 "--strategy sample is drawn over all queries. Give --n-total, not --n-per-query."
             )
@@ -278,10 +290,14 @@ class JudgingSession:
                 f"grades {brief_list(list(self.grades))} has one. Give a grade below 0 by "
                 "--grades, or such gains as --gains 0=-1,1=1."
             )
+        pool = judgments.RankedPool.read(machines or None, runs, pool=pool)
+        if given.risk:
+            n_needed = self._queries_needed(measures, len(pool.queries), bool(machines))
+            given.n_total = n_needed if given.n_total is None else given.n_total
         self.draw = partial(
             judgments.draw_sample,
             None,
-            judgments.RankedPool.read(machines or None, runs, pool=pool),
+            pool,
             measures,
             unit=given.unit,
             judged=known if len(known) else None,
@@ -294,6 +310,49 @@ class JudgingSession:
         n_queries = counted(self.sample["qid"].nunique(), "query", "queries")
         tell(f"a sample of {n_new} of {n_queries}{before}")
         return pd.MultiIndex.from_frame(self.sample[_KEY])
+
+    def _queries_needed(self, measures, n_queries, has_machine):
+        """Tell how many queries the risks need, and return the number, at most of all queries."""
+        given, needed = self.given, 0
+        machine = {}
+        if has_machine:
+            machine = {"sensitivity": SENSITIVITY, "specificity": SPECIFICITY}
+            machine["n_machine_queries"] = n_queries
+        for (name, level), parsed in zip(given.risk.items(), measures.values()):
+            measure = parsed.measure
+            if measure.greater_is_better or measure.value_range != (0.0, 1.0):
+                raise InputError(
+                    f"--risk must name rates, of which lower is better, got {name!r}. Choose one "
+                    "such as any_forbidden@5."
+                )
+            check_share(level, "--risk")
+            is_binary = measure.name == "any_forbidden"
+            expected = PLANNED_RATE * level
+            what = f"{name} at most {level:g}, if it is {expected:g}"
+            try:
+                n = queries_needed(
+                    *(level, expected),
+                    confidence_level=given.confidence_level,
+                    is_binary=is_binary,
+                    **machine,
+                )
+            except InputError:
+                n = n_queries + 1
+            if n > n_queries:
+                tell(f"{what}, needs more than the {n_queries:,} queries that there are")
+            else:
+                of_machine = ""
+                if has_machine:
+                    of_machine = (
+                        f" and the machine flags {100 * SENSITIVITY:g} % of the queries with a "
+                        f"loss and {100 * (1 - SPECIFICITY):g} % of the others"
+                    )
+                tell(
+                    f"{what}{of_machine}, needs {counted(n, 'query', 'queries')} for 80 % of the "
+                    "draws to certify it"
+                )
+            needed = max(needed, n)
+        return min(needed, n_queries)
 
     def _look_again(self, texts):
         """Ask again about the labels that a model contradicts most, and tell of them."""

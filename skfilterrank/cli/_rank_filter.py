@@ -10,6 +10,7 @@ from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import printable
 from skfilterrank.cli._output import Section, call, progress
 from skfilterrank.exceptions import InputError, brief
@@ -80,11 +81,11 @@ def _features(columns, kind):
     )
 
 
-def compared(names, train, test, *, cv, refit, **settings):
+def compared(names, train, test, *, cv, refit, clusters=None, **settings):
     """Train models and score the rows of `test`, or those of `train` out of fold."""
     n_queries = train.groups.nunique()
     if test is None:
-        splits = _splits(train, cv, n_queries)
+        splits = _splits(train, cv, n_queries, clusters)
         n_queries = min(train.groups[rows].nunique() for rows, _ in splits)
         where = {"cv": splits, "refit": refit}
     else:
@@ -98,12 +99,13 @@ def compared(names, train, test, *, cv, refit, **settings):
         groups=train.groups,
         **where,
         judged_by=train.judged_by,
+        clusters=clusters,
         verbose=2 * progress(),
     )
 
 
-def _splits(train, n_folds, n_queries):
-    """Split the training rows by query."""
+def _splits(train, n_folds, n_queries, clusters=None):
+    """Split the training rows by query, or by cluster."""
     if n_queries < 2:
         raise InputError(
             "there is only one query, and comparing by cross-validation needs at least two. Give "
@@ -114,8 +116,14 @@ def _splits(train, n_folds, n_queries):
             f"--cv {n_folds} needs as many queries, but there are {n_queries}. Lower it to "
             f"{n_queries} at most."
         )
-    folds = GroupKFold(n_folds or min(_FOLDS, n_queries), shuffle=True, random_state=0)
-    return list(folds.split(train.groups, groups=train.groups.to_numpy()))
+    units = train.groups if clusters is None else clusters
+    if (n_units := units.nunique()) < (n_folds or 2):
+        raise InputError(
+            f"--clusters names {counted(n_units, 'cluster')}, which are fewer than the "
+            f"{n_folds or 2} folds that none is divided by. Lower --cv, or leave --clusters out."
+        )
+    folds = GroupKFold(n_folds or min(_FOLDS, n_units), shuffle=True, random_state=0)
+    return list(folds.split(train.groups, groups=units.to_numpy()))
 
 
 def report_section(report, models, *, k, best, baseline, foot=()) -> Section:

@@ -150,7 +150,7 @@ def _aligned(index, run, second, missing):
     return aligned, second
 
 
-def _clusters_of(groups, clusters):
+def clusters_of(groups, clusters):
     """Return the cluster of each row, named after the column."""
     if clusters is None:
         return None
@@ -169,7 +169,7 @@ def fit_run(
     """Fit the threshold of one run, which --threshold calls `how`; return an object about it."""
     aligned, second = _aligned(index, run, second, missing)
     y_true, y_score, groups = aligned
-    more = {"filter_scores": second, "clusters": _clusters_of(groups, clusters)}
+    more = {"filter_scores": second, "clusters": clusters_of(groups, clusters)}
     if machines is not None:
         is_machine = machines.align(run, missing=missing).y_true == 1
         more["judged_by"] = np.where(is_machine, PREDICTED, PEOPLE)

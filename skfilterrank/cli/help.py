@@ -307,7 +307,10 @@ def _strategies():
              its probabilities, for evaluate and compare --interval. A larger --n-total,
              with the same --random-state, goes on with the same sample. Documents come in the
              order of the sample, of all queries in turn: what is judged so far is a smaller sample,
-             and is written as such (with --only, query by query)
+             and is written as such (with --only, query by query). With --risk it is a sample of
+             queries, each as likely as the others, for threshold --machine-labels: the documents
+             to judge are those that the runs have among the places of the risks, and without
+             --n-total it has as many queries as the risks need
 
     All but maxrep and random look at runs: those that are named, or --pool if it is a run.
 

@@ -83,6 +83,10 @@ def judge(
     machine_qrels: t.MachineQrels = None,
     gains: t.Gains = None,
     unit: t.Unit = "document",
+    risk: Annotated[
+        dict[str, float] | None, t.Arg(convert=t.risks, metavar="RISK=LEVEL,...")
+    ] = None,
+    confidence_level: t.ConfidenceLevel = 0.95,
 ) -> None:
     """Show one document after the other, and save a grade for each. See help judging.
 
@@ -119,10 +123,14 @@ def judge(
         queries to judge, in this order
     measure
         measures that a sample is for; see help measures
+    risk
+        risks that a sample of queries is for, such as any_forbidden@5=0.1; without --n-total, as
+        many queries are drawn as they need
 
     Examples
     --------
     skfilterrank judge runs/*.gz --docs docs.jsonl --topics topics.jsonl --out qrels.txt
+    skfilterrank judge run.txt --docs docs.csv --strategy sample --risk forbidden@5=0.1 --out own
     skfilterrank judge --judged anna.txt.log --judged bob.txt.log --docs docs.jsonl --out both.txt
     """
     given = argparse.Namespace(**locals())

@@ -35,6 +35,7 @@ def rank_filter(
     gains: t.Gains = None,
     cutting: t.Cutting,
     baseline: t.Baseline = None,
+    clusters: t.File = None,
     columns: t.ColumnOptions,
     save: t.NewFile = None,
     out_run: t.NewFile = None,
@@ -64,6 +65,8 @@ def rank_filter(
         gain of each label, as Bad=-1,Good=1; or exp2
     baseline
         system to compare with (default: the best model's ranking)
+    clusters
+        table with the cluster of each query, which no fold divides
     save
         save the best model, fitted on all of TRAIN, for apply
     out_run
@@ -78,7 +81,13 @@ def rank_filter(
     from skfilterrank.cli import _inputs
     from skfilterrank.cli import _rank_filter as work
     from skfilterrank.cli._rows import check_ids, read_rows, write_lists
-    from skfilterrank.cli._thresholds import chosen_measure, make_threshold, value_of
+    from skfilterrank.cli._thresholds import (
+        chosen_measure,
+        clusters_of,
+        make_threshold,
+        read_clusters,
+        value_of,
+    )
     from skfilterrank.io import save_model
     from skfilterrank.metrics import rank_filter_report
     from skfilterrank.ranking import LOSSES
@@ -123,6 +132,7 @@ def rank_filter(
         None if test_data is None else tested,
         cv=cv,
         refit=bool(save or plot),
+        clusters=clusters_of(trained.groups, read_clusters(clusters)),
         learner=learner,
         threshold=unfitted,
         measure=chosen.text,

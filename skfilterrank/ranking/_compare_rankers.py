@@ -23,7 +23,7 @@ from skfilterrank.ranking._out_of_fold import (
 )
 from skfilterrank.ranking._rank_and_filter import RankAndFilter, make_threshold
 from skfilterrank.ranking._shared_features import share_features
-from skfilterrank.thresholds import NOT_SHOWN_TO_PAY, STILL_UNJUDGED
+from skfilterrank.thresholds import NOT_SHOWN_TO_PAY, STILL_UNJUDGED, number_clusters
 
 _RANK_ONLY = "rank-only ({})"
 
@@ -83,6 +83,7 @@ def compare_rankers(
     groups_test=None,
     refit: bool = True,
     judged_by=None,
+    clusters=None,
     verbose: int = 0,
 ) -> RankerComparison:
     """Fit models that rank and filter, and score held-out rows with them and with baselines.
@@ -110,6 +111,9 @@ def compare_rankers(
     judged_by : array-like of shape (n_rows,), default=None
         Who gave each label, as :meth:`RankAndFilter.fit` takes it for the models that are fitted on
         all rows.
+    clusters : array-like of shape (n_rows,), default=None
+        Cluster of each row, such as the user of the query, as :meth:`RankAndFilter.fit` takes it.
+        A number as `cv` holds out whole clusters.
     verbose : int, default=0
         1 shows the progress over models and folds, 2 also over the folds inside each model.
 
@@ -171,11 +175,12 @@ def compare_rankers(
     codes = index.codes()
     if count_rows(X) != len(codes):
         raise InputError(f"X has {count_rows(X)} rows but y has {len(codes)} labels.")
-    train = (X, labels, codes)
+    units = codes if clusters is None else number_clusters(clusters, index)[codes]
+    train = (X, labels, codes, clusters)
     # By the names of queries, as certificates and warnings name them.
-    whole = (X, labels, index.query_ids[codes], judged_by)
+    whole = (X, labels, index.query_ids[codes], judged_by, clusters)
     if X_test is None:
-        splits = make_splits(cv, labels, codes, single=False)
+        splits = make_splits(cv, labels, units, single=False)
         check_each_held_out_once(cv, splits, len(codes))
         with _progress(len(models) * len(splits) + bool(refit), verbose) as bar:
             kept, ranked = _out_of_fold(models, train, splits, bar, verbose)
@@ -187,7 +192,7 @@ def compare_rankers(
         fixed = {name: model for name, model in models.items() if not _is_tuned(model)}
         if len(models) == 1:
             fixed = {}
-        splits = make_splits(cv, labels, codes, single=False) if fixed else []
+        splits = make_splits(cv, labels, units, single=False) if fixed else []
         if fixed:
             check_each_held_out_once(cv, splits, len(codes))
         with _progress(len(models) + len(fixed) * len(splits), verbose) as bar:
@@ -251,12 +256,12 @@ def _progress(n_fits, verbose):
 
 def _fit(models, name, rows, bar, verbose, part="all rows"):
     """Fit a clone of a model, and advance the bar."""
-    X, y, groups, judged_by = rows
+    X, y, groups, judged_by, clusters = rows
     model = clone(models[name])
     bar.set_description(f"{printable(name)}, {part}")
     if verbose > 1:
         model.set_params(verbose=1)
-    model.fit(X, y, groups=groups, judged_by=judged_by)
+    model.fit(X, y, groups=groups, judged_by=judged_by, clusters=clusters)
     model.set_params(verbose=models[name].verbose)
     bar.update()
     return model
@@ -270,11 +275,12 @@ def _predict(model, X, codes):
 
 def _out_of_fold(models, rows, splits, bar, verbose):
     """Score each row by a clone of each model that has not seen the row's query."""
-    X, y, codes = rows
+    X, y, codes, clusters = rows
     kept = {name: np.empty(len(codes)) for name in models}
     ranked = {name: np.empty(len(codes)) for name in models}
     for number, (train, test) in enumerate(splits, 1):
-        part = (safe_indexing(X, train), safe_indexing(y, train), codes[train], None)
+        own = None if clusters is None else safe_indexing(clusters, train)
+        part = (safe_indexing(X, train), safe_indexing(y, train), codes[train], None, own)
         X_test = safe_indexing(X, test)
         # A context for each fold: no more than one fold's features are in memory.
         with share_features():

@@ -23,6 +23,9 @@ from skfilterrank.thresholds._judged_scores import (
     warn_unless_filter_pays as warn_unless_filter_pays,
 )
 from skfilterrank.thresholds._learned import LearnedThreshold
+from skfilterrank.thresholds._machine_labels import PLANNED_RATE as PLANNED_RATE
+from skfilterrank.thresholds._machine_labels import SENSITIVITY as SENSITIVITY
+from skfilterrank.thresholds._machine_labels import SPECIFICITY as SPECIFICITY
 from skfilterrank.thresholds._machine_labels import queries_needed
 from skfilterrank.thresholds._machine_labels import with_machine as with_machine
 from skfilterrank.thresholds._monitor import RiskMonitor

@@ -17,6 +17,10 @@ _TESTS = (
     "Exact binomial tests of losses that are 0 or 1, and bets on other losses (Waudby-Smith and "
     "Ramdas, JRSS B 86(1), 2024, arXiv:2010.09686)."
 )
+_BESIDE_A_MACHINE = (
+    " Beside the machine's labels: exact binomial tests in the strata that its verdicts make, and "
+    "bets on losses by people less a multiple of the machine's, whose errors cancel in the mean."
+)
 _IN_EXPECTATION = (
     "Conformal risk control (Angelopoulos et al., ICLR 2024, arXiv:2208.02814): the mean loss is "
     "at most the level if one more query lost everything."
@@ -86,4 +90,8 @@ def _method_of(certificate) -> str:
     """Name the method with its papers."""
     if certificate.confidence_level is None:
         return _IN_EXPECTATION
-    return f"{_LEARN_THEN_TEST if certificate.is_chosen else ''}{_TESTS}"
+    beside = any(each.uses_machine for each in certificate.promises.values())
+    return (
+        f"{_LEARN_THEN_TEST if certificate.is_chosen else ''}{_TESTS}"
+        f"{_BESIDE_A_MACHINE if beside else ''}"
+    )

@@ -13,7 +13,7 @@ from skfilterrank._lists.ties import first_of_highest, midpoint
 from skfilterrank._lists.words import is_of_machine, warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
-from skfilterrank.thresholds._machine_labels import choose_bound
+from skfilterrank.thresholds._machine_labels import choose_test
 from skfilterrank.thresholds._risks import (
     answers_needed,
     check_guarantee,
@@ -173,6 +173,8 @@ class RiskCertificate(Result):
     n_machine_queries : int
         Queries with `machine_labels`, of which people judged `n_queries` drawn at random; 0 where
         none were given. The guarantee is about people's labels.
+    n_machine_units : int
+        Independent draws among these: the queries, or their clusters.
     n_weighted : int
         Queries from which the calibration queries were drawn with the probabilities of
         `query_weight`; 0 without weights. The guarantee holds for queries in these proportions.
@@ -198,6 +200,7 @@ class RiskCertificate(Result):
     share_answered_upper: float = np.nan
     share_hidden: float = np.nan
     n_machine_queries: int = 0
+    n_machine_units: int = 0
     n_weighted: int = 0
     # Columns of `to_judge` as arrays: a table cannot be saved with a model.
     _to_judge: dict[str, np.ndarray] | None = None
@@ -356,10 +359,13 @@ class RiskCertificate(Result):
         if not self.n_machine_queries:
             return ""
         using = [name for name, each in self.promises.items() if each.uses_machine]
+        whole, of_people = f"{self.n_machine_queries:,} queries", f"{self.n_queries:,} of them"
+        if self.unit is not None:
+            whole += f" of {counted(self.n_machine_units, self.unit)}"
+            of_people = f"{self.n_queries:,} of {counted(self.n_units, self.unit)}"
         text = (
-            f" A machine judged {self.n_machine_queries:,} queries, and people "
-            f"{self.n_queries:,} of them, which are taken for a random draw. The guarantee is "
-            "about people's labels"
+            f" A machine judged {whole}, and people {of_people}, which are taken for a random "
+            "draw. The guarantee is about people's labels"
         )
         if not using:
             return f"{text}, which were tested alone."
@@ -577,7 +583,7 @@ def certify(
     keys=None,
     clusters=None,
     unit=None,
-    pools=None,
+    machine=None,
 ) -> RiskCertificate:
     """Find the certified threshold with the highest value of a curve.
 
@@ -603,8 +609,8 @@ def certify(
         Level of another path from which on a row may be shown; None for the path of the scores.
     clusters, unit
         As in :class:`Units`.
-    pools : list of LossPool or None
-        Of each risk, a machine's losses of more queries; None where there are none.
+    machine : MachineJudged or None
+        More queries by a machine's labels; None where there are none.
     """
     confidence_level = check_guarantee(guarantee, confidence_level)
     units, every_query = Units.of(lists, keys, clusters, unit), every
@@ -617,10 +623,8 @@ def certify(
     if n_tests > 1:
         each_confidence = 1.0 - (1.0 - confidence_level) / n_tests
     every = [units.of_promise(*each) for each in zip(every, promises)]
-    tested = []
-    pools = [None] * len(promises) if pools is None else pools
-    with_machine = {}
-    for promise, own, raw, pool in zip(promises, every, every_query, pools):
+    tested, with_machine = [], {}
+    for promise, own, raw in zip(promises, every, every_query):
         if guarantee == "expectation" and own.is_chosen:
             raise InputError(
                 f"the risk {brief(promise.name)} is lower for some queries where nothing is shown, "
@@ -635,24 +639,29 @@ def certify(
         bound = make(steps.n_queries, promise.max_risk, tests_at, answered=promise.answered)
         if not bound.rules_out(np.zeros(steps.n_queries)):
             _raise_too_few(make, steps, promise, each_confidence, guarantee, units)
-        lower, upper = -np.inf, np.inf
+        lower, upper, first = -np.inf, np.inf, None
         if has_start:
             highest = units.highest(raw.counted)
             first, upper = _start_of(highest, bound, promise, each_confidence, steps.is_binary)
             steps = start_at(steps, first)
-            if not bound.rules_out(steps.start):
+        beside = None
+        if machine is not None:
+            beside = choose_test(promise, own, raw, units, tests_at, machine, first)
+        if beside is not None:
+            limit, n_passed = beside.walk()
+            with_machine[promise.name] = beside
+            can_begin = limit is None or first is not None or np.isfinite(limit)
+        else:
+            can_begin, n_passed = bound.rules_out(steps.start), 0
+            if can_begin:
+                n_passed = _count_passed(steps, bound)
+            is_all = n_passed == len(steps.scores)
+            limit = None if is_all else float(steps.scores[n_passed])
+        if not can_begin:
+            if has_start:
                 _raise_not_among_answered(promise, units, raw, first)
-        if not has_start and not bound.rules_out(steps.start):
             _raise_impossible(steps, promise, most)
-        sharper = None
-        if pool is not None:
-            n_people, n_machine = len(pool.people), len(pool.machine)
-            sharper = choose_bound(n_people, n_machine, promise.max_risk, each_confidence)
-        if sharper is not None:
-            lower, n_passed = pool.walk(sharper)
-            with_machine[promise.name] = pool, sharper
-        elif (n_passed := _count_passed(steps, bound)) < len(steps.scores):
-            limit = float(steps.scores[n_passed])
+        if limit is not None:
             lower, upper = (-np.inf, limit) if steps.is_upward else (limit, upper)
         if has_start and lower >= upper:
             _raise_not_among_answered(promise, units, raw, lower)
@@ -682,9 +691,8 @@ def certify(
             observed = float(own_losses.sum() / max(answered.sum(), 1e-300))
         n_tried = len(np.unique(steps.scores[: n_passed + 1]))
         if promise.name in with_machine:
-            pool, sharper = with_machine[promise.name]
-            counts, n_tried = pool.at(threshold), n_passed
-            observed, upper_bound = sharper.estimate(counts), sharper.upper(counts)
+            n_tried = n_passed
+            observed, upper_bound = with_machine[promise.name].found(threshold)
         else:
             upper_bound = bound.upper(steps.at(threshold), answered)
         results[promise.name] = RiskPromise.of(

@@ -8,7 +8,7 @@ import numpy as np
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._files.rows import Rows, rows_in_memory
-from skfilterrank._lists.checks import check_flag
+from skfilterrank._lists.checks import check_flag, label_array
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.lazy_names import suggests
@@ -20,7 +20,7 @@ from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate, certify
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, JudgedScores, values_shown
-from skfilterrank.thresholds._machine_labels import pool_of, with_machine
+from skfilterrank.thresholds._machine_labels import with_machine
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._tuned import TunedThreshold, TwoScores, learned_and_tested
@@ -176,17 +176,28 @@ class CertifiedThreshold(TwoScores):
     bytes a row: the losses of all queries are needed at once. A certificate seldom gains by more
     than 1e5 queries, so calibrate on a sample. `to_judge` numbers rows in the order of reading.
 
-    **A machine judged.** With `machine_labels`, the queries are split at each threshold by the
-    machine's verdict: queries with a loss by its labels, and the others. The losses by people's
-    labels in both parts, and the number of flagged queries that nobody judged, are three
-    independent binomial numbers. The test is exact over all shares of flagged queries and rates
-    in both parts for which the risk reaches its level, so that a useless, biased or adversarial
-    machine costs power alone. It is for "any_forbidden"; other risks are tested by people's labels
-    alone. So is "any_forbidden" where the computed power is lower with the machine, for a risk of
-    0.6 of its level and a machine that flags 0.8 of the bad queries and 0.05 of the good ones. This
-    is decided by the numbers of queries alone, before any label. The certificate states which test
-    it was. The risk is that of new queries: the queries with labels by the machine are a sample,
-    too, and the test accounts for that.
+    **A machine judged.** With `machine_labels`, the test of "any_forbidden" splits queries at each
+    threshold by the machine's verdict: queries with a loss by its labels, and the others. The
+    losses by people's labels in both parts, and the number of flagged queries that nobody judged,
+    are three independent binomial numbers. The test is exact over all shares of flagged queries and
+    rates in both parts for which the risk reaches its level. Among answered queries it is the test
+    of these, given which they are.
+
+    Other risks, and those of clusters, are tested by bets on ``L - w (f - g)`` [2]_. Here L is the
+    loss of a unit by people, f by the machine, and g the machine's mean over a block of units that
+    nobody judged. Each unit of people has a block of its own, drawn by a fixed seed, so that the
+    terms are independent and f - g has the mean 0. No mean of f needs to be known, and the risk is
+    that of new queries. The weight w of a unit, from 0 to 1, and the bets on it are fixed by the
+    units before it. The test is as exact as that of people's labels alone.
+
+    So a useless, biased or adversarial machine costs power alone. Risks are tested by people's
+    labels alone where the computed power is not higher with the machine: for a risk of 0.6 of its
+    level and a machine that flags 0.8 of the bad queries and 0.05 of the good ones. Bets must gain
+    0.05. This is decided by the numbers of queries alone, before any label. The certificate states
+    which test it was. With `clusters` people judge whole clusters, drawn at random. With `abstain`
+    the level of confidence is learned from people's labels of queries that are set apart, which
+    the machine's labels of these do not enter either. In expectation, with weights and with two
+    scores there is no such test.
 
     Unjudged documents count as shown, and as neither forbidden nor good. If labels of some could
     change a risk, there is a warning, and `certificate_.to_judge` lists them: those that can stand
@@ -311,8 +322,9 @@ class CertifiedThreshold(TwoScores):
             forbidden. `y` then holds the labels of people, NaN in all rows of the queries that they
             did not judge. The guarantee is about people's labels, however bad the machine. The
             queries that people judged must be drawn at random, each as likely as the others (such
-            as by :func:`skfilterrank.judgments.draw_sample` with ``unit="query"``), and the
-            machine must not have learned from their labels. None is people's labels alone.
+            as by :func:`skfilterrank.judgments.draw_sample` with ``unit="query"``), or whole
+            clusters of them. The machine must not have learned from their labels. None is people's
+            labels alone.
 
         Returns
         -------
@@ -323,8 +335,8 @@ class CertifiedThreshold(TwoScores):
         ------
         ValueError
             As in :meth:`TunedThreshold.fit`; if the queries that people judged cannot be a random
-            draw, as the machine flags too many or too few of them; or if `machine_labels` meet a
-            second score, clusters, `abstain`, ``among="answered"`` or ``guarantee="expectation"``.
+            draw, as the machine flags too many or too few of them, or judged a part of a cluster;
+            or if `machine_labels` meet a second score, weights or ``guarantee="expectation"``.
 
         Examples
         --------
@@ -354,8 +366,8 @@ class CertifiedThreshold(TwoScores):
         for name, rows in {"y": y, "scores": scores}.items():
             check_same_order(machine_labels, rows, "machine_labels", name)
         labels, gains = self._labels_to_score(machine_labels)
-        labels = as_gains(labels, gains, name="machine_labels")
-        return self.fit_judged(with_machine(judged, labels))
+        gains = as_gains(labels, gains, name="machine_labels")
+        return self.fit_judged(with_machine(judged, gains, label_array(labels)))
 
     # A certificate does not cover documents that are shown at any score.
     min_shown = None
@@ -430,16 +442,14 @@ class CertifiedThreshold(TwoScores):
         """Raise where a machine's labels cannot sharpen the test that is asked for."""
         excluded = {
             "filter_scores": FILTER_SCORE in judged.columns,
-            "clusters": judged.unit is not None,
             "query_weight": judged.lists.weights is not None,
-            f"abstain={self.abstain!r}": self.abstain is not None,
-            "among='answered'": self.among == "answered",
             "guarantee='expectation'": self.guarantee == "expectation",
         }
         if names := [name for name, is_given in excluded.items() if is_given]:
             raise InputError(
-                f"machine_labels is not possible with {names[0]}. Leave one of the two out; "
-                "without machine_labels people's labels are tested alone."
+                f"machine_labels is not possible with {names[0]}, of which no exact test beside a "
+                "machine is known here. Leave one of the two out; without machine_labels people's "
+                "labels are tested alone."
             )
 
     def _fit_levels(self, judged, parsed):
@@ -467,7 +477,8 @@ class CertifiedThreshold(TwoScores):
 
     def _learn_abstention(self, judged):
         """Learn which queries to answer from some; return the others, without the unanswered."""
-        learned, tested = (judged.take(rows) for rows in learned_and_tested(judged))
+        learned_rows, tested_rows = learned_and_tested(judged)
+        learned, tested = judged.take(learned_rows), judged.take(tested_rows)
         tuned = TunedThreshold(
             self.measure, max_shown=self._most_shown(), abstain=self.abstain, gains=self.gains
         )
@@ -479,10 +490,19 @@ class CertifiedThreshold(TwoScores):
                 "search. Leave abstain out.",
                 FitWarning,
             )
-        is_sure = tuned.confidence_.of(tested.scores, tested.index) >= tuned.answer_level_
-        lists = copy(tested.lists)
-        lists.scores = np.where(is_sure[tested.codes], lists.scores, -np.inf)
-        return replace(tested, lists=lists), tuned.confidence_, tuned.answer_level_
+
+        def answered(lists):
+            is_sure = tuned.confidence_.of(lists.scores, lists.index) >= tuned.answer_level_
+            lists = copy(lists)
+            lists.scores = np.where(is_sure[lists.index.codes()], lists.scores, -np.inf)
+            return lists
+
+        machine = tested.by_machine
+        if machine is not None:
+            machine = machine.without(np.unique(judged.codes[learned_rows]))
+            machine = replace(machine, lists=answered(machine.lists))
+        tested = replace(tested, lists=answered(tested.lists), by_machine=machine)
+        return tested, tuned.confidence_, tuned.answer_level_
 
     def _note_hidden(self, shown):
         """State in the certificate the share of the documents that is hidden."""
@@ -524,18 +544,15 @@ class CertifiedThreshold(TwoScores):
         self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
         promises = self._promises()
         every = [promise.steps(lists, judged.labels, **given) for promise in promises]
-        pools, n_pool = None, 0
-        if judged.by_machine is not None:
-            by_machine, of_people = judged.by_machine
-            n_pool = by_machine.index.n_queries
-            by_machine = shown_at_most(by_machine, self._most_shown())
-            pools = [pool_of(*each, by_machine, of_people) for each in zip(promises, every)]
+        machine = judged.by_machine
+        if machine is not None:
+            machine = replace(machine, lists=shown_at_most(machine.lists, self._most_shown()))
         certificate = certify(
             self.threshold_curve_,
             lists,
             promises,
             every,
-            pools=pools,
+            machine=machine,
             confidence_level=self.confidence_level,
             guarantee=self.guarantee,
             names=judged.names,
@@ -549,7 +566,8 @@ class CertifiedThreshold(TwoScores):
             # The queries that the model of the scores has seen are not known.
             assumes_unseen=True,
             n_machine=0 if judged.machines is None else int(np.count_nonzero(judged.machines)),
-            n_machine_queries=n_pool,
+            n_machine_queries=0 if machine is None else machine.lists.index.n_queries,
+            n_machine_units=0 if machine is None else len(np.unique(machine.clusters)),
             value=value,
         )
         self.level_, self.confidence_, self.answer_level_ = certificate.threshold, None, -np.inf

@@ -314,6 +314,7 @@ _CERTIFICATE = {
     "share_answered_upper": number(0, 1, nan=True),
     "share_hidden": number(0, 1, nan=True),
     "n_machine_queries": count(),
+    "n_machine_units": count(),
 }
 # Attributes of all thresholds, and attributes of some.
 _OF_ALL = {

@@ -8,14 +8,20 @@ import numpy as np
 from scipy.special import bdtr, bdtrik, betaincinv, gammaln, xlog1py, xlogy
 from scipy.stats import binom, hypergeom, mannwhitneyu
 
-from skfilterrank._lists.checks import check_count, check_number, check_share
+from skfilterrank._lists.checks import check_count, check_flag, check_number, check_share
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.results import counted
 from skfilterrank.exceptions import InputError
-from skfilterrank.thresholds._judged_scores import JudgedScores
+from skfilterrank.thresholds._control_variates import (
+    ControlledBound,
+    ControlledLosses,
+    planned_powers,
+)
+from skfilterrank.thresholds._judged_scores import JudgedScores, MachineJudged
 from skfilterrank.thresholds._risk_steps import Steps, has_judged
-from skfilterrank.thresholds._risks import least_count
+from skfilterrank.thresholds._risks import allowed_error, least_count
+from skfilterrank.thresholds._units import Units, start_at
 
 # Parts of the error that are spent on limits: of the share of queries that the machine flags, and
 # of the rate among them.
@@ -31,6 +37,10 @@ _N_CLASSES, _TAIL = 48, 1e-7
 _N_SHARES = 200
 # People's queries for which powers are compared at most: more of them only help the machine.
 _MOST_PLANNED = 300
+# Power by which bets beside a machine must be better, as powers of draws are not exact.
+_LEAST_GAIN = 0.05
+# Queries for which powers of bets are drawn at most.
+_MOST_BETS = 10_000
 # A sample this unlikely to be random is refused.
 _NOT_RANDOM = 1e-6
 
@@ -89,6 +99,8 @@ class StratifiedBound:
 
     def estimate(self, counts: Counts) -> float:
         """Return the statistic: the losses by people, weighted by the machine's shares."""
+        if self.n_people == self.n_machine:
+            return float((counts.losses_flagged + counts.losses_other) / self.n_people)
         share = self._shares(counts.flagged, self._class(counts))
         n1, n0 = counts.flagged, self.n_people - counts.flagged
         return float(
@@ -145,6 +157,11 @@ class StratifiedBound:
         )
 
     def _rules_out(self, counts):
+        if self.n_people == self.n_machine:
+            # Nothing is left for the machine.
+            losses = counts.losses_flagged + counts.losses_other
+            error = allowed_error(self.confidence)
+            return bool(bdtr(losses, self.n_people, self.level) <= error)
         statistic, level = self.estimate(counts), self.level
         if statistic >= level:
             return False
@@ -343,16 +360,26 @@ class LossPool:
         never does.
     of_people : ndarray of shape (n_people,), int
         Number of each query that people judged among all.
+    answer_at : ndarray of shape (n_machine,), or None
+        Highest threshold at which each query is answered, where the others do not count.
     """
 
-    def __init__(self, people, machine, of_people):
+    def __init__(self, people, machine, of_people, answer_at=None):
         self.people, self.machine, self.flags = people, machine, machine[of_people]
+        self.answers = None if answer_at is None else (answer_at[of_people], answer_at)
 
     def at(self, thresholds) -> Counts:
         """Count at a threshold, or at each of several."""
         each = self.flags, np.minimum(self.people, self.flags), self.people, self.machine
         flagged, losses_flagged, losses, by_machine = (_lost(own, thresholds) for own in each)
         return Counts(flagged, losses_flagged, losses - losses_flagged, by_machine)
+
+    def sizes(self, thresholds):
+        """Count the queries of people, and all, that count at a threshold, or each of several."""
+        if self.answers is None:
+            ones = np.ones(np.shape(thresholds), dtype=np.int64)
+            return len(self.people) * ones, len(self.machine) * ones
+        return tuple(_lost(each, thresholds) for each in self.answers)
 
     def check_random(self) -> None:
         """Raise where the queries of people are no random draw of all."""
@@ -366,20 +393,11 @@ class LossPool:
                 "machine_labels out."
             )
 
-    def walk(self, bound: StratifiedBound) -> tuple[float, int]:
-        """Test all thresholds from +inf down; return the first that fails, and how many.
-
-        The first is -inf where all pass.
-        """
-        thresholds = np.unique(np.concatenate([[np.inf], self.people, self.machine]))[::-1]
-        thresholds = thresholds[thresholds > -np.inf]
-        table = np.column_stack(self.at(thresholds))
-        # Thresholds of equal counts pass or fail together.
-        is_new = np.append(True, (table[1:] != table[:-1]).any(axis=1))
-        for row in np.flatnonzero(is_new):
-            if not bound.rules_out(Counts(*table[row])):
-                return float(thresholds[row]), int(row) + 1
-        return -np.inf, len(thresholds)
+    def thresholds(self, start):
+        """Return the thresholds at which something changes, from a first one downwards."""
+        changes = [self.people, self.machine, *(self.answers or ())]
+        every = np.unique(np.concatenate(changes))[::-1]
+        return np.append(start, every[(every < start) & (every > -np.inf)])
 
 
 def _lost(first, thresholds):
@@ -396,19 +414,150 @@ def _first_losses(steps: Steps) -> np.ndarray:
     return first
 
 
-def pool_of(promise, people: Steps, by_machine: RankedLists, of_people) -> LossPool | None:
-    """Compute a machine's losses of all queries; None where they cannot sharpen the test."""
-    # The name decides, and no label: a choice by labels of people would not be a fixed one.
-    if not isinstance(promise.rate, ParsedMeasure) or promise.rate.measure.name != "any_forbidden":
+class StratifiedTest:
+    """The test of a risk at every threshold by binomial numbers in the strata of a machine.
+
+    Among answered queries it is that of the answered ones, given which these are. Fewer queries of
+    people than `least` get the binomial test alone.
+    """
+
+    def __init__(self, pool: LossPool, level, confidence, start, least=1):
+        self.pool, self.level, self.confidence, self.start = pool, level, confidence, start
+        self.least = least
+        self._bounds: dict = {}
+
+    def walk(self) -> tuple[float | None, int]:
+        """Test all thresholds from the start down; return the first that fails, and how many.
+
+        The first is None where all pass.
+        """
+        thresholds = self.pool.thresholds(self.start)
+        table = np.column_stack([*self.pool.at(thresholds), *self.pool.sizes(thresholds)])
+        # Thresholds of equal counts pass or fail together.
+        is_new = np.append(True, (table[1:] != table[:-1]).any(axis=1))
+        for row in np.flatnonzero(is_new):
+            counts, sizes = Counts(*table[row, :4]), table[row, 4:]
+            if not self._bound(*sizes).rules_out(counts):
+                return float(thresholds[row]), int(row) + 1
+        return None, len(thresholds)
+
+    def found(self, threshold) -> tuple[float, float]:
+        """Return the estimate and the upper bound at a threshold."""
+        counts, bound = self.pool.at(threshold), self._bound(*self.pool.sizes(threshold))
+        return bound.estimate(counts), bound.upper(counts)
+
+    def _bound(self, n_people, n_machine):
+        """Return the test for so many queries."""
+        key = int(n_people), int(n_people if n_people < self.least else n_machine)
+        if key not in self._bounds:
+            self._bounds[key] = StratifiedBound(*key, self.level, self.confidence)
+        return self._bounds[key]
+
+
+class ControlledTest:
+    """The test of a risk at every threshold by bets on losses less a multiple of a machine's."""
+
+    def __init__(self, losses: ControlledLosses, bound: ControlledBound, start, share_answered):
+        self.losses, self.bound, self.start = losses, bound, start
+        self.share_answered = share_answered
+
+    def walk(self) -> tuple[float | None, int]:
+        """Test all thresholds from the safest on; return the first that fails, and how many."""
+        return self.losses.walk(self.bound, self.start)
+
+    def found(self, threshold) -> tuple[float, float]:
+        """Return the estimate and the upper bound at a threshold."""
+        answered = self.losses.in_order(self.share_answered(threshold))
+        given = *self.losses.at(threshold), answered
+        return self.bound.estimate(*given), self.bound.upper(*given)
+
+
+def choose_test(
+    promise, steps: Steps, raw: Steps, units: Units, confidence, machine: MachineJudged, start
+) -> StratifiedTest | ControlledTest | None:
+    """Choose the test of people's labels beside a machine's; None is people's alone.
+
+    Numbers of queries and the name of the risk decide, and no label: a choice by labels of people
+    would not be a fixed one.
+
+    Parameters
+    ----------
+    promise : Promise
+        The risk with its level.
+    steps, raw : Steps
+        Losses by people of the units that count, and of their queries.
+    units : Units
+        The units that people judged.
+    confidence : float
+        Confidence of the test.
+    machine : MachineJudged
+        All queries.
+    start : float or None
+        Threshold to begin at; None is the safest one.
+    """
+    level, rate = promise.max_risk, promise.rate
+    is_any_forbidden = isinstance(rate, ParsedMeasure) and rate.measure.name == "any_forbidden"
+    if machine.labels is None and not isinstance(rate, ParsedMeasure):
         return None
-    machine = promise.steps(by_machine, None)
-    # Once a forbidden document is among the first places, it remains there.
-    pool = LossPool(_first_losses(people), _first_losses(machine), of_people)
-    pool.check_random()
-    return pool
+    clusters = None if units.clusters is None else machine.clusters
+    every = Units.of(machine.lists, clusters=clusters)
+    by_machine = promise.steps(machine.lists, machine.labels)
+    if is_any_forbidden and clusters is None:
+        # Once a forbidden document is among the first places, it remains there.
+        answer_at = every.answer_at if promise.answered else None
+        first = _first_losses(raw), _first_losses(by_machine)
+        pool = LossPool(*first, machine.of_people, answer_at)
+        pool.check_random()
+        n, n_all = len(pool.people), len(pool.machine)
+
+        def has_power(n_people):
+            return choose_bound(n_people, n_people * n_all // n, level, confidence) is not None
+
+        # Few queries are answered at first, and more and more on the way.
+        least = least_count(has_power, n) if promise.answered else n if has_power(n) else None
+        if least is None:
+            return None
+        return StratifiedTest(pool, level, confidence, np.inf if start is None else start, least)
+    (names, _), (all_names, numbers) = units.numbers(), every.numbers()
+    of_people = np.unique(numbers[machine.of_people])
+    n_people, n_machine = len(names), len(all_names)
+    bound = ControlledBound(n_people, level, confidence)
+    given = n_people, n_machine, level, confidence, steps.is_binary, promise.answered
+    if not pays(*given):
+        return None
+    if not bound.rules_out(np.zeros(n_people), np.zeros(n_people)):
+        return None
+    counted_units = np.searchsorted(names, steps.counted)
+    people = steps.of_all(n_people, counted_units, level)
+    every_steps = every.of_promise(by_machine, promise)
+    counted_all = np.searchsorted(all_names, every_steps.counted)
+    every_steps = every_steps.of_all(n_machine, counted_all, level).in_direction(steps.is_upward)
+    if start is None:
+        start = -np.inf if steps.is_upward else np.inf
+    else:
+        people, every_steps = start_at(people, start), start_at(every_steps, start)
+
+    def share_answered(threshold):
+        share = np.zeros(n_people)
+        share[counted_units] = units.answered(raw.counted, threshold) if promise.answered else 1.0
+        return share
+
+    losses = ControlledLosses(people, every_steps, of_people)
+    return ControlledTest(losses, bound, start, share_answered)
 
 
-def with_machine(judged: JudgedScores, gains) -> JudgedScores:
+def pays(n_people, n_machine, level, confidence, is_binary, answered=False) -> bool:
+    """Tell if bets beside a machine are planned to have more power than people's labels alone."""
+    if not 0 < n_people < n_machine:
+        return False
+    n_planned = min(n_people, _MOST_PLANNED)
+    rates = PLANNED_RATE * level, SENSITIVITY, SPECIFICITY
+    sizes = n_planned, n_planned * n_machine // n_people
+    alone, beside = planned_powers(*sizes, level, confidence, rates, is_binary, answered)
+    return beside >= alone + _LEAST_GAIN
+
+
+def with_machine(judged: JudgedScores, gains, labels=None) -> JudgedScores:
     """Take the queries that people judged, and keep all queries by a machine's gains beside."""
     if len(gains) != len(judged.gains):
         raise InputError(
@@ -428,21 +577,41 @@ def with_machine(judged: JudgedScores, gains) -> JudgedScores:
     is_judged = has_judged(judged.lists)
     if not is_judged.any():
         raise InputError("y holds no label by people: all are NaN. Judge a sample of the queries.")
+    if judged.unit is not None:
+        _check_whole_clusters(judged, is_judged)
     _check_drawn_by_chance(judged, is_judged)
-    by_machine = RankedLists(np.nan_to_num(gains, nan=0.0), judged.scores, groups=judged.index)
+    lists = RankedLists(np.nan_to_num(gains, nan=0.0), judged.scores, groups=judged.index)
     people = judged.take(np.flatnonzero(is_judged[judged.codes]))
-    return replace(people, by_machine=(by_machine, np.flatnonzero(is_judged)))
+    of_people = np.flatnonzero(is_judged)
+    return replace(people, by_machine=MachineJudged(lists, labels, of_people, judged.clusters))
+
+
+def _check_whole_clusters(judged, is_judged) -> None:
+    """Raise where people judged some queries of a cluster and others not."""
+    units = np.unique(judged.clusters, return_inverse=True)[1]
+    n_judged, sizes = np.bincount(units, is_judged), np.bincount(units)
+    if n_partly := int(np.count_nonzero((n_judged > 0) & (n_judged < sizes))):
+        raise InputError(
+            f"people judged some queries of {counted(n_partly, judged.unit)} and not the others. "
+            f"Beside machine_labels a {judged.unit} is drawn as a whole, since a draw of queries "
+            f"prefers large ones: judge all queries of each {judged.unit} that is drawn, or leave "
+            "one of machine_labels and clusters out."
+        )
 
 
 def _check_drawn_by_chance(judged, is_judged) -> None:
     """Raise where the best scores of the queries that people judged are unlike the others'."""
-    best = np.full(len(is_judged), -np.inf)
-    np.maximum.at(best, judged.codes, judged.scores)
-    drawn, others = best[is_judged], best[~is_judged]
+    units = np.unique(judged.clusters, return_inverse=True)[1]
+    if judged.unit is None:
+        units = np.arange(len(is_judged))
+    best, is_drawn = np.full(units.max() + 1, -np.inf), np.zeros(units.max() + 1, dtype=bool)
+    np.maximum.at(best, units[judged.codes], judged.scores)
+    is_drawn[units] = is_judged
+    drawn, others = best[is_drawn], best[~is_drawn]
     if not others.size or mannwhitneyu(drawn, others, method="asymptotic").pvalue >= _NOT_RANDOM:
         return
     raise InputError(
-        f"people judged {len(drawn)} queries, whose best scores (median "
+        f"people judged {len(drawn)} {judged.unit or 'querie'}s, whose best scores (median "
         f"{np.median(drawn):.4g}) are unlike those of the other {len(others)} "
         f"({np.median(others):.4g}): these are no random draw. Draw the queries at random, each as "
         "likely as the others, or leave machine_labels out."
@@ -458,8 +627,9 @@ def queries_needed(
     sensitivity: float | None = None,
     specificity: float | None = None,
     n_machine_queries: int | None = None,
+    is_binary: bool = True,
 ) -> int:
-    """Compute how many queries people must judge to certify a risk whose losses are 0 or 1.
+    """Compute how many queries people must judge to certify a risk, before the first label.
 
     Parameters
     ----------
@@ -476,6 +646,11 @@ def queries_needed(
         not. None is people's labels alone; give both or none.
     n_machine_queries : int or None, default=None
         Queries that the machine labels. None is 20 times as many as people judge.
+    is_binary : bool, default=True
+        True for a risk whose losses are 0 or 1, such as "any_forbidden@5", which gets binomial
+        tests. False for others, such as "forbidden@5", and for risks of clusters, which get bets.
+        Their losses are planned as 0 or 1, which have the largest variance there can be, so that
+        fewer queries often do.
 
     Returns
     -------
@@ -496,15 +671,21 @@ def queries_needed(
 
     Notes
     -----
-    Powers are exact, for the flagged queries that are expected among people's and all queries.
+    Powers of binomial tests are exact, for the flagged queries that are expected among people's and
+    all queries. Powers of bets are shares of 400 draws of a fixed seed.
 
     Examples
     --------
     >>> from skfilterrank.thresholds import queries_needed
     >>> queries_needed(0.1, 0.06, confidence_level=0.9)
     222
-    >>> queries_needed(0.1, 0.06, confidence_level=0.9, sensitivity=0.9, specificity=0.97)
+    >>> machine = {"sensitivity": 0.9, "specificity": 0.97}
+    >>> queries_needed(0.1, 0.06, confidence_level=0.9, **machine)
     186
+    >>> queries_needed(0.1, 0.06, confidence_level=0.9, is_binary=False)
+    372
+    >>> queries_needed(0.1, 0.06, confidence_level=0.9, is_binary=False, **machine)
+    187
     """
     level = check_share(max_risk, "max_risk")
     confidence = check_share(confidence_level, "confidence_level")
@@ -516,7 +697,8 @@ def queries_needed(
         )
     if (sensitivity is None) != (specificity is None):
         raise InputError("sensitivity and specificity describe a machine: give both or none.")
-    most = 100_000
+    check_flag(is_binary, "is_binary")
+    most = 100_000 if is_binary else _MOST_BETS
     if n_machine_queries is not None:
         if sensitivity is None:
             raise InputError(
@@ -529,6 +711,11 @@ def queries_needed(
             check_number(value, name, least=0.0, most=1.0)
 
     def suffices(n):
+        if not is_binary:
+            n_machine = 20 * n if n_machine_queries is None else n_machine_queries
+            rates = expected_risk, sensitivity or 0.0, 1.0 if specificity is None else specificity
+            powers = planned_powers(n, max(n_machine, n), level, confidence, rates, False)
+            return max(powers) >= goal
         if power_of_people(n, level, confidence, expected_risk) >= goal:
             return True
         if sensitivity is None:
@@ -540,7 +727,8 @@ def queries_needed(
     needed = least_count(suffices, most)
     if needed is None:
         raise InputError(
-            f"more than {most:,} queries are needed: choose a higher max_risk, or lower "
+            f"more than {most:,} queries are needed for a risk of at most {level:g} that is "
+            f"{expected_risk:g}: choose a higher max_risk, or lower "
             "confidence_level or power."
         )
     return needed

@@ -55,7 +55,9 @@ class BinomialBound:
     def rules_out(self, losses) -> bool:
         """Tell whether the losses rule out that the mean is the level or more."""
         n_answered, n_bad = self._count(losses)
-        return bool(n_answered) and bdtr(n_bad, n_answered, self.level) <= _error(self.confidence)
+        return bool(n_answered) and bdtr(n_bad, n_answered, self.level) <= allowed_error(
+            self.confidence
+        )
 
     def upper(self, losses, answered=None) -> float:
         """Return the smallest level that the losses rule out."""
@@ -97,11 +99,13 @@ class BettingBound:
         self._order = np.random.default_rng(0).permutation(n_queries)
         shares = _ANSWERED_SHARES if answered else _VARIANCE_SHARES
         variances = level * (1 - level) * shares
-        self._bets = np.sqrt(-2 * np.log(_error(confidence)) / (max(n_queries, 1) * variances))
+        self._bets = np.sqrt(
+            -2 * np.log(allowed_error(confidence)) / (max(n_queries, 1) * variances)
+        )
 
     def rules_out(self, losses) -> bool:
         """Tell whether the losses rule out that the mean is the level or more."""
-        goal = -np.log(_error(self.confidence))
+        goal = -np.log(allowed_error(self.confidence))
         # Capital may be won on the way although the mean is above the level in the end.
         return bool(losses.sum() <= self.level * self.n_queries) and (
             self._log_capital(losses, self.level) >= goal
@@ -112,7 +116,7 @@ class BettingBound:
 
         `answered` is the share of each unit that is answered; None means all.
         """
-        goal = -np.log(_error(self.confidence))
+        goal = -np.log(allowed_error(self.confidence))
         answered = np.ones(len(losses)) if answered is None else answered
         # The part of each loss that another level does not change.
         own = losses - self.level * (1 - answered)
@@ -186,7 +190,7 @@ def answers_needed(bound) -> int:
     return least_count(lambda n: bound.rules_out(np.where(every < n, 0.0, bound.level)))
 
 
-def _error(confidence):
+def allowed_error(confidence):
     """Return one minus the confidence, so that 1 - 0.9 is not rounded below 0.1."""
     return (1.0 - confidence) * (1 + 1e-12)
 

@@ -83,6 +83,7 @@ class SegmentedThreshold(BaseThreshold):
     thresholds_: Any
 
     _has_one_level = False
+    __metadata_request__fit = {"machine_labels": True}  # noqa: RUF012
 
     def __init__(self, threshold: Any, *, segment: Any = "segment", min_queries: int = 10) -> None:
         self.threshold = threshold
@@ -110,6 +111,7 @@ class SegmentedThreshold(BaseThreshold):
         clusters=None,
         query_weight: QueryWeight = None,
         judged_by=None,
+        machine_labels=None,
     ) -> Self:
         """Fit a threshold for each segment.
 
@@ -119,6 +121,9 @@ class SegmentedThreshold(BaseThreshold):
             Score of each row, with the segment in a column or in a level of the index.
         y, groups, filter_scores, clusters, query_weight, judged_by
             As in :meth:`TunedThreshold.fit`.
+        machine_labels : array-like of shape (n_rows,) or (n_rows, 2), default=None
+            Labels of a machine, as in :meth:`CertifiedThreshold.fit`, whose clones alone take them.
+            People's queries must be a random draw in each segment, which a random draw of all is.
 
         Returns
         -------
@@ -138,6 +143,13 @@ class SegmentedThreshold(BaseThreshold):
         n_rows = count_rows(scores)
         of_rows = {"y": y, "groups": groups, "filter_scores": filter_scores}
         of_rows |= {"clusters": clusters, "judged_by": judged_by}
+        if machine_labels is not None:
+            of_rows["machine_labels"] = machine_labels
+            if not self.threshold.takes_machine_labels:
+                raise InputError(
+                    f"machine_labels is for a CertifiedThreshold, and threshold is a "
+                    f"{type(self.threshold).__name__}. Leave machine_labels out."
+                )
         for name, values in of_rows.items():
             if values is not None and count_rows(values, name) != n_rows:
                 raise InputError(

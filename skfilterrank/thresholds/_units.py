@@ -75,6 +75,12 @@ class Units:
             answer_at = answer_at[np.cumsum(sizes) - sizes + (sizes - 1) // 2]
         return np.sort(answer_at)[::-1]
 
+    def numbers(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the names of all units, and the number of each query's."""
+        if self.clusters is None:
+            return np.arange(len(self.answer_at)), np.arange(len(self.answer_at))
+        return np.unique(self.clusters, return_inverse=True)
+
     def count(self, number) -> str:
         """Return a number of units in words."""
         return counted(number, self.name) if self.name else counted(number, "query", "queries")
@@ -122,12 +128,7 @@ def _by_cluster(steps: Steps, clusters) -> Steps:
     counted, unit_of = np.unique(clusters[steps.counted], return_inverse=True)
     sizes = np.bincount(unit_of, minlength=len(counted))
     start = np.bincount(unit_of, steps.start, len(counted)) / sizes
-    order = np.lexsort((np.arange(len(steps.queries)), steps.queries))
-    queries = steps.queries[order]
-    is_first = np.append(True, queries[1:] != queries[:-1])[: len(queries)]
-    before = np.append(0.0, steps.losses[order][:-1])[: len(queries)]
-    changes = np.empty(len(queries))
-    changes[order] = steps.losses[order] - np.where(is_first, steps.start[queries], before)
+    changes = steps.changes()
     units = unit_of[steps.queries]
     # Sums within each cluster, in the order of the steps.
     order = np.argsort(units, kind="stable")

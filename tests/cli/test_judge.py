@@ -34,6 +34,7 @@ from skfilterrank.judgments import (
 )
 from skfilterrank.judgments._judge import Question
 from skfilterrank.judgments._judgment_log import read_judgment_log
+from skfilterrank.thresholds import queries_needed
 from terminals import Terminal, pseudo_terminal, wait_for_a_reader
 
 pytestmark = pytest.mark.slow
@@ -989,3 +990,72 @@ def test_a_measure_of_harm_needs_a_grade_for_it(run, runs, assessor):
     assert code == 2
     assert "--measure any_forbidden@5 counts documents with a gain below 0, and none of" in err
     assert run(*command, "--gains", "0=-1,1=1,2=2")[0] == 0
+
+
+RISKY = ("--strategy", "sample", "--machine-qrels", "llm.txt", "--gains", "0=-1,1=1,2=2")
+
+
+def test_a_sample_of_queries_for_a_promise(run, runs, assessor, world):
+    command = ["judge", runs[0], "--docs", "docs.csv", "--out", "own.prels", *RISKY]
+    risk = ["--risk", "any_forbidden@2=0.6", "--confidence-level", "0.6"]
+    assessor.asked.clear()
+    code, _, err = run(*command, *risk)
+    assert code == 0, err
+    machine = {"sensitivity": 0.8, "specificity": 0.95, "n_machine_queries": 30}
+    needed = queries_needed(0.6, 0.36, confidence_level=0.6, **machine)
+    assert 1 < needed < 30
+    told = "any_forbidden@2 at most 0.6, if it is 0.36 and the machine flags 80 % of the queries"
+    assert told in err
+    assert f"needs {needed} queries for 80 % of the draws to certify it" in err
+    found = read_prels("own.prels")
+    drawn = draw_sample(
+        *(world["machine"], runs[0], "any_forbidden@2"),
+        n_total=needed,
+        unit="query",
+        random_state=0,
+    )
+    pd.testing.assert_frame_equal(found[["qid", "docno"]], drawn[["qid", "docno"]])
+    # At most two documents of each query are asked for, and the threshold takes what is written.
+    assert len(assessor.asked) == len(found) <= 2 * needed
+    code, out, err = run(
+        *("threshold", "own.prels", runs[0], "--risk", "any_forbidden@2=0.6", "--k", "2"),
+        *("--confidence-level", "0.6", "--machine-labels", "llm.txt", "--gains", "0=-1,1=1,2=2"),
+    )
+    assert code == 0, err
+    assert f"A machine judged 30 queries, and people {needed} of them" in " ".join(out.split())
+
+
+def test_a_promise_that_the_queries_cannot_keep(run, runs, assessor):
+    command = ["judge", runs[0], "--docs", "docs.csv", "--out", "own.prels", *RISKY]
+    code, _, err = run(*command, "--risk", "any_forbidden@2=0.01,forbidden@2=0.9")
+    assert code == 0, err
+    assert "any_forbidden@2 at most 0.01, if it is 0.006, needs more than the 30 queries" in err
+    assert "forbidden@2 at most 0.9, if it is 0.54 and the machine" in err
+    assert read_prels("own.prels")["qid"].nunique() == 30
+
+
+def test_a_given_number_of_queries_for_a_promise(run, runs, assessor):
+    command = ["judge", runs[0], "--docs", "docs.csv", "--out", "own.prels", *RISKY]
+    assert run(*command, "--risk", "any_forbidden@2=0.6", "--n-total", "5")[0] == 0
+    assert read_prels("own.prels")["qid"].nunique() == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--risk", "any_forbidden@2=0.6", "-m", "ap"], "--measure has no effect beside --risk"),
+        (["--risk", "any_forbidden@2=0.6", "--unit", "query"], "--unit has no effect beside --ri"),
+        (["--confidence-level", "0.6", "--n-total", "5"], "--confidence-level is that of --risk"),
+        (["--risk", "any_forbidden@2=2"], "--risk must"),
+        (["--risk", "ap=0.2"], "--risk must name rates, of which lower is better, got 'ap'"),
+    ],
+)
+def test_promises_that_cannot_be_drawn_for(run, runs, words, message):
+    code, _, err = run("judge", runs[0], "--docs", "docs.csv", "--out", "own", *RISKY, *words)
+    assert code == 2
+    assert message in err
+
+
+def test_risks_are_for_samples(run, runs):
+    command = ["judge", runs[0], "--docs", "docs.csv", "--out", "own"]
+    assert "--risk says what a sample is for" in run(*command, "--risk", "any_forbidden@2=0.6")[2]

@@ -625,3 +625,23 @@ def test_a_small_p_value_is_no_zero():
     text = printed(frame, 2, baseline="filter-all")
     assert columns(text)[1][0].endswith(" <.001")
     assert pd.notna(frame.iloc[0, place])
+
+
+@pytest.mark.nightly
+def test_clusters_are_the_units_of_a_promise(train, table, run):
+    queries = pd.Series(table["qid"].unique(), name="qid").astype(str)
+    users = pd.DataFrame({"qid": queries, "user": np.arange(len(queries)) // 2})
+    users.to_csv("users.csv", index=False)
+    promise = ["--risk", "any_forbidden=0.8", "--confidence-level", "0.6"]
+    code, out, err = train(*promise, "--clusters", "users.csv", "--cv", "2", "--save", "m.skops")
+    assert code == 0, err
+    certificate = load_model("m.skops")["model"].certificate_
+    assert certificate.unit == "user"
+    assert certificate.n_units < certificate.n_queries
+    assert str(certificate) in out
+    users.head(3).to_csv("few.csv", index=False)
+    assert "--clusters names no cluster of the queries" in train("--clusters", "few.csv")[2]
+    users.assign(user=1).to_csv("one.csv", index=False)
+    code, _, err = train("--clusters", "one.csv", "--cv", "2")
+    assert code == 2
+    assert "--clusters names 1 cluster, which are fewer than the 2 folds" in err

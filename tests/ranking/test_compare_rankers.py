@@ -8,7 +8,7 @@ from sklearn.model_selection import GroupKFold
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score, rank_filter_report
-from skfilterrank.ranking import RankAndFilter, RankFusion, compare_rankers
+from skfilterrank.ranking import RankAndFilter, RankFusion, compare_rankers, make_ranker
 from skfilterrank.thresholds import LargestGap
 
 X, Y, GROUPS, _ = make_rank_and_filter(n_queries=150, random_state=0)
@@ -219,3 +219,24 @@ def test_folds_do_not_warn_of_filters_that_do_not_pay():
             compare_rankers(models, X, Y, groups=GROUPS, cv=2, refit=refit)
         told = [each for each in caught if "not shown to pay" in str(each.message)]
         assert len(told) == refit
+
+
+@pytest.mark.slow
+def test_folds_do_not_divide_clusters(monkeypatch):
+    X, y, groups, _ = make_rank_and_filter(n_queries=60, random_state=0)
+    users = pd.Series(groups // 3, name="user")
+    seen = []
+    fit = RankAndFilter.fit
+
+    def noting(self, X, y, groups=None, **given):
+        seen.append((np.unique(groups), given["clusters"]))
+        return fit(self, X, y, groups=groups, **given)
+
+    monkeypatch.setattr(RankAndFilter, "fit", noting)
+    models = {"bce": RankAndFilter(make_ranker("bce", random_state=0), measure="ndcg_f@3")}
+    compare_rankers(models, X, y, groups=groups, cv=3, clusters=users)
+    assert len(seen) == 4
+    for queries, clusters in seen:
+        # All three queries of each user are there, or none.
+        assert (np.bincount(queries // 3)[np.unique(queries // 3)] == 3).all()
+        assert clusters.name == "user"

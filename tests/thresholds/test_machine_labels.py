@@ -1,23 +1,29 @@
 """Certificates by few labels of people and many of a machine."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import binom
+from scipy.stats import beta, binom
 from sklearn.base import clone
 
+from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking import RankAndFilter, make_ranker
 from skfilterrank.thresholds import CertifiedThreshold, load_threshold, queries_needed
+from skfilterrank.thresholds._judged_scores import MachineJudged
 from skfilterrank.thresholds._machine_labels import (
     Counts,
     LossPool,
     StratifiedBound,
+    StratifiedTest,
     choose_bound,
     planned_power,
     power_of_people,
 )
+from skfilterrank.thresholds._risks import BettingBound
 
 RISK = {"any_forbidden@3": 0.2}
 
@@ -143,16 +149,193 @@ def test_a_useless_machine_does_not_change_the_queries_of_people(judged):
     assert safe.certificate_.lower == pytest.approx(alone.certificate_.lower, abs=0.1)
 
 
-@pytest.mark.slow
-def test_other_risks_are_tested_by_people_alone(judged):
+@pytest.mark.nightly
+def test_bets_beside_a_machine(judged):
     scores, y, groups, machine = judged
-    safe = CertifiedThreshold({"forbidden@3": 0.2}, confidence_level=0.9)
+    safe = CertifiedThreshold({"forbidden@3": 0.15}, confidence_level=0.9)
+    found = safe.fit(scores, y, groups=groups, machine_labels=machine).certificate_
+    promise = found.promises["forbidden@3"]
+    assert promise.uses_machine
+    assert promise.n_queries == 150
+    assert promise.observed < promise.upper_bound <= 0.15
+    assert "sharpened the test, and their errors cannot break it" in " ".join(str(found).split())
+    # A machine that says nothing leaves people's labels.
+    safe.fit(scores, y, groups=groups, machine_labels=np.ones(len(y)))
+    assert safe.certificate_.promises["forbidden@3"].observed == pytest.approx(
+        np.mean(_losses_at(safe.threshold_, scores, y, groups)), abs=1e-9
+    )
+
+
+@pytest.mark.nightly
+def test_a_good_machine_shows_more(judged):
+    scores, _, groups, machine = judged
+    _, every, _, _ = make_rank_and_filter(1000, random_state=0)
+    lowest = []
+    for seed in range(8):
+        is_drawn = np.isin(groups, np.random.default_rng(seed).choice(1000, 150, replace=False))
+        y = np.where(is_drawn, every, np.nan)
+        alone, beside = (
+            CertifiedThreshold({"forbidden@3": 0.15}, confidence_level=0.9) for _ in range(2)
+        )
+        alone.fit(scores[is_drawn], y[is_drawn], groups=groups[is_drawn])
+        beside.fit(scores, y, groups=groups, machine_labels=machine)
+        lowest.append([each.certificate_.lower for each in (alone, beside)])
+    alone, beside = np.mean(lowest, axis=0)
+    assert beside < alone - 0.02
+
+
+def _losses_at(threshold, scores, y, groups):
+    """Forbidden share of the first three of each judged query, worst ties first."""
+    losses = []
+    for query in np.unique(groups[~np.isnan(y)]):
+        rows = np.flatnonzero((groups == query) & (scores >= threshold))
+        rows = rows[np.lexsort((y[rows], -scores[rows]))][:3]
+        losses.append(np.mean(y[rows] < 0) if len(rows) else 0.0)
+    return losses
+
+
+@pytest.mark.slow
+def test_too_few_people_are_tested_alone(judged):
+    scores, y, groups, machine = judged
+    some = np.unique(groups[~np.isnan(y)])[:40]
+    y = np.where(np.isin(groups, some), y, np.nan)
+    safe = CertifiedThreshold({"forbidden@3": 0.15}, confidence_level=0.9)
     safe.fit(scores, y, groups=groups, machine_labels=machine)
     assert not safe.certificate_.promises["forbidden@3"].uses_machine
     assert "which were tested alone" in " ".join(str(safe.certificate_).split())
     is_judged = ~np.isnan(y)
     alone = clone(safe).fit(scores[is_judged], y[is_judged], groups=groups[is_judged])
     assert safe.threshold_ == alone.threshold_
+
+
+@pytest.mark.nightly
+def test_functions_and_queries_that_do_not_count(judged):
+    scores, y, groups, machine = judged
+
+    def hidden_or_bad(y_true, shown, groups):
+        n = np.bincount(groups)
+        return np.bincount(groups, (y_true < 0) & shown) / n
+
+    risks = {hidden_or_bad: 0.12, "false_reject_rate": 0.2}
+    safe = CertifiedThreshold(risks, confidence_level=0.8)
+    found = safe.fit(scores, y, groups=groups, machine_labels=machine).certificate_
+    assert {each.uses_machine for each in found.promises.values()} == {True}
+    rejects = found.promises["false_reject_rate"]
+    good = pd.Series(y > 0).groupby(groups).sum()
+    hidden = pd.Series((y > 0) & (scores < safe.threshold_)).groupby(groups).sum()
+    share = (hidden / good)[good > 0]
+    assert rejects.n_queries == len(share)
+    assert rejects.observed == pytest.approx(share.mean(), abs=0.1)
+
+
+@pytest.mark.nightly
+def test_clusters_are_tested_beside_a_machine(judged):
+    scores, _, groups, machine = judged
+    _, every, _, _ = make_rank_and_filter(1000, random_state=0)
+    users = pd.Series(groups // 2, name="user")
+    is_drawn = np.isin(users, np.random.default_rng(0).choice(500, 150, replace=False))
+    y = np.where(is_drawn, every, np.nan)
+    safe = CertifiedThreshold({"any_forbidden@3": 0.2}, confidence_level=0.9)
+    found = safe.fit(scores, y, groups=groups, machine_labels=machine, clusters=users).certificate_
+    promise = found.promises["any_forbidden@3"]
+    assert promise.uses_machine
+    assert (promise.n_queries, found.n_units, found.n_queries) == (150, 150, 300)
+    text = " ".join(str(found).split())
+    assert "A machine judged 1,000 queries of 500 users, and people 300 of 150 users" in text
+
+
+def test_clusters_must_be_judged_as_a_whole(judged):
+    scores, y, groups, machine = judged
+    with pytest.raises(InputError, match=r"some queries of \d+ clusters and not the others"):
+        CertifiedThreshold(RISK).fit(
+            scores, y, groups=groups, machine_labels=machine, clusters=groups // 2
+        )
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("risk", ["any_forbidden@3", "forbidden@3"])
+def test_among_answered_queries(risk):
+    _, every, groups, scores = make_rank_and_filter(1200, random_state=0)
+    rng = np.random.default_rng(0)
+    machine = np.where(rng.random(len(every)) < 0.03, -every, every)
+    y = np.where(np.isin(groups, rng.choice(1200, 400, replace=False)), every, np.nan)
+    level = {"any_forbidden@3": 0.3, "forbidden@3": 0.2}[risk]
+    safe = CertifiedThreshold({risk: level}, among="answered", confidence_level=0.9)
+    found = safe.fit(scores, y, groups=groups, machine_labels=machine).certificate_
+    promise = found.promises[risk]
+    assert promise.uses_machine
+    best = pd.Series(scores)[~np.isnan(y)].groupby(groups[~np.isnan(y)]).max()
+    assert promise.n_queries == (best >= safe.threshold_).sum()
+    is_judged = ~np.isnan(y)
+    alone = clone(safe).fit(scores[is_judged], y[is_judged], groups=groups[is_judged])
+    other = alone.certificate_.promises[risk]
+    assert promise.upper == other.upper
+    assert promise.lower < promise.upper
+    losses = np.array(_losses_at(safe.threshold_, scores, y, groups))
+    losses = losses > 0 if risk == "any_forbidden@3" else losses
+    assert promise.observed == pytest.approx(losses.sum() / promise.n_queries, abs=0.05)
+
+
+@pytest.mark.slow
+def test_answered_queries_are_counted_at_each_threshold():
+    answers = np.array([0.9, 0.7, 0.5, -np.inf, 0.3, 0.8])
+    people, machine = np.array([0.5, -np.inf, 0.2]), np.full(6, -np.inf)
+    machine[[0, 5]] = 0.6, 0.8
+    pool = LossPool(people, machine, np.array([0, 3, 4]), answers)
+    thresholds = pool.thresholds(0.9)
+    assert thresholds.tolist() == [0.9, 0.8, 0.7, 0.6, 0.5, 0.3, 0.2]
+    n_people, n_all = pool.sizes(thresholds)
+    assert n_people.tolist() == [1, 1, 1, 1, 1, 2, 2]
+    assert n_all.tolist() == [1, 2, 3, 3, 4, 5, 5]
+    assert [int(each) for each in pool.sizes(0.7)] == [1, 3]
+    test = StratifiedTest(pool, 0.9, 0.5, 0.9)
+    failed, n_tried = test.walk()
+    for place, threshold in enumerate(thresholds[:n_tried]):
+        counts = Counts(*(int(each) for each in pool.at(threshold)))
+        bound = StratifiedBound(int(n_people[place]), int(n_all[place]), 0.9, 0.5)
+        assert bound.rules_out(counts) == (threshold != failed)
+
+
+def test_few_answered_queries_get_the_binomial_test():
+    answers = np.linspace(1, 0, 60)
+    pool = LossPool(np.full(20, -np.inf), np.full(60, -np.inf), np.arange(0, 60, 3), answers)
+    test = StratifiedTest(pool, 0.3, 0.8, 1.0, least=12)
+    sizes = [
+        (bound.n_people, bound.n_machine) for bound in (test._bound(11, 33), test._bound(12, 36))
+    ]
+    assert sizes == [(11, 11), (12, 36)]
+
+
+def test_people_who_judged_all_get_the_binomial_test():
+    bound = StratifiedBound(40, 40, 0.2, 0.9)
+    for losses in range(10):
+        found = bound.rules_out(Counts(6, min(losses, 6), max(losses - 6, 0), 6))
+        assert found == (binom.cdf(losses, 40, 0.2) <= 0.1)
+        upper = bound.upper(Counts(6, min(losses, 6), max(losses - 6, 0), 6))
+        assert upper == pytest.approx(beta.ppf(0.9, losses + 1, 40 - losses), abs=2e-4)
+    assert bound.estimate(Counts(6, 2, 6, 20)) == 0.2
+    assert not StratifiedBound(0, 5, 0.2, 0.9).rules_out(Counts(0, 0, 0, 3))
+
+
+@pytest.mark.nightly
+def test_abstention_is_learned_apart_from_the_machine(judged):
+    scores, y, groups, machine = judged
+    safe = CertifiedThreshold({"forbidden@3": 0.15}, abstain="best_score", confidence_level=0.9)
+    with warnings.catch_warnings(action="ignore", category=FitWarning):
+        found = safe.fit(scores, y, groups=groups, machine_labels=machine).certificate_
+    assert found.n_queries == 75
+    assert found.n_machine_queries == 925
+
+
+def test_queries_are_left_out_of_the_machine_too():
+    groups = np.repeat(np.arange(5), 2)
+    lists = RankedLists(np.arange(10.0), np.arange(10.0), groups=groups)
+    machine = MachineJudged(lists, np.arange(10.0), np.array([1, 3, 4]), np.array([7, 7, 8, 9, 9]))
+    left = machine.without(np.array([1]))
+    assert left.lists.gains.tolist() == left.labels.tolist() == [0, 1, 2, 3, 4, 5, 8, 9]
+    assert left.of_people.tolist() == [1, 3]
+    assert left.clusters.tolist() == [7, 7, 8, 9]
+    assert left.lists.index.codes().tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
 
 
 @pytest.mark.nightly
@@ -165,20 +348,11 @@ def test_several_risks(judged):
     assert "sharpened the test of any_forbidden@3" in " ".join(str(found).split())
 
 
-@pytest.mark.parametrize("parameters", [{"among": "answered"}, {"guarantee": "expectation"}])
-def test_parameters_that_exclude_machine_labels(judged, parameters):
+def test_expectation_excludes_machine_labels(judged):
     scores, y, groups, machine = judged
-    safe = CertifiedThreshold(RISK, **parameters)
-    with pytest.raises(InputError, match="machine_labels is not possible with"):
+    safe = CertifiedThreshold(RISK, guarantee="expectation")
+    with pytest.raises(InputError, match="machine_labels is not possible with guarantee="):
         safe.fit(scores, y, groups=groups, machine_labels=machine)
-
-
-def test_clusters_exclude_machine_labels(judged):
-    scores, y, groups, machine = judged
-    with pytest.raises(InputError, match="machine_labels is not possible with clusters"):
-        CertifiedThreshold(RISK).fit(
-            scores, y, groups=groups, machine_labels=machine, clusters=groups // 2
-        )
 
 
 @pytest.mark.slow
@@ -248,6 +422,21 @@ def test_queries_needed_with_a_machine_are_fewer():
     assert queries_needed(0.2, 0.12, confidence_level=0.9, sensitivity=0.9, specificity=0.97) < (
         0.9 * alone
     )
+
+
+@pytest.mark.nightly
+def test_queries_needed_for_bets():
+    machine = {"sensitivity": 0.9, "specificity": 0.97}
+    given = {"confidence_level": 0.9, "is_binary": False}
+    alone, beside = (queries_needed(0.2, 0.12, **given, **more) for more in ({}, machine))
+    assert beside < 0.8 * alone
+    few = queries_needed(0.2, 0.12, **given, **machine, n_machine_queries=400)
+    assert beside <= few < alone
+    bound, rng = BettingBound(alone, 0.2, 0.9), np.random.default_rng(1)
+    found = [bound.rules_out((rng.random(alone) < 0.12) * 1.0) for _ in range(1000)]
+    assert np.mean(found) == pytest.approx(0.8, abs=0.06)
+    with pytest.raises(InputError, match="is_binary must be True or False"):
+        queries_needed(0.2, 0.12, is_binary="no")
 
 
 @pytest.mark.parametrize(
