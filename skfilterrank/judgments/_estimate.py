@@ -34,6 +34,7 @@ reason. They are kept as certain, and a sample is drawn from the rest.
 from collections.abc import Mapping
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from skfilterrank._files.files import is_path
 from skfilterrank._lists.checks import check_choice, check_share
@@ -159,8 +160,8 @@ def estimate(
     Where everything is judged, the estimate is the measure itself.
 
     Predictions are those of ridge logistic regressions on the labels of all judges, queries and how
-    high the runs rank a document, learned from the sample in folds: a document's fold does not
-    enter its own prediction. Folds go by places in the runs and machine labels, and nothing is left
+    high the runs rank a document, all together and each by itself, learned from the sample in
+    folds: a document's fold does not enter its own prediction. Folds go by places in the runs and machine labels, and nothing is left
     to chance or to names. They are those of :func:`draw_sample` where runs and machine labels are
     those that the sample was drawn for; with others, a bias of the order of one label in the sample
     may remain. Variances are Deville's for fixed-size samples, quantiles those of
@@ -244,12 +245,10 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains):
         of_query, changes, of_pairs = _by_labels(form, labels)
         covariance, deviations = covariance_of_total(changes / n_queries, probability)
         values = of_query.mean(axis=1)
-        order_values = values
-        if ranked.machine:
-            # Follow the machine as far as the values do not contradict it. The order uses what
-            # machines say of the runs, and not the runs' own scores.
-            steady = _guess(form, (*labels[:3], np.full(len(rows), True)), use_runs=False)
-            order_values = shrink(values, covariance, form.expand(steady).base.mean(axis=1))
+        # Predictions alone, as far as the values do not contradict them: all labels say what a
+        # machine means, and how much it favours each run.
+        steady = _guess(form, (*labels[:3], np.full(len(rows), True)), use_means=False)
+        order_values = shrink(values, covariance, form.expand(steady).base.mean(axis=1))
         if target == "new queries":
             deviations = (of_query - values[:, None]).T / np.sqrt(n_queries * (n_queries - 1))
         results[text] = MeasureEstimate(
@@ -406,9 +405,9 @@ def _counted(weights, influential):
 
 
 def _position_weights(form):
-    """Return the position weight of each row in the mean of the runs."""
-    worth = np.bincount(form.row, np.abs(form.first + form.slope), minlength=len(form.pool))
-    return worth / max(worth.sum(), 1e-300)
+    """Return the position weight of each row in each run, (n_rows, n_runs)."""
+    worth = np.abs(form.first + form.slope)
+    return csr_array((worth, (form.row, form.run)), shape=(len(form.pool), len(form.pool.runs)))
 
 
 _LEAST = 5

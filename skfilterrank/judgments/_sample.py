@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 
 from skfilterrank._lists.checks import (
     check_choice,
@@ -333,8 +334,9 @@ def _learned(pool, gains, levels, known):
     grades = np.union1d(label, levels)
     codes = np.searchsorted(grades, label)
     rows = pool.rows_of(known.index, "judged")
-    worth = np.bincount(pool.row, 1 / np.log2(pool.place + 1), minlength=len(pool))
-    model = LabelModel(pool, worth / len(pool.runs), np.ones(len(pool), dtype=bool))
+    worth = 1 / np.log2(pool.place + 1)
+    worth = csr_array((worth, (pool.row, pool.run)), shape=(len(pool), len(pool.runs)))
+    model = LabelModel(pool, worth, np.ones(len(pool), dtype=bool))
     probabilities = model.predict(
         rows, codes, len(grades), np.ones(len(rows), dtype=bool)
     ).probabilities

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import t
+from scipy.stats import kendalltau, t
 
 from label_samples import collection, elimination_design, with_labels
 from skfilterrank.exceptions import DataWarning, InputError
@@ -243,6 +243,43 @@ def test_predictions_of_a_ratio_are_right_on_average_over_all(data, measure, pow
     estimate(with_labels(drawn, people), runs, measure, machine_qrels=machine)
     expected = drawn["inclusion_probability"].to_numpy() ** power
     np.testing.assert_allclose(np.sort(found[0]), np.sort(expected))
+
+
+@pytest.mark.parametrize("measure", ["dcg@10", "ndcg@10", "ap"])
+def test_the_order_of_runs_does_not_matter(data, measure):
+    people, machine, runs = data
+    sample = with_labels(draw_sample(machine, runs, measure, n_total=60, random_state=0), people)
+    turned = dict(reversed(runs.items()))
+    found = [estimate(sample, each, measure, machine_qrels=machine) for each in (runs, turned)]
+    frames = [each.to_frame().loc[measure] for each in found]
+    pd.testing.assert_frame_equal(frames[1].loc[frames[0].index], frames[0], rtol=1e-7)
+    orders = [each.results[measure].order_values for each in found]
+    np.testing.assert_allclose(orders[1][::-1], orders[0], rtol=1e-7)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("judge", ["of a run", None])
+def test_the_order_is_better_than_that_of_the_values(judge):
+    """With a machine that favours the worst run, and without a machine."""
+    people, _, runs = collection(n_queries=20, n_runs=10)
+    true = means(runs, people, ["dcg@10"]).to_numpy()
+    worst = runs[list(runs)[true.argmin()]].sort_values("score", ascending=False)
+    pairs = [
+        pd.MultiIndex.from_frame(table[["qid", "docno"]])
+        for table in (people, worst.groupby("qid").head(10))
+    ]
+    machine = people.assign(label=pairs[0].isin(pairs[1]) * 1.0) if judge else None
+    found = []
+    for seed in range(6):
+        drawn = draw_sample(machine, runs, "dcg@10", n_total=80, pool=people, random_state=seed)
+        drawn = with_labels(drawn, people)
+        result = estimate(drawn, runs, "dcg@10", machine_qrels=machine, pool=people)
+        result = result.results["dcg@10"]
+        found.append(
+            [kendalltau(each, true).statistic for each in (result.order_values, result.values)]
+        )
+    by_order, by_values = np.mean(found, axis=0)
+    assert by_order > by_values + 0.05
 
 
 def test_a_run_from_elsewhere(data, sample):
