@@ -124,6 +124,22 @@ def in_words(table):
     )
 
 
+def report(table):
+    """Write the rows that there are."""
+    parts = {"With a judge": table["judge"] != ALONE, "People alone": table["judge"] == ALONE}
+    summary = "\n".join(f"* {name}: {in_words(table[mine])}" for name, mine in parts.items())
+    text = (
+        "Kendall's tau with the order by all labels, means over samples. `values`: of the unbiased "
+        "values; `machine`: of those by judged and calibrated machine labels; `predicted`: the "
+        "same where the sample also says how much each run is favoured; `order`: of what "
+        "`Estimates.order` ranks by. `less best`: `order` less the better of values and machine, "
+        "which nobody knows beforehand, with its standard error. `coverage`: share of the true "
+        "values in their 95 % intervals; `bias`: mean error of the values.\n\n"
+        f"{summary}\n\n```\n" + table.to_string(index=False, float_format="{:.3f}".format) + "\n```"
+    )
+    write_report("order_by_judges", "Orders with good and bad judges", text)
+
+
 def main():
     args = arguments(__doc__, repetitions=10)
     rows = []
@@ -140,19 +156,7 @@ def main():
                     seeds = range(args.repetitions)
                     rows.append(key | row(study, measure, share, true, seeds, names))
                     print(rows[-1], flush=True)
-    table = pd.DataFrame(rows)
-    parts = {"With a judge": table["judge"] != ALONE, "People alone": table["judge"] == ALONE}
-    summary = "\n".join(f"* {name}: {in_words(table[mine])}" for name, mine in parts.items())
-    text = (
-        "Kendall's tau with the order by all labels, means over samples. `values`: of the unbiased "
-        "values; `machine`: of those by judged and calibrated machine labels; `predicted`: the "
-        "same where the sample also says how much each run is favoured; `order`: of what "
-        "`Estimates.order` ranks by. `less best`: `order` less the better of values and machine, "
-        "which nobody knows beforehand, with its standard error. `coverage`: share of the true "
-        "values in their 95 % intervals; `bias`: mean error of the values.\n\n"
-        f"{summary}\n\n```\n" + table.to_string(index=False, float_format="{:.3f}".format) + "\n```"
-    )
-    write_report("order_by_judges", "Orders with good and bad judges", text)
+            report(pd.DataFrame(rows))
 
 
 if __name__ == "__main__":

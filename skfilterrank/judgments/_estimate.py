@@ -161,11 +161,11 @@ def estimate(
 
     Predictions are those of ridge logistic regressions on the labels of all judges, queries and how
     high the runs rank a document, all together and each by itself, learned from the sample in
-    folds: a document's fold does not enter its own prediction. Folds go by places in the runs and machine labels, and nothing is left
-    to chance or to names. They are those of :func:`draw_sample` where runs and machine labels are
-    those that the sample was drawn for; with others, a bias of the order of one label in the sample
-    may remain. Variances are Deville's for fixed-size samples, quantiles those of
-    Student's t with as many degrees of freedom as the labels' weights allow.
+    folds: a document's fold does not enter its own prediction. Folds go by places in the runs and
+    machine labels, and nothing is left to chance or to names. They are those of :func:`draw_sample`
+    where runs and machine labels are those that the sample was drawn for; with others, a bias of
+    the order of one label in the sample may remain. Variances are Deville's for fixed-size samples,
+    quantiles those of Student's t with as many degrees of freedom as the labels' weights allow.
 
     References
     ----------
