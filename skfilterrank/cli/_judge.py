@@ -188,14 +188,17 @@ class JudgingSession:
             raise InputError("there is nothing to judge. Name runs, or --pool.")
         if not self.is_sample:
             size = "is the size of a sample. Add --strategy sample, or give --n-per-query."
-            refuse(["n_total"], size)
+            refuse(["n_total", "half_width"], size)
             what_for = "says what a sample is for. Add --strategy sample."
             refuse(("machine_qrels", "gains", "measure", "unit"), what_for)
             return
-        if given.n_per_query is not None or given.n_total is None:
+        if given.n_per_query is not None or (given.n_total is None) == (given.half_width is None):
             raise InputError(
-                "--strategy sample is drawn over all queries. Give --n-total, not --n-per-query."
+                "--strategy sample is drawn over all queries. Give --n-total, not --n-per-query; "
+                "or --half-width alone, for as many documents as should do."
             )
+        if given.half_width is not None and given.unit == "query":
+            raise InputError("--half-width is not known of --unit query. Give --n-total.")
         if not given.runs:
             raise InputError("--strategy sample draws what decides between runs. Name runs.")
         if given.pool or given.machine_qrels:
@@ -278,6 +281,9 @@ class JudgingSession:
                 f"grades {brief_list(list(self.grades))} has one. Give a grade below 0 by "
                 "--grades, or such gains as --gains 0=-1,1=1."
             )
+        if gains is None and not machines:
+            # Labels that people can give, for plans.
+            gains = {grade: grade for grade in self.grades}
         self.draw = partial(
             judgments.draw_sample,
             None,
@@ -288,12 +294,22 @@ class JudgingSession:
             gains=gains,
             random_state=given.random_state,
         )
-        self.sample = self.draw(n_total=given.n_total)
+        self.sample = self.draw(n_total=given.n_total, half_width=given.half_width)
+        self._tell_of_plan(self.sample.attrs.get("half_widths", {}))
         n_new = counted(int(self.sample["label"].isna().sum()), "document")
         before = f", beside {len(known):,} judged before" if len(known) else ""
         n_queries = counted(self.sample["qid"].nunique(), "query", "queries")
         tell(f"a sample of {n_new} of {n_queries}{before}")
         return pd.MultiIndex.from_frame(self.sample[_KEY])
+
+    def _tell_of_plan(self, half_widths):
+        """Tell how wide intervals of some numbers of documents are expected to be."""
+        for n_total, of_measure in half_widths.items():
+            widths = (
+                f"{name} {' and '.join(f'{width:.3f} ({of})' for of, width in each.items())}"
+                for name, each in of_measure.items()
+            )
+            tell(f"half-widths to expect of {n_total:,} documents: {'; '.join(widths)}")
 
     def _look_again(self, texts):
         """Ask again about the labels that a model contradicts most, and tell of them."""

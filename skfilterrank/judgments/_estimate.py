@@ -52,8 +52,13 @@ from skfilterrank.judgments._estimates import (
     shrink,
 )
 from skfilterrank.judgments._label_model import LabelModel
-from skfilterrank.judgments._ranked_pool import as_table, judged_table, ranked_pool, warn_of_outside
-from skfilterrank.judgments._sample import UNITS
+from skfilterrank.judgments._ranked_pool import (
+    UNITS,
+    as_table,
+    judged_table,
+    ranked_pool,
+    warn_of_outside,
+)
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
 from skfilterrank.metrics import evaluate_runs
 

@@ -19,6 +19,8 @@ from skfilterrank._lists.words import JUDGED_BY, is_of_machine, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, SkfilterrankError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 
+# Units that samples are drawn of.
+UNITS = ("document", "query")
 # Number of folds of pools of so many documents: every fold should have some of the sample.
 _FOLDS = ((300, 10), (60, 5), (0, 2))
 # Without a cut-off, warn of documents outside the pool among this many: first pages are pooled.
