@@ -57,6 +57,7 @@ from skfilterrank.judgments._ranked_pool import (
     as_table,
     judged_table,
     ranked_pool,
+    rows_to_judge,
     warn_of_outside,
 )
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
@@ -109,7 +110,8 @@ def estimate(
         Queries and documents that count; None takes those with a machine label. All others are
         unjudged, of gain 0.
     unit : {"document", "query"}, default="document"
-        What was drawn: documents, or whole queries, all of whose documents were judged.
+        What was drawn: documents, or whole queries, all of whose documents were judged. Of risks
+        with a cut-off, such as "any_forbidden@5", those among the first places of the runs do.
     target : {"these queries", "new queries"}, default="these queries"
         What the intervals are of: the value that these queries would have, were all documents of
         the pool judged by people; or the mean over all queries that these are a sample of.
@@ -209,7 +211,7 @@ def estimate(
         )
     if unit == "query":
         results = _by_queries(runs, sample, parsed, ranked, target, gains)
-        numbers = len(sample), len(ranked), 0
+        numbers = len(sample), int(np.count_nonzero(rows_to_judge(ranked, parsed))), 0
     else:
         results, numbers = _by_documents(sample, n_open, parsed, ranked, target, gains)
     return Estimates(
@@ -426,7 +428,8 @@ def _by_queries(runs, sample, parsed, pool, target, gains):
     the trust from 0 to 1 of the smallest variance (Angelopoulos, Duchi and Zrnic, "PPI++:
     Efficient prediction-powered inference", 2023). Any measure will do.
     """
-    queries, share = _judged_queries(sample, pool)
+    counts = rows_to_judge(pool, parsed)
+    queries, share = _judged_queries(sample, pool, counts)
     n_all, n_judged = len(pool.queries), len(queries)
     judged = sample.reset_index()[["qid", "docno", "label"]]
     values = _values(judged, runs, parsed, gains, queries, pool.runs)
@@ -460,24 +463,25 @@ def _by_queries(runs, sample, parsed, pool, target, gains):
             probability=np.full(n_judged, share),
             influential=np.full(n_judged, True),
             n_certain=0,
-            n_possible=len(pool),
+            n_possible=int(np.count_nonzero(counts)),
             by_query=by_people,
             is_ratio=False,
         )
     return results
 
 
-def _judged_queries(sample, pool):
-    """Queries that were judged whole, and their common probability."""
-    missing = pool.index.difference(sample.index)
+def _judged_queries(sample, pool, counts):
+    """Queries of which all that counts was judged, and their common probability."""
+    missing = pool.index[counts].difference(sample.index)
     pool_rows = pool.rows_of(sample.index, "qrels")
     queries = pool.queries[np.unique(pool.codes[pool_rows])]
     lost = missing[missing.get_level_values("qid").isin(queries)]
     if len(lost):
         raise InputError(
-            f"unit='query' takes queries of which all documents are judged, and {len(lost):,} of "
-            f"judged queries are not, such as document {brief(lost[0][1])} of query "
-            f"{brief(lost[0][0])}: judge them, or estimate with unit='document'."
+            "unit='query' takes queries of which all documents that can change the measures are "
+            f"judged, and {len(lost):,} of judged queries are not, such as document "
+            f"{brief(lost[0][1])} of query {brief(lost[0][0])}: judge them, or estimate with "
+            "unit='document'."
         )
     shares = sample["inclusion_probability"].unique()
     if len(shares) > 1 or not np.isclose(shares[0], len(queries) / len(pool.queries), rtol=1e-6):

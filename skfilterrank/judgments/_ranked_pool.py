@@ -249,6 +249,24 @@ def warn_of_outside(pool: RankedPool, parsed) -> None:
     )
 
 
+def rows_to_judge(pool: RankedPool, parsed) -> np.ndarray:
+    """Return a mask of the documents that people judge of a query that is drawn whole.
+
+    Where all measures are risks of first places, no other documents matter.
+    """
+    depths = [
+        each.k for each in parsed.values() if each.k is not None and _is_risk_of_first(each.measure)
+    ]
+    if len(depths) < len(parsed):
+        return np.ones(len(pool), dtype=bool)
+    return np.bincount(pool.row[pool.place <= max(depths)], minlength=len(pool)) > 0
+
+
+def _is_risk_of_first(measure):
+    is_rate = not measure.greater_is_better and measure.value_range == (0.0, 1.0)
+    return is_rate and measure.takes_k
+
+
 def judges_of(machine_qrels) -> dict:
     """Return labels of each judge, as Series."""
     if machine_qrels is None:

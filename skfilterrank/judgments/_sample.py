@@ -22,7 +22,13 @@ from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.judgments._estimate import estimate
 from skfilterrank.judgments._label_model import LabelModel, Prediction
-from skfilterrank.judgments._ranked_pool import UNITS, judged_table, ranked_pool, warn_of_outside
+from skfilterrank.judgments._ranked_pool import (
+    UNITS,
+    judged_table,
+    ranked_pool,
+    rows_to_judge,
+    warn_of_outside,
+)
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
 
 AIMS = ("differences", "values", "uniform")
@@ -301,10 +307,7 @@ def _draw_queries(pool, parsed, n_total, known, random_state):
     """Draw some queries, with the documents that can matter to the measures."""
     if known is not None:
         raise InputError("judged is of no use with unit='query': queries are drawn whole.")
-    depth = _depth_of_risks(parsed)
-    counts = np.ones(len(pool), dtype=bool)
-    if depth is not None:
-        counts = np.bincount(pool.row[pool.place <= depth], minlength=len(pool)) > 0
+    counts = rows_to_judge(pool, parsed)
     codes = pool.codes[counts]
     # Queries without a list have nothing to judge.
     queries = np.argsort(pool.folding.queries)
@@ -318,19 +321,6 @@ def _draw_queries(pool, parsed, n_total, known, random_state):
     rows = rows[: np.count_nonzero(place[codes] < n_draw)]
     none = np.full(len(pool), np.nan)
     return _as_table(pool, rows, none, np.full(len(pool), n_draw / n_queries))
-
-
-def _depth_of_risks(parsed) -> int | None:
-    """Return the largest cut-off where all measures are risks of first places; else None."""
-    depths = [
-        each.k for each in parsed.values() if each.k is not None and _is_risk_of_first(each.measure)
-    ]
-    return max(depths) if len(depths) == len(parsed) else None
-
-
-def _is_risk_of_first(measure):
-    is_rate = not measure.greater_is_better and measure.value_range == (0.0, 1.0)
-    return is_rate and measure.takes_k
 
 
 def draw_by_folds(sizes, folding, n_draw, random_state):

@@ -98,9 +98,9 @@ class SumOfLabels:
     def _refuse(self, why):
         raise InputError(
             f"{brief(self.parsed.text)} {why}, and a sample of documents gives no interval for it: "
-            "draw whole queries by draw_sample(..., unit='query'), judge all their documents, and "
-            "pass unit='query'; or take a measure such as dcg, ndcg, ndcg_f, ap, precision@k, "
-            "recall, rbp or forbidden@k."
+            "draw whole queries by draw_sample(..., unit='query'), judge the documents that it "
+            "asks for, and pass unit='query'; or take a measure such as dcg, ndcg, ndcg_f, ap, "
+            "precision@k, recall, rbp or forbidden@k."
         )
 
     def _position_weights(self, form):

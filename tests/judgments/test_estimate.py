@@ -399,6 +399,11 @@ def test_a_value_does_not_depend_on_what_else_is_asked_for(data, sample, estimat
     )
 
 
+def means_by_gains(runs, people, measures, gains):
+    values = evaluate_runs(people, runs, measures, gains=gains).means
+    return pd.concat({name: values[name] for name in measures}, names=["measure"])
+
+
 @pytest.fixture(scope="module")
 def query_data():
     people, machine, runs = collection(n_queries=40, n_documents=15, n_runs=3)
@@ -422,6 +427,32 @@ def test_all_queries_give_the_measure(query_data):
         "run"
     ).std() / np.sqrt(40)
     np.testing.assert_allclose(new["standard_error"], error[["run0", "run1", "run2"]])
+
+
+@pytest.mark.parametrize("machine", [True, False])
+def test_first_places_are_enough_for_risks(query_data, machine):
+    people, machine_qrels, runs, _ = query_data
+    gains, measures = {0: -1, 1: 1, 2: 1, 3: 1}, ["any_forbidden@2", "forbidden@3"]
+    machine = machine_qrels if machine else None
+    how = {"pool": people, "gains": gains}
+    true = means_by_gains(runs, people, measures, gains)
+    drawn = draw_sample(machine, runs, measures, n_total=40, unit="query", random_state=0, **how)
+    first = with_labels(drawn, people)
+    assert len(first) < 0.7 * len(people)
+    found = estimate(first, runs, measures, machine_qrels=machine, unit="query", **how)
+    np.testing.assert_allclose(found.to_frame()["value"], true, atol=1e-12)
+    assert found.n_possible == found.n_judged == len(first)
+    # Fewer queries, and what is missing among the first places.
+    drawn = draw_sample(machine, runs, measures, n_total=20, unit="query", random_state=0, **how)
+    some = with_labels(drawn, people)
+    part = estimate(some, runs, measures, machine_qrels=machine, unit="query", **how)
+    frame = part.to_frame()
+    assert (np.abs(frame["value"] - true.to_numpy()) < 4 * frame["standard_error"]).all()
+    assert part.n_possible == len(first)
+    with pytest.raises(InputError, match="that can change the measures are judged, and 1 of"):
+        estimate(some[1:], runs, measures, machine_qrels=machine, unit="query", **how)
+    with pytest.raises(InputError, match="that can change the measures are judged"):
+        estimate(some, runs, [*measures, "rr"], machine_qrels=machine, unit="query", **how)
 
 
 @pytest.mark.nightly
