@@ -132,7 +132,7 @@ def test_how_a_scale_goes_with_the_number_of_labels(
     monkeypatch.setattr(form, "scale", lambda counts: (scale(counts[:, 1]), 0.0 * counts[:, 1]))
     counts = np.zeros((3, len(pool.queries), len(grades)))
     counts[:, :, 1] = np.array(numbers)[:, None]
-    _, slopes, _, _, (bends, _) = form._scales(SimpleNamespace(counts=counts, expected=counts))
+    _, slopes, _, _, (bends, *_) = form._scales(SimpleNamespace(counts=counts, expected=counts))
     np.testing.assert_allclose(slopes[:, 1], slope)
     np.testing.assert_allclose(bends, bend, atol=1e-12)
 
