@@ -2,7 +2,8 @@
 
 37 runs of TREC 2019 Deep Learning and every fourth run of TREC-COVID, round 1. Each row draws
 samples and compares the order of the plain values, that of the machine's calibrated labels and
-that of `Estimates.order` with the order by all labels of people.
+that of `Estimates.order` with the order by all labels of people. Without a machine, plain values
+are all that there is to compare with.
 
     python benchmarks/order_by_judges.py --repetitions 10
 """
@@ -13,13 +14,18 @@ import numpy as np
 import pandas as pd
 from _common import arguments, write_report
 from _intervals import Study, true_values
+from scipy.sparse import csr_array
 from scipy.stats import kendalltau
 
+from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import RankedPool, _estimate, estimate, pseudo_qrels
+from skfilterrank.judgments._label_model import LabelModel
+from skfilterrank.judgments._sum_of_labels import SumOfLabels
 
 MEASURES = ("dcg@10", "ndcg@10", "ap")
 SHARES = (0.05, 0.1, 0.2)
+ALONE = "people alone"
 
 
 def judges(qrels, runs, files):
@@ -31,12 +37,16 @@ def judges(qrels, runs, files):
     first = RankedPool.read(None, runs[:1], pool=qrels)
     top = np.zeros(len(first))
     top[first.row[first.place <= 10]] = 1.0
-    return files | {
-        "half right": qrels.assign(label=np.where(half, qrels["label"], chance["label"])),
-        "chance": chance,
-        "top 10 of a run": first.index.to_frame(index=False).assign(label=top),
-        "runs' own scores": pseudo_qrels(runs),
-    }
+    return (
+        {ALONE: None}
+        | files
+        | {
+            "half right": qrels.assign(label=np.where(half, qrels["label"], chance["label"])),
+            "chance": chance,
+            "top 10 of a run": first.index.to_frame(index=False).assign(label=top),
+            "runs' own scores": pseudo_qrels(runs),
+        }
+    )
 
 
 def collections(data):
@@ -56,13 +66,27 @@ def collections(data):
         yield name, runs, qrels, judges(qrels, runs, llm)
 
 
-def row(study, measure, share, true, seeds):
-    """Means over samples."""
-    steady = []
+def by_machine(pool, measure, sample):
+    """Values by judged labels and by a machine's labels, calibrated, of all runs alike."""
+    labels = sample["label"].to_numpy()
+    grades, codes = np.unique(labels, return_inverse=True)
+    form = SumOfLabels(parse_measures(measure)[measure], pool, grades)
+    nothing_of_runs = csr_array((len(pool), 0))
+    model = LabelModel(pool, nothing_of_runs, form.influential(), use_means=False)
+    rows = pool.rows_of(pd.MultiIndex.from_frame(sample[["qid", "docno"]]), "sample")
+    weights = sample["inclusion_probability"].to_numpy() ** (-0.5 if form.is_linear else -1.0)
+    known = np.full(len(rows), True)
+    prediction = model.predict(rows, codes, len(grades), known, weights)
+    return form.expand(prediction.with_known(rows, codes)).base.mean(axis=1)
 
-    def spy(values, covariance, machine):
-        steady.append(machine)
-        return shrink(values, covariance, machine)
+
+def row(study, measure, share, true, seeds, names):
+    """Means over samples, and the distance from the better of some orders."""
+    predicted = []
+
+    def spy(values, covariance, steady):
+        predicted.append(steady)
+        return shrink(values, covariance, steady)
 
     shrink, _estimate.shrink = _estimate.shrink, spy
     found = []
@@ -70,7 +94,12 @@ def row(study, measure, share, true, seeds):
         sample, _ = study.sample((measure,), None, "differences", share, seed)
         estimates = estimate(sample, study.pool, measure)
         result, frame = estimates.results[measure], estimates.to_frame()
-        orders = {"values": result.values, "machine": steady[-1], "order": result.order_values}
+        orders = {
+            "values": result.values,
+            "machine": by_machine(study.pool, measure, sample),
+            "predicted": predicted[-1],
+            "order": result.order_values,
+        }
         found.append(
             {name: kendalltau(each, true).statistic for name, each in orders.items()}
             | {"coverage": ((frame["low"] <= true) & (true <= frame["high"])).mean()}
@@ -79,10 +108,36 @@ def row(study, measure, share, true, seeds):
     _estimate.shrink = shrink
     table = pd.DataFrame(found)
     means = table.mean()
-    lost = (
-        table["order"] - table[["values", "machine"]].loc[:, means[["values", "machine"]].idxmax()]
-    )
+    lost = table["order"] - table[means[names].idxmax()]
     return dict(means) | {"less best": lost.mean(), "se": lost.std() / np.sqrt(len(lost))}
+
+
+def in_words(table):
+    """How far the order is from the better of the others."""
+    lost, gained = table["less best"], table["order"] - table["values"]
+    worse = (lost < -2 * table["se"]).sum()
+    return (
+        f"`order` is {lost.min():+.3f} to {lost.max():+.3f} from the better one, "
+        f"{lost.mean():+.3f} in the mean of {len(table)} rows, and worse by more than two "
+        f"standard errors in {worse}; "
+        f"{gained.min():+.3f} to {gained.max():+.3f} from the plain values"
+    )
+
+
+def report(table):
+    """Write the rows that there are."""
+    parts = {"With a judge": table["judge"] != ALONE, "People alone": table["judge"] == ALONE}
+    summary = "\n".join(f"* {name}: {in_words(table[mine])}" for name, mine in parts.items())
+    text = (
+        "Kendall's tau with the order by all labels, means over samples. `values`: of the unbiased "
+        "values; `machine`: of those by judged and calibrated machine labels; `predicted`: the "
+        "same where the sample also says how much each run is favoured; `order`: of what "
+        "`Estimates.order` ranks by. `less best`: `order` less the better of values and machine, "
+        "which nobody knows beforehand, with its standard error. `coverage`: share of the true "
+        "values in their 95 % intervals; `bias`: mean error of the values.\n\n"
+        f"{summary}\n\n```\n" + table.to_string(index=False, float_format="{:.3f}".format) + "\n```"
+    )
+    write_report("order_by_judges", "Orders with good and bad judges", text)
 
 
 def main():
@@ -93,28 +148,15 @@ def main():
         for judge, machine in of_collection.items():
             pool = RankedPool.read(machine, runs, pool=qrels)
             study = Study(pool, labels, None)
+            names = ["values"] if judge == ALONE else ["values", "machine"]
             for measure in MEASURES:
                 true = true_values(runs, qrels, (measure,), None, pool.runs)(measure)
                 for share in SHARES:
                     key = {"collection": name, "judge": judge, "measure": measure, "share": share}
-                    rows.append(key | row(study, measure, share, true, range(args.repetitions)))
+                    seeds = range(args.repetitions)
+                    rows.append(key | row(study, measure, share, true, seeds, names))
                     print(rows[-1], flush=True)
-    table = pd.DataFrame(rows)
-    text = (
-        "Kendall's tau with the order by all labels, means over samples. `values`: of the unbiased "
-        "values; `machine`: of those by judged and calibrated machine labels; `order`: of what "
-        "`Estimates.order` ranks by. `less best`: `order` less the better of the other two, which "
-        "nobody knows beforehand, with its standard error. `coverage`: share of the true values in "
-        "their 95 % intervals; `bias`: mean error of the values.\n\n"
-        f"`order` is {table['less best'].min():+.3f} to {table['less best'].max():+.3f} from the "
-        f"better of the two, {table['less best'].mean():+.3f} in the mean of {len(table)} rows, "
-        "and "
-        f"{(table['order'] - table['values']).min():+.3f} to "
-        f"{(table['order'] - table['values']).max():+.3f} from the plain values.\n\n```\n"
-        + table.to_string(index=False, float_format="{:.3f}".format)
-        + "\n```"
-    )
-    write_report("order_by_judges", "Orders with good and bad judges", text)
+            report(pd.DataFrame(rows))
 
 
 if __name__ == "__main__":

@@ -530,10 +530,8 @@ def check_groups(
             f"{name} is missing: pass {name}=, the query id of each row, or give {carrier} whose "
             "index has a level named 'qid'."
         )
-        levels = [
-            each for y in carriers for each in getattr(y, "index", pd.Index([])).names if each
-        ]
-        if levels:
+        held = [each.index for each in carriers if isinstance(each, pd.Series | pd.DataFrame)]
+        if levels := [name for index in held for name in index.names if name is not None]:
             text += f" If its index {brief_list(levels)} holds them, rename it: rename_axis('qid')."
         if carrier.startswith("y_true"):
             text += (

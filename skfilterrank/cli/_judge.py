@@ -190,7 +190,7 @@ class JudgingSession:
             raise InputError("there is nothing to judge. Name runs, or --pool.")
         if not self.is_sample:
             size = "is the size of a sample. Add --strategy sample, or give --n-per-query."
-            refuse(["n_total"], size)
+            refuse(["n_total", "half_width"], size)
             what_for = "says what a sample is for. Add --strategy sample."
             refuse(("machine_qrels", "gains", "measure", "unit", "risk"), what_for)
             refuse(["confidence_level"], "is that of --risk. Add both or none.")
@@ -204,10 +204,14 @@ class JudgingSession:
             given.measure, given.unit = list(given.risk), "query"
         else:
             refuse(["confidence_level"], "is that of --risk. Add both or none.")
-        if given.n_per_query is not None or (given.n_total is None and not given.risk):
+        no_size = not given.risk and (given.n_total is None) == (given.half_width is None)
+        if given.n_per_query is not None or no_size:
             raise InputError(
-                "--strategy sample is drawn over all queries. Give --n-total, not --n-per-query."
+                "--strategy sample is drawn over all queries. Give --n-total, not --n-per-query; "
+                "or --half-width alone, for as many documents as should do."
             )
+        if given.half_width is not None and given.unit == "query":
+            raise InputError("--half-width is not known of --unit query. Give --n-total.")
         if not given.runs:
             raise InputError("--strategy sample draws what decides between runs. Name runs.")
         if given.pool or given.machine_qrels:
@@ -294,6 +298,9 @@ class JudgingSession:
         if given.risk:
             n_needed = self._queries_needed(measures, len(pool.queries), bool(machines))
             given.n_total = n_needed if given.n_total is None else given.n_total
+        if gains is None and not machines:
+            # Labels that people can give, for plans.
+            gains = {grade: grade for grade in self.grades}
         self.draw = partial(
             judgments.draw_sample,
             None,
@@ -304,7 +311,8 @@ class JudgingSession:
             gains=gains,
             random_state=given.random_state,
         )
-        self.sample = self.draw(n_total=given.n_total)
+        self.sample = self.draw(n_total=given.n_total, half_width=given.half_width)
+        self._tell_of_plan(self.sample.attrs.get("half_widths", {}))
         n_new = counted(int(self.sample["label"].isna().sum()), "document")
         before = f", beside {len(known):,} judged before" if len(known) else ""
         n_queries = counted(self.sample["qid"].nunique(), "query", "queries")
@@ -353,6 +361,15 @@ class JudgingSession:
                 )
             needed = max(needed, n)
         return min(needed, n_queries)
+
+    def _tell_of_plan(self, half_widths):
+        """Tell how wide intervals of some numbers of documents are expected to be."""
+        for n_total, of_measure in half_widths.items():
+            widths = (
+                f"{name} {' and '.join(f'{width:.3f} ({of})' for of, width in each.items())}"
+                for name, each in of_measure.items()
+            )
+            tell(f"half-widths to expect of {n_total:,} documents: {'; '.join(widths)}")
 
     def _look_again(self, texts):
         """Ask again about the labels that a model contradicts most, and tell of them."""

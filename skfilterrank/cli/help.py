@@ -304,7 +304,9 @@ def _strategies():
              the whole sample is judged
     sample   a random sample of --n-total documents over all queries, those more often that decide
              between the runs and of which the machine (--machine-qrels) is unsure. QRELS then holds
-             its probabilities, for evaluate and compare --interval. A larger --n-total,
+             its probabilities, for evaluate and compare --interval. --half-width draws as many
+             as should make intervals of differences so narrow, and says how wide those of other
+             numbers should be, from labels that are made up by the machine's. A larger --n-total,
              with the same --random-state, goes on with the same sample. Documents come in the
              order of the sample, of all queries in turn: what is judged so far is a smaller sample,
              and is written as such (with --only, query by query). With --risk it is a sample of

@@ -77,6 +77,7 @@ def judge(
     second_look: t.Count = None,
     n_per_query: t.Budget = None,
     n_total: t.Budget = None,
+    half_width: t.HalfWidth = None,
     only: Annotated[list[str] | None, t.Arg(convert=t.names, metavar="QID,...")] = None,
     random_state: t.RandomState = 0,
     measure: t.Measures = t.SAMPLED_MEASURES,
@@ -119,6 +120,8 @@ def judge(
         documents of each query, or their share, as in 0.2 (default: all)
     n_total
         documents of a sample, or their share; queries with --unit query
+    half_width
+        in place of --n-total: as many as should make intervals of differences so narrow
     only
         queries to judge, in this order
     measure

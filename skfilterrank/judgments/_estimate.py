@@ -34,6 +34,7 @@ reason. They are kept as certain, and a sample is drawn from the rest.
 from collections.abc import Mapping
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from skfilterrank._files.files import is_path
 from skfilterrank._lists.checks import check_choice, check_share
@@ -51,8 +52,14 @@ from skfilterrank.judgments._estimates import (
     shrink,
 )
 from skfilterrank.judgments._label_model import LabelModel
-from skfilterrank.judgments._ranked_pool import as_table, judged_table, ranked_pool, warn_of_outside
-from skfilterrank.judgments._sample import UNITS
+from skfilterrank.judgments._ranked_pool import (
+    UNITS,
+    as_table,
+    judged_table,
+    ranked_pool,
+    rows_to_judge,
+    warn_of_outside,
+)
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
 from skfilterrank.metrics import evaluate_runs
 
@@ -103,7 +110,8 @@ def estimate(
         Queries and documents that count; None takes those with a machine label. All others are
         unjudged, of gain 0.
     unit : {"document", "query"}, default="document"
-        What was drawn: documents, or whole queries, all of whose documents were judged.
+        What was drawn: documents, or whole queries, all of whose documents were judged. Of risks
+        with a cut-off, such as "any_forbidden@5", those among the first places of the runs do.
     target : {"these queries", "new queries"}, default="these queries"
         What the intervals are of: the value that these queries would have, were all documents of
         the pool judged by people; or the mean over all queries that these are a sample of.
@@ -159,12 +167,12 @@ def estimate(
     Where everything is judged, the estimate is the measure itself.
 
     Predictions are those of ridge logistic regressions on the labels of all judges, queries and how
-    high the runs rank a document, learned from the sample in folds: a document's fold does not
-    enter its own prediction. Folds go by places in the runs and machine labels, and nothing is left
-    to chance or to names. They are those of :func:`draw_sample` where runs and machine labels are
-    those that the sample was drawn for; with others, a bias of the order of one label in the sample
-    may remain. Variances are Deville's for fixed-size samples, quantiles those of
-    Student's t with as many degrees of freedom as the labels' weights allow.
+    high the runs rank a document, all together and each by itself, learned from the sample in
+    folds: a document's fold does not enter its own prediction. Folds go by places in the runs and
+    machine labels, and nothing is left to chance or to names. They are those of :func:`draw_sample`
+    where runs and machine labels are those that the sample was drawn for; with others, a bias of
+    the order of one label in the sample may remain. Variances are Deville's for fixed-size samples,
+    quantiles those of Student's t with as many degrees of freedom as the labels' weights allow.
 
     References
     ----------
@@ -203,7 +211,7 @@ def estimate(
         )
     if unit == "query":
         results = _by_queries(runs, sample, parsed, ranked, target, gains)
-        numbers = len(sample), len(ranked), 0
+        numbers = len(sample), int(np.count_nonzero(rows_to_judge(ranked, parsed))), 0
     else:
         results, numbers = _by_documents(sample, n_open, parsed, ranked, target, gains)
     return Estimates(
@@ -244,12 +252,10 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains):
         of_query, changes, of_pairs = _by_labels(form, labels)
         covariance, deviations = covariance_of_total(changes / n_queries, probability)
         values = of_query.mean(axis=1)
-        order_values = values
-        if ranked.machine:
-            # Follow the machine as far as the values do not contradict it. The order uses what
-            # machines say of the runs, and not the runs' own scores.
-            steady = _guess(form, (*labels[:3], np.full(len(rows), True)), use_runs=False)
-            order_values = shrink(values, covariance, form.expand(steady).base.mean(axis=1))
+        # Predictions alone, as far as the values do not contradict them: all labels say what a
+        # machine means, and how much it favours each run.
+        steady = _guess(form, (*labels[:3], np.full(len(rows), True)), use_means=False)
+        order_values = shrink(values, covariance, form.expand(steady).base.mean(axis=1))
         if target == "new queries":
             deviations = (of_query - values[:, None]).T / np.sqrt(n_queries * (n_queries - 1))
         results[text] = MeasureEstimate(
@@ -406,9 +412,9 @@ def _counted(weights, influential):
 
 
 def _position_weights(form):
-    """Return the position weight of each row in the mean of the runs."""
-    worth = np.bincount(form.row, np.abs(form.first + form.slope), minlength=len(form.pool))
-    return worth / max(worth.sum(), 1e-300)
+    """Return the position weight of each row in each run, (n_rows, n_runs)."""
+    worth = np.abs(form.first + form.slope)
+    return csr_array((worth, (form.row, form.run)), shape=(len(form.pool), len(form.pool.runs)))
 
 
 _LEAST = 5
@@ -422,7 +428,8 @@ def _by_queries(runs, sample, parsed, pool, target, gains):
     the trust from 0 to 1 of the smallest variance (Angelopoulos, Duchi and Zrnic, "PPI++:
     Efficient prediction-powered inference", 2023). Any measure will do.
     """
-    queries, share = _judged_queries(sample, pool)
+    counts = rows_to_judge(pool, parsed)
+    queries, share = _judged_queries(sample, pool, counts)
     n_all, n_judged = len(pool.queries), len(queries)
     judged = sample.reset_index()[["qid", "docno", "label"]]
     values = _values(judged, runs, parsed, gains, queries, pool.runs)
@@ -456,24 +463,25 @@ def _by_queries(runs, sample, parsed, pool, target, gains):
             probability=np.full(n_judged, share),
             influential=np.full(n_judged, True),
             n_certain=0,
-            n_possible=len(pool),
+            n_possible=int(np.count_nonzero(counts)),
             by_query=by_people,
             is_ratio=False,
         )
     return results
 
 
-def _judged_queries(sample, pool):
-    """Queries that were judged whole, and their common probability."""
-    missing = pool.index.difference(sample.index)
+def _judged_queries(sample, pool, counts):
+    """Queries of which all that counts was judged, and their common probability."""
+    missing = pool.index[counts].difference(sample.index)
     pool_rows = pool.rows_of(sample.index, "qrels")
     queries = pool.queries[np.unique(pool.codes[pool_rows])]
     lost = missing[missing.get_level_values("qid").isin(queries)]
     if len(lost):
         raise InputError(
-            f"unit='query' takes queries of which all documents are judged, and {len(lost):,} of "
-            f"judged queries are not, such as document {brief(lost[0][1])} of query "
-            f"{brief(lost[0][0])}: judge them, or estimate with unit='document'."
+            "unit='query' takes queries of which all documents that can change the measures are "
+            f"judged, and {len(lost):,} of judged queries are not, such as document "
+            f"{brief(lost[0][1])} of query {brief(lost[0][0])}: judge them, or estimate with "
+            "unit='document'."
         )
     shares = sample["inclusion_probability"].unique()
     if len(shares) > 1 or not np.isclose(shares[0], len(queries) / len(pool.queries), rtol=1e-6):

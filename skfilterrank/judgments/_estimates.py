@@ -251,11 +251,12 @@ class Estimates(Result):
         Notes
         -----
         Unbiased values are noisy. They are moved towards a line in the values by judged and
-        calibrated machine labels, by the square of the share that noise explains in their
-        distances from it. A judge that says nothing, or favours some runs, hardly changes their
-        order; benchmarks/results/order_by_judges.md shows how this goes. An interval counts the
-        runs that are surely better and surely worse, by differences whose intervals hold for all
-        pairs at once.
+        predicted labels, by the square of the share that noise explains in their distances from
+        it. Predictions follow the machine, where there is one, and the documents of each run, as
+        far as the sample says how much the machine favours them: what few labels say of one run
+        helps with all that return these documents. benchmarks/results/order_by_judges.md shows how
+        this goes with good and bad judges. An interval counts the runs that are surely better and
+        surely worse, by differences whose intervals hold for all pairs at once.
         """
         _, result = self._of(measure)
         sign = 1 if result.greater_is_better else -1
@@ -625,7 +626,7 @@ def _freedom(variance, parts, n):
 
 
 def shrink(values, covariance, steady) -> np.ndarray:
-    """Move values towards a line in the steady ones, as far as the sample does not contradict it.
+    """Move values towards a line in the steady ones, as far as noise explains their distance.
 
     The share that noise explains in the squared distances from the line is known from the
     covariance (as in James and Stein's estimator). Its square is the step towards the line: a
@@ -634,7 +635,7 @@ def shrink(values, covariance, steady) -> np.ndarray:
     Parameters
     ----------
     values, steady : ndarray of shape (n_runs,)
-        Unbiased values, and those by a machine's labels.
+        Unbiased values, and those by predicted labels.
     covariance : ndarray of shape (n_runs, n_runs)
         That of the values.
 

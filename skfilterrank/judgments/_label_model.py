@@ -1,11 +1,12 @@
 """Probabilities of human labels, learned from a sample of them.
 
 Ridge logistic regressions, one for each grade: is a document above it, if it is not below it? They
-read what the machines say, the query, and how high the runs rank the document. Each of these blocks
-has a penalty of its own, found by the evidence of the labels (MacKay 1992: the penalty of a block
-is one over the mean square of its coefficients, counting those that the labels determine). A block
-that says nothing gets a penalty without bounds, so a useless judge costs next to nothing;
-one that says much is believed. That is power tuning, block by block.
+read what the machines say, the query, and how high the runs rank the document, all together and
+each by itself: where a machine favours a run, the sample shows it. Each of these blocks has a
+penalty of its own, found by the evidence of the labels (MacKay 1992: the penalty of a block is one
+over the mean square of its coefficients, counting those that the labels determine). A block that
+says nothing gets a penalty without bounds, so a useless judge costs next to nothing; one that says
+much is believed. That is power tuning, block by block.
 
 The documents of a fold are predicted from the labels of the other folds alone, penalties included.
 Folds are drawn from independently of each other, so that the errors of the predictions have mean 0
@@ -17,6 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse.linalg import svds
 from scipy.special import expit, ndtri
 
 from skfilterrank._lists.checks import cached_property
@@ -24,6 +26,8 @@ from skfilterrank.judgments._ranked_pool import RankedPool
 
 # A judge with more distinct labels is cut into as many classes.
 _MOST_LABELS = 10
+# Columns for the runs; the time of a regression goes with their square.
+_MOST_RUNS = 150
 # Coefficients that are drawn, and label vectors of each, where a measure is not linear in labels.
 N_DRAWS = 32
 N_LABELS = 8
@@ -36,25 +40,29 @@ class LabelModel:
     ----------
     pool : RankedPool
         The documents.
-    worth : ndarray of shape (n_rows,)
-        How much a document's label counts in the mean of the runs; a feature.
+    worth : csr_array of shape (n_rows, n_runs)
+        How much a document's label counts in each run: features, so that the sample says how much
+        a machine favours a run.
     influential : ndarray of shape (n_rows,), bool
         Documents that are to be predicted.
-    use_runs : bool
-        Whether `worth`, and the share of runs that return a document, are features.
+    use_means : bool
+        Whether the mean worth, and the share of runs that return a document, are features.
     """
 
-    def __init__(self, pool: RankedPool, worth: np.ndarray, influential, use_runs: bool = True):
+    def __init__(self, pool: RankedPool, worth, influential, use_means: bool = True):
         blocks = [np.ones((len(pool), 1))]
         for labels in pool.machine.values():
             blocks += [_classes(labels), _standardized(labels)]
-        if use_runs:
+        if use_means:
             returned = np.bincount(pool.row, minlength=len(pool)) / len(pool.runs)
-            root = _standardized(np.sqrt(worth))
+            root = _standardized(np.sqrt(worth.mean(axis=1)))
             blocks.append(np.hstack([root, root**2 - 1, _standardized(returned)]))
-        sizes = [*(block.shape[1] for block in blocks), len(pool.queries)]
+        by_run = _by_run(worth)
+        # Results do not depend on the order of the runs.
+        by_run = by_run[:, np.argsort(by_run.T @ pool.folding.random_number, kind="stable")]
+        sizes = [*(block.shape[1] for block in [*blocks, by_run]), len(pool.queries)]
         self.features = Features(
-            np.hstack(blocks), pool.codes, np.repeat(np.arange(len(sizes)), sizes)
+            np.hstack(blocks), by_run, pool.codes, np.repeat(np.arange(len(sizes)), sizes)
         )
         self.pool, self.influential = pool, influential
 
@@ -87,7 +95,7 @@ class LabelModel:
         random_state = np.random.RandomState(0)
         # The random numbers of a query go by its place in the order that no name gives.
         columns = np.arange(len(self.features.blocks))
-        n_values = self.features.values.shape[1]
+        n_values = len(columns) - len(folding.queries)
         columns[n_values:] = n_values + folding.queries
         reached = np.ones((N_DRAWS, len(self.pool)))
         drawn = np.empty((N_DRAWS, n_grades, len(self.pool)))
@@ -222,6 +230,18 @@ def _standardized(values):
     return column[:, None]
 
 
+def _by_run(worth):
+    """Columns of mean square 1, one for each run; of many runs, their main directions."""
+    # Columns that are mostly 0 stay so, and have no mean of 0.
+    square = np.asarray(worth.power(2).mean(axis=0))
+    scaled = worth @ sparse.diags_array(1 / np.sqrt(np.where(square > 0, square, 1.0)))
+    if worth.shape[1] > _MOST_RUNS:
+        # A penalty that is the same for all columns is the same for all rotations of them.
+        left, sizes, _ = svds(scaled, _MOST_RUNS, random_state=0)
+        scaled = sparse.csr_array(left * sizes)
+    return scaled.tocsr()
+
+
 _N_STEPS = 12
 _PENALTIES = 0.1, 1e6
 _OF_INTERCEPT = 0.01
@@ -233,25 +253,29 @@ class Features(NamedTuple):
     Attributes
     ----------
     values : ndarray of shape (n_rows, n_values)
-        All but the indicators; the first column is 1.
+        All but the next and the indicators; the first column is 1.
+    by_run : csr_array of shape (n_rows, n_runs)
+        Columns that are mostly 0.
     query : ndarray of shape (n_rows,), int
         Number of the query.
-    blocks : ndarray of shape (n_values + n_queries,), int
+    blocks : ndarray of shape (n_values + n_runs + n_queries,), int
         Block of each column, the queries' last; block 0 is the intercept.
     """
 
     values: np.ndarray
+    by_run: sparse.csr_array
     query: np.ndarray
     blocks: np.ndarray
 
     def at(self, rows) -> "Features":
         """Return the features of some rows."""
-        return Features(self.values[rows], self.query[rows], self.blocks)
+        return Features(self.values[rows], self.by_run[rows], self.query[rows], self.blocks)
 
     def times(self, coefficients) -> np.ndarray:
         """Return sums of features times coefficients of shape (n_columns, n); shape (n_rows, n)."""
-        n_values = self.values.shape[1]
-        return self.values @ coefficients[:n_values] + coefficients[n_values:][self.query]
+        n_values, n_runs = self.values.shape[1], self.by_run.shape[1]
+        values, by_run, query = np.split(coefficients, [n_values, n_values + n_runs])
+        return self.values @ values + self.by_run @ by_run + query[self.query]
 
 
 def ridge_logistic(features: Features, target, weights, numbers) -> np.ndarray:
@@ -279,7 +303,8 @@ def ridge_logistic(features: Features, target, weights, numbers) -> np.ndarray:
         From the normal distribution around the coefficients that the labels leave.
     """
     order = np.argsort(features.query, kind="stable")
-    values, query, blocks = features.at(order)
+    values, by_run, query, blocks = features.at(order)
+    values = np.hstack([values, by_run.toarray()])
     target, weights = target[order], weights[:, order]
     n_fits, n_values = len(weights), values.shape[1]
     n_columns, n_blocks = len(blocks), blocks[-1] + 1

@@ -19,6 +19,8 @@ from skfilterrank._lists.words import JUDGED_BY, is_of_machine, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, SkfilterrankError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 
+# Units that samples are drawn of.
+UNITS = ("document", "query")
 # Number of folds of pools of so many documents: every fold should have some of the sample.
 _FOLDS = ((300, 10), (60, 5), (0, 2))
 # Without a cut-off, warn of documents outside the pool among this many: first pages are pooled.
@@ -245,6 +247,24 @@ def warn_of_outside(pool: RankedPool, parsed) -> None:
         "a pool= that holds them, and draw again with judged=, which keeps the labels there are.",
         DataWarning,
     )
+
+
+def rows_to_judge(pool: RankedPool, parsed) -> np.ndarray:
+    """Return a mask of the documents that people judge of a query that is drawn whole.
+
+    Where all measures are risks of first places, no other documents matter.
+    """
+    depths = [
+        each.k for each in parsed.values() if each.k is not None and _is_risk_of_first(each.measure)
+    ]
+    if len(depths) < len(parsed):
+        return np.ones(len(pool), dtype=bool)
+    return np.bincount(pool.row[pool.place <= max(depths)], minlength=len(pool)) > 0
+
+
+def _is_risk_of_first(measure):
+    is_rate = not measure.greater_is_better and measure.value_range == (0.0, 1.0)
+    return is_rate and measure.takes_k
 
 
 def judges_of(machine_qrels) -> dict:

@@ -1,24 +1,36 @@
 """Samples of documents to judge, with known inclusion probabilities."""
 
+import contextlib
+import warnings
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_array
 
 from skfilterrank._lists.checks import (
     check_choice,
     check_count,
     check_random_state,
+    is_finite_number,
     is_number,
     is_whole_number,
 )
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.measure_names import parse_measures
-from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
+from skfilterrank.judgments._estimate import estimate
 from skfilterrank.judgments._label_model import LabelModel, Prediction
-from skfilterrank.judgments._ranked_pool import judged_table, ranked_pool, warn_of_outside
+from skfilterrank.judgments._ranked_pool import (
+    UNITS,
+    judged_table,
+    ranked_pool,
+    rows_to_judge,
+    warn_of_outside,
+)
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
 
-UNITS = ("document", "query")
 AIMS = ("differences", "values", "uniform")
 # Judged documents that say more of the machine than what is taken for granted of it.
 _ENOUGH = 50
@@ -31,6 +43,10 @@ _LEAST, _LEAST_OF_RATIOS = 0.15, 0.3
 _MOST_GRADES = 12
 # Probability that a machine says nothing of a label: a useless one must not cost much.
 _OF_CHANCE = 0.2
+# Weights of the grade above the machine's, and of any, beside 1 of those up to it.
+_HIGHER, _ANY = 0.2, 0.02
+# Shares of the documents at which widths are planned.
+_PLANNED = 0.05, 0.1, 0.2, 0.4, 0.7
 
 
 @suggests(
@@ -44,7 +60,8 @@ def draw_sample(
     runs,
     measures,
     *,
-    n_total,
+    n_total=None,
+    half_width: float | None = None,
     unit: str = "document",
     aim: str = "differences",
     pool=None,
@@ -66,6 +83,10 @@ def draw_sample(
     n_total : int or float
         Number of documents to judge, over all queries; a float in (0, 1] is a share of those that
         can be drawn. With ``unit="query"`` the number or share of queries.
+    half_width : float, default=None
+        In place of `n_total`: draw as many as should make the mean 95 % interval of each measure so
+        narrow, to both sides; of differences between runs, or of values where `aim` is another.
+        Before anybody judged, this is a guess from labels that are made up, see the notes.
     unit : {"document", "query"}, default="document"
         "query" draws queries, each as likely as the others, with all their documents: for measures
         of which a sample of documents gives no interval. Where all measures are risks with a
@@ -93,12 +114,15 @@ def draw_sample(
     DataFrame of shape (n_documents, 4)
         Columns "qid", "docno", "label" (NaN: to be judged; else from `judged`) and
         "inclusion_probability", in the order to judge them; those of `judged` come first. With
-        labels filled in, it is what :func:`estimate` takes as `qrels`.
+        labels filled in, it is what :func:`estimate` takes as `qrels`. Where `half_width` is given,
+        ``attrs["half_widths"]`` has those expected of some numbers of documents:
+        ``{n_total: {measure: {"values": ..., "differences": ...}}}``.
 
     Raises
     ------
     InputError
-        If `n_total` is not in range, or so small that some documents could not be drawn; if
+        If not one of `n_total` and `half_width` is given, or is not in range; if `n_total` is so
+        small that some documents could not be drawn; if
         `judged` has documents outside the pool, a run returns none of the pool, or a measure gives
         no interval from a sample of documents.
 
@@ -128,6 +152,13 @@ def draw_sample(
     :func:`estimate` needs for calibration without bias. Labels are shared among folds by their
     sizes.
 
+    For `half_width`, labels of all documents are made up, samples of several sizes are drawn, and
+    :func:`estimate` says how wide their intervals are. People give any label up to the machine's
+    with equal probability, seldom a higher one; without a machine each grade is half as likely as
+    the one below, from 0 to 1 or as in `gains`. From 50 `judged` documents on, labels are those
+    that these predict. Widths between the sizes follow ``sqrt(1 / n - 1 / N)``, N documents in all.
+    benchmarks/results/planned_widths.md compares them with those reached.
+
     References
     ----------
     .. [1] Tillé, Y. An elimination procedure for unequal probability sampling without replacement.
@@ -154,6 +185,13 @@ def draw_sample(
     warn_of_outside(pool, parsed)
     random_state = check_random_state(random_state)
     known = None if judged is None else judged_table(judged, "judged")
+    if (n_total is None) == (half_width is None) or (half_width is not None and unit == "query"):
+        raise InputError(
+            f"give one of n_total and half_width (of unit='document' alone), got n_total="
+            f"{brief(n_total)}, half_width={brief(half_width)} and unit={brief(unit)}."
+        )
+    if half_width is not None and not (is_finite_number(half_width) and half_width > 0):
+        raise InputError(f"half_width must be a number above 0, got {brief(half_width)}.")
     if unit == "query":
         return _draw_queries(pool, parsed, n_total, known, random_state)
     sizes = _sizes(pool, parsed, gains, aim, known)
@@ -164,11 +202,77 @@ def draw_sample(
         certain[rows], label[rows] = True, known["label"]
         sizes[rows] = 0.0
     n_possible = int(np.count_nonzero(sizes))
-    n_draw = _number(n_total, n_possible, "documents that can be drawn")
-    order, probability = draw_by_folds(sizes, pool.folding, n_draw, random_state)
-    probability[certain] = 1.0
-    rows = np.concatenate([np.flatnonzero(certain), order])
-    return _as_table(pool, rows, label, probability)
+
+    def drawn(n_draw, random_state, label=label):
+        order, probability = draw_by_folds(sizes, pool.folding, n_draw, random_state)
+        probability[certain] = 1.0
+        rows = np.concatenate([np.flatnonzero(certain), order])
+        return _as_table(pool, rows, label, probability)
+
+    if half_width is None:
+        return drawn(_number(n_total, n_possible, "documents that can be drawn"), random_state)
+    half_widths = {}
+    made_up = _made_up(pool, parsed, gains, known)
+    made_up[certain] = as_gains(label[certain], gains, name="judged")
+    for share in _PLANNED:
+        # Few may be no sample of the pool, or have labels that are all the same.
+        with contextlib.suppress(InputError):
+            n = _number(share, n_possible, "documents")
+            half_widths[n] = _half_widths(drawn(n, np.random.RandomState(0), made_up), pool, parsed)
+    aimed = "differences" if aim == "differences" and len(pool.runs) > 1 else "values"
+    n_draw = _enough(half_widths, aimed, half_width, n_possible)
+    # As many as are a sample of the pool.
+    least = least_by_folds(sizes, pool.folding)
+    sample = drawn(max(n_draw, least), random_state)
+    sample.attrs["half_widths"] = half_widths
+    return sample
+
+
+def _made_up(pool, parsed, gains, known):
+    """Labels that people may give, as gains."""
+    levels = _levels(parsed) + (list(gains.values()) if isinstance(gains, Mapping) else [])
+    if known is not None and len(known) >= _ENOUGH:
+        grades, probabilities = _learned(pool, gains, levels, known)
+    else:
+        grades, probabilities = _taken_for_granted(pool, gains, levels, _as_people)
+    numbers = np.random.RandomState(0).uniform(size=(len(pool), 1))
+    return grades[(numbers > probabilities[:, :-1].cumsum(axis=1)).sum(axis=1)]
+
+
+def _half_widths(sample, pool, parsed):
+    """Mean half-widths of the intervals that a sample gives."""
+    with warnings.catch_warnings(action="ignore", category=DataWarning):
+        estimates = estimate(sample, pool, list(parsed))
+    frame, found = estimates.to_frame(), {}
+    for text in parsed:
+        widths = frame.loc[text, "high"] - frame.loc[text, "low"]
+        found[text] = {"values": float(widths.mean() / 2)}
+        if len(pool.runs) > 1:
+            pairs = estimates.compare(text, correction=None)
+            found[text]["differences"] = float((pairs.high - pairs.low).mean() / 2)
+    return found
+
+
+def _enough(half_widths, aimed, half_width, n_possible):
+    """Return the number of documents at which every measure has intervals as narrow as asked."""
+    if not half_widths:
+        raise InputError(
+            "no sample of this pool gives an interval to plan by: its documents are too few. Give "
+            "n_total."
+        )
+    sizes = np.array(list(half_widths), dtype=float)
+    # All documents leave no width.
+    spread = np.append(np.sqrt(1 / sizes - 1 / n_possible), 0.0)[::-1]
+    needed = 0.0
+    for measure in next(iter(half_widths.values())):
+        widths = [each[measure][aimed] for each in half_widths.values()]
+        widths = np.maximum.accumulate(np.append(widths, 0.0)[::-1])
+        allowed = np.interp(half_width, widths, spread)
+        if half_width > widths[-1] > 0:
+            allowed = spread[-1] * half_width / widths[-1]
+        needed = max(needed, 1 / (allowed**2 + 1 / n_possible))
+    # Rounding must not add a label.
+    return int(min(np.ceil(needed - 1e-6), n_possible))
 
 
 def _as_table(pool, rows, label, probability):
@@ -203,10 +307,7 @@ def _draw_queries(pool, parsed, n_total, known, random_state):
     """Draw some queries, with the documents that can matter to the measures."""
     if known is not None:
         raise InputError("judged is of no use with unit='query': queries are drawn whole.")
-    depth = _depth_of_risks(parsed)
-    counts = np.ones(len(pool), dtype=bool)
-    if depth is not None:
-        counts = np.bincount(pool.row[pool.place <= depth], minlength=len(pool)) > 0
+    counts = rows_to_judge(pool, parsed)
     codes = pool.codes[counts]
     # Queries without a list have nothing to judge.
     queries = np.argsort(pool.folding.queries)
@@ -222,38 +323,14 @@ def _draw_queries(pool, parsed, n_total, known, random_state):
     return _as_table(pool, rows, none, np.full(len(pool), n_draw / n_queries))
 
 
-def _depth_of_risks(parsed) -> int | None:
-    """Return the largest cut-off where all measures are risks of first places; else None."""
-    depths = [
-        each.k for each in parsed.values() if each.k is not None and _is_risk_of_first(each.measure)
-    ]
-    return max(depths) if len(depths) == len(parsed) else None
-
-
-def _is_risk_of_first(measure):
-    is_rate = not measure.greater_is_better and measure.value_range == (0.0, 1.0)
-    return is_rate and measure.takes_k
-
-
 def draw_by_folds(sizes, folding, n_draw, random_state):
     """Draw from each fold by itself: rows in the order to judge them, and probabilities of all.
 
     Independent draws keep the errors of out-of-fold predictions at mean 0 given the predictions.
     """
-    orders, turns = [], []
-    drawn = folding.order[sizes[folding.order] > 0]
-    folds = folding.folds[drawn]
-    members = [drawn[folds == fold] for fold in np.unique(folding.folds)]
-    for rows in members:
-        order = elimination_order(sizes[rows], random_state)
-        orders.append(rows[order])
-        # Webster's rule: each fold gets its share, and never loses one as the number grows.
-        turns.append((np.arange(len(rows)) + 0.5) / max(sizes[rows].sum(), 1e-300))
-    by_turn = np.argsort(np.concatenate(turns), kind="stable")
+    members, by_turn, least = _turns(sizes, folding)
+    orders = [rows[elimination_order(sizes[rows], random_state)] for rows in members]
     order = np.concatenate(orders)[by_turn[:n_draw]]
-    # The first of each fold: without it, its documents could not be drawn.
-    firsts = np.cumsum([0, *map(len, orders)])[:-1][[len(rows) > 0 for rows in orders]]
-    least = int(np.flatnonzero(np.isin(by_turn, firsts)).max()) + 1
     if n_draw < least:
         raise InputError(
             f"n_total is {n_draw:,}, and with less than {least:,} some documents of this pool "
@@ -266,12 +343,28 @@ def draw_by_folds(sizes, folding, n_draw, random_state):
     return order, probability
 
 
+def least_by_folds(sizes, folding) -> int:
+    """Return the least number of documents of which each fold has one."""
+    return _turns(sizes, folding)[2]
+
+
+def _turns(sizes, folding):
+    """Rows of each fold, the order in which folds take turns, and how many give each fold one."""
+    drawn = folding.order[sizes[folding.order] > 0]
+    folds = folding.folds[drawn]
+    members = [drawn[folds == fold] for fold in np.unique(folding.folds)]
+    # Webster's rule: each fold gets its share, and never loses one as the number grows.
+    turns = [(np.arange(len(rows)) + 0.5) / max(sizes[rows].sum(), 1e-300) for rows in members]
+    by_turn = np.argsort(np.concatenate(turns), kind="stable")
+    # The first of each fold: without it, its documents could not be drawn.
+    firsts = np.cumsum([0, *map(len, members)])[:-1][[len(rows) > 0 for rows in members]]
+    return members, by_turn, int(np.flatnonzero(np.isin(by_turn, firsts)).max()) + 1
+
+
 def _sizes(pool, parsed, gains, aim, known):
     """Standard deviation of what each label changes, over runs and measures."""
-    # Grades that a measure such as "ap(rel=2)" tells apart, whether or not the machine gives them.
-    readings = [each.measure.own_reading for each in parsed.values()]
-    levels = [own.rel for own in readings if own is not None and own.rel is not None]
-    grades, probabilities = _taken_for_granted(pool, gains, levels)
+    levels = _levels(parsed)
+    grades, probabilities = _taken_for_granted(pool, gains, levels, _with_caution)
     if known is not None and len(known) >= _ENOUGH:
         grades, probabilities = _learned(pool, gains, levels, known)
     total, influential = np.zeros(len(pool)), np.zeros(len(pool), dtype=bool)
@@ -304,7 +397,30 @@ def _sizes(pool, parsed, gains, aim, known):
     return np.where(influential, 1.0 if aim == "uniform" else sizes, 0.0)
 
 
-def _taken_for_granted(pool, gains, levels):
+def _levels(parsed):
+    """Grades that measures such as "ap(rel=2)" tell apart, though the machine may not give them."""
+    readings = [each.measure.own_reading for each in parsed.values()]
+    return [own.rel for own in readings if own is not None and own.rel is not None]
+
+
+def _with_caution(n):
+    """Probabilities of n grades given each of the machine's, and given none, to draw by.
+
+    Any grade up to the next, as likely as each other, and some chance.
+    """
+    given = np.vstack([np.tril(np.ones((n, n)), 1), np.ones(n)])
+    given /= given.sum(axis=1, keepdims=True)
+    return (1 - _OF_CHANCE) * given + _OF_CHANCE / n
+
+
+def _as_people(n):
+    """Probabilities as of `_with_caution`, of labels as they are: low ones are many."""
+    given = np.tril(np.ones((n, n))) + _HIGHER * np.eye(n, k=1) + _ANY
+    given = np.vstack([given, 0.5 ** np.arange(n)])
+    return given / given.sum(axis=1, keepdims=True)
+
+
+def _taken_for_granted(pool, gains, levels, given):
     """Grades, and their probabilities given the machine labels, before anybody has judged."""
     judged = list(pool.machine_gains(gains).values())
     labels = np.unique(np.concatenate([*judged, [0.0, 1.0], levels]))
@@ -312,16 +428,11 @@ def _taken_for_granted(pool, gains, levels):
     if len(grades) > _MOST_GRADES:
         grades = np.union1d(np.linspace(grades[0], grades[-1], 5), levels)
     n = len(grades)
-    # Any grade up to the next, as likely as each other.
-    given = np.tril(np.ones((n, n)), 1)
-    given /= given.sum(axis=1, keepdims=True)
-    given = np.vstack([given, np.full(n, 1 / n)])
-    probabilities = np.zeros((len(pool), n))
+    given, probabilities = given(n), np.zeros((len(pool), n))
     for labels in judged or [np.full(len(pool), np.nan)]:
         nearest = np.abs(labels[:, None] - grades).argmin(axis=1)
         probabilities += given[np.where(np.isnan(labels), n, nearest)]
-    probabilities /= probabilities.sum(axis=1, keepdims=True)
-    return grades, (1 - _OF_CHANCE) * probabilities + _OF_CHANCE / n
+    return grades, probabilities / probabilities.sum(axis=1, keepdims=True)
 
 
 def _learned(pool, gains, levels, known):
@@ -333,8 +444,9 @@ def _learned(pool, gains, levels, known):
     grades = np.union1d(label, levels)
     codes = np.searchsorted(grades, label)
     rows = pool.rows_of(known.index, "judged")
-    worth = np.bincount(pool.row, 1 / np.log2(pool.place + 1), minlength=len(pool))
-    model = LabelModel(pool, worth / len(pool.runs), np.ones(len(pool), dtype=bool))
+    worth = 1 / np.log2(pool.place + 1)
+    worth = csr_array((worth, (pool.row, pool.run)), shape=(len(pool), len(pool.runs)))
+    model = LabelModel(pool, worth, np.ones(len(pool), dtype=bool))
     probabilities = model.predict(
         rows, codes, len(grades), np.ones(len(rows), dtype=bool)
     ).probabilities

@@ -68,7 +68,7 @@ def sample(tmp_path, monkeypatch):
     ("arguments", "words"),
     [
         ("evaluate s.prels r.txt --interval -m dcg@10", "or a --pool that holds them"),
-        ("evaluate s.prels r.txt --interval -m rr", "judge all their documents"),
+        ("evaluate s.prels r.txt --interval -m rr", "judge the documents that it asks for"),
         ("evaluate s.prels r.txt --interval -m ndcg(like=lightgbm)@1", "a reading of its own"),
         ("evaluate few.prels r.txt --interval -m dcg@10", "--strategy sample --judged QRELS',"),
         ("evaluate r.csv q.txt -m dcg@10", "judgments come first, then runs."),

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import t
+from scipy.stats import kendalltau, t
 
 from label_samples import collection, elimination_design, with_labels
 from skfilterrank.exceptions import DataWarning, InputError
@@ -245,6 +245,43 @@ def test_predictions_of_a_ratio_are_right_on_average_over_all(data, measure, pow
     np.testing.assert_allclose(np.sort(found[0]), np.sort(expected))
 
 
+@pytest.mark.parametrize("measure", ["dcg@10", "ndcg@10", "ap"])
+def test_the_order_of_runs_does_not_matter(data, measure):
+    people, machine, runs = data
+    sample = with_labels(draw_sample(machine, runs, measure, n_total=60, random_state=0), people)
+    turned = dict(reversed(runs.items()))
+    found = [estimate(sample, each, measure, machine_qrels=machine) for each in (runs, turned)]
+    frames = [each.to_frame().loc[measure] for each in found]
+    pd.testing.assert_frame_equal(frames[1].loc[frames[0].index], frames[0], rtol=1e-7)
+    orders = [each.results[measure].order_values for each in found]
+    np.testing.assert_allclose(orders[1][::-1], orders[0], rtol=1e-7)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("judge", ["of a run", None])
+def test_the_order_is_better_than_that_of_the_values(judge):
+    """With a machine that favours the worst run, and without a machine."""
+    people, _, runs = collection(n_queries=20, n_runs=10)
+    true = means(runs, people, ["dcg@10"]).to_numpy()
+    worst = runs[list(runs)[true.argmin()]].sort_values("score", ascending=False)
+    pairs = [
+        pd.MultiIndex.from_frame(table[["qid", "docno"]])
+        for table in (people, worst.groupby("qid").head(10))
+    ]
+    machine = people.assign(label=pairs[0].isin(pairs[1]) * 1.0) if judge else None
+    found = []
+    for seed in range(6):
+        drawn = draw_sample(machine, runs, "dcg@10", n_total=80, pool=people, random_state=seed)
+        drawn = with_labels(drawn, people)
+        result = estimate(drawn, runs, "dcg@10", machine_qrels=machine, pool=people)
+        result = result.results["dcg@10"]
+        found.append(
+            [kendalltau(each, true).statistic for each in (result.order_values, result.values)]
+        )
+    by_order, by_values = np.mean(found, axis=0)
+    assert by_order > by_values + 0.05
+
+
 def test_a_run_from_elsewhere(data, sample):
     people, machine, runs = data
     away = runs["run0"].assign(docno="z" + runs["run0"]["docno"])
@@ -362,6 +399,11 @@ def test_a_value_does_not_depend_on_what_else_is_asked_for(data, sample, estimat
     )
 
 
+def means_by_gains(runs, people, measures, gains):
+    values = evaluate_runs(people, runs, measures, gains=gains).means
+    return pd.concat({name: values[name] for name in measures}, names=["measure"])
+
+
 @pytest.fixture(scope="module")
 def query_data():
     people, machine, runs = collection(n_queries=40, n_documents=15, n_runs=3)
@@ -385,6 +427,32 @@ def test_all_queries_give_the_measure(query_data):
         "run"
     ).std() / np.sqrt(40)
     np.testing.assert_allclose(new["standard_error"], error[["run0", "run1", "run2"]])
+
+
+@pytest.mark.parametrize("machine", [True, False])
+def test_first_places_are_enough_for_risks(query_data, machine):
+    people, machine_qrels, runs, _ = query_data
+    gains, measures = {0: -1, 1: 1, 2: 1, 3: 1}, ["any_forbidden@2", "forbidden@3"]
+    machine = machine_qrels if machine else None
+    how = {"pool": people, "gains": gains}
+    true = means_by_gains(runs, people, measures, gains)
+    drawn = draw_sample(machine, runs, measures, n_total=40, unit="query", random_state=0, **how)
+    first = with_labels(drawn, people)
+    assert len(first) < 0.7 * len(people)
+    found = estimate(first, runs, measures, machine_qrels=machine, unit="query", **how)
+    np.testing.assert_allclose(found.to_frame()["value"], true, atol=1e-12)
+    assert found.n_possible == found.n_judged == len(first)
+    # Fewer queries, and what is missing among the first places.
+    drawn = draw_sample(machine, runs, measures, n_total=20, unit="query", random_state=0, **how)
+    some = with_labels(drawn, people)
+    part = estimate(some, runs, measures, machine_qrels=machine, unit="query", **how)
+    frame = part.to_frame()
+    assert (np.abs(frame["value"] - true.to_numpy()) < 4 * frame["standard_error"]).all()
+    assert part.n_possible == len(first)
+    with pytest.raises(InputError, match="that can change the measures are judged, and 1 of"):
+        estimate(some[1:], runs, measures, machine_qrels=machine, unit="query", **how)
+    with pytest.raises(InputError, match="that can change the measures are judged"):
+        estimate(some, runs, [*measures, "rr"], machine_qrels=machine, unit="query", **how)
 
 
 @pytest.mark.nightly

@@ -3,9 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.sparse import csr_array
 from scipy.special import expit
 
-from skfilterrank.judgments import RankedPool
+from skfilterrank.judgments import RankedPool, _label_model
 from skfilterrank.judgments._label_model import Features, LabelModel, Prediction, ridge_logistic
 
 NAN = np.nan
@@ -21,23 +22,24 @@ def pool_of(labels, **judges):
 
 
 def model_of(pool, **params):
-    return LabelModel(pool, np.ones(len(pool)), np.ones(len(pool), dtype=bool), **params)
+    worth = csr_array((len(pool), len(pool.runs)))
+    return LabelModel(pool, worth, np.ones(len(pool), dtype=bool), **params)
 
 
 def test_features_by_hand():
-    features = model_of(pool_of([2, 0, NAN, 2]), use_runs=False).features
+    features = model_of(pool_of([2, 0, NAN, 2]), use_means=False).features
     # A constant; classes 0, 2 and left out; labels less 4/3, over a deviation of sqrt(8) / 3.
     low, high = -4 / np.sqrt(8), 2 / np.sqrt(8)
     expected = [[1, 0, 1, 0, high], [1, 1, 0, 0, low], [1, 0, 0, 1, 0], [1, 0, 1, 0, high]]
     np.testing.assert_allclose(features.values, expected, atol=1e-12)
-    assert features.blocks.tolist() == [0, 1, 1, 1, 2, 3]
+    assert features.blocks.tolist() == [0, 1, 1, 1, 2, 3, 4]
     assert features.query.tolist() == [0] * 4
 
 
 def test_what_a_judge_left_out_is_a_class_of_its_own():
     # Of twelve different labels there are ten classes, which the two that lack are none of.
     labels = [*range(12), NAN, NAN]
-    values = model_of(pool_of(labels), use_runs=False).features.values
+    values = model_of(pool_of(labels), use_means=False).features.values
     classes = values[:, 1:-1]
     assert classes.shape == (14, 11)
     assert (classes.sum(axis=1) == 1).all()
@@ -51,18 +53,36 @@ def test_places_in_the_runs_by_hand():
     rows = pd.DataFrame({"qid": "1", "docno": list("abcd")})
     runs = {"one": rows.assign(score=[4, 3, 2, 1]), "two": rows[:2].assign(score=[1, 2])}
     pool = RankedPool.read(None, runs, pool=rows)
-    worth = np.array([0.0, 4.0, 4.0, 16.0])
-    values = LabelModel(pool, worth, np.ones(4, dtype=bool)).features.values
-    # Roots 0, 2, 2, 4 of mean 2 and deviation sqrt(2); squares of these less 1; two documents are
-    # in both runs, two in one.
+    worth = csr_array([[0.0, 0.0], [4.0, 4.0], [8.0, 0.0], [0.0, 32.0]])
+    features = LabelModel(pool, worth, np.ones(4, dtype=bool)).features
+    # Of means 0, 4, 4, 16: roots 0, 2, 2, 4 of mean 2 and deviation sqrt(2); squares of these less
+    # 1; two documents are in both runs, two in one.
     root = np.array([-1, 0, 0, 1]) * np.sqrt(2)
     expected = np.column_stack([np.ones(4), root, root**2 - 1, [1, 1, -1, -1]])
-    np.testing.assert_allclose(values, expected, atol=1e-12)
+    np.testing.assert_allclose(features.values, expected, atol=1e-12)
+    # Mean squares of the runs' own columns: 80 / 4 and 1040 / 4.
+    expected = worth.toarray() / np.sqrt([20, 260])
+    order = np.argsort(pool.folding.random_number @ expected)
+    np.testing.assert_allclose(features.by_run.toarray(), expected[:, order])
+    assert features.blocks.tolist() == [0, 1, 1, 1, 2, 2, 3]
+
+
+@pytest.mark.parametrize("most", [3, 5])
+def test_many_runs_have_few_columns(most, monkeypatch):
+    """Of five runs, two of them copies, three directions hold all that there is."""
+    monkeypatch.setattr(_label_model, "_MOST_RUNS", most)
+    rng = np.random.RandomState(0)
+    worth = csr_array(rng.uniform(size=(6, 3))[:, [0, 1, 2, 0, 1]] * 7)
+    found = _label_model._by_run(worth).toarray()
+    assert found.shape == (6, most)
+    own = worth.toarray()
+    own /= np.sqrt((own**2).mean(axis=0))
+    np.testing.assert_allclose(found @ found.T, own @ own.T, atol=1e-12)
 
 
 def predicted(pool, rows, grades, certain=False, n_grades=2):
     is_certain = np.full(len(rows), certain)
-    return model_of(pool, use_runs=False).predict(
+    return model_of(pool, use_means=False).predict(
         np.array(rows), np.array(grades), n_grades, is_certain
     )
 
@@ -119,16 +139,17 @@ def data():
     values = np.column_stack([np.ones(n), rng.normal(size=(n, 3))])
     # Query 4 has no row.
     query = rng.choice([0, 1, 2, 3, 5], n)
-    blocks = np.array([0, 1, 1, 2] + [3] * n_queries)
+    by_run = csr_array(np.where(rng.uniform(size=(n, 3)) < 0.4, rng.uniform(size=(n, 3)), 0.0))
+    blocks = np.array([0, 1, 1, 2] + [3] * 3 + [4] * n_queries)
     target = rng.uniform(size=n) < expit(values[:, 1] + 0.5 * (query - 2))
     weights = rng.uniform(size=(2, n)) * (np.arange(2)[:, None] != rng.randint(0, 3, n))
-    return Features(values, query, blocks), target, weights
+    return Features(values, by_run, query, blocks), target, weights
 
 
 def dense(features, target, weights):
     """The same by whole matrices, one regression: coefficients and their covariance."""
-    X = np.column_stack([features.values, np.eye(6)[features.query]])
-    blocks, penalty = features.blocks, np.array([0.01, 1, 1, 1])
+    X = np.column_stack([features.values, features.by_run.toarray(), np.eye(6)[features.query]])
+    blocks, penalty = features.blocks, np.array([0.01, 1, 1, 1, 1])
     coefficients = np.zeros(X.shape[1])
     for step in range(12):
         chance = expit(X @ coefficients)
@@ -136,7 +157,7 @@ def dense(features, target, weights):
         slope = X.T @ (weights * (target - chance)) - penalty[blocks] * coefficients
         inverse = np.linalg.inv(matrix)
         coefficients = coefficients + inverse @ slope
-        for block in (1, 2, 3) if step >= 2 else ():
+        for block in (1, 2, 3, 4) if step >= 2 else ():
             mine = blocks == block
             known = mine.sum() - penalty[block] * np.diag(inverse)[mine].sum()
             penalty[block] = np.clip(known / (coefficients[mine] ** 2).sum(), 0.1, 1e6)

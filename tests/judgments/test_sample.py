@@ -12,7 +12,13 @@ from label_samples import collection, elimination_design, with_labels
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import RankedPool, draw_sample, estimate
-from skfilterrank.judgments._sample import _sizes, elimination_order, inclusion_probabilities
+from skfilterrank.judgments._sample import (
+    _as_people,
+    _enough,
+    _sizes,
+    elimination_order,
+    inclusion_probabilities,
+)
 from skfilterrank.metrics import evaluate_runs
 
 
@@ -55,6 +61,93 @@ def test_inclusion_probabilities_are_those_of_the_draws(data):
     error = np.sqrt(shares[:, 1] * (1 - shares[:, 1]) / n_draws)
     assert (np.abs(shares[:, 0] - shares[:, 1]) < 4.5 * error + 1e-9).all()
     assert shares[:, 1].sum() == pytest.approx(14)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("aim", ["differences", "values"])
+def test_a_sample_for_a_width(data, aim):
+    pool, goal = data[3], 1.0
+    how = {"aim": aim, "random_state": 0}
+    sample = draw_sample(None, pool, "dcg@10", half_width=goal, **how)
+    other = draw_sample(None, pool, "dcg@10", n_total=len(sample), **how)
+    pd.testing.assert_frame_equal(sample, other)
+    widths = {n: each["dcg@10"][aim] for n, each in sample.attrs["half_widths"].items()}
+    assert list(widths.values()) == sorted(widths.values(), reverse=True)
+    for n, width in widths.items():
+        assert (width > goal) == (n < len(sample))
+    # What there is a width of needs so many.
+    for n, width in list(widths.items())[1:]:
+        found = draw_sample(None, pool, "dcg@10", half_width=width, **how)
+        assert len(found) == n
+    # The measure that needs more decides; a width that all have needs the least sample there is.
+    both = draw_sample(None, pool, ["precision@10", "dcg@10"], half_width=goal, **how)
+    assert len(both) > len(sample) / 2
+    least = draw_sample(None, pool, "dcg@10", half_width=1e3, **how)
+    with pytest.raises(InputError, match=f"with less than {len(least)} some documents"):
+        draw_sample(None, pool, "dcg@10", n_total=len(least) - 1, **how)
+
+
+def test_enough_for_a_width_by_hand():
+    """Half of the root of 1 / 100 - 1 / 400, where a width of 2 is to be 1."""
+    widths = {100: {"m": {"values": 2.0}}}
+    expected = 1 / ((1 / 100 - 1 / 400) / 4 + 1 / 400)
+    assert _enough(widths, "values", 1.0, 400) == np.ceil(expected)
+    assert _enough(widths, "values", 2.0, 400) == 100
+    assert _enough(widths, "values", 4.0, 400) == np.ceil(1 / (4 * (1 / 100 - 1 / 400) + 1 / 400))
+    more = {100: {"m": {"values": 2.0}, "other": {"values": 2.5}}}
+    assert _enough(more, "values", 2.0, 400) > 100
+    # The smaller of two samples had the narrower intervals by chance.
+    odd = {100: {"m": {"values": 1.0}}, 200: {"m": {"values": 2.0}}}
+    assert _enough(odd, "values", 1.5, 400) > 200
+    with pytest.raises(InputError, match="too few"):
+        _enough({}, "values", 1.0, 400)
+
+
+def test_labels_that_are_made_up_by_hand():
+    # Given grades 0, 1 and 2 of the machine, and none.
+    expected = [[1.02, 0.22, 0.02], [1.02, 1.02, 0.22], [1.02, 1.02, 1.02], [4, 2, 1]]
+    expected = np.array(expected) / np.sum(expected, axis=1, keepdims=True)
+    np.testing.assert_allclose(_as_people(3), expected)
+
+
+@pytest.mark.slow
+def test_a_plan_learns_from_what_is_judged(data):
+    """People who find nothing relevant leave nothing to be unsure of."""
+    people, _, _, pool = data
+    known = people.sample(80, random_state=0)
+    strict = known.assign(label=(np.arange(80) == 0) * 1.0)
+    widths = [
+        draw_sample(None, pool, "dcg@10", half_width=0.5, judged=judged, random_state=0)
+        .attrs["half_widths"]
+        .popitem()[1]["dcg@10"]["values"]
+        for judged in (known, strict)
+    ]
+    assert widths[1] < widths[0] / 2
+
+
+@pytest.mark.nightly
+def test_the_planned_width_is_about_that_reached(data):
+    people, _, _, pool = data
+    for goal in (0.6, 1.0):
+        sample = draw_sample(None, pool, "dcg@10", half_width=goal, random_state=0)
+        found = estimate(with_labels(sample, people), pool, "dcg@10")
+        pairs = found.compare(correction=None)
+        assert 0.6 < (pairs.high - pairs.low).mean() / 2 / goal < 1.6
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        {},
+        {"n_total": 9, "half_width": 0.1},
+        {"half_width": 0.1, "unit": "query"},
+        {"half_width": 0.0},
+        {"half_width": "narrow"},
+    ],
+)
+def test_a_size_or_a_width(data, params):
+    with pytest.raises(InputError, match="half_width"):
+        draw_sample(None, data[3], "dcg@10", **params)
 
 
 def test_gains_must_matter(data):
