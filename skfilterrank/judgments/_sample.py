@@ -221,7 +221,7 @@ def draw_sample(
             half_widths[n] = _half_widths(drawn(n, np.random.RandomState(0), made_up), pool, parsed)
     aimed = "differences" if aim == "differences" and len(pool.runs) > 1 else "values"
     n_draw = _enough(half_widths, aimed, half_width, n_possible)
-    # As many as are a sample of the pool.
+    # Fewer are no sample of the pool.
     least = least_by_folds(sizes, pool.folding)
     sample = drawn(max(n_draw, least), random_state)
     sample.attrs["half_widths"] = half_widths
