@@ -588,8 +588,9 @@ class TestBadInput:
         message = "needs at least 61 .* got 60: .* the risk may be as high as 0.0504"
         with pytest.raises(ValueError, match=message):
             CertifiedThreshold(**rule).fit(y, y, groups=groups)
-        y, groups = np.ones(70), np.arange(70)
-        assert CertifiedThreshold(**rule).fit(y, y, groups=groups).certificate_.n_queries == 70
+        y, groups = np.ones(61), np.arange(61)
+        with pytest.raises(ValueError, match="queries that are shown something, got 61"):
+            CertifiedThreshold(**rule).fit(y, y, groups=groups)
 
     def test_too_few_queries_for_several_promises(self):
         y, groups = np.ones(60), np.arange(60)
