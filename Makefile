@@ -24,7 +24,7 @@ OLDEST_TESTS ?= -m 'not slow and not nightly' tests/whole_package/test_oldest.py
 	tests/ranking/test_early_stopping.py tests/ranking/test_estimator_kinds.py \
 	tests/estimators/test_response_library_forms.py
 
-.PHONY: demo test check check-tests nightly style types test-oldest test-oldest-all test-newest lint docs site bench-quick dist clean
+.PHONY: demo test check check-tests nightly style types test-oldest oldest-packages test-oldest-all test-newest lint docs site bench-quick dist clean
 
 demo: $(VENV)/installed-plot
 	$(BIN)/skfilterrank demo --plot skfilterrank-demo.png
@@ -49,10 +49,12 @@ nightly: $(VENV)/installed-nightly
 	HYPOTHESIS_PROFILE=nightly $(PYTEST) -m '' --timeout 3600 $(TEST_OPTIONS) $(TESTS)
 
 # The oldest packages that pyproject.toml admits, in an environment of its own.
-test-oldest: export PIP_CONSTRAINT := $(CURDIR)/.ci/oldest.txt
-test-oldest:
-	$(MAKE) --no-print-directory VENV=.venv-oldest .venv-oldest/installed-$(OLDEST_GROUP)
+test-oldest oldest-packages: export PIP_CONSTRAINT := $(CURDIR)/.ci/oldest.txt
+test-oldest: oldest-packages
 	.venv-oldest/bin/python -m pytest -q -n auto --dist worksteal $(OLDEST_TESTS)
+
+oldest-packages:
+	$(MAKE) --no-print-directory VENV=.venv-oldest .venv-oldest/installed-$(OLDEST_GROUP)
 
 # The whole suite on them, a quarter of an hour.
 test-oldest-all:

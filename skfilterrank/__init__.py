@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         lexirecall_score,
         make_ranking_scorer,
         ndcg_f_score,
+        register_measure,
     )
     from skfilterrank.ranking import QueryRanker, RankAndFilter, make_ranker
     from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold
@@ -34,6 +35,7 @@ __all__ = [
     "make_ranker",
     "make_ranking_scorer",
     "ndcg_f_score",
+    "register_measure",
 ]
 
 if not TYPE_CHECKING:
@@ -48,6 +50,7 @@ if not TYPE_CHECKING:
                 "lexirecall_score",
                 "make_ranking_scorer",
                 "ndcg_f_score",
+                "register_measure",
             ),
             "ranking": ("QueryRanker", "RankAndFilter", "make_ranker"),
             "thresholds": ("CertifiedThreshold", "TunedThreshold"),

@@ -28,7 +28,7 @@ COLUMN_NAMES = {
     "docno": (
         *("docno", "doc_id", "docid", "corpus-id", "document_id", "pid"),
         *("doc-id", "document-id", "documentid", "doc_no", "corpus_id", "did"),
-        *("passage_id", "passage-id", "passageid"),
+        *("passage_id", "passage-id", "passageid", "document", "doc"),
     ),
     "label": ("label", "relevance", "rel"),
     "score": ("score",),

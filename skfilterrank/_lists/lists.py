@@ -447,12 +447,14 @@ class ListBlock:
             yield gains[:n], pool[:m].copy()
 
     def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield the gains of each query's rows, and their scores, -inf where hidden.
+        """Yield the gains of each query's rows from the highest score down, and their scores.
 
-        Unjudged rows have gain 0, or are left out with ``unjudged="drop"``.
+        Ties come in one order, and hidden rows, with score -inf, last. Unjudged rows have gain 0,
+        or are left out with ``unjudged="drop"``.
         """
         is_row = self.judged if self.drops_unjudged else self._is_row
-        for gains, key, own in zip(self.gains, self.sort_key, is_row):
+        columns = (values.take(self.cells) for values in (self.gains, self.sort_key, is_row))
+        for gains, key, own in zip(*columns):
             yield gains[own], -key[own].astype(np.float64)
 
     def ties(self, k: int | None = None) -> Ties | None:

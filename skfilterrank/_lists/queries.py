@@ -11,7 +11,7 @@ from skfilterrank._lists.checks import (
     entry_types,
     is_missing,
 )
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, brief, brief_list
 
 QID = "qid"
 
@@ -530,6 +530,11 @@ def check_groups(
             f"{name} is missing: pass {name}=, the query id of each row, or give {carrier} whose "
             "index has a level named 'qid'."
         )
+        levels = [
+            each for y in carriers for each in getattr(y, "index", pd.Index([])).names if each
+        ]
+        if levels:
+            text += f" If its index {brief_list(levels)} holds them, rename it: rename_axis('qid')."
         if carrier.startswith("y_true"):
             text += (
                 " Inside scikit-learn's model selection, such a Series keeps its query ids "

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from skfilterrank._files.files import is_path
 from skfilterrank._files.rows import Rows, check_rows
 from skfilterrank._lists.checks import check_choice, check_scores
 from skfilterrank._lists.gains import Gains, as_gains
@@ -25,7 +26,7 @@ from skfilterrank._lists.scoring import (
     number_over_queries,
     with_undefined,
 )
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, InputTypeError, brief
 from skfilterrank.metrics._rows_evaluation import (
     Measuring,
     RowsEvaluation,
@@ -189,6 +190,11 @@ default=None
     is_of_rows = isinstance(y_true, Rows)
     if is_of_rows and measures is None:
         y_score, measures = None, y_score
+    if is_path(y_true):
+        raise InputTypeError(
+            f"y_true must hold labels, got the path {brief(y_true)}. Write evaluate(Rows(path), "
+            "measures) for a table of labels and scores, or evaluate_runs(qrels, runs, measures)."
+        )
     wanted = parse_measures(measures)
     _check_options(wanted, options)
     if like is not None:

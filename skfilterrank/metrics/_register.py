@@ -1,4 +1,4 @@
-"""A public way into the measure table: a function of a block of queries becomes a measure."""
+"""A public way into the measure table: a function of queries becomes a measure."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from keyword import iskeyword
 from numbers import Real
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from skfilterrank._files.files import reason_of
 from skfilterrank._lists.additive import Additive
 from skfilterrank._lists.checks import as_list, check_choice, check_flag, is_finite_number
 from skfilterrank._lists.gains import OF_ALL
-from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.lists import TIES, WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import Measure, declare_measure
 from skfilterrank._lists.measure_names import SEVERAL, find_entered
@@ -44,23 +44,23 @@ _TAKEN = {*inspect.signature(Measure.__call__).parameters, "measure", *OF_ALL}
 _FLAGS = {"true": True, "false": False, "1": True, "0": False}
 
 
-@suggests(by_place="Call what it returns with the function: register_measure(name)(function).")
 def register_measure(
     name: str,
+    function: Callable | None = None,
     *,
     value_range: tuple[float, float] = (-np.inf, np.inf),
     range_holds_for: str = "any gains",
     greater_is_better: bool = True,
     takes_k: bool = True,
-    ties: str = "average",
+    ties: str | None = None,
     additive: Callable | None = None,
     checks: Mapping[str, Callable] | None = None,
     reads_unjudged: bool = False,
     order_matters: str = "always",
     over_queries: str = "mean",
     aliases: tuple[str, ...] = (),
-) -> Callable[[Callable], Measure]:
-    """Make a decorator that turns a function of a block of queries into a measure.
+) -> Any:
+    """Turn a function of one query, or of many at once, into a measure; also as a decorator.
 
     The name then works wherever measures are named: in :func:`evaluate`,
     :func:`make_ranking_scorer`, ``RankAndFilter``, ``threshold_curve``, the rankers that optimize
@@ -72,6 +72,15 @@ def register_measure(
     name : str
         Name in the measure table: letters, digits and "_", and no name of another measure in any
         case. It may be followed by a cut-off and options, as in "name(option=2)@10".
+    function : callable, optional
+        The function, in one of two forms; ``@register_measure(name)`` decorates it.
+        ``function(y_true, y_score, k, *, option=default, ...)`` returns the value of one query, NaN
+        where undefined. It is given the gains of the query's rows, 0 where unjudged, and their
+        scores, -inf where hidden, from the highest score down; `k` is the cut-off or None, and may
+        be left out.
+        ``function(block, k, *, option=default, ...)`` returns the values of all queries of a block,
+        float64 of shape (n_queries,), and is faster by far. ``docs/adding_a_measure.md`` says what
+        a block has.
     value_range : tuple of two floats, optional
         Smallest and largest possible value; any number where it is left out.
     range_holds_for : {"any gains", "nonnegative gains", "binary gains"}, default="any gains"
@@ -79,11 +88,12 @@ def register_measure(
     greater_is_better : bool, default=True
         Whether higher values are better.
     takes_k : bool, default=True
-        Whether the measure has a cut-off; the function gets None otherwise.
-    ties : {"average", "worst"}, default="average"
+        Whether the measure has a cut-off; a function of a block gets None otherwise.
+    ties : {"average", "worst"}, optional
         Order of rows of equal scores where nothing else is said: "average", the exact mean over all
         orders, which a function has that reads places by ``block.ranked``; or "worst", lowest gain
-        first, of a function that looks at one order, as by ``block.lists``.
+        first, of a function that looks at one order, as by ``block.lists``. Where it is left out,
+        "average" for a function of a block and "worst" for one of a single query.
     additive : callable, default=None
         ``additive(facts)`` gives the measure as a sum over documents, an :class:`Additive`, or
         None where its options do not let it be one. Thresholds take one sort then.
@@ -101,12 +111,10 @@ def register_measure(
 
     Returns
     -------
-    callable
-        Decorator of ``function(block, k, *, option=default, ...)``, which returns the values of all
-        queries of the block, float64 of shape (n_queries,), NaN where undefined; `k` is the cut-off
-        or None. ``docs/adding_a_measure.md`` says what a block has. The decorated function is a
-        measure like :func:`ndcg_score`: ``measure(y_true, y_score, *, groups, k, gains, ties,
-        unjudged, undefined, average, query_weight, option, ...)``.
+    measure or callable
+        The measure, called like :func:`ndcg_score`: ``measure(y_true, y_score, *, groups, k, gains,
+        ties, unjudged, undefined, average, query_weight, option, ...)``; without `function` the
+        decorator that makes it.
 
     Raises
     ------
@@ -114,7 +122,8 @@ def register_measure(
         If a name is taken or cannot be written; when called, if the function raises, does not give
         one number for each query, and as the other measures.
     TypeError
-        If the function is not one of ``(block, k)``, or has an option without a default.
+        If the function takes neither ``(y_true, y_score)`` nor ``(block, k)``, or has an option
+        without a default.
 
     See Also
     --------
@@ -122,9 +131,8 @@ def register_measure(
 
     Notes
     -----
-    **One query at a time.** ``block.lists(k)`` yields the gains of the returned list and of the
-    pool, ``block.rows()`` the gains and scores of the rows: a loop over them is slower than
-    arithmetic on whole blocks by far.
+    **Lists of a block.** ``block.lists(k)`` yields the gains of each returned list, and those of
+    the judged documents.
 
     **Processes.** A measure that stands in a module is known to other processes that import it:
     those that are sent a scorer, a ranker with ``measure=MEASURE`` or the measure itself do so.
@@ -138,10 +146,21 @@ def register_measure(
 
     Examples
     --------
-    A sum of gains by place, of all queries at once:
+    One divided by the place of the first forbidden document, of one query:
 
     >>> import numpy as np
     >>> from skfilterrank.metrics import evaluate, register_measure
+    >>> def first_harm(y_true, y_score, k=None):
+    ...     places = np.flatnonzero((y_true < 0) & np.isfinite(y_score))[:1] + 1
+    ...     return 1 / places[0] if len(places) and places[0] <= (k or np.inf) else 0.0
+    >>> first_harm = register_measure("first_harm", first_harm, greater_is_better=False)
+    >>> evaluate([1, -1, 2], [3, 2, 1], ["first_harm", "first_harm@1"], groups=["q"] * 3)
+         first_harm  first_harm@1
+    qid
+    q           0.5           0.0
+
+    A sum of gains by place, of all queries at once:
+
     >>> @register_measure("falling_gain")
     ... def falling_gain(block, k, *, base=0.5):
     ...     gains = block.ranked(block.gains, k)
@@ -166,10 +185,10 @@ def register_measure(
     qid
     q            0.5                   0.0
     """
+    check_flag(takes_k, "takes_k")
     facts = {
         "range_holds_for": range_holds_for,
         "greater_is_better": greater_is_better,
-        "takes_k": takes_k,
         "reads_unjudged": reads_unjudged,
         "order_matters": order_matters,
         "over_queries": over_queries,
@@ -179,31 +198,37 @@ def register_measure(
             check_choice(value, argument, _CHOICES[argument])
         else:
             check_flag(value, argument)
-    check_choice(ties, "ties", ("average", "worst"))
+    check_choice(ties, "ties", ("average", "worst", None))
     if additive is not None and not callable(additive):
         raise InputError(f"additive must be a function of facts, got {brief(additive)}.")
     value_range, names = _checked_range(value_range), _checked_names(name, aliases)
 
     def enter(function: Callable) -> Measure:
-        options = _options_of(function)
+        options, of_one_query = _options_of(function)
         _check_not_taken(names, function)
         known_checks = _checked_checks(checks, options)
+        values, of_cutoff, order = function, takes_k, ties or "average"
+        if of_one_query:
+            cutoff = inspect.signature(function).parameters.get("k")
+            values = partial(_query_by_query, _function=function, _cutoff=cutoff)
+            of_cutoff, order = takes_k and cutoff is not None, ties or "worst"
         return declare_measure(
             name,
-            kernel=partial(_checked_values, _name=name, _function=function),
+            kernel=partial(_checked_values, _name=name, _function=values),
+            takes_k=of_cutoff,
             undefined="it is NaN",
             value_range=value_range,
             options={
                 option: known_checks.get(option, partial(_as_default, default))
                 for option, default in options.items()
             },
-            ties=TIES if ties == "average" else WHOLE_ORDERS,
+            ties=TIES if order == "average" else WHOLE_ORDERS,
             additive=additive and partial(_sum_of, _name=name, _additive=additive),
             aliases=tuple(names[1:]),
             **facts,
         )(function)
 
-    return enter
+    return enter if function is None else enter(function)
 
 
 def _checked_names(name, aliases):
@@ -248,37 +273,39 @@ def _is_bound(end):
 
 
 def _options_of(function):
-    """Check that a function is one of a block, and return its options with their defaults."""
+    """Return a function's options with their defaults, and whether it is one of a single query."""
     # An object that can be called has no place by which it would be found again.
     if isinstance(function, Measure):
         raise InputError(f"{function.__name__} is a measure already: register its function.")
     if not callable(function) or not hasattr(function, "__qualname__"):
-        raise InputTypeError(f"register_measure decorates a function, got {brief(function)}.")
+        raise InputTypeError(f"function must be a function, got {brief(function)}.")
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except ValueError as error:  # some that are built into Python
         raise InputTypeError(
-            f"register_measure decorates a function whose parameters are known: {error}."
+            f"function must be one whose parameters are known: {error}."
         ) from error
     if any(kind(function) for kind in _NOT_PLAIN):
         raise InputTypeError(
-            f"register_measure decorates a function that returns values, got {brief(function)}, "
-            "which is async or yields: write it with def and return."
+            f"function must return values, got {brief(function)}, which is async or yields: write "
+            "it with def and return."
         )
     arguments = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
-    if [each.lstrip("_") for each in arguments[:2]] != ["block", "k"]:
+    start = tuple(each.lstrip("_") for each in arguments[:2])
+    if start not in (("block", "k"), ("y_true", "y_score")):
         raise InputTypeError(
             f"{brief(function)} takes ({', '.join(arguments)}), and a measure is a function "
-            "(block, k, *, option=default, ...) of many queries. Write it so, with a loop "
-            "'for y_true, y_score in block.rows()' or 'for ranked, pool in block.lists(k)' where "
-            "one query at a time is easier."
+            "(y_true, y_score, k) of one query, or (block, k) of many: call its arguments so."
         )
+    of_one_query = start[0] == "y_true"
     options = {}
     for option in parameters[2:]:
+        if of_one_query and option.name == "k":
+            continue
         if option.default is option.empty or option.kind is not option.KEYWORD_ONLY:
             raise InputTypeError(
                 f"{option} of {brief(function)} must be keyword-only and have a default: it "
-                "comes after the two arguments of a measure, as an option."
+                "comes after the arguments of a measure, as an option."
             )
         options[option.name] = option.default
     if taken := [option for option in options if option in _TAKEN]:
@@ -286,7 +313,7 @@ def _options_of(function):
             f"{brief(function)} has options {brief_list(taken)}, which all measures have: call "
             "them something else."
         )
-    return options
+    return options, of_one_query
 
 
 def _check_not_taken(names, function):
@@ -368,6 +395,13 @@ def _worth_of(place, level, query, _name, _worth):
     """Compute the worth of places by a user's function."""
     with _naming(_name):
         return _worth(place, level, query)
+
+
+def _query_by_query(block: ListBlock, k, _function, _cutoff, **options):
+    """Compute the values of a block by a function of one query, whose default of `k` holds."""
+    if _cutoff is not None and (k is not None or _cutoff.default is _cutoff.empty):
+        options["k"] = k
+    return [_function(gains, scores, **options) for gains, scores in block.rows()]
 
 
 def _checked_values(block: ListBlock, k, _name, _function, **options):

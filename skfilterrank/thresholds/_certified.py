@@ -11,6 +11,7 @@ from skfilterrank._files.rows import Rows, rows_in_memory
 from skfilterrank._lists.checks import check_flag
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains, as_gains
+from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
 from skfilterrank._lists.queries import check_same_order
 from skfilterrank._lists.scoring import given_weights
@@ -256,6 +257,11 @@ class CertifiedThreshold(TwoScores):
     __metadata_request__fit = {"machine_labels": True}  # noqa: RUF012
     _takes_weights = True
 
+    @suggests(
+        confidence="confidence_level=",
+        alpha="confidence_level=, which is 1 - alpha",
+        delta="confidence_level=, which is 1 - delta",
+    )
     def __init__(
         self,
         risks: Any,

@@ -169,9 +169,14 @@ def test_functions_of_ones_own(tmp_path, measure_table, capsys):
     script.write_text("".join([*OWN, OF_PATIENT_GAIN]), encoding="utf-8")
     runpy.run_path(str(script), run_name="__main__")
     printed = capsys.readouterr().out
-    # Of 4 pairs of a relevant and another document, 3 are in order: auc is 0.75. The mean
-    # gain is that of 1, -1/2 and 1.
+    # The forbidden document is the second of query a, and the first of b. Of 4 pairs of a relevant
+    # and another document, 3 are in order: auc is 0.75. The mean gain is that of 1, -1/2 and 1.
     assert [line.split() for line in printed.splitlines()] == [
+        ["first_harm", "first_harm@1"],
+        ["qid"],
+        ["a", "0.5", "0.0"],
+        ["b", "1.0", "1.0"],
+        ["0.75"],
         ["patient_gain", "patient_gain(patience=0.5)@1"],
         ["qid"],
         ["a", "1.1", "2.0"],
@@ -179,7 +184,6 @@ def test_functions_of_ones_own(tmp_path, measure_table, capsys):
         ["mean_gain"],
         ["qid"],
         ["q", "0.5"],
-        ["0.75"],
     ]
 
 

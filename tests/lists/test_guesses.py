@@ -1,6 +1,7 @@
 """Arguments and methods that people guess are answered with the name of the right one."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -16,7 +17,7 @@ from skfilterrank.judgments import (
     draw_sample,
     estimate,
 )
-from skfilterrank.metrics import register_measure
+from skfilterrank.metrics import evaluate, ndcg_score, register_measure
 from skfilterrank.ranking import make_ranker
 from skfilterrank.thresholds import CertifiedThreshold, FirstK, TunedThreshold
 
@@ -50,10 +51,16 @@ def selector():
             r"Pass values .*evaluate_runs\(qrels",
         ),
         (lambda: compare_systems([[1, 2]], metric="ap"), "no parameter metric. Pass measure="),
-        (lambda: register_measure("mine", np.mean), r"register_measure\(name\)\(function\)"),
+        (lambda: register_measure("mine", np.mean), r"is a function \(y_true, y_score, k\) of one"),
         (lambda: make_ranker("ordinal", LogisticRegression()), r"OrdinalRanker\(estimator\)"),
         (lambda: make_ranker("bce", estimator=LogisticRegression()), r"QueryRanker\(estimator\)"),
         (lambda: make_ranker(loss="ordinal"), r"make_ranker\('ordinal'\)"),
+        (
+            lambda: CertifiedThreshold({}, confidence=0.9),
+            r"parameter confidence\. Pass confidence_l",
+        ),
+        (lambda: evaluate("rows.parquet", ["ap"]), r"the path 'rows.parquet'\. Write evaluate\(R"),
+        (lambda: CertifiedThreshold({}, alpha=0.1), "Pass confidence_level=, which is 1 - alpha"),
         (lambda: FirstK(k=3), r"Pass the cut-off in measure=, .* or max_shown="),
         (lambda: Rows({"q": ["1"]}, qid="q"), "Rows has no parameter qid. Pass query="),
     ],
@@ -61,6 +68,12 @@ def selector():
 def test_arguments_that_are_called_something_else(call, instead):
     with pytest.raises(TypeError, match=instead):
         call()
+
+
+def test_an_index_of_another_name():
+    y = pd.Series([1, 0], index=pd.Index(["1", "1"], name="query"))
+    with pytest.raises(InputError, match=r"If its index 'query' holds them, rename it"):
+        ndcg_score(y, [2, 1])
 
 
 @pytest.mark.parametrize("cut", [TunedThreshold(), CertifiedThreshold({"empty": 0.5}), FirstK()])

@@ -175,43 +175,75 @@ def test_what_cannot_be_registered(given, message):
     assert set(table.MEASURES) == before
 
 
-def test_rows_of_a_block_are_gains_and_scores(measure_table):
-    got = []
+class TestOfOneQuery:
+    """Functions of the gains and scores of one query's rows."""
 
-    @register_measure("mine", takes_k=False, ties="worst")
-    def mine(block, k, *, least=0):
-        rows = list(block.rows())
-        got.extend((gains.tolist(), scores.tolist()) for gains, scores in rows)
-        return [roc_auc_score(gains > least, scores) for gains, scores in rows]
+    def test_it_is_given_rows_from_the_top_down(self, measure_table):
+        got = []
 
-    y_true, y_score = [1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]
-    assert mine(y_true, y_score, groups=["q"] * 4) == roc_auc_score(y_true, y_score) == 0.75
-    assert got == [(y_true, y_score)]
-    y_true, y_score = [np.nan, 0, -1, 2], np.array([3, -np.inf, 1, 2], dtype=np.float16)
-    for unjudged, rows in (("zero", [0, 1, 2, 3]), ("drop", [1, 2, 3])):
-        got.clear()
-        with contextlib.suppress(InputError):  # scikit-learn takes no -inf
-            mine(y_true, y_score, groups=["q"] * 4, unjudged=unjudged)
-        assert got == [
-            ([[0, 0, -1, 2][row] for row in rows], [float(y_score[row]) for row in rows])
-        ]
-    with pytest.raises(InputError, match="cut-off"):
-        evaluate([1, 0], [2, 1], "mine@1", groups=["q"] * 2)
+        def mine(y_true, y_score, *, least=0):
+            got.append((y_true.tolist(), y_score.tolist()))
+            return roc_auc_score(y_true > least, y_score)
+
+        made = register_measure("mine", mine)
+        y_true, y_score = [0, 1, 0, 1], [0.1, 0.7, 0.8, 0.9]
+        assert made(y_true, y_score, groups=["q"] * 4) == roc_auc_score(y_true, y_score) == 0.75
+        assert got == [(y_true[::-1], y_score[::-1])]
+        y_true, y_score = [np.nan, 0, -1, 2, 0], np.array([3, -np.inf, 1, 1, 2], dtype=np.float16)
+        for unjudged, rows in (("zero", [0, 4, 2, 3, 1]), ("drop", [4, 2, 3, 1])):
+            got.clear()
+            with contextlib.suppress(InputError):  # scikit-learn takes no -inf
+                made(y_true, y_score, groups=["q"] * 5, unjudged=unjudged)
+            assert got == [
+                ([[0, 0, -1, 2, 0][row] for row in rows], [float(y_score[row]) for row in rows])
+            ]
+        with pytest.raises(InputError, match="cut-off"):
+            evaluate([1, 0], [2, 1], "mine@1", groups=["q"] * 2)
+
+    @pytest.mark.parametrize(
+        ("function", "without"),
+        [
+            (lambda y_true, y_score, k: k or 100, 100),
+            (lambda y_true, y_score, k=None: k or 100, 100),
+            (lambda y_true, y_score, *, k=10: k, 10),
+        ],
+    )
+    def test_cut_offs(self, measure_table, function, without):
+        register_measure("mine", function)
+        values = evaluate([1, 0], [2, 1], ["mine", "mine@2"], groups=["p", "q"])
+        assert values.to_numpy().tolist() == [[without, 2], [without, 2]]
+
+    def test_it_counts_forbidden_documents_as_a_built_in_measure_does(self, measure_table):
+        @register_measure("mine", greater_is_better=False)
+        def mine(y_true, y_score, k=None):
+            return float((y_true[np.isfinite(y_score)][:k] < 0).any())
+
+        rng = np.random.default_rng(0)
+        y, groups = rng.integers(-1, 3, 90), np.arange(90) // 6
+        x = np.where(rng.random(90) < 0.2, -np.inf, rng.integers(0, 5, 90))
+        wanted = ["mine@3", "any_forbidden@3"]
+        values = evaluate(y, x, wanted, groups=groups, ties="worst")
+        np.testing.assert_array_equal(values["mine@3"], values["any_forbidden@3"])
+        assert 0 < values["mine@3"].mean() < 1
+        curves = [threshold_curve(y, x, groups=groups, measure=each) for each in wanted]
+        np.testing.assert_allclose(curves[0].values, curves[1].values)
 
 
 @pytest.mark.parametrize(
     "function",
     [
         lambda first, second: 0.0,
-        lambda y_true, y_score: 0.0,
+        lambda y_score, y_true: 0.0,
         lambda ranked, pool: 0.0,
         lambda k, block: 0.0,
         lambda block: 0.0,
         lambda *, block=None, k=None: 0.0,
     ],
 )
-def test_what_is_no_function_of_a_block_is_refused(function):
-    accepted = r"takes \(.*\), and a measure is a function \(block, k, .*in block.rows\(\)"
+def test_functions_of_other_arguments_are_refused(function):
+    accepted = (
+        r"takes \(.*\), and a measure is a function \(y_true, y_score, k\) of one query, or \("
+    )
     with pytest.raises(InputTypeError, match=accepted):
         register_measure("mine")(function)
 
@@ -219,13 +251,15 @@ def test_what_is_no_function_of_a_block_is_refused(function):
 def test_options_that_all_measures_have_are_refused():
     with pytest.raises(ValueError, match=r"has options 'gains', 'rel', which all measures have"):
         register_measure("mine")(lambda block, k, *, gains=3, rel=1: 0.0)
-    with pytest.raises(TypeError, match="decorates a function, got 3"):
+    with pytest.raises(TypeError, match="function must be a function, got 3"):
         register_measure("mine")(3)
 
 
 @pytest.mark.parametrize("function", [max, int, functools.partial(pow), print])
 def test_what_is_no_function_of_lists_is_refused(function):
-    with pytest.raises(InputTypeError, match=r"decorates a|a measure is a function|must be"):
+    with pytest.raises(
+        InputTypeError, match=r"function must be|a measure is a function|must be keyword"
+    ):
         register_measure("mine")(function)
 
 

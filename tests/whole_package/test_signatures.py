@@ -68,6 +68,8 @@ BY_PLACE = {
     *("y_score", "measures"),
     # As LangChain calls it.
     "callbacks",
+    # What is made a measure, as decorators are called with it.
+    "function",
 }
 
 
