@@ -28,6 +28,8 @@ TEST_TITLES = {
     "tukey": "Tukey's HSD",
     "randomized_tukey": "randomized HSD",
 }
+# Tests whose p values come from resamples.
+RESAMPLING_TESTS = ("randomization", "bootstrap", "randomized_tukey")
 CORRECTION_NAMES = {
     "holm": "Holm's correction",
     "bonferroni": "Bonferroni's correction",

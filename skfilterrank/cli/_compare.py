@@ -10,6 +10,7 @@ import pandas as pd
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import known_measure, parse_measures
 from skfilterrank._lists.results import PAPER_FORMATS, counted, interval_text
+from skfilterrank._lists.words import RESAMPLING_TESTS
 from skfilterrank.cli import _inputs
 from skfilterrank.cli._estimates import estimated, origin_of
 from skfilterrank.cli._output import (
@@ -161,7 +162,7 @@ def _who_lacks(error, n_runs):
     shown += ["..."] * (len(lacking) > _SHOWN)
     many = f"{len(lacking)} of {counted(n_runs, 'run')}" if n_runs else counted(len(lacking), "run")
     lack = "lacks" if len(lacking) == 1 else "lack"
-    values = "values of queries that systems are to be compared on"
+    values = "values of queries that the runs are to be compared on"
     return f"{many} {lack} {values} ({'; '.join(shown)})"
 
 
@@ -177,6 +178,11 @@ def tell_settings(comparisons) -> None:
         if dropped := each.scores.dropped_queries:
             n_dropped = counted(len(dropped), "query", "queries")
             tell(f"{name}: {n_dropped} left out: {_listed(dropped)}")
+    if "n_resamples" in call.given and not any(
+        each.test in RESAMPLING_TESTS for each in comparisons.values()
+    ):
+        tests = ", ".join(dict.fromkeys(each.test for each in comparisons.values()))
+        tell(f"--test {tests} does not resample: --n-resamples is not used")
     for test in {each.test for each in comparisons.values() if each.is_family_wise}:
         if "correction" in call.given:
             tell(f"--test {test} corrects for all pairs by itself: --correction is not used")

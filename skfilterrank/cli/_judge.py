@@ -374,7 +374,8 @@ class JudgingSession:
     def _look_again(self, texts):
         """Ask again about the labels that a model contradicts most, and tell of them."""
         labels, given = self.judged.labels, self.given
-        table = labels.reset_index()
+        # Floats: a label below 0 is one of --grades, and is not missing.
+        table = labels.astype(float).reset_index()
         table["text"] = texts.reindex(table["docno"]).fillna("").to_numpy(dtype=object)
         found = judgments.likely_errors(table, random_state=given.random_state)
         of_all = f"{counted(len(found), 'label')} of {len(labels):,}"
@@ -458,7 +459,7 @@ class JudgingSession:
         """Ask at the terminal, and write what was answered, also after an interruption."""
         remarks, n_before = self.judged.remarks, 0
         assessor = TerminalAssessor(self.documents, self.topics, self.grades, remarks=remarks)
-        if self.log.exists() and self.log.stat().st_size:
+        if self._has_log():
             # judge says what is wrong with it.
             quiet = warnings.catch_warnings(action="ignore", category=DataWarning)
             with quiet, contextlib.suppress(ValueError):
@@ -470,10 +471,15 @@ class JudgingSession:
         except JudgmentLogError:
             raise
         except BaseException:
-            if self.log.exists():
+            # A disk that has no room for a first line leaves an empty log.
+            if self._has_log():
                 self._write(assessor, n_before)
             raise
         self._write(assessor, n_before)
+
+    def _has_log(self):
+        """Tell whether the log holds anything."""
+        return self.log.exists() and self.log.stat().st_size > 0
 
     def _write(self, assessor, n_before):
         """Write the judgments of the log, and those that were there."""

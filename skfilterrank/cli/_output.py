@@ -366,7 +366,7 @@ _PHRASES = {
     ", as in evaluate_run(qrels, run, measures)": "",
     "groups holds queries that": "there are queries that",
     "gains has no gain for labels of": "--gains has no gain for labels of",
-    "(skfilterrank.judgments)": "(--interval)",
+    "(skfilterrank.judgments)": "(evaluate --interval)",
     "such as read_prels reads (5": "or a file of a sample (5",
     "The names are in skfilterrank.metrics.get_measure_names() and skfilterrank help measures;": (
         "'skfilterrank help measures' prints the names;"
@@ -374,8 +374,22 @@ _PHRASES = {
     "One of your own has a name in processes that imported its module; others are sent its "
     "function, measure=FUNCTION.": "--plugin imports the module of a measure of your own.",
     "Use FixedThreshold() to show": "Use --threshold none to show",
-    "pass threshold=None": "give --threshold none",
     ", as by pandas.qcut": "",
+    "give a dict or a Series of slices by query id, or a DataFrame with the query ids in its index "
+    "or a column 'qid' and a column for each way to slice": (
+        "give a table with a column of queries and one for each way to slice"
+    ),
+    ", with None for a query that is in no slice": ", empty for a query that is in no slice",
+    "pass the number of documents": "give the number of documents",
+    " or more, or None.": " or more.",
+    "cv=None gives": "What is held out of the training rows gives",
+    "fit a CertifiedThreshold on them, and make a RiskMonitor of it. If the cause has gone and the "
+    "threshold stays, call reset()": (
+        "and make a threshold of them by 'skfilterrank threshold --risk'. If the cause has gone "
+        "and the threshold stays, begin with another --state"
+    ),
+    "every system and no other": "every run and no other",
+    "0 leaves a system out": "0 leaves a run out",
     ", or functions, got": ", got",
     " or functions, got": ", got",
     "assessor_name is for tool='page' alone": "--assessor is for --page and the terminal alone",
@@ -386,11 +400,11 @@ _PHRASES = {
 # An argument with or without its value, but no option of a measure such as "ap(rel=2)".
 _ARGUMENT = re.compile(
     r"(?<!--holes )(?<![\w.(,=-])(?P<name>[a-z][a-z_]*)="
-    r"(?P<value>'[^']*'|\[[^\]]*\]|\{[^}]*\}|[\w+-]+(?:\.\d+)?)?(?!=)"
+    r"(?P<value>'[^']*'|\[[^\]]*\]|\{[^}]*\}|[\w+-]+(?:\.\d+)?)?(?!=|\.\.\.)"
 )
 # An argument of two words or more without a value; in quotes, it is a value or a column.
 _BARE = re.compile(r"(?<![\w.,(='\"`@/-])(?P<name>[a-z]+(?:_[a-z]+)+)(?![\w=('\"`@])")
-_FIRST = re.compile(r"^(?P<name>[a-z]+)(?= (must|has|names|is) |\[)")
+_FIRST = re.compile(r"^(?P<name>[a-z]+)(?= (must|has|names|is|says|puts) |\[)")
 _WORD = re.compile(r"\b(?P<name>missing|predicted|unjudged|ties) (?P<value>'\w+')")
 _THRESHOLD = re.compile(r"\b(Expected|Learned|Per)(Query)?Threshold takes")
 _ROW = re.compile(r"(?P<query>query ('[^']*'|[-\d.]+)) row (?P<row>\d+)")
@@ -413,7 +427,7 @@ def in_options(text: str) -> str:
     text = _THRESHOLD.sub(_threshold, text)
     for pattern in (_ARGUMENT, _WORD, _BARE, _FIRST):
         text = pattern.sub(_option, text)
-    return text
+    return text.replace("pass --", "give --")
 
 
 def _threshold(match):

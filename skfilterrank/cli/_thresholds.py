@@ -272,7 +272,9 @@ def count_queries(
         # Queries of the state cannot be counted again. So it is written last, after all that can
         # fail; a reader of the output that has gone is no failure.
         try:
-            output.print_sections([table._replace(rows=[], head=str(status))], format, out)
+            output.print_sections(
+                [table._replace(rows=[], head=output.in_options(str(status)))], format, out
+            )
         except BrokenPipeError:
             monitor.save(state)
             raise

@@ -328,7 +328,7 @@ Unit = Annotated[
     Literal["document", "query"], Arg("unit that was drawn: documents or whole queries")
 ]
 ConfidenceLevel = Annotated[float, Arg("confidence level", share, metavar="P")]
-Baseline = Annotated[str | None, Arg("system that the others are compared with", metavar="SYSTEM")]
+Baseline = Annotated[str | None, Arg("run that the others are compared with", metavar="NAME")]
 Document = Annotated[
     str | None, Arg("column of the document id", metavar="COLUMN", shown="docno, docid, ...")
 ]

@@ -31,6 +31,10 @@ def demo(
         questions to generate
     plot
         draw lists of the best model and its threshold curve (default: skfilterrank-demo.png)
+
+    Examples
+    --------
+    skfilterrank demo --n-queries 500
     """
     import importlib.util
 

@@ -269,7 +269,7 @@ def slices_section(run, slices):
         try:
             table = compare_slices(scores, slices, random_state=0).to_frame()
         except ValueError as error:
-            error.add_note(f"(--slices, run {run.name})")
+            error.add_note(f"(run {run.name})")
             raise
         parts.append(table.assign(run=run.name, measure=name))
     numbers = ["value", "low", "high", "whole", "difference", "p_value", "p_adjusted"]

@@ -56,7 +56,7 @@ def fuse(
     persistence
         constant of rbc (default: 0.8)
     weights
-        weight of each run, by the name of its file without .gz and .txt (default: 1)
+        weight of each run, by the name of its file without .gz and .txt (default: 1 for all)
     filtered
         runs that must leave a document out to have it left out
     qrels

@@ -224,8 +224,8 @@ def _fusion():
     combmed, combmax, combmin  their median, highest, lowest
 
     Learning (--learn, with --qrels):
-    method    the method, constants and normalisation that are best by --measure; condorcet and
-              max are not among them
+    method    the method, constants and normalisation that are best by --measure; --method
+              condorcet and --normalize max are not among them
     weights   a weighted sum of the normalised scores, the weights found by coordinate ascent on
               --measure, which may take minutes
     logistic  the same, the weights found by logistic regression

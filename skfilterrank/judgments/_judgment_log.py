@@ -158,8 +158,9 @@ class JudgmentLog:
             while data:
                 data = data[os.write(self._file, data) :]
             os.fsync(self._file)
-        except OSError:
+        except OSError as error:
             os.ftruncate(self._file, length)
+            error.filename = self.path
             raise
 
 

@@ -130,7 +130,7 @@ def compatibility_score(block: ListBlock, k, *, persistence: float = 0.95, harm:
     **_COMMON,
 )
 def harmful_compatibility(block: ListBlock, k, *, persistence: float = 0.95):
-    """Compatibility with the harmful order: how well a list finds what does harm. Lower is better.
+    """Compatibility with the harmful order: how well a list finds what does harm.
 
     The TREC health misinformation tracks report it beside the compatibility with the helpful order.
 

@@ -741,8 +741,8 @@ def _check_weights(weights, names) -> np.ndarray:
         weights = dict(weights)
         if set(weights) != set(names):
             raise InputError(
-                f"weights must name every system and no other: systems are {brief_list(names)}, "
-                f"weights has {brief_list(weights)}."
+                f"weights must name every system and no other, {brief_list(names)}, got those of "
+                f"{brief_list(list(weights))}."
             )
         weights = [weights[name] for name in names]
     checked = check_numbers(weights, "weights", entry="number").astype(np.float64)

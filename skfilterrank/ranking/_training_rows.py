@@ -244,7 +244,8 @@ def prepare_rows(
         if (known == known[0]).all():
             raise InputError(
                 f"all {n_judged} judged rows have the gain {known[0]:g}: "
-                f"{type(final_step(estimator)).__name__} has no order to learn. Check y and gains=."
+                f"{type(final_step(estimator)).__name__} has no order to learn. "
+                "Check the labels and gains=."
             )
     encoder = TargetEncoder(kind, row_gains)
     columns: dict = {}

@@ -1,6 +1,7 @@
 """Certificates: guarantees that the risks of a threshold are kept on new queries."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -385,6 +386,11 @@ class RiskCertificate(Result):
             )
         if np.isnan(self.share_answered):
             return text
+        if not self.share_answered:
+            return (
+                f"{text} Nothing is shown for any of these queries, so that the promise is empty: "
+                "raise a level, or give more queries or a better model."
+            )
         low, high = self.share_answered_lower, self.share_answered_upper
         return (
             f"{text} Something is shown for {100 * self.share_answered:.1f} % of the queries "
@@ -638,7 +644,11 @@ def certify(
         tests_at = 1.0 - (1.0 - each_confidence) * (1.0 - START_SHARE * has_start)
         bound = make(steps.n_queries, promise.max_risk, tests_at, answered=promise.answered)
         if not bound.rules_out(np.zeros(steps.n_queries)):
-            _raise_too_few(make, steps, promise, each_confidence, guarantee, units)
+            make = partial(make, answered=promise.answered)
+            sure = f" and confidence_level={confidence_level:g}"
+            sure += f" over {n_tests} tests together" * (n_tests > 1)
+            sure = " in expectation" if guarantee == "expectation" else sure
+            _raise_too_few(make, steps, promise, tests_at, sure, units)
         lower, upper, first = -np.inf, np.inf, None
         if has_start:
             highest = units.highest(raw.counted)
@@ -802,13 +812,13 @@ def _best_certified(curve, scores, lower, upper, levels=None):
     return threshold, float(values[best])
 
 
-def _raise_too_few(make, steps, promise, confidence, guarantee, units):
-    """Raise for too few queries, and name the number that the guarantee needs."""
+def _raise_too_few(make, steps, promise, confidence, sure, units):
+    """Raise for too few queries, and name the number that the guarantee needs.
+
+    `confidence` is that of the test of this risk, and `sure` the guarantee of all in words.
+    """
     kind = "queries with a good document" if steps.is_upward else "judged queries"
     kind = kind if units.name is None else f"{units.name}s with {kind}"
-    sure = (
-        f" and confidence_level={confidence:g}" if guarantee == "confidence" else " in expectation"
-    )
     text = (
         f"the risk {brief(promise.name)} at most {promise.max_risk:g}{sure} needs at "
         f"least {queries_needed(make, promise.max_risk, confidence)} calibration "
@@ -817,8 +827,8 @@ def _raise_too_few(make, steps, promise, confidence, guarantee, units):
     if steps.n_queries:
         none = make(steps.n_queries, promise.max_risk, confidence).upper(np.zeros(steps.n_queries))
         text += f": even if none of them shows a failure, the risk may be as high as {none:.3g}"
-    lower = " or lower confidence_level" if guarantee == "confidence" else ""
-    raise InputError(f"{text}. Give more queries, raise the level{lower}.")
+    ways = ", raise the level or lower confidence_level" if "confidence" in sure else " or raise it"
+    raise InputError(f"{text}. Give more queries{ways}.")
 
 
 def _raise_impossible(steps, promise, most):

@@ -224,7 +224,7 @@ _PER_QUERY_FIELDS = record(
 
 
 class PerQueryThreshold(BaseThreshold):
-    """A cut of each list where showing more is expected to lower the measure.
+    """A cut of each list where a regression expects more documents to lower the measure.
 
     A small regression learns by how much a document raises the measure, from its score and from
     the rest of its list. Each list is cut below the prefix whose expected sum is highest.

@@ -333,7 +333,7 @@ def _block_shown(block, index, shown, ties):
 def warn_without_good(gains: np.ndarray) -> None:
     """Warn where labels forbid documents and call none good, so that hiding all is best."""
     if (gains < 0).any() and not (gains > 0).any():
-        remedy = "Check y and gains=."
+        remedy = "Check the labels and gains=."
         if (gains == 0).any():
             remedy = (
                 "If 0 is a good label, map it to a gain above 0, such as by gains={0: 1, -1: -1}."

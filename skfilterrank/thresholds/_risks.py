@@ -199,7 +199,7 @@ GUARANTEES = ("confidence", "expectation")
 AMONG = ("all", "answered")
 # Risks that depend on shown documents alone, and a risk that does not depend on labels.
 _OF_SHOWN, _WITHOUT_LABELS = ("any_forbidden", "forbidden"), "empty_list_rate"
-STILL_UNJUDGED = "documents are unjudged although a risk depends on them"
+STILL_UNJUDGED = "documents that a risk depends on are unjudged"
 # Number of rows that a warning names.
 _N_NAMED = 5
 
@@ -320,20 +320,19 @@ def find_unjudged(
         could_be_shown = scores > (above if measure in _OF_SHOWN else -np.inf)
         last = most_shown([promise], most)
         counts |= could_be_shown if last is None else could_be_shown & (place < last)
-    counts &= np.isnan(lists.gains) & has_judged(lists)[codes]
-    rows = np.flatnonzero(counts)
+    rows = np.flatnonzero(counts & has_judged(lists)[codes])
     rows = rows[np.lexsort((rows, place[rows], codes[rows]))]
     ids, numbers = (lists.index.query_ids[codes], np.arange(len(codes))) if names is None else names
-    found = pd.DataFrame({"query": ids[rows], "row": numbers[rows]}).drop_duplicates(
-        ignore_index=True
-    )
+    documents = pd.DataFrame({"query": ids[rows], "row": numbers[rows]})
+    found = documents[np.isnan(lists.gains[rows])].drop_duplicates(ignore_index=True)
     if len(found):
+        n_counted = len(documents.drop_duplicates())
         named = [
             f"query {brief(query)} row {row}" for query, row in found[:_N_NAMED].itertuples(False)
         ]
         more = ", ..." if len(found) > _N_NAMED else ""
         warn_user(
-            f"{len(found)} of {len(codes)} {STILL_UNJUDGED} ({', '.join(named)}{more}), so "
+            f"{len(found):,} of the {n_counted:,} {STILL_UNJUDGED} ({', '.join(named)}{more}), so "
             "that the risks need not be kept for queries that are judged completely. Judge these "
             "documents, or give unjudged documents a forbidden label to be careful.",
             DataWarning,

@@ -359,7 +359,7 @@ def test_topics_that_runs_lack(run, files):
     (files / "poor").write_text(RUNS["poor"].replace("1 Q0", "9 Q0").replace("2 Q0", "8 Q0"))
     args = ["compare", "qrels", *RUNS, "-m", "rr"]
     lack = (
-        "2 of 3 runs lack values of queries that systems are to be compared on (fair: 2; "
+        "2 of 3 runs lack values of queries that the runs are to be compared on (fair: 2; "
         "poor: 1, 2)"
     )
     code, out, err = run(*args, "--holes", "missing=raise")
@@ -387,7 +387,7 @@ def test_topics_where_a_measure_is_not_defined(run, files):
     assert ", 5 queries," in run(*args)[1]
     code, _, err = run(*args, "--holes", "undefined=drop")
     assert code == 2
-    assert "3 of 3 runs lack values of queries that systems are to be compared on (good: 5;" in err
+    assert "3 of 3 runs lack values of queries that the runs are to be compared on (good: 5;" in err
     assert ", 4 queries (1 left out)," in run(*args, "--holes", "undefined=drop,missing=drop")[1]
 
 
@@ -439,7 +439,7 @@ def test_values_with_gaps(run, files):
     (files / "values").write_text("run,qid,ap\na,1,0.5\na,2,1\na,3,1\nb,1,0.25\nb,2,0.5\nb,3,\n")
     code, out, err = run("compare", "--scores", "values")
     assert (code, out) == (2, "")
-    assert "1 run lacks values of queries that systems are to be compared on (b: 3). " in err
+    assert "1 run lacks values of queries that the runs are to be compared on (b: 3). " in err
     assert "--holes missing=drop" in err
     assert "empty" not in err
     code, out, err = run("compare", "--scores", "values", "--holes", "missing=drop")

@@ -1,5 +1,6 @@
 """Errors and warnings speak of options and files, come once, and are left out by --quiet."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -22,7 +23,7 @@ def test_arguments_of_functions_become_options(command):
     for action in learn(command)._actions:
         if action.option_strings and action.dest not in ("help", "holes"):
             option = action.option_strings[-1]
-            assert in_options(f"pass {action.dest}='x'.") == f"pass {option} x."
+            assert in_options(f"pass {action.dest}='x'.") == f"give {option} x."
             assert in_options(f"{action.dest}=None, or") == f"{option} none, or"
             assert in_options(f"a {action.dest}= that") == f"a {option} that"
             if "_" in action.dest and action.nargs != 0:
@@ -41,6 +42,8 @@ def test_arguments_of_other_names_become_options():
     learn("threshold")
     advice = in_options("Use threshold=None and abstain=None to show every document")
     assert advice == "Use --threshold none and no --abstain to show every document"
+    options = "'ap' has rel=..., gains=..., unjudged=..."
+    assert in_options(options) == options
     learn("apply")
     assert in_options("random_state=3, missing='drop'") == "random_state=3, missing='drop'"
 
@@ -57,13 +60,17 @@ def sample(tmp_path, monkeypatch):
         Path(f"{name}.txt").write_text(rows)
     Path("r.csv").write_text("qid,docno,score\n1,a,2\n")
     Path("t.csv").write_text("qid,docno,label\n1,a,Good\n1,b,Bad\n")
+    rows = [f"{q},{q}{d},{q + d},{'Good' if q % 2 else 'Bad'}" for q in range(8) for d in (0, 1)]
+    Path("t2.csv").write_text("\n".join(["qid,docno,x,label", *rows]))
+    Path("slices.csv").write_text("qid,kind\n1,x\n")
+    Path("bad.txt").write_text("1 0 a -1\n2 0 b -1\n")
     Path("d.csv").write_text("docno,text\na,cat\nb,dog\nc,cow\n")
     Path("q.txt").write_text("1 0 a 1\n1 predicted b 0\n2 0 a 1\n2 0 b -1\n")
 
 
 # Warnings are printed here, and not raised.
 @pytest.mark.slow
-@pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
+@pytest.mark.filterwarnings("always::skfilterrank.exceptions.SkfilterrankWarning")
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -83,7 +90,15 @@ def sample(tmp_path, monkeypatch):
         ("threshold q.txt r.txt --min-shown 3 --max-shown 2", "--min-shown must be at most"),
         ("threshold q.txt r.txt -m bpref --threshold expected", "--threshold expected takes meas"),
         ("evaluate q.txt r.txt -m no_such", "'skfilterrank help measures' prints"),
-        ("fuse r.txt o.txt --weights r=1", "--weights must name every system"),
+        ("fuse r.txt o.txt --weights r=1", "--weights must name every run"),
+        ("fuse r.txt o.txt --weights r=1,o=-1", "0 leaves a run out"),
+        ("evaluate q.txt r.txt --slices slices.csv", "empty for a query that is in no slice"),
+        ("evaluate q.txt r.txt -m lexirecall --n-items 1", "here 3 or more."),
+        ("threshold bad.txt r.txt", "Check the labels and --gains."),
+        (
+            "rank-filter t2.csv --gains Bad=-1,Good=1 --risk any_forbidden=.2",
+            "What is held out of the training rows gives",
+        ),
         (
             "judge r.txt o.txt --docs d.csv --out j.txt --strategy sample --n-total 9",
             "--n-total is 9",
@@ -116,6 +131,8 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
     )
     for name in functions:
         assert name not in err
+    words_of_python = r"\b(None|NaN|nan|DataFrame|Series|dict|pandas|cv|pass)\b|\(\)| y "
+    assert re.search(words_of_python, err) is None
     lines = [line for line in err.splitlines() if "warning: " in line]
     assert len(lines) == len(set(lines))
     code, quiet, err = run(*arguments.split(), "--quiet")

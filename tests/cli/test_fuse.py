@@ -155,7 +155,7 @@ def test_the_choices_are_those_of_the_library():
         ("--learn method", "--learn says how fusion is learned. Add --qrels"),
         ("--qrels qrels -m ap,ndcg", "--measure: fusion is learned for one, got ap, ndcg"),
         ("--qrels few", "few has judgments of 2 queries of the runs, and learning needs at"),
-        ("--weights words=1", "weights must name every system and no other"),
+        ("--weights words=1", "weights must name every run and no other"),
         ("--weights words", "--weights: expected RUN=WEIGHT, got 'words'"),
         ("--rrf-k=-1", "--rrf-k must be a finite number from 0 up"),
     ],

@@ -477,6 +477,28 @@ def test_a_second_look(ask, files):
     assert "1 label of 40 that a model and similar documents contradict" in err
     assert ("1", "x6", 0) in judged()
     assert len(judged()) == 40
+    # A label below 0 is a grade as any other.
+    (files / "old.txt").write_text("".join(lines).replace(" 0\n", " -1\n"))
+    base[4] = "below.txt"
+    code, out, err = ask(["-1"], "--second-look", "3", "--grades=-1,1", base=base)
+    assert code == 0, err
+    assert "(label 1; a model says -1, similar documents -1.0)" in out
+
+
+def test_a_full_disk_is_named_and_leaves_nothing_in_the_way(ask, files, monkeypatch):
+    write = os.write
+
+    def full(file, data):
+        if b"skfilterrank judgments" in data:
+            raise OSError(28, "No space left on device")
+        return write(file, data)
+
+    monkeypatch.setattr(os, "write", full)
+    code, _, err = ask(["1"])
+    assert code == 2
+    assert "error: qrels.txt.log: No space left on device" in err
+    monkeypatch.setattr(os, "write", write)
+    assert ask(["1"])[0] == 0
 
 
 @pytest.fixture

@@ -68,7 +68,7 @@ def test_a_day_is_not_counted_twice(run, data):
     code, _, err = look(run, "monday")
     assert code == 2
     assert "there are queries that were counted already: 'q000'" in err
-    assert "or pass --allow-repeats where" in err
+    assert "or give --allow-repeats where" in err
     assert Path("filter.monitor.json").read_text() == before
     assert look(run, "monday", "--allow-repeats")[0] == 0
     assert look(run, "monday")[0] == 0  # as the state remembers
@@ -121,6 +121,11 @@ def test_an_alarm_is_told_by_the_exit_code(run, data):
     code, out, _ = look(run, "monday", "--format", "json", "--state", "state.json")
     assert code == 1
     assert json.loads(out)["alarm_at"] < 100
+    _, out, _ = look(run, "monday", "--state", "other.json")
+    ways = (
+        "by 'skfilterrank threshold --risk'. If the cause has gone and the threshold stays, begin"
+    )
+    assert f"{ways} with another --state." in out
 
 
 @pytest.mark.slow

@@ -114,6 +114,8 @@ def test_the_state_of_a_monitor(model):
     with pytest.raises(InputError, match="monitor counts all queries, and the certificate answ"):
         model.certificate_.to_html(monitor=RiskMonitor(RISKS))
     monitor = RiskMonitor(RISKS, among="answered")
+    page = texts(model.certificate_.to_html())["monitor"]
+    assert "The command skfilterrank monitor tests on new judged queries" in page
     page = texts(model.certificate_.to_html(monitor=monitor))["monitor"]
     assert "No alarm" in page
     bad = np.tile([-1.0, 1.0], 60)

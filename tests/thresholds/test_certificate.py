@@ -69,8 +69,8 @@ def test_rounding_does_not_lift_the_upper_bound_over_the_level():
     assert found.upper_bound == level
 
 
-def _unjudged_above(y, scores, groups, *, k, above):
-    """Row numbers of unjudged documents among the first k places, by hand."""
+def _could_be_shown(y, scores, groups, *, k, above):
+    """Row numbers of documents among the first k places of judged queries, by hand."""
     rows = []
     for query in np.unique(groups):
         own = np.flatnonzero(groups == query)
@@ -78,7 +78,7 @@ def _unjudged_above(y, scores, groups, *, k, above):
             continue
         for row in own[np.argsort(-scores[own], kind="stable")]:
             n_above = np.count_nonzero(scores[own] > scores[row])
-            if np.isnan(y[row]) and scores[row] > above and n_above < k:
+            if scores[row] > above and n_above < k:
                 rows.append(row)
     return rows
 
@@ -91,14 +91,15 @@ def test_unjudged_documents_that_could_change_a_rate_are_listed(tmp_path):
     scores = np.round(scores, 1)
     groups = np.char.add("q", (100 + groups).astype(str))
     given = {"groups": groups, "risks": {"any_forbidden@3": 0.2}}
-    message = f"of {len(y)} documents are unjudged although a risk depends on them"
+    message = "documents that a risk depends on are unjudged"
     with pytest.warns(DataWarning, match=message):
         chosen = certified(y, scores, **given)
-    rows = _unjudged_above(y, scores, groups, k=3, above=chosen.lower)
+    shown = _could_be_shown(y, scores, groups, k=3, above=chosen.lower)
+    rows = [row for row in shown if np.isnan(y[row])]
     assert 0 < len(rows) < np.count_nonzero(np.isnan(y))
-    with pytest.warns(
-        DataWarning, match=rf"{len(rows)} of .*query '{groups[rows[0]]}' row {rows[0]}"
-    ):
+    # Documents that are never shown are not counted.
+    numbers = f"{len(rows)} of the {len(shown)} documents"
+    with pytest.warns(DataWarning, match=rf"{numbers} .*query '{groups[rows[0]]}' row {rows[0]}"):
         certified(y, scores, **given)
     with pytest.warns(DataWarning, match=message):
         fixed = risk_certificate(y, scores, np.nextafter(chosen.lower, 1), **given)

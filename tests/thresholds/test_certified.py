@@ -70,7 +70,7 @@ def by_brute_force(risk, y_true, y_score, groups, k, level, confidence):
 class TestRiskThreshold:
     @pytest.mark.slow
     @pytest.mark.filterwarnings(
-        "ignore:no label has a gain above 0", "ignore:.*are unjudged although"
+        "ignore:no label has a gain above 0", "ignore:.*a risk depends on are unjudged"
     )
     @times(1 / 2)  # of each risk
     @given(
@@ -580,6 +580,33 @@ class TestBadInput:
         )
         with pytest.raises(ValueError, match=message):
             promise_at(y, groups, {risk: 0.05}, groups=groups, confidence_level=0.9)
+
+    def test_too_few_queries_for_a_promise_to_answered_ones(self):
+        # 59 queries are enough for a promise to all: a part of the error is that of the start.
+        y, groups = np.ones(60), np.arange(60)
+        rule = {"risks": {"any_forbidden": 0.05}, "among": "answered"}
+        message = "needs at least 61 .* got 60: .* the risk may be as high as 0.0504"
+        with pytest.raises(ValueError, match=message):
+            CertifiedThreshold(**rule).fit(y, y, groups=groups)
+        y, groups = np.ones(61), np.arange(61)
+        with pytest.raises(ValueError, match="queries that are shown something, got 61"):
+            CertifiedThreshold(**rule).fit(y, y, groups=groups)
+
+    def test_too_few_queries_for_several_promises(self):
+        y, groups = np.ones(60), np.arange(60)
+        risks = {"any_forbidden": 0.05, "empty_list_rate": 0.9}
+        message = "confidence_level=0.95 over 2 tests together needs at least 72 .* got 60"
+        with pytest.raises(ValueError, match=message):
+            CertifiedThreshold(risks).fit(y, y, groups=groups)
+
+    @pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
+    def test_a_promise_of_nothing_is_called_empty(self):
+        y, groups = -np.ones(60), np.arange(60)
+        cut = CertifiedThreshold({"any_forbidden": 0.3}).fit(-y, y, groups=groups)
+        assert "Nothing is shown for any of these queries" in str(cut.certificate_)
+        y[:30] = 1
+        cut.fit(y, y, groups=groups)
+        assert "Something is shown for 50.0 % of the queries" in str(cut.certificate_)
 
     @pytest.mark.filterwarnings("ignore:no label has a gain above 0")
     def test_no_query_has_a_good_document(self):
