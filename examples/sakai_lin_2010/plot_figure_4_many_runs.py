@@ -51,5 +51,5 @@ plt.show()
 
 # %%
 # As in the paper, the share of relevant documents rises steeply, from 20 % to
-# 89 %. The judged documents are those at the top of the contributing runs, which
+# 89 %. The judged documents are those at the top of the contributing runs. This
 # may favour documents that many runs return.
