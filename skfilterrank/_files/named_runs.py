@@ -21,7 +21,7 @@ from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankErro
 # The end of each error of judgments where runs belong, or of runs where judgments belong.
 ORDER = "judgments come first, then runs, as in evaluate_run(qrels, run, measures)."
 _EXPECTED = (
-    "a path, a folder, a list of paths, or a dict {name: path, open file, data frame or other run}"
+    "a path, a list of paths, a folder, or a dict {name: path, open file, data frame or other run}"
 )
 
 
