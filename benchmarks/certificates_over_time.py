@@ -41,7 +41,7 @@ def drawn(rng, harms):
 
 
 def row(name, thresholds, harm):
-    """The share of broken promises, and the share of documents shown, for documents of a harm."""
+    """The shares of broken certificates and of shown documents, for documents of a harm."""
     thresholds = np.minimum(thresholds, 1.0)
     risks = harm * (1 - thresholds) ** 2 / 2
     n_broken = np.count_nonzero(risks > LEVEL)
@@ -123,8 +123,8 @@ def main():
     text = [
         f"Generated queries with one document each, {N_QUERIES:,} for calibration, any_forbidden "
         f"at most {LEVEL:g} with confidence {CONFIDENCE:g}, {n} draws. Broken: the true risk at "
-        f"the threshold is above {LEVEL:g}. Where the promise is exact, up to {100 * bound:.1f} % "
-        "may be (5 % and 2 standard errors).",
+        f"the threshold is above {LEVEL:g}. Where the certificate is exact, up to "
+        f"{100 * bound:.1f} % are allowed (5 % and 2 standard errors).",
         "",
         "## Other proportions of queries later",
         "",

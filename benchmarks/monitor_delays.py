@@ -222,7 +222,7 @@ def main():
     options = arguments(__doc__.splitlines()[0], streams=1000, changes=200)
     begin = time.process_time()
     text = [
-        f"A rate of at most {LEVEL:g} is promised. The monitor has two guarantees against false "
+        f"A rate of at most {LEVEL:g} is certified. The monitor has two guarantees against false "
         f'alarms. "never": none at all with probability {1 - ALPHA:g} (`confidence_level`). '
         '"1,000" and "10,000": on average, so many queries or more before one '
         "(`queries_per_false_alarm`).",

@@ -1,10 +1,10 @@
-"""Promises among answered queries and over clusters: are they kept, and what do reports hide?
+"""Certificates among answered queries and over clusters: are they kept, and what do reports hide?
 
     python benchmarks/promise_kinds.py [units] [reports] [--data DATA] [--repeats 500] [--cache DIR]
 
-`units`: each kind of promise on generated queries; finished kinds are kept in DIR. Writes
-results/promise_units.md. `reports`: promises by reports of spam, which depend on the place, against
-the truth. Writes results/promise_reports.md. One thread, three minutes of processor time.
+`units`: each kind of certificate on generated queries; finished kinds are kept in DIR. Writes
+results/promise_units.md. `reports`: certificates by reports of spam, which depend on the place,
+against the truth. Writes results/promise_reports.md. One thread, three minutes of processor time.
 """
 
 import os
@@ -109,7 +109,7 @@ def drawn(truth, rng, *, copies=False, users=False):
 
 
 def of_kind(kind, truth, levels, repeats):
-    """A row for each promise of a kind."""
+    """A row for each certificate of a kind."""
     any_forbidden, forbidden = (f"{risk}@{truth.k}" for risk in ("any_forbidden", "forbidden"))
     promises = [
         {any_forbidden: levels[0]},
@@ -170,7 +170,7 @@ def of_kind(kind, truth, levels, repeats):
         mean = part.mean(axis=0) if len(part) else np.full(6, np.nan)
         rows.append(
             {
-                "unit": kind, "promise": words(risks),
+                "unit": kind, "risk": words(risks),
                 "given": len(part), "broken": part[:, 0].sum(), "anywhere": part[:, 1].sum(),
                 "ndcg_f": mean[2], "best ndcg_f": value, "hidden": mean[3],
                 "best hidden": hidden, "answered": mean[4], "covered": mean[5],
@@ -184,7 +184,7 @@ def words(risks):
 
 
 def report_units(options):
-    """Report on units of promises."""
+    """Report on units of certificates."""
     repeats = options.repeats or 500
     warnings.filterwarnings("ignore")
     begin, tables = time.process_time(), []
@@ -211,27 +211,27 @@ def report_units(options):
         f"{N_CLUSTERS} queries of which each comes {N_COPIES} times, or {N_CLUSTERS} users, whose "
         "1 to 9 queries are alike in how many of their documents "
         f"are forbidden. Confidence {CONFIDENCE:g}. The true rate over users is that of a query "
-        'of a random user. "As queries": the same draws without `clusters=`, which the promise '
+        'of a random user. "As queries": the same draws without `clusters=`, which the certificate '
         'does not cover. "Given": draws in which some threshold is certified. "Broken": share of '
         'all draws with a true rate above its level at the chosen threshold; "anywhere": in the '
         'certified range. "Best": the best single threshold in hindsight that truly keeps the '
-        "promise. Hidden is the share of all documents, with lists that end at k.",
+        "risk. Hidden is the share of all documents, with lists that end at k.",
         "",
         f"* With {100 * allowed:.1f} % allowed (1 - confidence plus 2 standard errors), "
         f"{(ours['broken'] / repeats > allowed).sum()} of {len(ours)} lines have more broken "
         f"draws, at most {100 * ours['broken'].max() / repeats:.1f} %; anywhere in the certified "
         f"range {(ours['anywhere'] / repeats > allowed).sum()}, at most "
         f"{100 * ours['anywhere'].max() / repeats:.1f} %.",
-        f"* Where copies are taken for queries, {(wrong['broken'] / repeats > allowed).sum()} of "
+        f"* Where each copy counts as a query, {(wrong['broken'] / repeats > allowed).sum()} of "
         f"{len(wrong)} lines have more, up to {100 * wrong['broken'].max() / repeats:.1f} %.",
         f"* Intervals of the share of answered queries hold in "
         f"{100 * ours['covered'].min():.1f} % of the draws or more.",
         "",
-        "| unit | promise | given | broken | anywhere | nDCG_f | best | hidden | best | answered |",
+        "| unit | risk | given | broken | anywhere | nDCG_f | best | hidden | best | answered |",
         "|" + " --- |" * 10,
     ]
     for row in table.to_dict("records"):
-        cells = [row["unit"], row["promise"], f"{row['given']} of {repeats}"]
+        cells = [row["unit"], row["risk"], f"{row['given']} of {repeats}"]
         cells += [share(row[name], repeats) for name in ("broken", "anywhere")]
         cells += [
             "" if np.isnan(row[name]) else f"{row[name]:.3f}"
@@ -239,7 +239,7 @@ def report_units(options):
         ]
         text.append("| " + " | ".join(cells) + " |")
     print(f"{time.process_time() - begin:.0f} s")
-    write_report("promise_units", "Promises among answered queries and over clusters",
+    write_report("promise_units", "Certificates among answered queries and over clusters",
                  "\n".join(text))  # fmt: skip
 
 
@@ -270,7 +270,7 @@ def pages_with_spam(model, rows):
 
 
 def fitted(rows, label):
-    """A promise of at most 5 % of pages with what the labels call spam."""
+    """A certificate of at most 5 % of pages with what the labels call spam."""
     model = CertifiedThreshold(
         {f"any_forbidden@{N_SHOWN}": LEVEL}, rule="harm", measure=f"ndcg_f@{N_SHOWN}",
         confidence_level=CONFIDENCE,
@@ -279,7 +279,7 @@ def fitted(rows, label):
 
 
 def report_reports(options):
-    """Report on promises by reports."""
+    """Report on certificates by reports."""
     repeats = options.repeats or 20
     warnings.filterwarnings("ignore")
     begin, lines = time.process_time(), []
@@ -326,11 +326,11 @@ def report_reports(options):
         f"`make_marketplace`: pages of 20 items, 8 % of the catalog is spam. Spam at place i is "
         "reported with the probability 0.25 + i^-0.8 / 2, and nothing else is reported. Two "
         "logistic models of 2,000 other pages order the items by the chance of a click and hide "
-        f"by the chance of a report. {repeats} times, CertifiedThreshold promises from other pages "
+        f"by the chance of a report. {repeats} times, CertifiedThreshold certifies on other pages "
         f"that at most {100 * LEVEL:.0f} % of the pages show forbidden items in the top "
         f"{N_SHOWN}, with a confidence of {CONFIDENCE:g}. The truth is counted on 5,000 further "
         f'pages. "Behind that threshold": new pages on which the items that the first threshold '
-        "hides get no reports, and the promise is made again.",
+        "hides get no reports, and a new certificate is made.",
         "",
         "| spam signal | labels | pages with true spam | from 5 to 95 % of the draws "
         "| above the level | items shown |",
@@ -339,7 +339,7 @@ def report_reports(options):
         "",
         f"{time.process_time() - begin:.0f} seconds of processor time.",
     ]
-    write_report("promise_reports", "Reports of spam as labels of a promise", "\n".join(text))
+    write_report("promise_reports", "Reports of spam as labels of a certificate", "\n".join(text))
 
 
 if __name__ == "__main__":

@@ -168,7 +168,7 @@ _steps: dict = {}
 
 
 def _steps_once(lists, parsed, k, **given):
-    """Steps of a rate, which all promises of one draw share."""
+    """Steps of a rate, which all certificates of one draw share."""
     key = id(lists), parsed.text
     if key not in _steps:
         # With the lists, so that no others can have their id.
@@ -182,7 +182,7 @@ def breaks(population, levels, threshold):
 
 
 def of_population(data, name, population, repeats):
-    """A row for each promise and way to keep it."""
+    """A row for each risk and way to keep it."""
     grid = None if ltt_procedure is None else Grid(population)
     methods = [] if grid is None else ["bonferroni_holm", "fixed_sequence"]
     records = []
@@ -254,12 +254,12 @@ def validity(table, repeats):
              share(row["any above"], repeats), f"{row['ndcg_f']:.3f}", price(row),
              f"{100 * row['empty']:.0f} %"]
         )  # fmt: skip
-    head = ["data", "reranker", "promise", "queries", "given", "above", "any above", "nDCG_f"]
+    head = ["data", "reranker", "risk", "queries", "given", "above", "any above", "nDCG_f"]
     return table_of(rows, [*head, "of the best", "shows nothing"])
 
 
 def expectation(table):
-    """Mean rates of promises in expectation."""
+    """Mean rates of certificates in expectation."""
     rows = [
         [
             *(row["data"], row["reranker"], words(PROMISES[row["promise"]]), row["given"]),
@@ -267,12 +267,12 @@ def expectation(table):
         ]
         for row in table[table["way"] == "expectation"].to_dict("records")
     ]
-    head = ["data", "reranker", "promise", "given", "mean rate", "standard errors above"]
+    head = ["data", "reranker", "risk", "given", "mean rate", "standard errors above"]
     return table_of(rows, [*head, "of the best"])
 
 
 def beside_mapie(table, repeats):
-    """Both, promise by promise."""
+    """Both, risk by risk."""
     rows = []
     wide = table.set_index(["data", "reranker", "promise", "way"]).unstack("way")  # noqa: PD010
     for key, row in wide.iterrows():
@@ -287,13 +287,13 @@ def beside_mapie(table, repeats):
                 f"{row['ndcg_f', way]:.3f}; {given:.0f}"
             ]
         rows.append(cells)
-    head = ["data", "reranker", "promise", "skfilterrank", "MAPIE, Bonferroni-Holm"]
+    head = ["data", "reranker", "risk", "skfilterrank", "MAPIE, Bonferroni-Holm"]
     return table_of(rows, [*head, "MAPIE, fixed sequence"])
 
 
 def summary(table, repeats):
     """The findings in sentences."""
-    # What is promised is that few draws give a promise that does not hold.
+    # The certificate says that few draws break the risk.
     allowed = (1 - CONFIDENCE) + 2 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / repeats)
     ours = table[table["way"] == "confidence"]
     chosen, anywhere = (ours[name] / repeats for name in ("above", "any above"))
@@ -306,7 +306,7 @@ def summary(table, repeats):
         f"its level at the chosen threshold, at most {100 * chosen.max():.1f} %; anywhere in the "
         f"certified range {(anywhere > allowed).sum()}, at most {100 * anywhere.max():.1f} %.",
         f"* Price, with {MOST_QUERIES} queries: nDCG_f is {100 * ratios.median():.1f} % (median) "
-        f"of the best threshold that truly keeps the promise; at least 95 % in "
+        f"of that of the best threshold that truly keeps the risk; at least 95 % in "
         f"{(ratios >= 0.95).sum()} of {len(ratios)} lines, the lowest {100 * ratios.min():.1f} %.",
         f"* Expectation: the mean rate is more than 2 standard errors above the level in "
         f"{(means['excess'] > 2).sum()} of {len(means)} lines.",
@@ -325,14 +325,14 @@ def summary(table, repeats):
         n_above = (theirs["any above"] / repeats > allowed).sum()
         lines.append(
             f"* MAPIE's {title}: more draws than allowed in {n_above} of {len(theirs)} lines; "
-            f"where both give most promises ({len(both)} lines), nDCG_f here is "
+            f"where both give most certificates ({len(both)} lines), nDCG_f here is "
             f"{gain.mean():+.3f} against it in the mean, {gain.min():+.3f} to {gain.max():+.3f}."
         )
     return lines
 
 
 def report_validity(options):
-    """Report on promises."""
+    """Report on certificates."""
     repeats = options.repeats or 500
     warnings.filterwarnings("ignore")
     _risks.steps_of_measure = _steps_once
@@ -351,13 +351,13 @@ def report_validity(options):
     text = [
         f"{repeats} draws of calibration queries (as many as there are, at most "
         f"{MOST_QUERIES}) with replacement from the queries of each data set, so that these are "
-        "the population and every true rate is known; splits without replacement would meet fewer "
+        "the population and every true rate is known; splits without replacement would show fewer "
         f"surprises. Confidence {CONFIDENCE:g}. k = 10 (3 for semeval2016-cqa and the generator); "
         "label 0, or Bad, is forbidden. Runs are rerankers of the judged ones of the first 100 "
-        'documents that they return. "Given": draws in which the promise could be given. "Above": '
+        'documents that they return. "Given": draws in which a certificate was possible. "Above": '
         'share of all draws with a true rate above its level at the chosen threshold; "any above": '
         'anywhere in the certified range. "Of the best": nDCG_f over that of the best single '
-        "threshold that truly keeps the promise.",
+        "threshold that truly keeps the risk.",
         "",
         *summary(table, repeats),
         "",
@@ -377,14 +377,14 @@ def report_validity(options):
             "MAPIE's `ltt_procedure` on the same losses, one per query, at a grid of "
             f"{N_GRID} quantiles of all scores; of the thresholds that it certifies, that of the "
             "highest nDCG_f is taken, as here. Each cell: median threshold; share of draws in "
-            "which any certified threshold truly breaks the promise; mean nDCG_f; draws with a "
-            "certificate. - where there is none, or for several promises in a fixed sequence, "
+            "which any certified threshold truly breaks the risk; mean nDCG_f; draws with a "
+            "certificate. - where there is none, or for several risks in a fixed sequence, "
             "which MAPIE refuses.",
             "",
             *beside_mapie(table, repeats),
         ]
     print(f"{time.process_time() - begin:.0f} s")
-    write_report("promises_validity", "Promises: validity and price",
+    write_report("promises_validity", "Certificates: validity and price",
                  "\n".join(text))  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Do promises from few labels of people and many of a machine hold, and which power have they?
+"""Do certificates from few labels of people and many of a machine hold, and which power have they?
 
     python benchmarks/promises_by_machines.py [validity] [bets] [fits] [judges]
         [judges_bets] [--data DATA] [--repeats N]
@@ -389,7 +389,7 @@ def report_validity(options):
         f"A threshold whose risk is exactly the level, {LEVEL:g}; confidence {CONFIDENCE:g}, "
         f"{repeats:,} draws. `broken`: share of the draws in which the level is ruled out all the "
         f"same; {100 * (1 - CONFIDENCE):.0f} % are allowed, and {100 * allowed:.1f} % with two "
-        f"standard errors. `power`: the same where the risk is {RATE:g}, which is to be ruled out. "
+        f"standard errors. `power`: the same if the risk is {RATE:g}, which is to be ruled out. "
         "`alone` are people's labels, `with` the machine's labels of all queries beside them, and "
         "`chosen` is what the numbers of queries decide before any label. Machines, by the "
         "shares of bad queries that they flag and of good ones that they do not: "
@@ -401,7 +401,7 @@ def report_validity(options):
         "",
         *as_lines(table),
     ]
-    write_report("promises_by_machines", "Promises with a machine's labels", "\n".join(text))
+    write_report("promises_by_machines", "Certificates with a machine's labels", "\n".join(text))
 
 
 def report_bets(options):
@@ -469,9 +469,9 @@ def report_judges(options):
         "Seven language models and three runs of trec-dl2019-llm; any_forbidden@5 at most 0.3 "
         f"(label 0 is forbidden), confidence {CONFIDENCE:g}. {repeats} times each, 400 queries are "
         "drawn with replacement from the 43, so that the true rate is known. `machine believed`: "
-        "the machine's labels of all taken as people's. `people alone`: people's labels of 150. "
-        "`with the machine`: both. `rate`: mean true rate at the threshold; `broken`: share of "
-        "the draws in which it is above 0.3.",
+        "the machine's labels of all queries count as people's. `people alone`: people's labels of "
+        "150 queries. `with the machine`: both. `rate`: mean true rate at the threshold; `broken`: "
+        "share of the draws in which it is above 0.3.",
         "",
         f"The mean true rate is above 0.3 in {n_broken[0]} of {len(table)} cases where the machine "
         f"is believed, in {n_broken[1]} with people alone, and in {n_broken[2]} with the machine. "
@@ -482,7 +482,7 @@ def report_judges(options):
         "",
         *as_lines(table),
     ]
-    write_report("promises_by_judges", "Promises with language models' labels", "\n".join(text))
+    write_report("promises_by_judges", "Certificates with language models' labels", "\n".join(text))
 
 
 def report_judges_bets(options):

@@ -168,10 +168,10 @@ FINDINGS = """
 {n_draws} draws of as many questions as there are, with replacement; all questions are the
 population, so that true rates are known. Certificates are fitted on the labels of the first {k}
 passages of each drawn question, with confidence {confidence:g}. "Pages with harm": share of
-questions with a forbidden passage in the shown top {k}; "harm" and "help": share of these that is
-forbidden, and good passages among {k} places. Certified: means over draws. "Above": share of draws
-in which the true rate of pages with harm is above the certified level, at most
-1 - {confidence:g} by the certificate. "Tuned" saw the whole population.
+questions that show a forbidden passage in the top {k}; "harm": share of the shown
+passages that is forbidden; "help": good passages among the {k} places. Certified: means over draws.
+"Above": share of draws in which the true rate of pages with harm is above the certified level, at
+most 1 - {confidence:g} by the certificate. "Tuned" saw the whole population.
 """
 
 

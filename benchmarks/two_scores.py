@@ -390,8 +390,8 @@ AUC of the first score for good documents and of the second for forbidden ones."
     "validity": """## Certificates that are broken
 
 Share of draws of 160 lists in which a risk of the whole pool of 300 lists is above its level, at
-confidence 0.9: at most 0.1 is promised, and at 1,000 draws up to 0.116 is chance. Lists are drawn
-independently, so that the pool is the truth.""",
+confidence 0.9: at most 0.1 is allowed, and with 1,000 draws up to 0.116 is within chance. Lists
+are drawn independently, so that the pool is the truth.""",
     "speed": f"""## Time
 
 CPU seconds of one fit on a million rows, 25,000 lists of 40, nDCG_f@{K}, in one process.""",
@@ -400,8 +400,8 @@ FINDINGS = """
 * **"ratio" shows 34 % more than "harm" on CLEF at an AUC of about .8**, 31 % more with weaker
   scores and 6 % more with stronger ones; 10 % more where spam is hard to tell.
 * Where spam is easy to tell all rules are equal. On the controls "ratio" is 11 % above "harm"
-  (TREC, where BM25 says nothing and r orders by harm) or within noise of it. It is nowhere below
-  the best of the others beyond noise.
+  (TREC, where BM25 says nothing and r orders by harm) or within noise of it. Nowhere is it
+  significantly below the best other rule.
 * **"subset" does not pay**: exact for the expected number of forbidden documents, it is 9 % above
   "harm" on CLEF and far below "ratio", and 31 % below "harm" on MQ2007. The risk here counts lists
   with any forbidden document, and the subset spreads few documents over all lists.
@@ -411,7 +411,7 @@ FINDINGS = """
   one half, "ratio" loses 6 % on MQ2007 and 4 % on SemEval.
 * The rules "price" and "subset" have about 100 levels.
 * In 1,000 draws certificates are broken in at most the share that they allow. The 24 draws of the
-  first table are too few to judge that by: 5 of them are broken by "ratio" on SemEval at 0.05.
+  first table are too few to judge that: "ratio" breaks 5 of them on SemEval at 0.05.
 """
 
 if __name__ == "__main__":

@@ -14,14 +14,14 @@ SITUATIONS = {
     "forbidden documents, a risk to report or to certify": "`any_forbidden@k` (how often), "
     "`forbidden@k` (how much of what is shown)",
     "what a filter costs": "`false_reject_rate`, `empty_list_rate`",
-    "help less harm, labels only order the documents": "`compatibility`",
+    "help minus harm, by the order of the labels only": "`compatibility`",
     "the ranking alone, as trec_eval's nDCG": "`ndcg_0@k`",
     "passages for a language model (RAG)": "`udcg@k`, RAGAS' `context_precision` and "
     "`context_recall`",
     "one right answer": "`rr@k`, `success@k`",
     "first page, graded labels": "`ndcg@k`, `err@k` (stops when satisfied), `q_measure`",
     "first page, relevant or not": "`precision@k`, `ap`, `rbp` (a patience in place of a cut-off)",
-    "queries differ much in what chance alone scores": "`ul_normalized`, `above_chance`",
+    "random rankings score very differently from query to query": "`ul_normalized`, `above_chance`",
     "everything has to be found ([which](recall.md))": "`recall@k`, `r_precision`, "
     "`search_length`, `tse`, `lexirecall`",
     "a list that stops early, nothing forbidden": "`qwa`, `f@k`",

@@ -20,7 +20,7 @@ CHARACTERS = 20
 
 @dataclass(frozen=True)
 class Chart:
-    """Questions that are asked in turn; the first one with a yes has the answer."""
+    """Questions that are asked in turn; the first one answered by yes decides."""
 
     name: str
     title: str
@@ -33,20 +33,20 @@ CHARTS = [
         "choose_estimator",
         "Which estimator, which target?",
         [
-            ("Are there scores already?", "No estimator", "fit a threshold on scores"),
+            ("Do you already have scores?", "No estimator", "fit a threshold on scores"),
             (
                 "Are relevance and harm two properties, as with spam?",
                 "Two models",
                 "with filter_estimator=",
             ),
-            ("Are labels good or bad, and nothing between?", "A classifier", 'target "binary"'),
+            ("Are labels only good or bad?", "A classifier", 'target "binary"'),
             (
-                "Do labels count or cost, as clicks, purchases and reports?",
+                "Are labels made of clicks, purchases or reports?",
                 "A regressor",
                 'target "gain"',
             ),
             (
-                "Are labels a few grades, alike in all queries?",
+                "Are labels a few grades with one meaning in all queries?",
                 "OrdinalRanker",
                 'target "gain"',
             ),
@@ -69,11 +69,11 @@ CHARTS = [
                 "for each list",
             ),
             (
-                "Do scores differ between queries, with hundreds judged?",
+                "Are scores of queries not comparable, and hundreds judged?",
                 "LearnedThreshold",
                 "or PerQueryThreshold",
             ),
-            ("Are you not sure?", "AutoThreshold", "compares five"),
+            ("Are you unsure?", "AutoThreshold", "compares five"),
         ],
         ("TunedThreshold", "the default, exact"),
     ),

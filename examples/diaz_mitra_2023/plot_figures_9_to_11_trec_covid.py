@@ -3,8 +3,8 @@ Diaz and Mitra 2023, Figures 9 to 11 on TREC-COVID: agreement and ties
 ======================================================================
 
 Lexicographic recall compares two rankings by the place of the last relevant
-document, then the last but one. Here on 18 of the 143 runs of TREC-COVID round
-1, which the paper does not have; `fetch_trec_covid` gets them.
+document, then the last but one. This page has 18 of the 143 runs of TREC-COVID
+round 1, which `fetch_trec_covid` gets. The paper has other collections.
 """
 # Data: trec-covid-round1
 

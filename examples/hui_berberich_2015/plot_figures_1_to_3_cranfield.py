@@ -2,10 +2,10 @@
 Hui and Berberich 2015, Figures 1 and 3 on Cranfield: which labels to get
 =========================================================================
 
-How many labels keep the order of systems, by who selects the documents and what
-is made of those without a label? The paper's runs are not public. Here are
-eight simple systems over the first 60 queries of Cranfield, which
-`fetch_cranfield` gets.
+How many labels are needed to keep the order of systems? It depends on the
+strategy that selects documents, and on the treatment of documents without a
+label. The paper's runs are not public. Here are eight simple systems over the
+first 60 queries of Cranfield, which `fetch_cranfield` gets.
 """
 # Data: cranfield
 
@@ -44,7 +44,7 @@ for name, (options, field) in systems.items():
             "score": np.take_along_axis(scores, first, axis=1).ravel(),
         }
     )
-# What nobody judged to be relevant counts as judged not relevant.
+# Documents without a judgment count as judged not relevant.
 pool = pd.concat(runs.values())[["qid", "docno"]].drop_duplicates()
 qrels = pool.merge(data.qrels, how="left").fillna({"label": 0})
 qrels["label"] = (qrels["label"] > 0).astype(int)

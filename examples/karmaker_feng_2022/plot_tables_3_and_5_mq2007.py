@@ -2,12 +2,12 @@
 Karmaker and Feng 2022, Tables 3, 5 and 6 on MQ2007
 ===================================================
 
-DCG between what a random and what a perfect ranking score (V1, V2), beside
-nDCG, for learning to rank methods. To be short: three of the eight methods, one
+V1 and V2 scale DCG between the values of a random and of a perfect ranking.
+This page has them beside nDCG, for three of the paper's eight methods, on one
 fold of five with small models. MQ2007 is a part of LETOR 4.0 of Microsoft
 Research
-(https://www.microsoft.com/en-us/research/project/letor-learning-rank-information-retrieval/):
-its parts belong as ``S1.txt.gz`` to ``S5.txt.gz`` into the folder ``mq2007`` of
+(https://www.microsoft.com/en-us/research/project/letor-learning-rank-information-retrieval/).
+Put its parts as ``S1.txt.gz`` to ``S5.txt.gz`` into the folder ``mq2007`` of
 `get_data_home()`.
 """
 # Data: mq2007

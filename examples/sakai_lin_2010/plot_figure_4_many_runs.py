@@ -3,8 +3,8 @@ Sakai and Lin 2010, Figure 4: documents that many runs return are relevant
 ==========================================================================
 
 Why can systems be ordered without judgments? The more runs return a document,
-the more often it is relevant. Here on every fifth of the 143 runs of TREC-COVID
-round 1, which `fetch_trec_covid` gets.
+the more often it is relevant. This page has every fifth of the 143 runs of
+TREC-COVID round 1, which `fetch_trec_covid` gets.
 """
 # Data: trec-covid-round1
 
@@ -51,4 +51,5 @@ plt.show()
 
 # %%
 # As in the paper, the share of relevant documents rises steeply, from 20 % to
-# 89 %. Mind that what was judged is itself what contributing runs had in front.
+# 89 %. The judged documents are those at the top of the contributing runs. This
+# may favour documents that many runs return.

@@ -2,11 +2,11 @@
 Sakai and Lin 2010, Table 3: systems ranked without judgments
 =============================================================
 
-The paper orders the runs of five collections by what many runs return, and
-finds that counting runs ("nruns") does as well as any method. The runs of its
-collections are not public; those of TREC-COVID round 1 are, which
-`fetch_trec_covid` gets. To be short: every tenth of the 143, and one trial of
-"soboroff" for ten.
+The paper orders the runs of five collections by the documents that many runs
+return. Counting runs ("nruns") does as well as any other method. The runs of
+its collections are not public. This page has every tenth of the 143 runs of
+TREC-COVID round 1, which `fetch_trec_covid` gets, and one trial of "soboroff"
+in place of ten.
 """
 # Data: trec-covid-round1
 
@@ -66,8 +66,8 @@ right.legend()
 plt.show()
 
 # %%
-# All methods but "bias+condorcet" are alike, with tau_ap below tau: the head of
-# the list is the least certain. That one is far behind; "condorcet" is left
-# out, which gives the order of "sakai". Not as in the paper: taus are higher
-# here. ``benchmarks/results/systems_without_judgments.md`` has all runs, with
+# All methods are alike but "bias+condorcet", which is far behind. tau_ap is
+# below tau: the head of the list is the least certain. "condorcet" is left out,
+# as it gives the order of "sakai". Not as in the paper: taus are higher here.
+# ``benchmarks/results/systems_without_judgments.md`` has all runs, with
 # intervals, teams and the runs of Robust 2003.

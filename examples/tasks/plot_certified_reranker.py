@@ -2,9 +2,10 @@
 A certified threshold behind a reranker
 =======================================
 
-A reranker scores passages; some must not be shown, and an empty list is better
+A reranker scores passages. Some must not be shown, and an empty list is better
 than a bad one. From the scores and labels of some hundred judged queries,
-`CertifiedThreshold` finds a threshold and certifies how often it fails.
+`CertifiedThreshold` finds a threshold, and certifies a limit for the share of
+queries that show a bad passage.
 """
 
 from textwrap import fill

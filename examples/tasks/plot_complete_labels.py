@@ -3,9 +3,9 @@ Predict the labels of unjudged documents
 ========================================
 
 A third of the documents are judged. `complete_qrels` learns from their texts,
-predicts the labels of the others, and says how often a document that it calls
-relevant is so. Here the truth is known: do completed judgments measure systems
-better than the judged third alone?
+predicts the labels of the others, and estimates the precision of its
+predictions. The truth is known in this example: do completed judgments measure
+systems better than the judged third alone?
 """
 
 import matplotlib.pyplot as plt

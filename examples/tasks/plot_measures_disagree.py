@@ -2,10 +2,10 @@
 When the measure decides which system is better
 ===============================================
 
-Twenty systems, of which every second one hides documents it takes for
-forbidden. Left: nDCG does not ask what else is shown, nDCG_f does. Right:
-recall@20 counts relevant documents; lexirecall asks how deep one has to read
-for the last of them, and has hardly any ties.
+Ten of twenty systems hide documents that they predict to be forbidden. Left:
+nDCG_f counts forbidden documents that are shown, and nDCG does not. Right:
+recall@20 counts relevant documents; lexirecall measures how deep one has to
+read for the last of them, and has hardly any ties.
 """
 
 import matplotlib.pyplot as plt

@@ -2,9 +2,9 @@
 Nested cross-validation of a ranker with a threshold
 ====================================================
 
-The value of the winner inside a search does not tell what to expect on new
-queries: it was chosen because it is the best of many. Outer folds, which the
-search never sees, do. All folds are made of whole queries.
+The winner of a search was chosen because its value is the best of many. So this
+value is too high for new queries. Outer folds, which the search never sees,
+estimate what to expect there. All folds are made of whole queries.
 """
 
 import matplotlib.pyplot as plt

@@ -3,8 +3,8 @@ GridSearchCV over a ranker together with its threshold
 ======================================================
 
 Search the parameters of a ranker while `RankAndFilter` tunes a threshold for
-each candidate. Labels carry their query ids in the index: model selection
-splits the one with the other.
+each candidate. Labels carry their query ids in the index, so that every split
+keeps label and query id together.
 """
 
 import matplotlib.pyplot as plt

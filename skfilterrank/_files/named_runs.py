@@ -20,11 +20,13 @@ from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankErro
 
 # The end of each error of judgments where runs belong, or of runs where judgments belong.
 ORDER = "judgments come first, then runs, as in evaluate_run(qrels, run, measures)."
-_EXPECTED = "a path, a list of paths, or a dict {name: path, open file, data frame or other run}"
+_EXPECTED = (
+    "a path, a list of paths, a folder, or a dict {name: path, open file, data frame or other run}"
+)
 
 
 def named_runs(runs, *, least: int = 1) -> dict:
-    """Return runs by their names, from a path, a list of paths, or a dict."""
+    """Return runs by their names, from a path, a folder, a list of paths, or a dict."""
     if isinstance(runs, Mapping) and not is_by_query(runs):
         named = dict(runs)
     elif "label" in getattr(runs, "columns", ()) or (hasattr(runs, "align") and not is_frame(runs)):
@@ -39,7 +41,8 @@ def named_runs(runs, *, least: int = 1) -> dict:
     else:
         named = {}
         paths = "paths, or a dict {name: run}"
-        for run in [runs] if is_path(runs) else as_list(runs, "runs", paths):
+        listed = [runs] if is_path(runs) else as_list(runs, "runs", paths)
+        for run in files_of_folders(listed):
             name = name_of_path(run) if is_path(run) else getattr(run, "name", None)
             if not isinstance(name, str) or hasattr(run, "read"):
                 raise InputTypeError(
@@ -57,6 +60,19 @@ def named_runs(runs, *, least: int = 1) -> dict:
         plural = "s" * (least > 1)
         raise InputError(f"runs must hold at least {least} run{plural}, got {len(named)}.")
     return named
+
+
+def files_of_folders(sources) -> list:
+    """Return runs with each folder replaced by its files, in the order of their names."""
+    found = []
+    for each in sources:
+        if is_path(each) and os.path.isdir(each):
+            paths = [os.path.join(each, name) for name in sorted(os.listdir(each))]
+            visible = [path for path in paths if not os.path.basename(path).startswith(".")]
+            found += [path for path in visible if os.path.isfile(path)]
+        else:
+            found.append(each)
+    return found
 
 
 def are_several_runs(source) -> bool:

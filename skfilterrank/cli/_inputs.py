@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import read_bytes
-from skfilterrank._files.named_runs import name_of_path, text_of_path
+from skfilterrank._files.named_runs import files_of_folders, name_of_path, text_of_path
 from skfilterrank._files.tables import is_table_name
 from skfilterrank._lists.gains import PROBABILITY, is_sample, measures_of_all_labels
 from skfilterrank._lists.results import counted
@@ -87,6 +87,9 @@ def named_runs(qrels, paths) -> dict:
 
 def named_paths(paths) -> dict:
     """Return each path by its name, or by the whole path where several have one name."""
+    given, paths = paths, files_of_folders(paths)
+    if given and not paths:
+        raise InputError(f"{', '.join(given)}: no files in this folder. Name one that has runs.")
     for path, count in Counter(paths).items():
         if count > 1:
             raise InputError(f"{path} is given {count} times as a run. Give it once.")

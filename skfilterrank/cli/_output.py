@@ -497,7 +497,8 @@ def overwritten(options, values) -> str | None:
         written, arg = options[name]
         for text in _texts(value) if arg.file else ():
             if arg.file == "read":
-                taken[_identity(text, 0)] = written, text
+                for path in _files_of(text):
+                    taken[_identity(path, 0)] = written, path
                 continue
             outputs += [(written, f"{text}{ending}") for ending in ("", *arg.also)]
             # Beside tasks of Label Studio stands its configuration.
@@ -514,6 +515,15 @@ def overwritten(options, values) -> str | None:
             return f"{which} is the same file as {other} {its_text}. Name another one."
         taken[identity] = name, text
     return None
+
+
+def _files_of(text):
+    """Return the files that a path to read stands for: those in a folder, or the path."""
+    if not os.path.isdir(text):
+        return [text]
+    from skfilterrank._files.named_runs import files_of_folders
+
+    return files_of_folders([text])
 
 
 def _identity(text, standard_stream):

@@ -287,10 +287,10 @@ def read_runs(runs) -> dict[str, pd.DataFrame]:
     Parameters
     ----------
     runs : path, list of paths, or dict {name: path, open file, data frame or other run}
-        The runs, each in any form that `read_run` takes. Paths are named by their files' names
-        without endings such as ".gz", ".txt" and ".parquet"; runs of ranx by their own names. A
-        data frame, of pandas or polars, has the columns or index levels "qid" (or "query_id"),
-        "docno" (or "doc_id") and "score".
+        The runs, each in any form that `read_run` takes. A folder stands for all files in it. Paths
+        are named by their files' names without endings such as ".gz", ".txt" and ".parquet"; runs
+        of ranx by their own names. A data frame, of pandas or polars, has the columns or index
+        levels "qid" (or "query_id"), "docno" (or "doc_id") and "score".
 
     Returns
     -------

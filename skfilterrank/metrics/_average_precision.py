@@ -1,4 +1,4 @@
-"""Average precision and its kin: the sum of precisions, and the Q-measure for graded gains."""
+"""Average precision and related measures: sum of precisions, Q-measure for graded gains."""
 
 from dataclasses import replace
 from functools import partial

@@ -1,4 +1,4 @@
-"""Measures of what is judged alone: bpref, AP of the condensed list, and how much is judged."""
+"""Measures of judged documents only: bpref, AP of the condensed list, and the share judged."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Measures of relevant or not: precision, recall, R-precision, reciprocal rank and success."""
+"""Binary measures: precision, recall, R-precision, reciprocal rank and success."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Counts, F, and precision interpolated at levels of recall: what trec_eval has besides."""
+"""Other measures of trec_eval: counts, F, and precision interpolated at levels of recall."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""Measures made of a user who walks down the list and stops: RBP and ERR."""
+"""Measures from a model of a user who reads down the list and stops: RBP and ERR."""
 
 from functools import partial
 

@@ -48,6 +48,19 @@ def evaluate(run, files):
     return evaluate
 
 
+def test_a_folder_stands_for_its_files(run, files, evaluate):
+    for folder in ("runs", "none"):
+        (files / folder).mkdir()
+    for name in ("short.run", "good.txt"):
+        (files / name).rename(files / "runs" / name)
+    assert evaluate(runs=["runs"]) == evaluate(runs=["runs/good.txt", "runs/short.run"])
+    out = str(files / "runs" / "good.txt")
+    code, _, err = run("compare", "qrels.txt", "runs", "-m", "ap", "--html", out)
+    assert (code, "is the same file as QRELS RUN" in err) == (2, True)
+    code, _, err = run("evaluate", "qrels.txt", "none", "-m", "ap")
+    assert (code, "none: no files in this folder" in err) == (2, True)
+
+
 @pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
 def test_negative_labels(run, files):
     (files / "qrels.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -2"))

@@ -186,6 +186,17 @@ def test_every_page_of_the_gallery_has_a_picture():
     assert without == []
 
 
+def test_pages_of_names_show_the_examples_that_use_them():
+    """Names that the top of the package has, too, and others."""
+    names = ["ranking.RankAndFilter", "thresholds.CertifiedThreshold", "comparison.kendall_tau"]
+    for name in names:
+        text = (SITE / f"api/skfilterrank.{name}.html").read_text(encoding="utf-8")
+        assert f"Examples that use {name.split('.')[1]}" in text, name
+    text = (SITE / "api/skfilterrank.ranking.RankAndFilter.html").read_text(encoding="utf-8")
+    for method in ("rank", "predict", "score", "decision_function", "get_params"):
+        assert re.search(rf">{method}<|RankAndFilter\.{method}\b", text), method
+
+
 # The text of the article, its colour, and that of the nearest box below it that has one.
 FAINT = """
 const found = [];

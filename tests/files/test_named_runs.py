@@ -16,6 +16,7 @@ from skfilterrank._files.named_runs import (
     are_several_runs,
     as_table,
     errors_of,
+    files_of_folders,
     for_any_process,
     is_by_query,
     is_frame,
@@ -246,3 +247,15 @@ def test_rows_of_several_kinds(rows, shown):
 
 def test_an_iterator_of_nothing_is_an_empty_table():
     assert len(as_table(iter([]), "score")) == 0
+
+
+def test_a_folder_stands_for_the_files_in_it(tmp_path):
+    runs = tmp_path / "runs"
+    (runs / "old").mkdir(parents=True)
+    for name in ("b.txt", "a.run", ".hidden"):
+        (runs / name).write_text("1 Q0 x 1 1.0 r\n")
+    expected = {"a.run": str(runs / "a.run"), "b": str(runs / "b.txt")}
+    assert named_runs(runs) == named_runs([str(runs)]) == expected
+    assert files_of_folders([RUN, runs / "b.txt"])[1] == runs / "b.txt"
+    with pytest.raises(InputError, match="at least 1 run, got 0"):
+        named_runs(runs / "old")
