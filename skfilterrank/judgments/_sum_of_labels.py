@@ -212,13 +212,14 @@ class SumOfLabels:
         # Means of scales hold their curvature, of which pairs of labels will tell: taken out.
         curvature, variance, missing = correction
         base -= total * curvature * variance
-        scale_of_row, shift = scale[pool.codes], _centred(offset_slope, probabilities, pool)
+        shift = _centred(offset_slope, probabilities, pool)
+        own_scale, own_change, own_joint = scale[pool.codes], centred.copy(), joint.copy()
         if len(rows) and not self.is_linear:
-            scale_of_row[rows], centred[rows], shift[rows] = self._scales_of_known(
+            own_scale[rows], own_change[rows], shift[rows] = self._scales_of_known(
                 given, probabilities, rows, grades
             )
-            scale_of_row[rows] += missing[pool.codes[rows]]
-            joint[rows] = (probabilities[rows] * self.shares * centred[rows]).sum(axis=1)
+            own_scale[rows] += missing[pool.codes[rows]]
+            own_joint[rows] = (probabilities[rows] * self.shares * own_change[rows]).sum(axis=1)
         return Expansion(
             form=self,
             probabilities=probabilities,
@@ -226,11 +227,12 @@ class SumOfLabels:
             base=base,
             total=total,
             effect=effect,
-            scale=scale,
-            scale_of_row=scale_of_row,
-            centred=centred,
-            joint=joint,
+            own_scale=own_scale,
+            own_change=own_change,
+            own_joint=own_joint,
             shift=shift,
+            scale=scale,
+            centred=centred,
             curvature=curvature,
         )
 
@@ -313,11 +315,12 @@ class Expansion:
     base: np.ndarray
     total: np.ndarray
     effect: sparse.csr_array
-    scale: np.ndarray
-    scale_of_row: np.ndarray
-    centred: np.ndarray
-    joint: np.ndarray
+    own_scale: np.ndarray
+    own_change: np.ndarray
+    own_joint: np.ndarray
     shift: np.ndarray
+    scale: np.ndarray
+    centred: np.ndarray
     curvature: np.ndarray
 
     def changes(self, rows: np.ndarray, grades: np.ndarray) -> np.ndarray:
@@ -332,8 +335,8 @@ class Expansion:
         """
         form, codes = self.form, self.form.pool.codes[rows]
         more = form.shares[grades] - self.probabilities[rows] @ form.shares
-        own = self.centred[rows, grades]
-        by_place = more * (self.scale_of_row[rows] + own) - self.joint[rows]
+        own = self.own_change[rows, grades]
+        by_place = more * (self.own_scale[rows] + own) - self.own_joint[rows]
         changes = self.effect[rows].toarray() * by_place[:, None]
         if not form.is_linear:
             shift = self.shift[rows, grades]

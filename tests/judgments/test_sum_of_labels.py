@@ -252,6 +252,25 @@ def test_a_known_label_changes_what_is_expected_without_it(parts, name, monkeypa
         np.testing.assert_allclose(known.changes(mine, codes[mine])[0], expected, atol=1e-9)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["ndcg@5", "ndcg_f@5", "ap"])
+def test_the_mean_change_by_a_known_label_is_0(parts, name):
+    """Else values of ratios are biased: their scales are steeper where few labels are good."""
+    _, _, pool, _, codes = parts
+    form = SumOfLabels(parse_measure(name), pool, np.arange(4.0))
+    prediction = Prediction.sure(pool, uncertain(pool, 4))
+    rows = np.arange(0, len(pool), 3)
+    for place in range(0, len(rows), 5):
+        mine, mean, largest = rows[[place]], 0.0, 0.0
+        for grade, chance in enumerate(prediction.probabilities[rows[place]]):
+            grades = codes[rows].copy()
+            grades[place] = grade
+            (changes,) = form.expand(prediction, rows, grades).changes(mine, grades[[place]])
+            mean, largest = mean + chance * changes, max(largest, np.abs(changes).max())
+        # A rest of what is missing from the drawn labels.
+        np.testing.assert_allclose(mean, 0.0, atol=1e-3 * largest)
+
+
 @pytest.mark.parametrize(("name", "tolerance"), [("ap", 0.1), ("recall@10", 0.05)])
 def test_what_bends_counts_once(name, tolerance):
     """Chances of a query that go up and down together: the mean error where all is judged."""
