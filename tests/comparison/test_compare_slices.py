@@ -193,7 +193,7 @@ def test_invariances(values, shift, data):
         (["a", "b", "c"], "slices is"),
         (pd.Series(["x", "y", "z", "x"], index=[0, 1, 2, 1]), "query 1 in several"),
         (pd.DataFrame([[1, 2]] * 3, columns=["a", "a"]), "several columns of one name"),
-        ({0: [1], 1: [2], 2: [3]}, "slices must be named"),
+        ({0: [1], 1: [2], 2: [3]}, "slices must have hashable names"),
     ],
 )  # fmt: skip
 def test_bad_slices(slices, message):
