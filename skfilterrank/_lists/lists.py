@@ -214,7 +214,8 @@ class ListBlock:
         self.width = block.width
         # True if some query has fewer rows than the block has columns.
         self.is_padded = bool(block.sizes[0] != block.width)
-        # Whether some gain is below 0, and whether some row is unjudged, in all of the data.
+        # These are facts of all data, not of this block: some gain is below 0; some row is
+        # unjudged.
         self.has_forbidden: bool = lists.has_forbidden
         self.has_unjudged: bool = lists.has_unjudged
         # Order of rows with equal scores; "ids" for document ids.
@@ -382,7 +383,7 @@ class ListBlock:
 
     @cached_property
     def _is_sorted(self):
-        """Whether all rows are in list order already, as in most retrieval runs."""
+        """True if all rows are in list order already, as in most retrieval runs."""
         if self.tie_rule not in ("average", "stable"):
             return False
         key = self.sort_key

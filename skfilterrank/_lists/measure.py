@@ -344,7 +344,7 @@ class Measure:
 
     @property
     def is_found(self) -> bool:
-        """Whether the measure can be imported from its module by its name."""
+        """True if the measure can be imported from its module by its name."""
         found: Any = sys.modules.get(self.__module__)
         for name in self.__qualname__.split("."):
             found = getattr(found, name, None)

@@ -54,7 +54,7 @@ options of every command:
   --quiet          print the output and errors only
   --verbose        show progress even if no screen shows it
   --plugin MODULE  import a module first, such as one that registers measures
-  --debug          show where in the program an error came up
+  --debug          show where in the program an error occurred
   --help           list the options of the command
 
 skfilterrank --version prints the version.

@@ -459,7 +459,7 @@ def report_unforeseen(error, values) -> None:
     where = f" (files: {', '.join(files[:3])}{', ...' * (len(files) > 3)})" if files else ""
     say(
         f"skfilterrank: error: {what[:300]}{where}. This is a fault of skfilterrank: "
-        "--debug shows where it came up."
+        "--debug shows where it occurred."
     )
 
 

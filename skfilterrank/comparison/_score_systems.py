@@ -264,7 +264,7 @@ def _predicted(y_true, y_scores, groups, valued, kinds, of_values, params):
         try:
             tables[name] = evaluate(y_true, y_score, valued, groups=groups, **of_values)
         except ValueError as error:
-            error.add_note(f"This came up with the scores of {brief(name)}.")
+            error.add_note(f"The error concerns the scores of {brief(name)}.")
             raise
     preferences = {
         text: preference_matrix(y_true, y_scores, kind=kind, groups=groups, **params)

@@ -242,7 +242,7 @@ class SystemScores(Result):
         try:
             scores = cls._read(scores, measure, missing, name)
         except ValueError as error:
-            error.add_note(f"This came up with {name}.")
+            error.add_note(f"The error concerns {name}.")
             raise
         scores._check_size(least, name)
         return scores

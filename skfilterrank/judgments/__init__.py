@@ -1,4 +1,4 @@
-"""Judging less: which documents to judge, labels nobody made, systems without judgments."""
+"""Judging with less effort: selecting documents, predicting labels, estimating measures."""
 
 from typing import TYPE_CHECKING
 

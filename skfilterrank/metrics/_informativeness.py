@@ -321,7 +321,7 @@ default=None
                 undefined=undefined,
             )
         except ValueError as error:
-            error.add_note(f"This came up with the scores of {brief(system)}.")
+            error.add_note(f"The error concerns the scores of {brief(system)}.")
             raise
         achieved.append(table.to_numpy().mean(axis=1))
     return QueryInformativeness.from_values(

@@ -191,7 +191,7 @@ class _Measuring(NamedTuple):
                     own = self._measure(y_true, y_score, groups, self.names[1:2], self.ndcg_0_gains)
                     table[self.names[1]] = own
             except ValueError as error:
-                error.add_note(f"This came up with the scores of {brief(system)}.")
+                error.add_note(f"The error concerns the scores of {brief(system)}.")
                 raise
             # Queries without good documents have no rate of false rejection.
             filled = table.fillna(dict.fromkeys(set(self.names) - {"false_reject_rate"}, 0.0))

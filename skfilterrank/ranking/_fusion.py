@@ -719,7 +719,7 @@ def _score_matrix(scores, groups, qrels):
         try:
             checked.append(check_scores(column, name="y_score"))
         except ValueError as error:
-            error.add_note(f"This came up with the scores of {brief(name)}.")
+            error.add_note(f"The error concerns the scores of {brief(name)}.")
             raise
     lengths = {name: len(column) for name, column in zip(columns, checked)}
     if len(set(lengths.values())) > 1:

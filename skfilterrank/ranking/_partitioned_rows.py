@@ -345,7 +345,7 @@ def _joined(number, X, y, groups, *, gains, types, group_type, label_type):
     try:
         row_gains = as_gains(y, gains, name="y")
     except InputError as error:
-        error.add_note(f"This came up in partition {number}.")
+        error.add_note(f"The error occurred in partition {number}.")
         raise
     return X.reset_index(drop=True).assign(
         **{

@@ -119,7 +119,7 @@ class TrainingRows:
             return self.fit_on(estimator, train)
         except ValueError as error:
             error.add_note(
-                f"This came up in a fold of the cross-validation, with {len(train)} of "
+                f"The error occurred in a fold of the cross-validation, with {len(train)} of "
                 f"{len(self.groups)} rows to learn from: if the fold lacks a label, lower cv."
             )
             raise

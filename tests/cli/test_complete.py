@@ -228,7 +228,7 @@ def test_columns_by_name_and_joined(complete, folder):
         ),
         (
             [*UNJUDGED, "--docs", "docs.xml"],
-            "docs.xml:1: the form of the file cannot be told: it is none of JSON",
+            "docs.xml:1: the format of the file is unknown: it is not JSON",
         ),
         (
             [*UNJUDGED, "--docs", "void.csv"],

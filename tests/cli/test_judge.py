@@ -321,7 +321,7 @@ def test_damaged_logs(ask, files):
     log.write_bytes(damaged)
     code, out, err = ask(["1"])
     assert (code, out) == (2, "")
-    assert "qrels.txt.log:3: the line is damaged (it is no JSON object)" in err
+    assert "qrels.txt.log:3: the line is damaged (it is not JSON object)" in err
     assert "The 1 judgment(s) before it are kept." in err
     assert log.read_bytes() == damaged
     assert len(judged()) == 2

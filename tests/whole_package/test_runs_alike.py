@@ -399,7 +399,7 @@ def test_every_form_of_files_on_the_command_line(
         ),
         (b"qid,docno,points\n1,a,2\n", "has no column 'score'; its columns are .* Rename one"),
         (b"qid,docno,score\n1,a,2\n1,b,3,4\n", ":3: 3 fields were expected"),
-        (b'{"1": {"a": 2, "a": 3}}', "it is not JSON .*the name 'a' is twice in one object"),
+        (b'{"1": {"a": 2, "a": 3}}', "it is not JSON .*the name 'a' occurs twice in one object"),
         (b'{"1": {"a": "x"}}', "the row holds 'x' in column 'score'"),
         (b'{"1": {"a": 2},\n "2": {"a" 1}}', ":2: it is not JSON"),
         (b'{"1": 2}', "has no column 'qid'|must be an object {query: {document: number}}"),
