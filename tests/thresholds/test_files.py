@@ -150,7 +150,7 @@ def test_a_changed_file_is_refused(data, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"format": "skfilterrank filter 3"}, r"'skfilterrank filter 3', where .* is read\. "
+        ({"format": "skfilterrank filter 3"}, r"'skfilterrank filter 3', expected .*\. "
          r"Write it again"),
         ({"format": "skfilterrank threshold 9"}, "expected 'skfilterrank threshold 1'"),
         ({"format": "skfilterrank monitor 4"}, "is 'skfilterrank monitor 4', expected 'skf"),
