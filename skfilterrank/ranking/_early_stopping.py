@@ -210,7 +210,7 @@ class _Metric:
 
 
 class LightGBMMetric(_Metric):
-    """A metric with LightGBM's signatures: (labels, scores, weight, group) or (scores, data set)."""
+    """Metric with LightGBM's signatures: (labels, scores, weight, group) or (scores, data set)."""
 
     def __init__(self, measure, groups, gains):
         super().__init__(measure, gains)
@@ -227,7 +227,7 @@ class LightGBMMetric(_Metric):
             return self
         raise InputError(
             "lightgbm_metric gets LightGBM's targets, which for a classifier are 1 for a gain "
-            f"above 0 and 0 otherwise: pass gains=, such as gains={0: -1, 1: 1}, or use "
+            "above 0 and 0 otherwise: pass gains=, such as gains={0: -1, 1: 1}, or use "
             "a ranker or a regressor."
         )
 

@@ -211,7 +211,7 @@ def test_estimators_that_do_not_stop_early(data):
         RankBoostRanker(early_stopping_rounds=3).fit(X, y, groups=groups)
 
 
-SAID = r"validation_fraction=0.25 holds queries out of the training, and {} did not stop by them"
+SAID = r"validation_fraction=0.25 holds out queries, but {} did not use them to stop"
 
 
 @pytest.mark.slow
