@@ -158,7 +158,7 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def p_text(value: float) -> str:
-    """Return a p value with four digits, or "< 0.0001"."""
+    """Return a p value with four digits, or "<0.0001"."""
     return f"{value:.4f}" if value >= 1e-4 else "<0.0001"
 
 

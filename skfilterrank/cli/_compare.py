@@ -184,7 +184,7 @@ def tell_settings(comparisons) -> None:
         for note in notes(each):
             tell(f"{name}: {note[0].lower()}{note[1:].removesuffix('.')}")
         if call.is_verbose and known_measure(name) is None:
-            tell(f"{name} is not a measure of skfilterrank: greater is taken to be better")
+            tell(f"{name} is not a measure of skfilterrank: higher values are assumed to be better")
 
 
 def sections(comparisons, format):
@@ -339,5 +339,5 @@ def number(value, digits=3, sign="") -> str:
 
 
 def p_value(value) -> str:
-    """Write a p value with three digits, or "<.001"."""
+    """Write a p value with three digits, or "<0.001"."""
     return "<0.001" if value < 0.0005 else f"{value:.3f}"

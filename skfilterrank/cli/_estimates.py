@@ -127,8 +127,8 @@ def _sample(people, qrels, sampling):
                 "the queries that they were drawn from."
             )
         tell(
-            f"{qrels} says no probabilities (--prels): taken for all labels that there "
-            "are, documents without one for not relevant"
+            f"{qrels} has no probabilities (--prels): its labels are assumed to be complete, and "
+            "documents without a label to be not relevant"
         )
         return people.assign(inclusion_probability=1.0), "query", "new queries"
     return sample, sampling.unit, target or "these queries"

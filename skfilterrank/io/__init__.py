@@ -1,4 +1,4 @@
-"""Reading judged documents, writing filtered runs, keeping models."""
+"""Reading and writing of judgments, runs and models."""
 
 from typing import TYPE_CHECKING
 

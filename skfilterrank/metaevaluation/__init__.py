@@ -1,4 +1,4 @@
-"""Measures and ways of judging, compared with each other on the same systems."""
+"""Comparison of measures and of judging strategies on the same systems."""
 
 from typing import TYPE_CHECKING
 

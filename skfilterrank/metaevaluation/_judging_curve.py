@@ -1,4 +1,4 @@
-"""Values and order of systems by few labels, against those by all labels."""
+"""Values and order of systems by few labels, compared with all labels."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -51,7 +51,7 @@ class JudgingCurve(ExperimentFacts, Result):
         return table
 
     def share_needed(self, *, tau: float = 0.9) -> pd.DataFrame:
-        """Smallest share from which on the mean tau stays above a value.
+        """Find the smallest share from which on the mean tau stays above a value.
 
         Parameters
         ----------
@@ -119,9 +119,9 @@ def judging_curve(
 ) -> JudgingCurve:
     """Compare order and values of systems by few labels with those by all.
 
-    It tells, on a collection that is judged already, how many labels were enough, which documents
-    should have been judged first, and what should be made of those that are not: the labels of the
-    documents that a strategy selects are kept, the others hidden, and the systems measured again.
+    On a judged collection, this shows how many labels suffice, which documents should be judged
+    first, and how to treat unjudged documents. The labels of the documents that a strategy selects
+    are kept, other labels are hidden, and the systems are measured again.
 
     Parameters
     ----------
@@ -222,16 +222,16 @@ dtype float64
 
     Notes
     -----
-    The experiment of [1]_, figures 1 to 3. What is in `qrels` is taken for the truth: documents
-    that nobody judged stay unjudged throughout. Judged documents that no run returns among its
-    first `depth` are selected last by strategies that look at ranks.
+    The experiment of [1]_, figures 1 to 3. The labels in `qrels` are treated as the truth;
+    documents without a label stay unjudged. Judged documents that no run returns among its first
+    `depth` are selected last by strategies that look at ranks.
 
     Strategies that ask for answers ("mtf", "mtc") get them from `qrels`. With "random" all chances
     of inclusion of a query are the same; of the others "statap" alone has some, which "stat_ap"
     needs.
 
-    The intervals say how much depends on the draw, not on the queries: for selections that are not
-    random there are none.
+    Intervals show the variation over random selections, not over queries; selections that are not
+    random have none.
 
     References
     ----------
@@ -289,7 +289,7 @@ dtype float64
 
 
 def _tau(means, truth):
-    """Tau-b; what only rounding keeps apart is tied."""
+    """Compute tau-b; values that are equal up to rounding are tied."""
     if np.isnan(means).any():
         return np.nan
     tau = kendalltau(np.round(truth, 12), np.round(means, 12)).statistic
@@ -312,7 +312,7 @@ def _crossing(taus, shares, enough):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LeftOutTeams(ExperimentFacts, Result):
-    """Each system's value when its team was left out; see :func:`leave_teams_out`."""
+    """Values of systems when their team is left out, by :func:`leave_teams_out`."""
 
     bias: np.ndarray
     other_bias: np.ndarray
@@ -350,7 +350,7 @@ class LeftOutTeams(ExperimentFacts, Result):
         table["rank_change"] = table["rank_change"].abs()
         by_cell = table.groupby(["selection", "mitigation", "share"], sort=False)
         means = by_cell[["bias", "other_bias", "unfairness", "rank_change"]].mean()
-        # From 0: where all rise, none falls.
+        # The initial 0 covers systems that all rise.
         return means.assign(largest_fall=by_cell["fall"].max().clip(lower=0))
 
     def _summary(self):
@@ -391,11 +391,11 @@ def leave_teams_out(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> LeftOutTeams:
-    """Compute values of systems by labels of documents that their team did not help to choose.
+    """Measure systems with labels of documents that their team did not contribute to select.
 
-    It tells whether a collection is fair to new systems. Team after team is left out: the
-    documents that the others return within `depth` are the pool, a strategy selects from it, and
-    all systems, those of the team among them, are measured by the labels of what was selected.
+    This shows whether a collection is fair to new systems. Each team is left out in turn: the pool
+    consists of the documents that other teams return within `depth`, a strategy selects from it,
+    and all systems, including the team's, are measured with the labels of the selected documents.
 
     Parameters
     ----------
@@ -461,8 +461,8 @@ def leave_teams_out(
 
     Notes
     -----
-    Few labels change the values of all systems: what is unfair is the difference between the bias
-    of the left-out systems and that of the others. Ranks are among all systems, 1 for the best,
+    Few labels change the values of all systems. Unfairness is the difference between the bias of
+    the left-out systems and the bias of the others. Ranks are among all systems, 1 for the best,
     equal ones sharing the mean of their places; where lower values are better, the lowest is the
     best, and a bias above 0 is to a system's disadvantage.
 
@@ -538,7 +538,7 @@ def leave_teams_out(
 
 
 def _over_samples(values):
-    """Mean over the samples that there are, the last but one axis; NaN where there is none."""
+    """Average over existing samples (last but one axis); NaN if there are none."""
     known = ~np.isnan(values)
     total = np.where(known, values, 0.0).sum(axis=-2)
     n_known = known.sum(axis=-2)

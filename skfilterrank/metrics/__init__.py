@@ -1,4 +1,4 @@
-"""Measures of ranked and filtered lists, per query and on average, and scorers made of them."""
+"""Measures of ranked and filtered lists, and scorers for model selection."""
 
 from typing import TYPE_CHECKING
 

@@ -34,10 +34,9 @@ def filtering_difficulty(
     average: str | None = "mean",
     query_weight: QueryWeight = None,
 ) -> Scores:
-    """Compute nDCG_f of the empty list: what a system must reach to be worth showing.
+    """Compute nDCG_f of the empty list, which a system must exceed to be useful.
 
-    The more harm a query's documents can do, the higher it is: 0 where nothing is forbidden, 1
-    where nothing is good.
+    It is 0 if nothing is forbidden, 1 if nothing is good, and grows with the possible harm.
 
     Parameters
     ----------

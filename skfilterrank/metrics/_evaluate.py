@@ -234,7 +234,7 @@ default=None
 def values_of_queries(
     wanted, y_true, y_score, *, groups, gains, ties, unjudged, undefined, options
 ) -> tuple[np.ndarray, GroupIndex]:
-    """Return one column for each of the parsed measures, and the queries that are the rows."""
+    """Return a column for each parsed measure, and the query ids of the rows."""
     check_undefined(undefined)
     check_choice(unjudged, "unjudged", UNJUDGED)
     gained = as_gains(y_true, gains)
@@ -267,12 +267,12 @@ def values_of_queries(
 
 @lru_cache(maxsize=32)
 def _columns(names):
-    """Return the measures as columns of a table, made once for many runs."""
+    """Return the measures as columns of a table; cached for many runs."""
     return pd.Index(names)
 
 
 def _check_options(wanted, options):
-    """Check that every option belongs to some measure that was asked for."""
+    """Check that every option belongs to one of the measures."""
     known = {name for entry, *_ in wanted.values() for name in (*entry.options, *entry.columns)}
     for name in options:
         if name in known:

@@ -1,4 +1,4 @@
-"""Queries on which systems do no better than chance, and those on which they shine.
+"""Informativeness of queries: how far systems are above a random ranking.
 
 Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation", 2022.
 """
@@ -31,7 +31,7 @@ from skfilterrank.metrics._random_rankings import check_seed, random_ranking_bou
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QueryInformativeness(Result):
-    """Distance of systems from chance on each query, and the two ends of that order.
+    """Distance of systems from a random ranking on each query, and the extreme queries.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Measures of relevant or not: precision, recall, R-precision, reciprocal rank and success."""
+"""Binary measures: precision, recall, R-precision, reciprocal rank and success."""
 
 from functools import partial
 
@@ -12,7 +12,7 @@ from skfilterrank._lists.ties import mean_none_relevant
 
 
 def precision_of_set(block: ListBlock, count):
-    """Compute relevant documents shown, over all that are."""
+    """Compute the share of shown documents that is relevant."""
     return count(block.gains > 0) / np.maximum(count(), 1)
 
 
@@ -59,9 +59,8 @@ def first_relevant_sum(facts: Facts, worth) -> Additive:
 def precision_at_k_score(block: ListBlock, k):
     """Share of the top k that is relevant.
 
-    How much of what a user sees is worth seeing, when she looks at k documents and their order
-    does not matter to her. It says nothing of what was missed, and a query with fewer than k
-    relevant documents cannot reach 1.
+    For a user who looks at k documents in any order. Missed documents have no influence, and a
+    query with fewer than k relevant documents cannot reach 1.
 
     See Also
     --------
@@ -120,8 +119,8 @@ def precision_at_k_score(block: ListBlock, k):
 def recall_at_k_score(block: ListBlock, k):
     """Share of the relevant documents that are in the top k.
 
-    For a first stage whose list is ranked again by another, or where nothing relevant may be
-    missed. Two lists that find the same number score the same, wherever they have it.
+    For a first stage whose list is ranked again, or if nothing relevant may be missed. Lists with
+    the same number of relevant documents in the top k have equal values.
 
     See Also
     --------

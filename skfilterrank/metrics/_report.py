@@ -1,4 +1,4 @@
-"""One table: how well each system ranks, what it lets through and what it hides."""
+"""rank_filter_report: one table of ranking quality and filter rates of systems."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def rank_filter_report(
 
 
 class _Measuring(NamedTuple):
-    """Measures systems; the first measure is the main one, and the second nDCG_0."""
+    """Measures for the report; the first is the main measure, the second nDCG_0."""
 
     names: list[str]
     gains: Gains
@@ -212,7 +212,7 @@ class _Measuring(NamedTuple):
 
 
 class _Summing(NamedTuple):
-    """Measures all systems of a block, and adds up their values."""
+    """Work of a pass: measure all systems of a block, and add up their values."""
 
     measuring: _Measuring
     systems: tuple
@@ -293,7 +293,7 @@ def _row(values, main, confidence_level, weights):
 
 
 def _paired_p_value(differences, weights, rounding):
-    """Test two-sided by pairs; 1 where nothing but rounding differs, NaN for a single query."""
+    """Compute the paired two-sided p value; 1 without differences, NaN for a single query."""
     counts = slice(None) if weights is None else weights > 0
     if (np.abs(differences[counts]) <= rounding).all():
         return 1.0

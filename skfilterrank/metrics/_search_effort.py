@@ -75,7 +75,7 @@ def total_search_efficiency_sum(facts: Facts) -> Additive:
 
 
 def search_length_sum(facts: Facts) -> Additive:
-    """Compute documents that are not relevant above the last one that is."""
+    """Count the documents above the last relevant one that are not relevant."""
 
     def worth(place, level, query):
         return np.where(level == facts.m[query], place - level, 0.0)
@@ -197,10 +197,10 @@ def total_search_efficiency_score(
     options={"n_items": check_n_items},
 )
 def search_length(block: ListBlock, k, *, n_items: int | None = None):
-    """Search length for everything relevant: documents read in vain until all are found.
+    """Search length: number of irrelevant documents read until all relevant ones are found.
 
-    Cooper's search length of type 3. Lower is better. Use it to say in documents what a
-    searcher who needs everything has to read too much.
+    Cooper's search length of type 3. Lower is better. Use it to express the extra effort of a
+    searcher who needs everything, in documents.
 
     Parameters
     ----------

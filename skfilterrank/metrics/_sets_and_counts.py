@@ -1,4 +1,4 @@
-"""Counts, F, and precision interpolated at levels of recall: what trec_eval has besides."""
+"""Counts, F, and interpolated precision: the other measures of trec_eval."""
 
 from functools import partial
 
@@ -43,7 +43,7 @@ def set_map_of_set(block: ListBlock, count):
 
 
 def interpolated_precision(block: ListBlock, k, recall):
-    """Compute the highest precision from so many relevant documents on."""
+    """Compute the highest precision at a recall level or above."""
     levels = np.floor(np.atleast_1d(recall)[:, None] * block.n_relevant + 0.9).astype(np.int64)
     highest = _highest_precisions(block)
     at = np.minimum(np.maximum(levels, 1), highest.shape[1]) - 1
@@ -205,7 +205,7 @@ def n_relevant_retrieved_score(block: ListBlock, k):
     order_matters="with k",
     undefined="no document of the query is relevant",
     value_range=(0, 1),
-    # The square of a larger one is no float64.
+    # The square of a larger number overflows.
     options={"beta": partial(check_number, above=0, most=1e100)},
 )
 def f_score(block: ListBlock, k, *, beta: float = 1.0):
@@ -390,7 +390,8 @@ def eleven_point_precision_score(block: ListBlock, k):
 def geometric_map_score(block: ListBlock, k):
     """Geometric mean over queries of average precision.
 
-    It looks at the queries that fare worst: from 0.01 to 0.02 counts as much as from 0.4 to 0.8.
+    It emphasises the worst queries: an improvement from 0.01 to 0.02 counts as much as from 0.4 to
+    0.8.
 
     See Also
     --------

@@ -44,7 +44,7 @@ class CriticalDifferenceDisplay(Display):
         Differences whose adjusted p value is at most this are significant; None takes the level
         of the comparison.
     n_shown : int, default=15
-        Show at most so many systems, the best. All take part in the test.
+        Largest number of systems to show, the best ones. All take part in the test.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ class CriticalDifferenceDisplay(Display):
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a new figure.
         n_shown : int, default=15
-            Show at most so many systems, the best.
+            Largest number of systems to show, the best ones.
         **kwargs
             Passed to :meth:`plot`.
 
@@ -187,7 +187,7 @@ class CriticalDifferenceDisplay(Display):
         test : str, default="tukey"
             As in :func:`skfilterrank.comparison.compare_systems`.
         n_shown : int, default=15
-            Show at most so many systems, the best. All take part in the test.
+            Largest number of systems to show, the best ones. All take part in the test.
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a new figure.
         **params

@@ -670,7 +670,7 @@ def score_table(runs) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
                 f"{brief(run['qid'].iloc[row])}: keep one of the rows."
             )
         column[own] = run["score"]
-    # Levels are the sorted ids, whose codes are known.
+    # The index is built from codes, which avoids factorizing the ids again.
     index = pd.MultiIndex(
         levels=[queries.query_ids, documents.query_ids],
         codes=np.divmod(pool, documents.n_queries),  # type: ignore[arg-type]  # arrays do, too

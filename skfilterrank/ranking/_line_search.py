@@ -49,7 +49,7 @@ class _Block(NamedTuple):
 
 
 def is_long(sizes, k: int | None) -> np.ndarray:
-    """Return a mask of long queries, of which only documents near the first k places are compared."""
+    """Return a mask of queries so long that only documents near the first places are compared."""
     return np.zeros(len(sizes), dtype=bool) if k is None else sizes > max(_LONG, _LONG_TIMES * k)
 
 
@@ -374,7 +374,7 @@ _MOST_CUTS = 40
 
 
 class Stretch(NamedTuple):
-    """Values of t from `begin` to before `end`, and the documents that can be in the first places."""
+    """Values of t from `begin` to before `end`, and documents that may be in the first places."""
 
     begin: float
     end: float

@@ -332,7 +332,7 @@ def _refuse_rankers_in_ensembles(estimator):
         if isinstance(inner, RankerMixin) or (hasattr(inner, "fit") and needs_own_form(inner)):
             name, outer = type(inner).__name__, type(final).__name__
             raise InputError(
-                f"{outer} cannot hand queries to {name}: scikit-learn's stacks and votes take "
+                f"{outer} cannot pass query ids to {name}: scikit-learn's stacks and votes take "
                 "classifiers and regressors. Put such inside, or combine the scores of rankers by "
                 "RankFusion."
             )

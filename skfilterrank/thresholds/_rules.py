@@ -342,7 +342,7 @@ def _pareto_surprise(excess, shape, scale):
 def _never_rising(ranked, place):
     """Replace each key by the lowest key down to its place in the list; `place` counts from 0."""
     result = ranked.copy()
-    # Each round doubles the number of keys that each minimum covers.
+    # A running minimum by doubling: each round covers twice as many preceding keys.
     stride, here = 1, np.flatnonzero(place >= 1)
     while len(here):
         result[here] = np.minimum(result[here], result[here - stride])

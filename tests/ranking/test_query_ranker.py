@@ -175,7 +175,7 @@ def test_queries_in_the_form_of_another_library_are_an_error(name):
     given = np.bincount(groups) if name == "group" else groups
     remedy = "np.repeat" if name == "group" else f"pass them as groups= instead of {name}="
     for ranker in (QueryRanker(LGBMRanker()), RankAndFilter(Ridge(), cv=2)):
-        with pytest.raises(InputError, match=f"^fit\(\) got {name}, but expects .*{remedy}"):
+        with pytest.raises(InputError, match=rf"^fit\(\) got {name}, but expects .*{remedy}"):
             ranker.fit(X, y, **{name: given})
 
 
@@ -235,7 +235,7 @@ def test_stacks_of_rankers_are_an_error(inner):
 def test_queries_of_held_out_sets_in_another_form_are_told(name):
     X, y = np.arange(8.0).reshape(-1, 1), [0, 1] * 4
     ranker = QueryRanker(LGBMRanker(verbose=-1))
-    with pytest.raises(InputError, match=f"^fit\(\) got {name}, but expects .* as eval_groups="):
+    with pytest.raises(InputError, match=rf"^fit\(\) got {name}, but expects .* as eval_groups="):
         ranker.fit(X, y, groups=[1, 1, 2, 2] * 2, eval_set=[(X, y)], **{name: [[8]]})
 
 
