@@ -295,7 +295,7 @@ class PreferenceMatrix(Result):
     n_relevant : ndarray of shape (n_queries,), dtype int64
         Number of relevant items of each query.
     kind : {"recall", "precision"}
-        What was compared.
+        The compared values.
     """
 
     ranks: pd.DataFrame

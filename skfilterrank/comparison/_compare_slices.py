@@ -95,7 +95,7 @@ def compare_slices(
         query in no slice; every query must be there. Numbers such as lengths are cut first, as by
         :func:`pandas.qcut`.
     measure : str or None, default=None
-        Which measure, where `scores` has several.
+        Name of the measure, if `scores` has several.
     test : {"randomization", "t"}, default="randomization"
         How the queries of a slice are tested against all others, see Notes.
     correction : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
@@ -105,7 +105,7 @@ def compare_slices(
         Level of significance, between 0 and 1. Intervals have the confidence 1 - `alpha`, each by
         itself.
     missing : {"raise", "drop"} or float, default="raise"
-        What becomes of a query for which some system has no value, as in :class:`SystemScores`.
+        Treatment of a query for which some system has no value, as in :class:`SystemScores`.
     n_resamples : int, default=10000
         Number of random resamples of the randomization test, at least 100.
     random_state : int, RandomState instance or None, default=None

@@ -60,15 +60,15 @@ class PairwiseComparison(Result):
     Attributes
     ----------
     scores : SystemScores
-        What was compared.
+        The compared values.
     test, title : str
-        The test, and what it is called.
+        Key and name of the test.
     correction : str or None
         Correction of the p values; None for a test that corrects by itself.
     is_family_wise : bool
         Whether the test corrects for all systems by itself, as Tukey's does.
     alternative : str
-        As given.
+        Value of the parameter.
     alpha : float
         Level of significance; intervals have the confidence 1 - `alpha`.
     baseline : str or None
@@ -81,7 +81,7 @@ class PairwiseComparison(Result):
         Effect size of the test, with the sign of first minus second; infinite for Cohen's d_z of a
         constant difference.
     effect_name : str
-        What the effect size is.
+        Name of the effect size.
     low, high : ndarray of shape (n_pairs,)
         Interval of each pair; see `interval_of`. Intervals of mean differences are limited by the
         range of the measure, as in `systems`.
@@ -466,7 +466,7 @@ def compare_systems(
     scores : SystemScores, or what :meth:`SystemScores.of` reads
         Value of each system for each query; at least two of each.
     measure : str or None, default=None
-        Which measure, where `scores` has several.
+        Name of the measure, if `scores` has several.
     test : {"t", "wilcoxon", "sign", "randomization", "bootstrap", "tukey", \
             "randomized_tukey"}, default=None
         How differences are tested; see Notes for what each assumes. None takes "t", and "sign"
@@ -479,7 +479,7 @@ def compare_systems(
         compared, and p values corrected for as many; but those of the two Tukey tests stay what
         they are among all pairs of all systems. None compares every two.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Which differences count against chance: of either sign; those where the first system has
+        Alternative hypothesis: differences of either sign; those where the first system has
         the greater values; or the lower ones. This is about values, also where lower is better.
     alpha : float, default=0.05
         Level of significance, between 0 and 1. Intervals have the confidence 1 - `alpha`; they

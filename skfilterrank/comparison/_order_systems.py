@@ -80,9 +80,9 @@ def order_systems(
     scores : SystemScores, or what :meth:`SystemScores.of` reads
         Values of at least two systems; for a query, only their order matters.
     measure : str or None, default=None
-        Which measure, where `scores` has several.
+        Name of the measure, if `scores` has several.
     method : {"win_rate", "borda", "copeland", "mc4"}, default="win_rate"
-        What a system is scored by:
+        Method that scores the systems:
 
         - "win_rate": share of its comparisons (with each other system, for each query) that it
           wins; ties are half won.
@@ -119,7 +119,7 @@ def order_systems(
             Names of the systems, the best first, tied ones as in the scores: the order of all that
             is here.
         scores : ndarray of shape (n_systems,), dtype float64
-            What the systems are ordered by, greater is better; its meaning is that of the method.
+            Scores that order the systems, greater is better; the meaning depends on the method.
         rank : ndarray of shape (n_systems,), dtype float64
             Rank of each system, 1 for the best; tied systems share the mean of their ranks.
         low, high : ndarray of shape (n_systems,), dtype float64

@@ -187,7 +187,7 @@ def score_predictions(
     gains, ties, unjudged, undefined, **options
         As in :func:`skfilterrank.metrics.evaluate`.
     missing : {"raise", "drop"} or float, default="raise"
-        What becomes of a query without a value (``undefined="drop"``), as in
+        Treatment of a query without a value (``undefined="drop"``), as in
         :class:`SystemScores`.
 
     Returns

@@ -70,7 +70,7 @@ class SystemScores(Result):
         for "lexirecall(scale=preference)" and "lexiprecision(scale=preference)", and False for all
         others.
     missing : {"raise", "drop"} or float, default="raise"
-        What becomes of a query for which some system has no value: an error; the query is left
+        Treatment of a query for which some system has no value: an error; the query is left
         out for all systems; the system gets this number.
     dropped_queries : tuple, default=()
         Queries that were left out before.
@@ -86,7 +86,7 @@ class SystemScores(Result):
     measure : str
         Name of the measure.
     greater_is_better, is_preference : bool
-        As given.
+        Value of the parameter.
     dropped_queries : tuple
         Queries that were left out, because of `missing` and before.
     n_filled : int
@@ -214,9 +214,9 @@ class SystemScores(Result):
         missing : {"raise", "drop"} or float, default="raise"
             As for the class; a missing row is a missing value.
         least : (int, int), default=(1, 1)
-            How many systems and queries there must be.
+            Smallest number of systems and of queries.
         name : str, default="scores"
-            What messages call the values.
+            Name of the values in messages.
 
         Returns
         -------
@@ -261,7 +261,7 @@ class SystemScores(Result):
             Names of measures to keep; None keeps all. The counts of trec_eval, such as num_rel, are
             no measures.
         missing : {"raise", "drop"} or float, default="raise"
-            What becomes of a query for which some system has no value, as in the class.
+            Treatment of a query for which some system has no value, as in the class.
 
         Returns
         -------

@@ -184,7 +184,7 @@ def topic_set_size(
         Pilot values of at least two systems for at least two queries, from which the variance is
         estimated.
     measure : str or None, default=None
-        Which measure, where `scores` has several.
+        Name of the measure, if `scores` has several.
     difference : float
         Difference of two systems' means that is to be detected, greater than 0, in the unit of the
         measure. For the two ANOVA designs: of the best and the worst system.
@@ -234,7 +234,7 @@ def topic_set_size(
         alpha : float
             Level of significance.
         design, method : str
-            As given.
+            Value of the parameter.
         n_systems : int
             Number of systems of the design; 2 if it is "paired".
         sizes : ndarray of int

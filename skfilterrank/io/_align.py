@@ -120,7 +120,7 @@ def align(
         "doc_id") and "score" as columns or index levels. The order of the rows does not matter. A
         score of -inf says that the document is filtered out; `read_run` describes other ways.
     missing : {"raise", "drop", "empty"}, default="empty"
-        What to do with queries of the judgments that are not in the run: raise an error, leave them
+        Treatment of queries of the judgments that are not in the run: raise an error, leave them
         out (trec_eval's default), or keep them as lists that hold nothing (``trec_eval -c``).
     precision : {"double", "single"}, default="double"
         "single" rounds scores as trec_eval 9 and pytrec_eval keep them: scores that differ by less

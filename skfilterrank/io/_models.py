@@ -456,7 +456,7 @@ def check_trees(objects, n_trees: int, name: str) -> None:
             seen.add(id(tree))
             is_sound = _is_sound(tree, width)
         elif isinstance(owner, forest_types):
-            # These look at X once, and hand it to their trees unseen.
+            # These ensembles validate X once, and pass it to their trees unchecked.
             trees = [
                 getattr(each, "tree_", None) for each in np.ravel(state.get("estimators_", ()))
             ]

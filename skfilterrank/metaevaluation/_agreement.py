@@ -90,7 +90,7 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
         queries : tuple
             Query ids.
         by_query : DataFrame of shape (n_queries, 6)
-            What :meth:`to_frame` returns.
+            Result of :meth:`to_frame`.
 
     Raises
     ------
@@ -335,7 +335,7 @@ def conflicts(
         n_pairs : int
             Number of pairs of systems.
         counts : dict of str to int
-            How many pairs have each outcome.
+            Number of pairs with each outcome.
         n_disagreements : int
             Number of pairs of which the two measures draw different conclusions.
         share : float

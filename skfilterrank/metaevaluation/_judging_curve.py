@@ -130,18 +130,18 @@ def judging_curve(
     runs : path, list of paths, or dict {name: path, open file or DataFrame}
         The runs, as :func:`skfilterrank.io.read_runs` takes them; at least two.
     measure : str or callable, default="ap"
-        What is to be known of each system, by name, such as "ndcg@10".
+        Name of the measure, such as "ndcg@10".
     selections : str, list of str, or dict of str to str, selector or callable, \
 default=("pooling", "random")
-        Who chooses the documents. "pooling", "prior", "maxrep", "mtf", "mtc", "statap" and
-        "random" are the strategies of :mod:`skfilterrank.judgments`, "oracle" is random with a
-        look at the truth. Of a dict also strategies with parameters of their own, and functions
-        that take a DataFrame, a row for each judged document with index levels "qid" and "docno",
-        the columns of `documents` and "prior", and return a number for each, higher is judged
-        first.
+        Strategies or functions that select documents. "pooling", "prior", "maxrep", "mtf", "mtc",
+        "statap" and "random" are the strategies of :mod:`skfilterrank.judgments`, "oracle" is
+        random with a look at the truth. Of a dict also strategies with parameters of their own, and
+        functions that take a DataFrame, a row for each judged document with index levels "qid" and
+        "docno", the columns of `documents` and "prior", and return a number for each, higher is
+        judged first.
     mitigations : str, list of str, or dict of str to str, LabelPredictor or callable, \
 default=("none", "condensed")
-        What is made of the documents whose label is hidden. "none" takes them as unjudged,
+        Treatment of the documents whose label is hidden. "none" takes them as unjudged,
         "condensed" out of the lists, "bounds" the middle of the least and the highest value they
         allow (slow for long lists), "completed" predicts their labels by a LabelPredictor, which
         leaves queries whose kept labels are all alike as they are where it has texts. The name of a
@@ -152,7 +152,7 @@ default=("none", "condensed")
         Shares, in (0, 1], of each query's judged documents that keep their label, rounded half
         up, but at least one document.
     documents : dict or Series {docno: text}, DataFrame or None, default=None
-        What "maxrep" and "completed" look at: texts, or a DataFrame by "docno", or "qid" and
+        Documents for "maxrep" and "completed": texts, or a DataFrame by "docno", or "qid" and
         "docno" (index or columns), with texts in a column "text" and numbers in others. Where
         there are texts, "maxrep" and "completed" look at these alone.
     depth : int or None, default=100
@@ -160,9 +160,9 @@ default=("none", "condensed")
     n_samples : int, default=10
         Number of draws of strategies that have a `random_state`.
     confidence_level : float, default=0.95
-        Of the intervals over these draws.
+        Confidence level of the intervals over these draws.
     missing : {"raise", "drop", "empty"}, default="raise"
-        What becomes of a judged query that is not in some run, as in :func:`score_systems`.
+        Treatment of a judged query that is not in some run, as in :func:`score_systems`.
     gains, ties, unjudged_label, predicted
         As in :func:`skfilterrank.metrics.evaluate_run`.
     random_state : int, RandomState or None, default=None
@@ -183,7 +183,7 @@ default=("none", "condensed")
         shares : ndarray of shape (n_shares,), dtype float64
             Shares of each query's judged documents whose label is used, ascending.
         n_labels : ndarray of shape (n_shares,), dtype int64
-            How many labels these are.
+            Number of labels at each share.
         truth : ndarray of shape (n_systems,), dtype float64
             Mean of each system by all labels.
         means : ndarray of shape (n_selections, n_mitigations, n_shares, n_samples, n_systems), \
@@ -195,11 +195,11 @@ dtype float64
         rmse : ndarray of the same shape, dtype float64
             Root of the mean squared difference over systems.
         measure : str
-            What is estimated.
+            Name of the measure.
         confidence_level : float
-            Of the intervals over samples.
+            Confidence level of the intervals over samples.
         systems, queries : tuple of str
-            What is compared.
+            Compared systems and queries.
         dropped_queries : tuple of str
             Queries that are left out, as they are not in all runs.
 
@@ -404,7 +404,7 @@ def leave_teams_out(
     runs : path, list of paths, or dict {name: path, open file or DataFrame}
         The runs, as :func:`skfilterrank.io.read_runs` takes them.
     measure : str or callable, default="ap"
-        What is to be known of each system, by name, such as "ndcg@10".
+        Name of the measure, such as "ndcg@10".
     teams : dict or Series {run: team}, default=None
         Team of each run, at least two teams. Of None, each run is a team of its own, which is too
         kind where runs of a team are alike.
@@ -441,7 +441,7 @@ def leave_teams_out(
         systems, teams : tuple of str
             The systems, and the team of each.
         measure : str
-            What is estimated.
+            Name of the measure.
         queries, dropped_queries : tuple of str
             The queries, and those that are left out, as they are not in all runs.
 

@@ -293,8 +293,8 @@ def _completed(predictor, table, name):
         )
     predictor = clone(predictor).set_params(query="qid", document="docno", label="label")
     with warnings.catch_warnings():
-        # Texts that are not there were told of when they were read; of few labels many are alike,
-        # and their queries stay as they are.
+        # Warnings of missing texts were given when texts were read; queries with equal labels stay
+        # unjudged.
         warnings.filterwarnings("ignore", "the text holds no known term", DataWarning)
         warnings.simplefilter("ignore", UnjudgedWarning)
         return predictor.fit_transform(table)["label"].to_numpy(dtype=np.float64)

@@ -131,7 +131,7 @@ def label_degradation(
     n_samples : int, default=10
         Number of draws, each without replacement.
     missing : {"raise", "drop", "empty"}, default="raise"
-        What becomes of a query with relevant documents that is not in some run, as in
+        Treatment of a query with relevant documents that is not in some run, as in
         :func:`score_systems`.
     tolerance : float, default=0.0
         Values of a query that differ by at most this much are tied.
@@ -165,11 +165,11 @@ def label_degradation(
         n_relevant : int
             Number of relevant documents of all queries.
         n_removed : ndarray of shape (n_shares,), dtype int64
-            How many of them lose their label.
+            Number of them that lose their label at each share.
         sampling : str
             How they are drawn.
         systems, queries : tuple of str
-            What is compared.
+            Compared systems and queries.
         dropped_queries : tuple of str
             Queries that are left out, as they have nothing relevant or are not in all runs.
 

@@ -336,7 +336,7 @@ def tie_probability(measure: str, n_items: int, n_relevant: int, *, k: int | Non
     Parameters
     ----------
     measure : {"tse", "recall", "r_precision", "lexirecall"} or "recall@k"
-        What the rankings are compared by: "tse" with any exposure that falls strictly with
+        Measure by which rankings are compared: "tse" with any exposure that falls strictly with
         position; "lexirecall" by the positions of all relevant items (as lexiprecision does).
         "recall@1000" is "recall" with ``k=1000``.
     n_items : int

@@ -122,5 +122,5 @@ _LATER = {
 if TYPE_CHECKING:
     from skfilterrank.metrics._ir_measures import register_with_ir_measures
     from skfilterrank.metrics._scorer import make_ranking_scorer
-else:  # it would take any name for one that is there
+else:  # without this check, type checkers accept any name
     __getattr__ = names_of(__name__, _LATER)

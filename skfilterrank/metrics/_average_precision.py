@@ -48,7 +48,7 @@ def _worth_at_relevant(block, k, relevant, worth):
 
 
 def sum_precision_sum(facts: Facts) -> Additive:
-    """Compute level / place of each relevant document."""
+    """Return the sum of precisions as terms level / place of relevant documents."""
     worth = facts.in_top(lambda place, level, query: level / place)
     return Additive(facts.relevant, worth, uses_levels=True)
 
@@ -61,7 +61,7 @@ def average_precision(block: ListBlock, k, normalize):
 
 
 def average_precision_sum(facts: Facts) -> Additive | None:
-    """Compute level / place / R of each relevant document; the number found is no constant."""
+    """Return AP as terms level / place / R; the number of found documents is not constant."""
     if facts.option("normalize") == "found":
         return None
     terms = sum_precision_sum(facts)
@@ -216,7 +216,7 @@ def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
     Parameters
     ----------
     normalize : {"R", "min", "k", "found"}, default="R"
-        What the sum of precisions is divided by: the number R of relevant documents, ``min(R, k)``
+        Divisor of the sum of precisions: the number R of relevant documents, ``min(R, k)``
         of them, which a perfect top k reaches, `k`, which must then be given, or the number of
         relevant documents in the top k. Without `k` the first two are the same.
 
@@ -308,7 +308,7 @@ def q_measure_score(block: ListBlock, k, *, beta: float = 1.0, normalize: str = 
         Weight of the gains, from 0 up. At 0 the measure is average precision; the larger it is, the
         more a good document is worth than a fair one, and the less its place matters.
     normalize : {"R", "min", "k"}, default="min"
-        What the sum is divided by: the number R of relevant documents, ``min(R, k)`` of them, as
+        Divisor of the sum: the number R of relevant documents, ``min(R, k)`` of them, as
         NTCIREVAL does, or `k`, which must then be given. Without `k` the first two are the same.
 
     See Also

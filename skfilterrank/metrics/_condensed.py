@@ -25,7 +25,7 @@ def judged(block: ListBlock, k):
 
 
 def bpref_sum(facts: Facts) -> Additive:
-    """Compute (1 - nonrelevant above / R) / R of each relevant document; all are judged."""
+    """Return bpref as terms (1 - nonrelevant above / R) / R, for completely judged lists."""
     variant = facts.option("variant")
     n_nonrelevant = facts.n - facts.m
     most = n_nonrelevant if variant == "printed" else facts.m
@@ -48,7 +48,7 @@ def _mean_above(ties: Ties, nonrelevant, most):
 
 
 def induced_ap_sum(facts: Facts) -> Additive:
-    """Compute level / place / R of each relevant document; all are judged."""
+    """Return induced AP as terms level / place / R, for completely judged lists."""
     worth = facts.in_top(lambda place, level, query: level / place)
     return Additive(facts.over(facts.m), worth, uses_levels=True)
 

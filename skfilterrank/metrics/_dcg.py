@@ -47,7 +47,7 @@ def dcg(block: ListBlock, k, lowest=-np.inf):
 
 
 def dcg_sum(facts: Facts, bounds=None, lowest=-np.inf) -> Additive:
-    """Compute DCG, or where it lies between two bounds: gain / (high - low) / log2(place + 1)."""
+    """Return DCG, or its position between bounds, as terms of gain and place."""
     worth, gains = facts.by_place(log_discount), _at_least(lowest, facts.gains)
     if bounds is None:
         return Additive(gains, worth)

@@ -54,7 +54,7 @@ def filtering_difficulty(
     average : {"mean", None}, default="mean"
         "mean" returns the mean over queries, None one value per query.
     query_weight : dict, Series or array-like of shape (n_rows,), default=None
-        What each query counts in the mean, as in :func:`ndcg_f_score`.
+        Weight of each query in the mean, as in :func:`ndcg_f_score`.
 
     Returns
     -------

@@ -126,7 +126,7 @@ default=None
     average : {None, "mean"}, default=None
         None returns one value per query, "mean" the means over queries.
     query_weight : dict, Series or array-like of shape (n_rows,), default=None
-        What each query counts in the means, as in :func:`ndcg_f_score`. Not of Rows.
+        Weight of each query in the means, as in :func:`ndcg_f_score`. Not of Rows.
     out : path or None, default=None
         Of Rows: Parquet file to write the values of every query to, with columns "qid" and one for
         each measure, queries in the order in which they end. It is renamed to this at the end, and

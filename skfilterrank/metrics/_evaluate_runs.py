@@ -161,7 +161,7 @@ def evaluate_run(
         Order of documents with equal scores: by document id, descending, as trec_eval does; the
         exact mean over all orders; lowest or highest gain first; the order of the run's rows.
     missing : {"raise", "drop", "empty"}, default="empty"
-        What becomes of queries of the judgments that are not in the run: an error, left out
+        Treatment of queries of the judgments that are not in the run: an error, left out
         (trec_eval's default), or counted as empty lists (``trec_eval -c``).
     precision : {"double", "single"}, default="double"
         "single" rounds scores as trec_eval 9 and pytrec_eval keep them: scores that differ by less
@@ -179,7 +179,7 @@ def evaluate_run(
         Labels that mean unjudged, as in :func:`skfilterrank.io.read_qrels`. A dict or callable as
         `gains`, a QrelsIndex, and what `read_qrels` returned say what labels below 0 mean.
     predicted : {"warn", "use", "drop"}, default="warn"
-        What becomes of labels that a machine gave, as in :func:`skfilterrank.io.read_qrels`: they
+        Treatment of labels by machines, as in :func:`skfilterrank.io.read_qrels`: they
         count, with a warning or without one; or their documents are not judged.
     **options
         Further options of single measures, as in :func:`skfilterrank.metrics.evaluate`.
@@ -313,7 +313,7 @@ def iter_evaluations(
     qrels, runs, measures, n_jobs, verbose, **params
         As in :func:`evaluate_runs`.
     on_error : {"raise", "yield"}, default="raise"
-        What to do with a run that cannot be read, joined with the judgments or evaluated: raise,
+        Treatment of a run that cannot be read, joined with the judgments or evaluated: raise,
         or yield the error in its place and go on.
 
     Yields

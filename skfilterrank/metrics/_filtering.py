@@ -14,7 +14,7 @@ def forbidden_of_set(block: ListBlock, count):
 
 
 def forbidden_sum(facts: Facts) -> Additive:
-    """Compute 1 / min(k, documents shown) of each forbidden document in the top."""
+    """Return forbidden@k as terms 1 / min(k, shown documents) of forbidden documents."""
     depth = np.inf if facts.k is None else facts.k
     bad = (facts.gains < 0).astype(np.float64)
     weights = facts.over(np.minimum(facts.n, depth), bad)

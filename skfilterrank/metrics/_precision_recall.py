@@ -17,20 +17,20 @@ def precision_of_set(block: ListBlock, count):
 
 
 def precision_sum(facts: Facts) -> Additive | None:
-    """Compute 1 / k of each relevant document in the top; without k by the number shown."""
+    """Return precision as terms 1 / k; without k, 1 / number of shown documents."""
     if facts.k is None:
         return None
     return Additive(facts.relevant / facts.k, facts.by_place(np.ones_like))
 
 
 def recall_sum(facts: Facts) -> Additive:
-    """Compute 1 / m of each relevant document in the top."""
+    """Return recall as terms 1 / m of relevant documents in the top k."""
     worth = facts.by_place(np.ones_like)
     return Additive(facts.over(facts.m), worth)
 
 
 def r_precision_sum(facts: Facts) -> Additive:
-    """Compute 1 / m of each relevant document in the top m."""
+    """Return R-precision as terms 1 / m of relevant documents in the top m."""
 
     def worth(place, level, query):
         return (place <= facts.m[query]).astype(np.float64)
@@ -39,7 +39,7 @@ def r_precision_sum(facts: Facts) -> Additive:
 
 
 def first_relevant_sum(facts: Facts, worth) -> Additive:
-    """Make a sum of the worth of the first relevant document's place."""
+    """Return a measure as the worth of the first relevant document's place."""
 
     def worth_of_first(place, level, query):
         return np.where(level == 1, worth(place), 0.0)

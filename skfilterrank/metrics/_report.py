@@ -76,7 +76,7 @@ def rank_filter_report(
     confidence_level : float, default=0.95
         Level of the intervals of the mean nDCG_f over queries (Student's t).
     query_weight : dict, Series or array-like of shape (n_rows,), default=None
-        What each query counts in the means, as in :func:`ndcg_f_score`. Intervals and p values
+        Weight of each query in the means, as in :func:`ndcg_f_score`. Intervals and p values
         take the queries for a sample with these weights: a query of weight 2 counts as two in the
         mean, but is still one query.
     slices : dict, Series, DataFrame or None, default=None

@@ -60,7 +60,7 @@ class RowsEvaluation(Result):
         Parameters
         ----------
         other : RowsEvaluation
-            Of the same measures, for other queries.
+            Evaluation of the same measures for other queries.
 
         Returns
         -------
@@ -106,7 +106,7 @@ class RowsEvaluation(Result):
         )
 
 
-# Functions from moments over queries to one number.
+# Functions that turn moments of values over queries into one number.
 _FINISH: dict[str, Callable[[Moments], float]] = {
     "mean": lambda moments: moments.mean,
     "sum": lambda moments: moments.sum,

@@ -101,7 +101,7 @@ EPSILON = 1e-5
 
 
 def inferred_ap_sum(facts: Facts) -> Additive:
-    """Compute the expected precision / R of each relevant document; all are in the pool."""
+    """Return infAP as terms expected precision / R; all documents are in the pool."""
 
     def worth(place, level, query):
         above = place - 1

@@ -28,7 +28,7 @@ def f_of_set(block: ListBlock, count, beta):
 
 
 def f_measure_sum(facts: Facts) -> Additive | None:
-    """Compute (1 + b^2) / (b^2 m + k) of each relevant document in the top."""
+    """Return F as terms (1 + b^2) / (b^2 m + k) of relevant documents in the top k."""
     if facts.k is None:
         return None
     weight = facts.option("beta") ** 2
@@ -216,7 +216,7 @@ def f_score(block: ListBlock, k, *, beta: float = 1.0):
     Parameters
     ----------
     beta : float, default=1.0
-        How many times as much recall counts as precision, above 0.
+        Weight of recall relative to precision, above 0.
 
     See Also
     --------

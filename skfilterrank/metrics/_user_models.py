@@ -14,7 +14,7 @@ from skfilterrank.exceptions import InputError
 
 
 def rbp_sum(facts: Facts) -> Additive:
-    """Compute (1 - p) p^(place - 1) of each relevant document, or of its gain."""
+    """Return RBP as terms (1 - p) p^(place - 1), times gains if these count."""
     p = facts.option("persistence")
     relevance = facts.option("relevance")
     weights = facts.relevant if relevance == "binary" else np.maximum(facts.gains, 0.0)

@@ -143,7 +143,7 @@ class CriticalDifferenceDisplay(Display):
         comparison : PairwiseComparison
             All pairs of systems, compared by a two-sided test.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         n_shown : int, default=15
             Largest number of systems to show, the best ones.
         **kwargs
@@ -183,13 +183,13 @@ class CriticalDifferenceDisplay(Display):
             the ranks of the systems for each query, with mid-ranks for equal ones, and the ranks
             are compared.
         measure : str or None, default=None
-            Which measure, where `scores` has several.
+            Name of the measure, if `scores` has several.
         test : str, default="tukey"
             As in :func:`skfilterrank.comparison.compare_systems`.
         n_shown : int, default=15
             Largest number of systems to show, the best ones. All take part in the test.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         **params
             Passed to :func:`skfilterrank.comparison.compare_systems`, such as `alpha`.
 
@@ -221,7 +221,7 @@ class CriticalDifferenceDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         bar_kw : dict or None, default=None
             Passed to matplotlib for the bars.
 
@@ -324,7 +324,7 @@ class PairwiseComparisonDisplay(Display):
     Parameters
     ----------
     comparison : PairwiseComparison
-        What :func:`skfilterrank.comparison.compare_systems` returns.
+        Result of :func:`skfilterrank.comparison.compare_systems`.
     alpha : float or None, default=None
         Differences whose adjusted p value is at most this are marked; None takes the level of the
         comparison.
@@ -346,7 +346,7 @@ class PairwiseComparisonDisplay(Display):
         A dot on each significant cell. For more than 40 systems there are none, and cells that
         are not significant are grey.
     colorbar_ : matplotlib Colorbar or None
-        What the colours say.
+        Quantity that the colours show.
     ax_ : matplotlib Axes
         Axes that were drawn on.
     figure_ : matplotlib Figure
@@ -388,7 +388,7 @@ class PairwiseComparisonDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         cmap : str or matplotlib Colormap, default="RdBu"
             Colours from the worst difference over none to the best.
         colorbar : bool, default=True

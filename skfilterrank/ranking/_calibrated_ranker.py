@@ -208,7 +208,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         {X}
         {y}
         {groups}
-            Where there is none, each row is its own query, with a warning; rankers raise.
+            Without query ids, each row is its own query, with a warning; rankers raise.
         {eval_set}
         {eval_groups}
         {fit_params}

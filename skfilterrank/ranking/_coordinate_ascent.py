@@ -243,7 +243,7 @@ class CoordinateAscentRanker(FeatureRanker):
             NaN is an error.
         {y}
         {groups}
-            Where there is none, each row is its own query, with a warning: with `filter`, only
+            Without query ids, each row is its own query, with a warning: with `filter`, only
             filtering is learned, no order; without, all scores are 0.
         {eval_set}
             With several starts, they decide which is kept. With several sets, the mean counts.

@@ -400,7 +400,7 @@ def stretches(scores, feature, n_places: int):
     scores, feature : ndarray of shape (n_documents,)
         Score at t = 0, and what it rises by with t.
     n_places : int
-        How many places matter.
+        Number of places of the measure.
     """
     sizes = np.abs(scores).max(), np.abs(feature).max()
     if not all(1e-100 < size < 1e100 for size in sizes):
@@ -425,7 +425,7 @@ def stretches(scores, feature, n_places: int):
 
 
 def _cut(scores, feature, begin, end):
-    """Find the middle of the crossings of neighbours within a stretch, None where none cross."""
+    """Find the middle of the crossings of neighbours within a stretch, None if none cross."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         times = (scores - np.roll(scores, 1)) / (np.roll(feature, 1) - feature)
     times = times[(times > begin) & (times < end)]

@@ -50,7 +50,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     n_unjudged_ : int
         Rows with a NaN label, which were left out of the training.
     feature_importances_, coef_ : ndarray of shape (n_features_in_,), dtype float64
-        Of the last step, where it has them.
+        Attributes of the last step, if it has them.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str

@@ -67,9 +67,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         LambdaRankRanker (learns the order of the gains), or a Pipeline that ends in one. Where
         there are scores already, fit a threshold such as :class:`TunedThreshold` on them instead.
     threshold : {"tune", "auto"}, float, None or threshold estimator, default="tune"
-        Where each list is cut. "tune": the best threshold on the score for `measure`. "auto":
-        :class:`AutoThreshold`. A float is used as it is; None shows all. A threshold estimator of
-        :mod:`skfilterrank.thresholds`, such as ``TunedThreshold(max_shown=10)`` or
+        Threshold by name or as an estimator. "tune": the best threshold on the score for `measure`.
+        "auto": :class:`AutoThreshold`. A float is used as it is; None shows all. A threshold
+        estimator of :mod:`skfilterrank.thresholds`, such as ``TunedThreshold(max_shown=10)`` or
         ``CertifiedThreshold({"any_forbidden@5": 0.1})``, is cloned and fitted; searches reach its
         parameters as ``threshold__max_shown``.
     filter_estimator : estimator or None, default=None
@@ -145,7 +145,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     n_unjudged_ : int
         Rows with a NaN label, which are scored but not learned from.
     feature_importances_, coef_ : ndarray of shape (n_features_in_,), dtype float64
-        Of the last step inside, where it has them.
+        Attributes of the last inner step, if it has them.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
@@ -336,7 +336,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             :func:`skfilterrank.metrics.ndcg_f_score`; a CertifiedThreshold draws queries by it. The
             estimator does not get it.
         judged_by : array-like of shape (n_rows,), default=None
-            Who gave each label: "people", or the name of a machine; `certificate_` states how many
+            Source of each label: "people", or the name of a machine; `certificate_` states how many
             labels are of machines.
         machine_labels : array-like of shape (n_rows,), default=None
             Labels of all rows by a machine, as :meth:`CertifiedThreshold.fit` takes them, for the

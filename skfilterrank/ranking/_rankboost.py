@@ -193,7 +193,7 @@ class RankBoostRanker(BoostedRanker):
             NaN is a missing value.
         {y}
         {groups}
-            Where there is none, each row is its own query, with a warning.
+            Without query ids, each row is its own query, with a warning.
         {eval_set}
             Measured after each round. Of several sets the mean counts.
         {eval_groups}
