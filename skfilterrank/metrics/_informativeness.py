@@ -112,7 +112,8 @@ class QueryInformativeness(Result):
         Parameters
         ----------
         at_most : float, default=0.2
-            Greatest value, achieved and expected, of such a query. The paper names none.
+            Upper limit for the achieved and the expected value of such a query. The paper gives no
+            limit.
 
         Returns
         -------

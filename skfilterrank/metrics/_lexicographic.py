@@ -37,12 +37,12 @@ def lexicographic(block: ListBlock, k, n_items, scale, by):
 
 
 def _choices_from_the_end(place, level, n, m):
-    """Find places and items of the placements that an item makes better."""
+    """Return arguments of the binomial coefficients that count better placements."""
     return place - 1, level, place > level
 
 
 def _choices_from_the_top(place, level, n, m):
-    """Find places and items of the placements that an item makes worse."""
+    """Return arguments of the binomial coefficients that count worse placements."""
     return n - place, m - level + 1, n - place >= m - level + 1
 
 

@@ -336,7 +336,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         raise NotImplementedError
 
     def _fit_two_scores(self, judged: JudgedScores, parsed: ParsedMeasure) -> tuple:
-        """Find the level of the rule; return the rows used for it, and as `_fit_levels` does."""
+        """Find the level of the rule; return its rows, the shown rows, and entry values."""
         raise NotImplementedError
 
     def _measure_two_scores(self, judged, parsed, entries, shown):
