@@ -134,7 +134,7 @@ def test_unjudged_rows_are_neither_learned_from_nor_measured(data, name):
 
 
 # These do not stop by the queries that they hold out.
-@pytest.mark.filterwarnings("ignore:validation_fraction=0.25 holds queries out")
+@pytest.mark.filterwarnings("ignore:validation_fraction=0.25 holds out queries")
 def test_warm_starts_hold_out_the_same_queries(data):
     X, y, groups = data
     once = RankBoostRanker(n_estimators=20, validation_fraction=0.25).fit(X, y, groups=groups)

@@ -526,7 +526,7 @@ def test_learned_fusion_takes_files(paths, tmp_path):
     [
         (
             RankFusion("coordinate_ascent"),
-            r"X must hold the scores .* fuse_runs\(runs, method, qrels=",
+            r"X must be an array or DataFrame of scores .* fuse_runs\(runs, method, qrels=",
         ),
         (MaxRepSelector(), r"X must hold the documents for MaxRepSelector.*rank_table\(runs\)"),
     ],
@@ -538,7 +538,7 @@ def test_estimators_of_rows_say_what_is_for_runs(estimator, message):
 
 def test_rank_tables_are_no_vectors():
     table = rank_table(RUNS).fillna(9)
-    with pytest.raises(SkfilterrankError, match=r"X must hold texts, .*, and is a rank table"):
+    with pytest.raises(SkfilterrankError, match=r"X must hold texts, .*, but is a rank table"):
         MaxRepSelector().fit(table)
     MaxRepSelector().fit(table.rename_axis(columns=None))
     with pytest.raises(SkfilterrankError, match="rank_table makes one of a path or a list of"):
