@@ -68,7 +68,7 @@ def name_of_baseline(given, runs) -> str | None:
     for name, path in runs.items():
         if given in (name, path):
             return name
-    raise InputError(f"--baseline {brief(given)} is none of the runs: {brief_list(list(runs))}.")
+    raise InputError(f"--baseline {brief(given)} is not one of the runs: {brief_list(list(runs))}.")
 
 
 def measured(qrels, runs, measures, reading, holes, n_jobs):

@@ -65,8 +65,7 @@ def read_pool(path):
             if (twice := index.duplicated()).any():
                 qid, docno = index[twice.argmax()]
                 raise FileFormatError(
-                    f"document {brief(docno)} is there a second time in query {brief(qid)}. Keep "
-                    "one row.",
+                    f"document {brief(docno)} occurs twice in query {brief(qid)}. Keep one row.",
                     path,
                 )
             return index, None
@@ -138,7 +137,7 @@ def _read_by_id(path, kind, names, format=None):
     if (twice := ids[kind].duplicated()).any():
         row = int(twice.argmax())
         raise FileFormatError(
-            f"the {kind} {brief(ids[kind][row])} is there a second time. Keep one row for each.",
+            f"the {kind} {brief(ids[kind][row])} occurs twice. Keep one row for each.",
             path,
             line_of(row),
         )

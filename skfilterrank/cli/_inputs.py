@@ -63,7 +63,7 @@ class Holes:
         if wrong := [name for name in given if only and name not in only]:
             message = f"--holes {wrong[0]} has no effect here. Choose from {', '.join(only)}."
             raise InputError(message.replace("_", "-"))
-        # Of a preset, only settings that the command supports are used.
+        # Only the settings of a preset that the command supports are used.
         given = {key: preset[key] for key in preset if not only or key in only} | given
         return cls(**(defaults | given), given=given)
 
@@ -137,7 +137,7 @@ def read_scores(path, column):
         return run, None
     if path == STDIN or not is_table_name(path):
         raise InputError(
-            f"--filter-scores names a column, and {path} is no table. Give the run as CSV, TSV, "
+            f"--filter-scores names a column, but {path} is not a table. Give the run as CSV, TSV, "
             "JSONL or Parquet, in a file whose name ends so."
         )
     table = read_judged_table(path, label=None)

@@ -202,8 +202,8 @@ class JudgingSession:
         if given.pool or given.machine_qrels:
             refuse(
                 ["depth"],
-                "makes a pool of the runs. Leave out it, or --pool and --machine-qrels, whose "
-                "documents are the pool.",
+                "makes a pool of the runs. Leave out this option, or --pool and --machine-qrels, "
+                "whose documents are the pool.",
             )
 
     def _read_judged(self):

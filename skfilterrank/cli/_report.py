@@ -213,7 +213,7 @@ def _drill_down(pairs, systems, is_first, to_open, parts_of) -> dict[str, Any]:
     found = first_pairs(pairs, systems, is_first, *_N_OPEN)
     for name in (name for pair in to_open or () for name in pair):
         if name not in systems:
-            raise InputError(f"--open {brief(name)} is none of the runs: {brief_list(systems)}.")
+            raise InputError(f"--open {brief(name)} is not one of the runs: {brief_list(systems)}.")
     if to_open is not None:
         wanted = {frozenset(pair) for pair in to_open}
         is_open = [{*pair} in wanted for pair in zip(pairs["first"], pairs["second"])]

@@ -157,8 +157,8 @@ def _clusters_of(groups, clusters):
     ids = pd.Index(np.asarray(groups).astype(str))
     if (missing := ~ids.isin(clusters.index)).any():
         raise InputError(
-            f"--clusters names no cluster of the queries {brief_list(list(ids[missing].unique()))}."
-            " Name that of each judged query."
+            "--clusters lacks the cluster of the queries "
+            f"{brief_list(list(ids[missing].unique()))}. Give one for each judged query."
         )
     return pd.Series(clusters[ids].to_numpy(), name=clusters.name)
 

@@ -378,8 +378,8 @@ class PairwiseComparison(Result):
         which = "pair the system" if n_pairs == 1 else "pairs the systems"
         means = "mean is" if n_pairs == 1 else "means are"
         return (
-            f"of {n_pairs:,} {which} with the worse {means} significantly better: the test goes by "
-            f"the {self.effect_name}, not by means"
+            f"of {n_pairs:,} {which} with the worse {means} significantly better: the test uses "
+            f"the {self.effect_name}, not means"
         ) * bool(n_pairs)
 
     def _against(self):
@@ -601,7 +601,7 @@ def compare_systems(
     if is_family_wise and alternative != "two-sided":
         raise InputError(
             f"alternative must be 'two-sided' for test={brief(test)}, which compares ranges and "
-            f"knows no direction, got {brief(alternative)}: take test='t' or 'randomization'."
+            f"has no direction, got {brief(alternative)}: use test='t' or 'randomization'."
         )
     if baseline is None:
         pairs = Pairs.all(scores.n_systems)

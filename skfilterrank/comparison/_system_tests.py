@@ -369,7 +369,7 @@ class StudentizedRange:
         return brentq(lambda q: self.sf(np.array([q]))[0] - p, 0.0, high, xtol=1e-10)
 
 
-# The same designs are used repeatedly.
+# Instances are cached, because one number of systems is often used repeatedly.
 studentized_range = lru_cache(maxsize=32)(StudentizedRange)
 
 

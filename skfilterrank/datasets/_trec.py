@@ -235,7 +235,7 @@ def fetch_trec_covid(
     Notes
     -----
     Runs come from the mirror of NIST's archive in the repository castorini/TREC-COVID, at a fixed
-    commit. No digests of them are published; each is read once, and has to be a run over the 30
+    commit. No checksums of them are published; each run is read once and checked to cover the 30
     topics. Judgments are compared with a SHA-256.
 
     References

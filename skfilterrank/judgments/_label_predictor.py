@@ -323,7 +323,7 @@ class LabelPredictor(TableImputer):
         Raises
         ------
         TypeError
-            If X is no table.
+            If X is not a table.
         ValueError
             If a column is missing or has invalid values, such as -1 among integers without a NaN;
             if no row is judged, a document occurs twice in a query, no text has a term, or a

@@ -188,8 +188,9 @@ default=("none", "condensed")
             Mean of each system by all labels.
         means : ndarray of shape (n_selections, n_mitigations, n_shares, n_samples, n_systems), \
 dtype float64
-            Its estimates. NaN where there is none: a selection that is not random has one sample,
-            and a measure that needs chances of inclusion none of a selection without.
+            Estimated mean of each system. NaN if there is no estimate: a selection that is not
+            random has only one sample, and some measures need inclusion probabilities, which not
+            every selection has.
         tau : ndarray of shape (n_selections, n_mitigations, n_shares, n_samples), dtype float64
             Kendall's tau-b of estimates and truth; 0 where all estimates are the same.
         rmse : ndarray of the same shape, dtype float64

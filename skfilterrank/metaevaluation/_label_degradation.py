@@ -342,7 +342,7 @@ class _Labels:
         times = rng.standard_exponential(len(self.codes))
         keys = times
         if sampling == "frequency":
-            # Of independent exponential times, each is the first with a probability proportional to
+            # The first of independent exponential times is each with a probability proportional to
             # its rate.
             keys = np.full(len(times), np.inf)
             np.divide(times, self.n_runs, out=keys, where=self.n_runs > 0)

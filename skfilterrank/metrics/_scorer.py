@@ -215,7 +215,7 @@ def make_ranking_scorer(
         Callable ``scorer(estimator, X, y, groups=None, *, query_weight=None)``. For one measure it
         returns a float, higher is better: measures for which lower is better, such as
         "forbidden@3", are negated. For a list it returns a dict of such floats by the names in the
-        list, and a measure that is negated goes by "neg_forbidden@3". Classifiers are scored by
+        list, and a negated measure has a name such as "neg_forbidden@3". Classifiers are scored by
         their probability that the gain is above 0, other estimators by `predict`.
 
     Raises

@@ -315,11 +315,11 @@ class CriticalDifferenceDisplay(Display):
 class PairwiseComparisonDisplay(Display):
     """Differences of all pairs of systems, the significant ones marked.
 
-    Systems stand in the order of their means, the best at the top and on the left. Blue says that
-    the system of the row is better than that of the column, red that it is worse, also where lower
-    values are better; above the diagonal rows are the ones with the better means. Colours and dots
-    say what the test goes by, so that of a test of signs or ranks they may contradict the means:
-    then there is red above the diagonal. ``compare_systems(...).plot()`` draws one.
+    Systems are sorted by their means, with the best at the top and on the left. Blue means that the
+    system of the row is better than the system of the column, and red that it is worse, also if
+    lower values are better. Above the diagonal, the system of the row has the better mean. Colours
+    and dots show the effect that the test uses. The effect of a sign or rank test may contradict
+    the means: then there is red above the diagonal. ``compare_systems(...).plot()`` draws one.
 
     Parameters
     ----------
@@ -390,9 +390,9 @@ class PairwiseComparisonDisplay(Display):
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes a new figure.
         cmap : str or matplotlib Colormap, default="RdBu"
-            Colours from the worst difference over none to the best.
+            Colours, from the most negative difference through zero to the most positive.
         colorbar : bool, default=True
-            Whether to draw what the colours say.
+            Whether to draw the scale of the colours.
         image_kw : dict or None, default=None
             Passed to matplotlib for the heat map.
         mark_kw : dict or None, default=None

@@ -508,7 +508,8 @@ def fuse_runs(
         Above 0 shows the progress over folds.
     **settings
         Parameters of :class:`RankFusion`: `normalize`, `rrf_k`, `persistence`, `weights`,
-        `filtered`, `measure` and `gains`. `weights` as a dict goes by the names of the systems.
+        `filtered`, `measure` and `gains`. The keys of `weights` as a dict are the names of the
+        systems.
 
     Returns
     -------

@@ -200,7 +200,10 @@ def test_columns_by_name_and_joined(complete, folder):
     ("arguments", "message"),
     [
         ([], "no document is unjudged: name the label that marks those"),
-        (["--depth", "3"], "--depth says how much of the runs counts. Name runs behind QRELS"),
+        (
+            ["--depth", "3"],
+            "--depth limits how many documents of each run count. Name runs after QRELS",
+        ),
         (["no.run"], "no.run: No such file or directory"),
         (
             ["other.run"],
@@ -220,7 +223,7 @@ def test_columns_by_name_and_joined(complete, folder):
         ),
         (
             [*UNJUDGED, "--docs", "twice.csv"],
-            "twice.csv:3: the document 'w1' is there a second time",
+            "twice.csv:3: the document 'w1' occurs twice",
         ),
         (
             [*UNJUDGED, "--docs", "bad.jsonl"],

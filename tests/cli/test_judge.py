@@ -127,7 +127,7 @@ def test_depth(files, ask):
         ),
         (
             [*BASE, "--pool", "twice.csv"],
-            "twice.csv: document 'd1' is there a second time in query '1'",
+            "twice.csv: document 'd1' occurs twice in query '1'",
         ),
         ([*BASE, "--pool", "pool.csv", "--strategy", "mtc"], "--strategy mtc looks at runs"),
         ([*BASE, "--pool", "pool.csv", "a.run"], "no run returns a document of pool.csv"),

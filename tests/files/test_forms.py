@@ -264,7 +264,7 @@ def test_reading_trec_topics_takes_linear_time(tmp_path):
         (TREC.replace("</top>", "", 1), "t:2: <top> is not closed"),
         ("\n<top>\n<num> 1\n<title> x\n", "t:2: <top> is not closed; is the file cut short"),
         ("<top>\n<title> x\n</top>\n", "t:1: the topic has no number"),
-        (TREC + "<top><num>301<title>x</top>", "t:16: the query '301' is there a second time"),
+        (TREC + "<top><num>301<title>x</top>", "t:16: the query '301' occurs twice"),
         ("301\tcats\n302 dog\n", "t:2: expected an id, a tab and a text"),
         ("301 the cats\n", "t:1: the format of the file is unknown"),
         ("code\tquery\n301\tcats\n", "t:1: .* its first line names no column qid or query_id"),

@@ -195,7 +195,7 @@ def test_what_is_refused(data, name):
         with pytest.raises(ValueError, match="validation_fraction must be a number between 0 and"):
             ranker.set_params(validation_fraction=bad).fit(X, y, groups=groups)
     ranker.set_params(validation_fraction=0.25)
-    with pytest.raises(ValueError, match="and eval_set was given too: use one of the two"):
+    with pytest.raises(ValueError, match="but eval_set was given, too: use one of the two"):
         ranker.fit(X, y, groups=groups, eval_set=[(X, y)], eval_groups=[groups])
     with pytest.raises(ValueError, match="holds out 1 of 1 judged queries and leaves none"):
         ranker.fit(X, y, groups=np.zeros(len(y)))
