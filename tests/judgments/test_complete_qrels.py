@@ -375,7 +375,8 @@ def test_after_five_judgments_a_query_most_are_wrong(data_dir):
         ({"random_state": "x"}, "random_state must be"),
         (
             {"qrels": pd.DataFrame({"qid": ["9"], "docno": ["a"], "label": [1]})},
-            "the runs have no query of the judgments: the runs have queries such as '1', the judgments such as '9'",
+            "the runs have no query of the judgments: the runs have queries such as '1', "
+            "the judgments such as '9'",
         ),
     ],
 )
