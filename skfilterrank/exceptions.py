@@ -67,7 +67,7 @@ class FileFormatError(InputError):
     Parameters
     ----------
     message : str
-        What is wrong, and what to do.
+        Description of the problem and the remedy.
     file : str, default=None
         Name of the file.
     line : int, default=None
@@ -102,7 +102,7 @@ class JudgmentLogError(FileFormatError):
     Parameters
     ----------
     message : str
-        What is wrong, and what to do.
+        Description of the problem and the remedy.
     file : str
         Name of the file.
     line : int, default=None

@@ -1,1 +1,1 @@
-"""Code that the estimators of all rooms share: the ranker mixin, wrappers, scores of any model."""
+"""Shared code of estimators: the ranker mixin, wrappers of other estimators, and scores."""

@@ -9,7 +9,7 @@ from skfilterrank.exceptions import InputError
 
 
 class RequestsGroups:
-    """A scorer that asks for query ids and weights, by their names unless it is told others."""
+    """Mixin of scorers that request `groups` and `query_weight` from metadata routing."""
 
     _requests: dict[str, bool | str | None] = {"groups": True, "query_weight": True}  # noqa: RUF012
 
@@ -19,18 +19,19 @@ class RequestsGroups:
         groups: bool | str | None = UNCHANGED,
         query_weight: bool | str | None = UNCHANGED,
     ) -> Self:
-        """Tell scikit-learn's metadata routing what to hand the scorer.
+        """Set the metadata that scikit-learn passes to the scorer.
 
-        Splitters ask for `groups`, too. Where these are no queries, such as the segments of
-        LeaveOneGroupOut, the scorer takes the query ids by another name.
+        Splitters request `groups`, too. If these are not queries, such as segments of
+        LeaveOneGroupOut, the scorer can get the query ids by another name.
 
         Parameters
         ----------
         groups : bool, str or None
-            A name: take what is passed by it, as in ``set_score_request(groups="qid")`` with
-            ``params={"groups": segments, "qid": query_ids}``. True: take `groups`. False: take
-            nothing, and read the index level "qid" of `y`. None: raise where `groups` is passed.
-            Not given, it stays as it is.
+            A str is the name by which query ids are passed, as in
+            ``set_score_request(groups="qid")`` with ``params={"groups": segments, "qid":
+            query_ids}``. True requests `groups`. False requests nothing, and the index level "qid"
+            of `y` is read. None raises if `groups` is passed. By default the request is not
+            changed.
         query_weight : bool, str or None
             The same for weights of queries.
 
@@ -42,7 +43,7 @@ class RequestsGroups:
         Raises
         ------
         ValueError
-            If metadata routing is off, or one of the two is no name.
+            If metadata routing is off, or an argument is of a wrong type.
         """
         if not metadata_routing_enabled():
             raise InputError(
@@ -57,12 +58,12 @@ class RequestsGroups:
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Tell scikit-learn that `groups` and `query_weight` are wanted for scoring."""
+        """Return the metadata request: `groups` and `query_weight` for scoring."""
         return _request(self, self._requests)
 
 
 def _request(owner, requests):
-    """Return the request of something that scores."""
+    """Return the metadata request of a scorer."""
     request = MetadataRequest(owner=owner)
     for name, alias in requests.items():
         request.score.add_request(param=name, alias=alias)

@@ -1,4 +1,4 @@
-"""RankerMixin: the one surface of all rankers; fits that change all of an object or nothing."""
+"""RankerMixin, the common interface of rankers, and the decorator `all_or_nothing`."""
 
 import functools
 import inspect
@@ -22,19 +22,19 @@ from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
-# A parameter in a docstring: its line, and the indented lines below.
+# Matches a parameter in a docstring: its line and the indented lines below.
 _PARAMETER = re.compile(r"^\*{0,2}(\w+)(?: : .*)?\n(?:    .*\n|\n(?=    ))+", re.MULTILINE)
 
 
 class RankerMixin:
-    """Mixin of all rankers: queries in `fit`, in `predict` and in `score`.
+    """Mixin of all rankers: query ids in `fit`, `predict` and `score`.
 
     A ranker of your own inherits from this class and from :class:`sklearn.base.BaseEstimator`, in
     this order, and has two methods: ``fit(X, y, groups=None)`` and ``predict(X, groups=None)``,
     which returns one score per row, -inf where it hides the row. `score` and the routing of
     `groups` through scikit-learn come with the mixin, and :class:`RankAndFilter`,
-    :class:`CalibratedRanker`, :class:`QueryRanker` and :class:`FilterOnly` take the ranker as they
-    take those of this library.
+    :class:`CalibratedRanker`, :class:`QueryRanker` and :class:`FilterOnly` accept the ranker like
+    those of this library.
 
     Attributes
     ----------
@@ -44,17 +44,17 @@ class RankerMixin:
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains in `score`. Usually a parameter of the constructor.
     ranking_target : {"gain", "binary", "grade", "label"}, default="gain"
-        Target that :class:`RankAndFilter` gives the ranker where ``target="auto"``.
+        Target that :class:`RankAndFilter` gives the ranker with ``target="auto"``.
     needs_groups : bool, default=False
-        Whether there is nothing to learn without query ids, so that a missing `groups` is an
-        error of the estimators around the ranker.
+        Whether the ranker cannot learn without query ids. Estimators around it then raise if
+        `groups` is missing.
     has_fixed_scale : bool, default=False
-        Whether scores of rankers fitted on other rows mean the same, as probabilities and expected
-        gains do. Otherwise ``rescale="auto"`` brings the scores of folds to one scale.
+        Whether scores of rankers fitted on different rows are comparable, as probabilities and
+        expected gains are. Otherwise ``rescale="auto"`` rescales the scores of each fold.
     takes_unjudged : bool, default=False
         Whether `fit` takes NaN labels. Otherwise the estimators around it leave such rows out.
     fitted_with_groups_ : bool, default=True
-        Whether `fit` found query ids. A `fit` that does without them sets it.
+        Whether `fit` got query ids. A `fit` that works without query ids must set it.
 
     See Also
     --------
@@ -63,10 +63,10 @@ class RankerMixin:
 
     Notes
     -----
-    **Without queries.** A ranker that was fitted without query ids took each row for a query of its
-    own, and without query ids `score` does the same: what is reported is the mean that `fit` saw,
-    and the effect of a filter on single documents. Where nothing is hidden such a score cannot tell
-    one ranker from another. A ranker that was fitted with query ids raises instead of guessing.
+    **Without queries.** If a ranker was fitted without query ids, each row was a query with one
+    document, and `score` without query ids does the same. The score then shows only the effect of
+    hiding single documents: all rankers that hide nothing have the same score. A ranker that was
+    fitted with query ids raises instead.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class RankerMixin:
     takes_unjudged = False
     fitted_with_groups_ = True
 
-    # scikit-learn's metadata routing brings `groups` and weights without being asked to.
+    # By default, scikit-learn's metadata routing passes `groups` and weights.
     __metadata_request__fit = {"groups": True}  # noqa: RUF012
     __metadata_request__predict = {"groups": True}  # noqa: RUF012
     __metadata_request__score = {"groups": True, "query_weight": True}  # noqa: RUF012
@@ -116,14 +116,14 @@ class RankerMixin:
     def fit(self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params) -> Self:
         """Learn from the rows of X.
 
-        A parameter means the same in every ranker that has it; the docstring of a ranker's own
-        `fit` takes its description over by a line such as "{groups}".
+        A parameter has the same meaning in all rankers. In the docstring of a ranker's `fit`, a
+        line such as "{groups}" is replaced by the description here.
 
         Parameters
         ----------
         X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
-            Features of documents, rows in any order. A ranker around another estimator takes
-            whatever that takes, such as a list of texts.
+            Features of documents, rows in any order. A ranker around another estimator accepts any
+            input of that estimator, such as a list of texts.
         y : array-like of shape (n_rows,)
             Labels; rows with a NaN label are left out, with a warning. A Series may carry the
             query ids in an index level "qid".
@@ -135,12 +135,12 @@ class RankerMixin:
             left out, with a warning.
         eval_groups : array-like or list of array-like, default=None
             Query ids of the rows of each held-out set; None looks for an index level "qid". They
-            may be missing where `fit` has no query ids either, or has no use for them.
+            may be missing if `fit` gets no query ids or does not need them.
         **fit_params
             Passed to the `fit` of the estimator inside, such as `sample_weight`; with
-            scikit-learn's metadata routing, what the estimator requests. Entries with one value
-            per row are cut as the rows are. In a Pipeline "step__parameter" names the step, and
-            plain names go to the last.
+            scikit-learn's metadata routing, what the estimator requests. Entries with one value per
+            row are split like the rows. In a Pipeline "step__parameter" names the step, and plain
+            names go to the last.
 
         Returns
         -------
@@ -157,8 +157,8 @@ class RankerMixin:
         X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
             Documents, as in `fit`.
         groups : array-like of shape (n_rows,), default=None
-            Query id of each row, which the scores of some rankers depend on; others ignore it.
-            None looks for an index level "qid" on `X`.
+            Query id of each row. Scores of some rankers depend on it; others ignore it. None looks
+            for an index level "qid" on `X`.
 
         Returns
         -------
@@ -186,12 +186,12 @@ class RankerMixin:
             Labels, as in `fit`; NaN where unjudged, which counts as gain 0.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a ranker
-            that was fitted without query ids takes each row for a query of its own.
+            that was fitted without query ids treats each row as a separate query.
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             Weight of each query in the mean, as in
             :func:`skfilterrank.metrics.ndcg_f_score`.
         sample_weight : array-like of shape (n_rows,), default=None
-            `query_weight` by row, under the name by which scikit-learn's Pipeline hands on weights.
+            Another name of `query_weight` by row: the name that scikit-learn's Pipeline passes on.
 
         Returns
         -------
@@ -203,14 +203,14 @@ class RankerMixin:
         ValueError
             If query ids are missing though `fit` had some, `measure` is unknown, arrays have
             different lengths, a label has no gain, rows of a query differ in `sample_weight`, or
-            weights come by both names.
+            weights are given by both names.
         """
         check_is_fitted(self)
         if sample_weight is not None:
             if query_weight is not None:
                 raise InputError(
-                    "query_weight and sample_weight are both given, and both are what each query "
-                    "counts in the mean: leave one of the two out."
+                    "query_weight and sample_weight are both given, and both are weights of "
+                    "queries in the mean: leave one of the two out."
                 )
             query_weight = sample_weight
         groups = find_groups(groups, y, X)
@@ -221,8 +221,9 @@ class RankerMixin:
         scores = self._without_filtered(self.predict(X, groups=groups))
         if is_guessed and not np.isneginf(scores).any():
             warn_user(
-                f"{type(self).__name__}.score was given no query ids: each row is taken for a "
-                "query of its own, so that every ranker that filters nothing scores the same. Give "
+                f"{type(self).__name__}.score was given no query ids: each row counts as a "
+                "separate "
+                "query, so that all rankers that filter nothing have the same score. Give "
                 "y as a Series with an index level 'qid', which keeps them through model "
                 "selection; or pass groups=, there with "
                 "sklearn.set_config(enable_metadata_routing=True).",
@@ -234,7 +235,7 @@ class RankerMixin:
         )
 
     def _labels_to_score(self, y):
-        """Return the labels that `score` measures by, and what gives their gains."""
+        """Return the labels for `score`, and the `gains` for them."""
         return y, self.gains
 
     def _score_measure(self) -> ParsedMeasure:
@@ -242,16 +243,16 @@ class RankerMixin:
         return parse_measure(self.measure)
 
     def _without_filtered(self, scores):
-        """Return scores, -inf also where `predict` leaves hiding to its caller."""
+        """Return scores, with -inf also for rows whose hiding `predict` leaves to the caller."""
         return scores
 
     def _find_groups(self, X, y, groups):
-        """Find query ids of the rows of `fit`, or return None; raise without labels."""
+        """Return the query ids of the rows of `fit`, or None; raise if labels are missing."""
         if y is None:
             name = type(self).__name__
             raise InputError(f"{name} requires y to be passed, but the target y is None.")
         check_container(X)
-        # Masked labels are unjudged documents.
+        # Masked labels mean unjudged documents.
         refuse_dask(y, "y")
         groups = find_groups(groups, y, X)
         self.fitted_with_groups_ = groups is not None
@@ -266,7 +267,7 @@ class RankerMixin:
 
 
 def _completed(doc, said_once):
-    """Complete a docstring: lines such as "{groups}" become parameters of another docstring."""
+    """Replace lines such as "{groups}" of a docstring by parameters of another docstring."""
     known = {
         match[1]: match[0] for match in _PARAMETER.finditer(inspect.cleandoc(said_once) + "\n")
     }
@@ -279,12 +280,12 @@ def _completed(doc, said_once):
 
 
 def all_or_nothing(method: _Method) -> _Method:
-    """Let a method that changes its object change all of it, or nothing.
+    """Decorator: restore all attributes of an object if its method raises.
 
-    Where an error, a KeyboardInterrupt or anything else leaves the method, the object gets back the
-    attributes it had before, so that a failed `fit` is no mixture of two. Attributes are put back,
-    and not what is in them: the method has to assign new objects rather than change old ones. What
-    is the caller's stays as it is then: a RandomState that was drawn from has moved on.
+    After any exception, including KeyboardInterrupt, the object has the attributes it had before,
+    so that a failed `fit` leaves no mixture of two fits. Only the attributes are restored, not
+    their contents: the method must assign new objects instead of changing old ones. Objects of the
+    caller are not restored, such as the state of a RandomState.
     """
 
     @functools.wraps(method)
@@ -293,7 +294,7 @@ def all_or_nothing(method: _Method) -> _Method:
         try:
             return method(self, *args, **kwargs)
         except BaseException:
-            # One assignment, which a second interrupt cannot cut in two.
+            # A single assignment, which a second interrupt cannot leave half done.
             self.__dict__ = before
             raise
 

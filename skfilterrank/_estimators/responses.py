@@ -1,4 +1,4 @@
-"""One score per document from any fitted estimator, and the forms that libraries take X in."""
+"""Scores of documents from any fitted estimator, and conversion of X for other libraries."""
 
 import inspect
 import sys
@@ -21,14 +21,14 @@ from skfilterrank.exceptions import InputError, brief
 def document_scores(estimator, X, *, groups=None, gains=None, checked=False) -> np.ndarray:
     """Score the rows of X: higher is better, -inf where hidden.
 
-    A classifier scores by its probability that the gain is above 0 (else by its decision
-    function), anything else by what it predicts. Query ids go to the estimators whose `predict`
-    asks for them. `checked` says that the columns of X are those that were fitted on.
+    The score of a classifier is the probability that the gain is above 0, or else its decision
+    function; the score of another estimator is its prediction. Query ids are passed if `predict`
+    has a parameter for them. `checked` tells that the columns of X are already checked.
     """
     if not checked:
         check_columns(estimator, X)
     if not count_rows(X):
-        # Most estimators refuse to predict for no row, each with a message of its own.
+        # Most estimators raise for X without rows, each with another message.
         return np.empty(0)
     if groups is not None:
         estimator, X = last_step(estimator, X, groups)
@@ -40,10 +40,10 @@ def document_scores(estimator, X, *, groups=None, gains=None, checked=False) -> 
 
 
 def check_columns(estimator, X) -> None:
-    """Stop LightGBM and CatBoost from scoring other columns than they were fitted on.
+    """Raise if LightGBM or CatBoost would score other columns than those it was fitted on.
 
-    scikit-learn and XGBoost look for themselves; LightGBM takes any table of as many columns, and
-    CatBoost the first ones of more.
+    scikit-learn and XGBoost check this themselves. LightGBM accepts any table with the right number
+    of columns, and CatBoost ignores surplus columns.
     """
     check_container(X)
     estimator = first_step(estimator)
@@ -57,13 +57,13 @@ def check_columns(estimator, X) -> None:
             )
     if not is_model(estimator, "lightgbm", "LGBMModel"):
         return
-    # LightGBM before 4.6 has its own form of the names alone, also of columns that had none.
+    # Before 4.6, LightGBM has only its own names, even if columns had no names.
     fitted = getattr(estimator, "feature_names_in_", estimator.feature_name_)
-    # A pyarrow table calls its values columns.
+    # The attribute `columns` of a pyarrow table holds values, not names.
     columns = getattr(X, "column_names", getattr(X, "columns", None))
     if columns is None or list(fitted) == [f"Column_{place}" for place in range(len(fitted))]:
         return
-    # LightGBM writes a space in a name as an underscore, and numbers of columns as names.
+    # LightGBM replaces spaces in names by underscores, and column numbers by names.
     names, known = [str(column).replace(" ", "_") for column in columns], list(fitted)
     are_named = feature_names(X) is not None or set(names) == set(known)
     if are_named and names != known:
@@ -74,7 +74,7 @@ def check_columns(estimator, X) -> None:
 
 
 def last_step(estimator, X, groups=None):
-    """Return the fitted estimator at the end of a Pipeline or a search, and X as it sees it."""
+    """Return the last fitted estimator of a Pipeline or a search, and X transformed for it."""
     while isinstance(estimator, Pipeline | BaseSearchCV | FrozenEstimator):
         if isinstance(estimator, BaseSearchCV):
             estimator = estimator.best_estimator_
@@ -87,7 +87,7 @@ def last_step(estimator, X, groups=None):
 
 
 def before_last(pipeline, X, groups=None):
-    """Transform X for the last step; query ids go to steps whose `transform` asks for them."""
+    """Transform X for the last step; steps with a parameter `groups` get query ids."""
     for _, step in pipeline.steps[:-1]:
         if step not in (None, "passthrough"):
             X = step.transform(X, **_queries_for(step.transform, groups))
@@ -95,7 +95,7 @@ def before_last(pipeline, X, groups=None):
 
 
 def _queries_for(method, groups):
-    """Return query ids as a parameter, for a method that asks for them."""
+    """Return {"groups": ids} if a method has this parameter, else an empty dict."""
     if groups is None or not _takes_groups(getattr(method, "__func__", method)):
         return {}
     return {"groups": groups}
@@ -103,13 +103,13 @@ def _queries_for(method, groups):
 
 @lru_cache(maxsize=256)
 def _takes_groups(function):
-    """Tell if a function has a parameter `groups`; cached, as inspecting takes long."""
+    """Tell if a function has a parameter `groups`; cached, because inspection is slow."""
     return "groups" in inspect.signature(function).parameters
 
 
 def has_method(estimator, name) -> bool:
-    """Tell if an estimator has a method, at the latest once it is fitted."""
-    # An unfitted stack does not know what its default final estimator has.
+    """Tell if an estimator has a method, or will have it after `fit`."""
+    # An unfitted stacking estimator cannot tell the methods of its default final estimator.
     is_default = getattr(estimator, "final_estimator", "given") is None
     return hasattr(estimator, name) or (is_default and hasattr(type(estimator), name))
 
@@ -120,21 +120,21 @@ def _classifier_scores(estimator, X, gains):
     is_good = as_gains(classes, gains, name="the classifier's classes") > 0
     if hasattr(estimator, "predict_proba"):
         probabilities = np.asarray(estimator.predict_proba(X), dtype=np.float64)
-        # LightGBM gives two columns to the only class.
+        # LightGBM returns two columns for a single class.
         return probabilities[:, : len(classes)][:, is_good].sum(axis=1)
     if len(classes) == 2 and is_good.sum() == 1 and hasattr(estimator, "decision_function"):
         margins = np.asarray(estimator.decision_function(X), dtype=np.float64)
         # decision_function is positive for classes_[1]: with "good" and "spam" that is "spam".
         return margins if is_good[1] else -margins
     raise InputError(
-        f"{type(final_step(estimator)).__name__} gives neither predict_proba nor a decision "
-        "function of two classes, so it cannot rank documents: switch its probabilities "
-        "on, or wrap it in CalibratedClassifierCV."
+        f"{type(final_step(estimator)).__name__} has neither predict_proba nor a decision "
+        "function of two classes, so it cannot rank documents: enable its probabilities, or wrap "
+        "it in CalibratedClassifierCV."
     )
 
 
 def is_model(estimator, library, base) -> bool:
-    """Tell if an estimator is of a library, without importing it."""
+    """Tell if an estimator comes from a library, without importing the library."""
     module = sys.modules.get(library)
     return module is not None and isinstance(estimator, getattr(module, base))
 
@@ -142,7 +142,7 @@ def is_model(estimator, library, base) -> bool:
 def in_library_form(estimator, X):
     """Convert X to a container that the estimator takes."""
     if sparse.issparse(X):
-        # CatBoost takes no sparse arrays, nor does LightGBM's predict, and neither COO.
+        # CatBoost and LightGBM's predict do not accept sparse arrays or the COO format.
         return X if sparse.isspmatrix_csr(X) else sparse.csr_matrix(X)
     if is_model(estimator, "catboost", "CatBoost") and _is_arrow(X):
         return X.to_pandas()
@@ -160,7 +160,7 @@ def _is_arrow(X):
 
 
 def _with_numpy_numbers(frame):
-    """Convert numbers of Arrow's types to numpy's; NaN where missing."""
+    """Convert columns of Arrow numbers to numpy; NaN where missing."""
     types = {
         column: "float64" if frame[column].isna().any() else dtype.numpy_dtype
         for column, dtype in frame.dtypes.items()
@@ -170,7 +170,7 @@ def _with_numpy_numbers(frame):
 
 
 def _refuse_dictionaries(estimator, X):
-    """Raise for columns of Arrow at which LightGBM ends the process."""
+    """Raise for Arrow dictionary columns, which crash LightGBM."""
     polars = sys.modules.get("polars")
     names = []
     if _is_arrow(X):
@@ -188,7 +188,7 @@ def _refuse_dictionaries(estimator, X):
 
 @contextmanager
 def library_errors(estimator):
-    """Raise errors of libraries that are no ValueError as one that names the estimator."""
+    """Turn other libraries' errors into a ValueError that names the estimator."""
     kinds: tuple[type[Exception], ...] = ()
     for module, name in (("catboost", "CatBoostError"), ("lightgbm.basic", "LightGBMError")):
         if module in sys.modules:

@@ -1,6 +1,6 @@
-"""Estimators around other estimators: columns of X, and what they share with the one inside.
+"""Base classes of estimators around other estimators: columns of X and shared attributes.
 
-Also how these want to be given queries.
+This file also finds out how an estimator expects query ids.
 """
 
 import inspect
@@ -39,7 +39,7 @@ from skfilterrank.exceptions import InputError, brief
 
 
 def inner_attribute(owner, name, *, last=False):
-    """Return an attribute of the fitted estimator inside, or of what stands at its end."""
+    """Return an attribute of the fitted inner estimator, or of its last step."""
     inner = owner._fitted_inner()
     if inner is None:
         raise AttributeError(
@@ -49,7 +49,7 @@ def inner_attribute(owner, name, *, last=False):
 
 
 class WrapsFitted:
-    """Features of the fitted estimator inside."""
+    """Mixin with the feature attributes of the fitted inner estimator."""
 
     @property
     def n_features_in_(self) -> int:
@@ -63,7 +63,7 @@ class WrapsFitted:
 
 
 class WrappingRanker(RankerMixin, MetaEstimatorMixin):
-    """A ranker that fits the estimator it is given, on features that the estimator takes."""
+    """Base class of rankers that fit an inner estimator."""
 
     # True if the estimator inside learns from the rows and labels that `fit` is given.
     is_transparent = True
@@ -74,7 +74,7 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
     feature_names_in_: np.ndarray
 
     def _remember_columns(self, X):
-        """Take note of the number and names of the columns that `fit` is given."""
+        """Store the number and the names of the columns in `fit`."""
         vars(self).pop("n_features_in_", None)
         if _takes_one_column(self._unfitted_inner()):
             return
@@ -87,11 +87,11 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
             _refuse_numbers(X)
 
     def _chooses_columns(self):
-        """Tell if a transformer comes first, which may choose columns by name, and checks them."""
+        """Tell if the first step is a transformer, which checks columns itself."""
         return hasattr(_first_step(self._unfitted_inner()), "transform")
 
     def _check_columns(self, X):
-        """Raise for other columns than `fit` was given, whatever the estimator makes of them."""
+        """Raise if X has other columns than in `fit`."""
         check_container(X)
         if not self._chooses_columns() and not _takes_one_column(self._unfitted_inner()):
             refuse_dates(X)
@@ -107,17 +107,18 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Importances of the features, where the last step inside has them."""
+        """Importances of the features, if the last inner step has them."""
         importances = inner_attribute(self, "feature_importances_", last=True)
         if not np.ndim(importances):
-            # CatBoost's own of a ranking loss want the training rows; these need none.
+            # CatBoost's default importances for a ranking loss need the training rows; these do
+            # not.
             measure = inner_attribute(self, "get_feature_importance", last=True)
             importances = measure(type="PredictionValuesChange")
         return importances
 
     @property
     def coef_(self) -> np.ndarray:
-        """Weights of the features, as the last step inside saw them, where it is linear."""
+        """Weights of the features of the last inner step, if it is linear."""
         return np.ravel(inner_attribute(self, "coef_", last=True))
 
     def _inside_routing(self):
@@ -125,12 +126,12 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
         return without_groups(get_routing_for_object(self._unfitted_inner()))
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Tell scikit-learn where `groups` and fit parameters go.
+        """Return the routing of `groups` and fit parameters.
 
         Returns
         -------
         MetadataRouter
-            Routing of this estimator and of the one inside.
+            Routing of this estimator and of the inner estimator.
         """
         return (
             MetadataRouter(owner=self)
@@ -142,12 +143,12 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
         )
 
     @property
-    def needs_groups(self) -> bool:  # type: ignore[override]  # what the estimator says
-        """True where the estimator learns nothing without query ids."""
+    def needs_groups(self) -> bool:  # type: ignore[override]  # depends on the inner estimator
+        """True if the estimator cannot learn without query ids."""
         return needs_groups(self._unfitted_inner())
 
     def _find_groups(self, X, y, groups):
-        """Find query ids of the rows of `fit`, and remember its columns."""
+        """Return the query ids of the rows of `fit`, and store its columns."""
         groups = super()._find_groups(X, y, groups)
         self._remember_columns(X)
         if not self._chooses_columns():
@@ -155,7 +156,7 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
         return groups
 
     def _scores_inside(self, X, groups, gains=None):
-        """Score rows by the fitted estimator, as float64."""
+        """Score rows with the fitted inner estimator, as float64."""
         check_is_fitted(self)
         self._check_columns(X)
         groups = find_groups(groups, X)
@@ -163,7 +164,7 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
         return scores.astype(np.float64, copy=False)
 
     def _inside_parameters(self, fit_params):
-        """Select the parameters of `fit` that go to the estimator."""
+        """Select the parameters of `fit` that are passed to the inner estimator."""
         if metadata_routing_enabled():
             return process_routing(self, "fit", **fit_params).estimator.fit
         return fit_params
@@ -182,15 +183,15 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
         return getattr(self, "estimator_", None)
 
 
-# The first of these that `fit` takes is how the estimator learns of queries.
+# Possible parameters of `fit` for queries; the first that exists is used.
 _GROUP_PARAMETERS = ("groups", "qid", "group_id", "group")
-# Estimators of other libraries.
+# Estimators of other libraries that cannot learn without queries.
 OTHER_GROUPS = {"qid", "group_id", "group"}
 OTHER_EVAL_GROUPS = {"eval_qid", "eval_group"}
 
 
 def group_parameter(final) -> str | None:
-    """Name the parameter of `fit` that takes the queries, or return None."""
+    """Return the name of the parameter of `fit` for query ids, or None."""
     if isinstance(final, BaseSearchCV):
         return "groups"
     parameters = inspect.signature(final.fit).parameters
@@ -198,18 +199,18 @@ def group_parameter(final) -> str | None:
         if name in parameters:
             return name
     if metadata_routing_enabled() and hasattr(final, "get_metadata_routing"):
-        # An ensemble hands them on.
+        # An ensemble passes them on to its estimators.
         return "groups" if get_routing_for_object(final).consumes("fit", ["groups"]) else None
     return None
 
 
 def needs_own_form(estimator):
-    """Tell if `fit` of the estimator wants queries in another form than an id per row."""
+    """Tell if `fit` of the estimator needs queries in another form than one id per row."""
     return group_parameter(final_step(estimator)) in OTHER_GROUPS
 
 
 def estimators_inside(estimator) -> list:
-    """List the estimator and those it wraps, from the outermost to the one that learns."""
+    """List the estimator and the estimators it wraps, from the outermost to the innermost."""
     inside = [final_step(estimator)]
     while isinstance(inside[-1], BaseSearchCV) or getattr(inside[-1], "is_transparent", False):
         inner = inside[-1].estimator
@@ -220,42 +221,42 @@ def estimators_inside(estimator) -> list:
 
 
 def needs_groups(estimator) -> bool:
-    """Tell if the estimator learns nothing without query ids."""
+    """Tell if the estimator cannot learn without query ids."""
     learner = estimators_inside(estimator)[-1]
     if isinstance(learner, WrappingRanker):
-        # Another part's, such as CompletedLabels, which asks for what its estimator asks for.
+        # Wrappers of other rooms, such as CompletedLabels, have the needs of their estimator.
         return needs_groups(learner._unfitted_inner())
     return learner.needs_groups if isinstance(learner, RankerMixin) else needs_own_form(learner)
 
 
 def takes_unjudged(estimator) -> bool:
-    """Tell if `fit` of the estimator, or of the one that a search fits, takes NaN labels."""
+    """Tell if `fit` of the estimator, or of a search's inner estimator, accepts NaN labels."""
     inside = estimators_inside(estimator)
     fitted = next((each for each in inside if not isinstance(each, BaseSearchCV)), inside[-1])
     return isinstance(fitted, RankerMixin) and fitted.takes_unjudged
 
 
 def _first_step(estimator):
-    """Return the first estimator inside that sees X."""
+    """Return the inner estimator that gets X first."""
     while isinstance(first := first_step(estimator), WrappingRanker):
         estimator = first._unfitted_inner()
     return first
 
 
 def _takes_one_column(estimator):
-    """Tell if the first estimator inside wants one number per document, and checks it."""
+    """Tell if the first inner estimator expects one number per document, and checks it itself."""
     first = _first_step(estimator)
     return hasattr(first, "__sklearn_tags__") and get_tags(first).input_tags.one_d_array
 
 
 def _unnamed_columns(X):
-    """Return labels of the columns of a table that are no names, such as numbers."""
+    """Return the column labels of a table that are not texts, such as numbers."""
     columns = getattr(X, "columns", None)
     return None if columns is None or feature_names(X) is not None else list(columns)
 
 
 def _check_unnamed_columns(fitted, given):
-    """Raise for other labels, or another order, than `fit` was given."""
+    """Raise if column labels or their order differ from `fit`."""
     if fitted is None or given is None or fitted == given:
         return
     if len(fitted) == len(given):
@@ -266,7 +267,7 @@ def _check_unnamed_columns(fitted, given):
 
 
 def _refuse_numbers(X):
-    """Raise for numbers in a row, where documents in a row are texts and the like."""
+    """Raise if X is a 1-D array of numbers: only texts and similar documents may be 1-D."""
     values = np.asarray(X) if len(getattr(X, "shape", (0,))) == 1 else None
     if values is not None and values.ndim == 1 and values.dtype.kind in "biufc":
         raise InputError(
@@ -294,8 +295,8 @@ def refuse_dates(X) -> None:
     else:
         return
     raise InputError(
-        f"X has {what} of dtype {dtype}, and features are numbers: make numbers of them, such as "
-        "days since some date, or leave them out."
+        f"X has {what} of dtype {dtype}, but features must be numbers: convert them, for example "
+        "to days since a date, or leave them out."
     )
 
 
@@ -306,7 +307,7 @@ def check_finite_columns(X, *, owner: str, names=None, allow_nan: bool = False) 
     those of its columns, if any. With `allow_nan` only infinite values are refused.
     """
     values = X.data if sparse.issparse(X) else X
-    # The sum is finite where all values are, but for sums out of range: one pass for most.
+    # A finite sum shows in one pass that all values are finite. The reverse fails only on overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)):
             return
@@ -319,7 +320,7 @@ def check_finite_columns(X, *, owner: str, names=None, allow_nan: bool = False) 
 
 
 def _places(X, is_bad):
-    """Find row and column of each bad value."""
+    """Return row and column of each bad value."""
     if not sparse.issparse(X):
         return np.nonzero(is_bad(X))
     coordinates = X.tocoo()
@@ -328,7 +329,7 @@ def _places(X, is_bad):
 
 
 def _message(kind, rows, columns, owner, names):
-    """Write a message: the wrong values, their places, and what to do."""
+    """Return a message about wrong values, their positions, and the remedy."""
     distinct = np.unique(columns)
     named = ", ".join(
         str(column) if names is None else f"{column} ({brief(names[column])})"

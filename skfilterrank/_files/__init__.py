@@ -1,1 +1,1 @@
-"""Files as bytes, lines, tables and named runs; all writing is beside and renamed."""
+"""Files as bytes, lines, tables and named runs. Files are written beside the target and renamed."""

@@ -1,4 +1,4 @@
-"""Detection of queries whose rows do not stand together, and files that bring them together."""
+"""Detection of queries whose rows are not consecutive, and temporary files to group them."""
 
 import errno
 import io
@@ -21,22 +21,22 @@ from skfilterrank.exceptions import InputError, brief
 
 
 class QueriesInSeveralParts(InputError):
-    """Parts that are merged have queries in common."""
+    """Raised if parts that are merged have queries in common."""
 
 
 class ClosedQueries:
-    """Queries that have ended, in 8 bytes each, so that one that comes back is noticed.
+    """Set of finished queries, 8 bytes each, which detects a query that occurs again.
 
-    Whole numbers are kept as they are, and others as 64-bit hashes: none that comes back is missed,
-    and of n queries by text one is falsely taken for another with a probability below n**2 / 2**65.
+    Integer ids are stored exactly, other ids as 64-bit hashes. A repeated query is always detected.
+    A hash collision among n text ids raises a false alarm with a probability below n**2 / 2**65.
     """
 
     def __init__(self):
-        # Sorted, each at least twice as long as the next.
+        # Sorted arrays of keys, each at least twice as long as the next.
         self._levels: list[np.ndarray] = []
 
     def add(self, ids: np.ndarray) -> None:
-        """Close these queries; raise for one that was closed before, or comes twice."""
+        """Add finished queries; raise if one was added before or occurs twice."""
         keys = keys_of(ids)
         order = np.argsort(keys, kind="stable")
         keys = keys[order]
@@ -46,14 +46,14 @@ class ClosedQueries:
         self._push(keys)
 
     def merge(self, other: "ClosedQueries") -> "ClosedQueries":
-        """Join the queries of both; raise for one that is in both."""
+        """Merge two sets of finished queries; raise if a query is in both."""
         both = ClosedQueries()
         both._levels = list(self._levels)
         both.take(other)
         return both
 
     def take(self, other: "ClosedQueries") -> None:
-        """Close the queries of the other, too; raise for one that is closed already."""
+        """Add all queries of the other set; raise if one is here already."""
         for keys in other._levels:
             again = self._holds(keys)
             if again.any():
@@ -65,7 +65,7 @@ class ClosedQueries:
             self._push(keys)
 
     def _holds(self, keys):
-        """Tell which sorted keys are there already."""
+        """Return a mask of the sorted keys that are here already."""
         found = np.zeros(len(keys), dtype=bool)
         for level in self._levels:
             if len(keys) and keys[0] <= level[-1] and keys[-1] >= level[0]:
@@ -74,7 +74,7 @@ class ClosedQueries:
         return found
 
     def _push(self, keys):
-        """Add sorted keys that are new."""
+        """Add new sorted keys."""
         if not len(keys):
             return
         while self._levels and len(self._levels[-1]) < 2 * len(keys):
@@ -83,17 +83,17 @@ class ClosedQueries:
 
 
 def came_back(query) -> InputError:
-    """Make the error for a query whose rows do not stand together."""
+    """Return the error for a query whose rows are not consecutive."""
     query = getattr(query, "item", lambda: query)()
     return InputError(
         f"the rows of query {brief(query)} do not stand together: it comes back after other "
-        "queries. Sort rows by query, or give Rows(..., scattered='partition'), which brings them "
-        "together in a temporary folder."
+        "queries. Sort rows by query, or pass Rows(..., scattered='partition'), "
+        "which groups them in a temporary folder."
     )
 
 
 def keys_of(ids: np.ndarray) -> np.ndarray:
-    """Compute 64 bits for each id, the same in every process: equal ids have equal bits."""
+    """Compute a 64-bit key for each id; equal ids have equal keys in all processes."""
     if ids.dtype.kind in "iub":
         return ids.astype(np.int64).view(np.uint64)
     if ids.dtype.kind == "f":
@@ -107,12 +107,12 @@ def keys_of(ids: np.ndarray) -> np.ndarray:
 
 
 def _key_of(value):
-    """Compute 64 bits of an id that is no text."""
+    """Compute the 64-bit key of an id that is not a text."""
     return int.from_bytes(blake2b(ascii(_comparable(value)).encode(), digest_size=8).digest())
 
 
 def _comparable(value):
-    """Return an id in a form that equal ids share, as True, 1 and 1.0 are equal."""
+    """Return an id in a common form for equal ids, such as True, 1 and 1.0."""
     if isinstance(value, tuple):
         return tuple(map(_comparable, value))
     value = value.item() if isinstance(value, np.generic) else value
@@ -127,13 +127,13 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Part(NamedTuple):
-    """The rows of some queries in a temporary file."""
+    """Temporary file with the rows of some queries."""
 
     path: str
     keys: tuple
 
     def blocks(self) -> Iterator[Block]:
-        """Yield all of its rows, query by query, each in the order in which it came."""
+        """Yield all rows of the file, query by query, in their original order within a query."""
         pieces: list[list] = [[] for _ in range(1 + len(self.keys))]
         with open(self.path, "rb") as handle:
             end = os.path.getsize(self.path)
@@ -149,7 +149,7 @@ class Part(NamedTuple):
 
 
 class Parts:
-    """All temporary files."""
+    """All temporary files of partitioned rows."""
 
     is_repeatable = True
     looks_for_queries = False
@@ -158,21 +158,21 @@ class Parts:
         self._parts, self.n_rows = parts, n_rows
 
     def pieces(self, wanted: Wanted) -> Iterator[Part]:
-        """Yield one for each file."""
+        """Yield a part for each file."""
         return iter(self._parts)
 
 
 @contextmanager
 def partitioned(source, wanted: Wanted, folder: str | None) -> Iterator[Parts]:
-    """Write rows to files by a hash of their queries, which go when the block ends."""
+    """Write rows to files by a hash of the query id; the files are removed when the block ends."""
     with temporary_folder(folder) as place:
         try:
             yield _written(source, wanted, place)
         except OSError as error:
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 error.add_note(
-                    f"The rows of queries were brought together in {place}, which is removed: "
-                    "give a folder with more space, Rows(..., folder=...)."
+                    f"The rows were grouped by query in {place}, which is now removed: pass a "
+                    "folder with more space, Rows(..., folder=...)."
                 )
             raise
 
@@ -190,7 +190,7 @@ def _written(source, wanted, place):
             first_ids = block.ids[:1]
             keys = tuple(block.columns)
             n_rows += block.n_rows
-            # Multiplying spreads ids that are near each other.
+            # Multiplication spreads neighbouring ids over the files.
             with np.errstate(over="ignore"):
                 part = keys_of(block.ids) * _MULTIPLIER >> np.uint64(56)
             ids = np.repeat(_for_a_file(block.ids), block.sizes)
@@ -205,7 +205,7 @@ def _written(source, wanted, place):
 
 
 def _for_a_file(ids):
-    """Return query ids as numpy writes them fastest: as text, unless that ends in a zero byte."""
+    """Return query ids as numpy texts, which are fast to write, unless one ends in a zero byte."""
     is_text = ids.dtype == object and isinstance(ids[0], str)
     if not is_text or any(text.endswith("\0") for text in ids):
         return ids
@@ -213,13 +213,13 @@ def _for_a_file(ids):
 
 
 def _append(path, columns):
-    """Add columns of some rows to a file."""
-    # numpy's own error does not say that the disk is full.
+    """Append columns of some rows to a file."""
+    # numpy's own error would not tell that the disk is full.
     packed = io.BytesIO()
     for values in columns:
         np.save(packed, values)
     try:
-        # A view that outlives an error keeps the buffer from being closed.
+        # A view that is kept by a traceback would prevent closing the buffer.
         with open(path, "ab") as handle, packed.getbuffer() as view:
             handle.write(view)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Rows in Dask partitions: joined by position, whole queries, and sums made by the workers."""
+"""Rows in Dask partitions: checks, whole queries, and results merged on the workers."""
 
 import sys
 from collections.abc import Iterator
@@ -19,9 +19,9 @@ from skfilterrank.exceptions import (
     brief,
 )
 
-# Row numbers in one partition, below the number of the partition itself.
+# Bits for the row number within a partition; the partition number is above them.
 _ROW_BITS = 40
-# Results that are merged at a time.
+# Number of results that are merged at a time.
 _FAN_IN = 8
 
 
@@ -62,7 +62,7 @@ def check_series(values, name: str, X) -> None:
 def numbered_partitions(function, frame, *others, meta, **options):
     """Call a function of (number of the partition, its frames) for each partition.
 
-    Frames are matched by position, whatever their divisions say.
+    Partitions of different frames are matched by position; divisions are ignored.
     """
     dd = import_dask("A Dask DataFrame")
     numbers = dd.from_map(_number, range(frame.npartitions), meta=pd.Series([0]))
@@ -88,12 +88,12 @@ def _with_number(number, *frames, function, **options):
 
 
 def row_numbers(number, n_rows) -> np.ndarray:
-    """Number the rows of a partition in the order of the whole."""
+    """Number the rows of a partition in the order of the whole frame."""
     return (np.int64(number) << _ROW_BITS) + np.arange(n_rows, dtype=np.int64)
 
 
 def check_rows(number, values, n_rows, name) -> None:
-    """Raise for a partition without a value for each row of X."""
+    """Raise if a partition does not have one value for each row of X."""
     if len(values) != n_rows:
         raise InputError(
             f"{name} has {len(values)} rows in partition {number} but X has {n_rows}: take both "
@@ -102,7 +102,7 @@ def check_rows(number, values, n_rows, name) -> None:
 
 
 def check_types(number, part, meta, name) -> None:
-    """Raise for a partition that has other columns or types than Dask knows."""
+    """Raise if columns or dtypes of a partition differ from Dask's metadata."""
     if list(part.columns) != list(meta.columns):
         raise InputError(
             f"partition {number} of {name} has the columns {brief(list(part.columns))}, expected "
@@ -113,9 +113,9 @@ def check_types(number, part, meta, name) -> None:
 
 
 def check_type(number, dtype, expected, name, *, are_numbers=True) -> None:
-    """Raise for a partition whose values have another type than Dask knows.
+    """Raise if the dtype of a partition's values differs from Dask's metadata.
 
-    Types of numbers go for one another, but where they are hashed.
+    Different dtypes of numbers are accepted, except where values are hashed.
     """
     is_number = pd.api.types.is_numeric_dtype
     if dtype == expected or (_is_text(dtype) and _is_text(expected)):
@@ -133,12 +133,12 @@ def _is_text(dtype):
 
 
 def hash_queries(ids: pd.Series) -> np.ndarray:
-    """Compute a number below 2**64 for each query id, whatever the partition."""
+    """Compute a 64-bit hash of each query id, equal in all partitions."""
     return pd.util.hash_pandas_object(ids, index=False, categorize=False).to_numpy()
 
 
 def plain_ids(number: int, ids, dtype, name: str) -> pd.Series:
-    """Take query ids of a partition without categories, which differ between partitions."""
+    """Return query ids without categories, since partitions may have different categories."""
     ids = pd.Series(ids)
     if isinstance(ids.dtype, pd.CategoricalDtype):
         ids = ids.astype(ids.cat.categories.dtype)
@@ -156,7 +156,7 @@ def plain_ids(number: int, ids, dtype, name: str) -> pd.Series:
 def cut_query(groups, name: str = "groups"):
     """Find a query with rows in several partitions: (id, first partition, last), or None.
 
-    One worker collects 8 bytes for each query, and the client none.
+    One worker collects 8 bytes for each query; the client gets only the result.
     """
     import dask
 
@@ -188,12 +188,12 @@ def _first_repeated(partitions):
 
 
 def check_whole(groups, name: str = "groups") -> None:
-    """Raise where a partition cuts a query, which is named."""
+    """Raise if a query has rows in several partitions; the error names the query."""
     refuse_cut(cut_query(groups, name))
 
 
 def refuse_cut(cut) -> None:
-    """Raise for a query that partitions cut, as :func:`cut_query` says it."""
+    """Raise for the result of :func:`cut_query` if it is not None."""
     if cut is not None:
         query, first, second = cut
         query = getattr(query, "item", lambda: query)()
@@ -204,7 +204,7 @@ def refuse_cut(cut) -> None:
 
 
 def in_query_order(part: pd.DataFrame, column: str, row: str) -> pd.DataFrame:
-    """Put the rows of each query together, in the order in which they came."""
+    """Group the rows by query, in their original order within a query."""
     if not len(part):
         return part
     codes = GroupIndex.from_groups(part[column].to_numpy()).codes()
@@ -213,7 +213,7 @@ def in_query_order(part: pd.DataFrame, column: str, row: str) -> pd.DataFrame:
 
 
 def find_query_ids(groups, *carriers):
-    """Find query ids of Dask frames: given, or of an index named "qid"."""
+    """Return the query ids of Dask frames: `groups`, or the index if it is named "qid"."""
     if groups is not None:
         return groups
     for carrier in carriers:
@@ -232,15 +232,15 @@ def fold_partitions(frame, function, *shared):
     ----------
     frame : dask DataFrame
     function : callable
-        Called with a partition, its number and `shared`; returns something with
-        ``merge(other)``, or None where there is nothing.
+        Called with a partition, its number and `shared`; returns an object with ``merge(other)``,
+        or None for no result.
     *shared
-        The same for all partitions.
+        Arguments that are the same for all partitions.
 
     Returns
     -------
     object
-        None where no partition has a result.
+        The merged result; None if no partition has a result.
     """
     import dask
 
@@ -251,9 +251,10 @@ def fold_partitions(frame, function, *shared):
 
 
 def each_partition(frame, function, *shared) -> Iterator:
-    """Yield the results of a function on each partition, one after the other.
+    """Yield the result of a function for each partition in turn.
 
-    Results stay on their workers until asked for. Parameters are those of :func:`fold_partitions`.
+    Results stay on the workers until they are yielded. Parameters are those of
+    :func:`fold_partitions`.
     """
     import dask
 
@@ -288,17 +289,17 @@ class DaskPartitions:
 
     def __init__(self, source):
         self._source = source
-        # Whoever made the partitions may know that they hold whole queries.
+        # True if the partitions were made so that they hold whole queries.
         self.is_whole = False
         if getattr(source, "ndim", 2) != 2:
             raise InputTypeError(
-                "source is a Dask Series, and rows have several columns: pass the frame."
+                "source is a Dask Series, but rows need several columns: pass the frame."
             )
 
     def whole_queries(self, wanted: Wanted, *, looks: bool) -> "WholeQueries":
-        """Take the wanted columns, the rows of each query in one partition.
+        """Return the wanted columns, with all rows of a query in one partition.
 
-        `looks`: whether the first pass looks for queries in several partitions, at no cost.
+        `looks` tells that the first pass will detect queries in several partitions anyway.
         """
         frame = self._frame(wanted)
         ids = frame[wanted.query]
@@ -312,7 +313,7 @@ class DaskPartitions:
         return WholeQueries(frame, None, wanted)
 
     def _frame(self, wanted):
-        """Make a Dask DataFrame of the wanted columns, query ids without categories."""
+        """Return a Dask DataFrame of the wanted columns, with query ids without categories."""
         source = self._source
         if hasattr(source, "to_dataframe"):
             source = _frame_of_bag(source, wanted)
@@ -329,9 +330,9 @@ class DaskPartitions:
 
 
 class WholeQueries:
-    """Partitions that hold whole queries, as is known or still to be seen.
+    """Partitions that hold whole queries, which is known or checked in the first pass.
 
-    Results are made on the workers.
+    Results are computed on the workers.
     """
 
     def __init__(self, frame, ids_to_check, wanted):
@@ -339,12 +340,12 @@ class WholeQueries:
         self.looks_for_queries = ids_to_check is not None
 
     def each(self, work):
-        """Yield the states of partitions, one after the other; queries are not looked at."""
+        """Yield the state of each partition in turn, without checking queries."""
         for found in each_partition(self._frame, _measure, work, self._wanted, False):
             yield found.state
 
     def fold(self, work, closed: ClosedQueries | None):
-        """Merge the states of all partitions; only this comes to the client."""
+        """Merge the states of all partitions; the client gets only the merged state."""
         try:
             total = fold_partitions(self._frame, _measure, work, self._wanted, closed is not None)
         except QueriesInSeveralParts:
@@ -377,7 +378,7 @@ def _with_row_numbers(number, part):
 
 
 def _frame_of_bag(bag, wanted):
-    """Make a Dask DataFrame of a bag, of the types of the first partition that has rows."""
+    """Convert a bag to a Dask DataFrame, with dtypes of the first partition that has rows."""
     import dask
 
     dd, parts = import_dask("A Dask bag"), bag.to_delayed()
@@ -391,13 +392,13 @@ def _frame_of_bag(bag, wanted):
 
 
 def _types_of_partition(elements, number, wanted):
-    """Return the columns of a partition without its rows; None of one that has no rows."""
+    """Return an empty frame with a partition's columns; None if the partition has no rows."""
     frame = _read_partition(elements, number, wanted, None)
     return None if frame is None else frame[:0]
 
 
 def _read_partition(elements, number, wanted, empty):
-    """Join the frames of a partition of a bag; `empty` where they have no rows."""
+    """Concatenate the frames of a bag's partition; return `empty` if they have no rows."""
     parts = []
     for frame in elements:
         where = f"partition {number}"
@@ -417,7 +418,7 @@ def _read_partition(elements, number, wanted, empty):
 
 
 def _measure(part, number, work, wanted, notes):
-    """Return the state of the queries of a partition, and their ids; None of an empty one."""
+    """Return the state and the ids of a partition's queries; None for an empty partition."""
     if not len(part):
         return None
     where = f"partition {number}"

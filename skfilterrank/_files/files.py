@@ -1,4 +1,4 @@
-"""Files as bytes, lines and JSON, unpacked; new files take their place when they are whole."""
+"""Reading of packed and plain files, and writing of files that appear only when complete."""
 
 import bz2
 import errno
@@ -27,20 +27,21 @@ from skfilterrank.exceptions import (
 )
 
 _CHUNK_BYTES, _CHUNK_LINES = 1 << 25, 1 << 15
-# Open files, whose users would not see a new one.
+# Paths of open file descriptors; replacing the file would not be seen by their users.
 _OPEN = "/dev/fd/", "/dev/std", "/proc/"
-# Number of packed bytes to unpack at a time, since a byte can stand for many thousands.
+# Number of compressed bytes to unpack at a time: one byte can unpack to thousands.
 _PACKED_BYTES = 1 << 12
-# Beyond both of them a file is refused; judgments and runs unpack to some 3 to 70 times their size.
+# A file is refused if it exceeds both limits; judgments and runs unpack to 3 to 70 times their
+# size.
 _MOST_BYTES, _MOST_TIMES = 1 << 30, 200
-# Names of files and folders that are not yet whole; one that is older was abandoned.
+# Pattern of partial files and folders, and the age from which they count as abandoned.
 _PARTIAL = re.compile(r"\..*\.partial-(\d{1,9})-[0-9a-f]{8}", re.DOTALL)
 _OLD_SECONDS = 24 * 60 * 60
 _cleaned: set[str] = set()
 
 
 def _zstd():
-    """Make an unpacker of zstd, for which Python has no package of its own."""
+    """Return a decompressor for zstd, which is not in Python's standard library."""
     try:
         import zstandard
     except ImportError as error:
@@ -51,9 +52,9 @@ def _zstd():
     return zstandard.ZstdDecompressor().decompressobj()
 
 
-# Ending, first bytes and maker of an unpacker by the name of each packing.
+# For each compression: suffix, first bytes, and function that makes a decompressor.
 _PACKINGS = {
-    # zlib's own checksum is faster than the gzip module's stream.
+    # zlib checks the checksum itself and is faster than the gzip module.
     "gzip": (".gz", rb"\x1f\x8b", lambda: zlib.decompressobj(wbits=31)),
     "bzip2": (".bz2", rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)", bz2.BZ2Decompressor),
     "xz": (".xz", rb"\xfd7zXZ\0", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ)),
@@ -76,17 +77,19 @@ def source_name(source):
 
 
 def check_name(path):
-    """Raise for a path that holds what no name of a file can."""
+    """Raise for a path with characters that file names cannot have."""
     try:
         is_possible = b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
         is_possible = False
     if not is_possible:
-        raise InputError(f"{brief(path)} is no path: it holds what no name of a file can.")
+        raise InputError(
+            f"{brief(path)} is not a path: it contains characters that file names cannot have."
+        )
 
 
 def check_target(path, call, *, may_be_open=True):
-    """Raise where `path` is none, as with swapped arguments; say how to call instead."""
+    """Raise if `path` is not a path, as with swapped arguments; the error shows the right call."""
     if is_path(path) or (may_be_open and hasattr(path, "write")):
         return
     kinds = "a path or an open file" if may_be_open else "a path"
@@ -94,7 +97,7 @@ def check_target(path, call, *, may_be_open=True):
 
 
 def reason_of(error):
-    """Return the text of another library's error, on one line of at most 200 characters."""
+    """Return the message of an error on one line of at most 200 characters."""
     text = " ".join(f"{type(error).__name__}: {error}".split())
     return text if len(text) <= 200 else f"{text[:197]}..."
 
@@ -114,7 +117,7 @@ def decode(data, name, first_line=1):
 
 
 def unpacked_name(name):
-    """Return a file's name without the ending of a packing."""
+    """Return a file's name without the suffix of a compression, such as ".gz"."""
     for ending in ENDINGS:
         if name.lower().endswith(ending):
             return name[: -len(ending)]
@@ -122,7 +125,7 @@ def unpacked_name(name):
 
 
 def check_unpacked(n_bytes, n_packed, kind, name):
-    """Raise for a file that unpacks to so many bytes that it could fill the memory."""
+    """Raise for a file whose unpacked size could fill the memory."""
     if n_bytes > max(_MOST_BYTES, _MOST_TIMES * n_packed):
         raise FileFormatError(
             f"the {kind} file unpacks to more than {_MOST_TIMES} times its size, and more than "
@@ -134,12 +137,12 @@ def check_unpacked(n_bytes, n_packed, kind, name):
 
 
 def packing_of(content):
-    """Return the name of the packing of some bytes; None where they are not packed."""
+    """Return the name of the compression of some bytes; None if they are not compressed."""
     return next((name for name, (_, head, _) in _PACKINGS.items() if re.match(head, content)), None)
 
 
 def read_bytes(source):
-    """Read a path or handle as bytes, unpacked; an error names the line that is not whole."""
+    """Read and unpack a path or handle; an error names the line at which the data ends."""
     name = source_name(source)
     if is_path(source):
         check_name(source)
@@ -163,7 +166,7 @@ def read_bytes(source):
 
 
 def _unpacked(content, packing, name):
-    """Return the content of a packed file, which may hold several members."""
+    """Return the content of a compressed file, which may hold several members."""
     unpacker = _PACKINGS[packing][2]
     parts, n_bytes, member = [], 0, None
 
@@ -181,47 +184,50 @@ def _unpacked(content, packing, name):
             member = member or unpacker()
             try:
                 parts.append(member.decompress(chunk))
-            except Exception as error:  # each packing has its own
+            except Exception as error:  # each compression raises other errors
                 raise damaged(error) from error
             n_bytes += len(parts[-1])
             check_unpacked(n_bytes, len(content), packing, name)
             chunk, member = (member.unused_data, None) if member.eof else (b"", member)
     if member is not None:
-        raise damaged("it ends before its end mark")
+        raise damaged("it is incomplete")
     return b"".join(parts)
 
 
 def parse_json(text, *, unique=False):
-    """Return the value of a JSON text; an error says in a few words why it cannot be read.
+    """Parse a JSON text; the error tells briefly why it cannot be read.
 
-    With `unique` it is an error that an object has a name twice; else the last one counts.
+    With `unique`, a repeated name in an object is an error; otherwise its last value is used.
     """
     try:
         value = json.loads(text, object_pairs_hook=_unique if unique else None)
         if "\\ud" in text or "\\uD" in text:
-            json.dumps(value, ensure_ascii=False).encode()  # raises for half a character
+            json.dumps(value, ensure_ascii=False).encode()  # raises for an unpaired surrogate
     except json.JSONDecodeError as error:
         raise InputError(f"{error.msg}, column {error.colno}") from error
     except InputError:
         raise
     except (ValueError, RecursionError):
         raise InputError(
-            "it is nested too deeply, or holds a number of thousands of digits or half a character"
+            "it is nested too deeply, or holds a number of thousands of digits or an unpaired "
+            "surrogate"
         ) from None
     return value
 
 
 def _unique(pairs):
-    """Make an object of pairs of name and value; a name that is twice is an error."""
+    """Make a dict of (name, value) pairs; a repeated name is an error."""
     found = dict(pairs)
     if len(found) < len(pairs):
         counts = Counter(name for name, _ in pairs)
-        raise InputError(f"the name {brief(counts.most_common(1)[0][0])} is twice in one object")
+        raise InputError(
+            f"the name {brief(counts.most_common(1)[0][0])} occurs twice in one object"
+        )
     return found
 
 
 def json_of(text, name, line=None, *, unique=False):
-    """Return the value of a JSON text in a file; an error names the file and the line."""
+    """Parse a JSON text from a file; the error names the file and the line."""
     try:
         return parse_json(text, unique=unique)
     except InputError as error:
@@ -241,24 +247,25 @@ def iter_line_chunks(source):
 
 
 def check_packing(path):
-    """Raise for a name that promises a packing in which nothing is written."""
+    """Raise for the suffix of a compression that cannot be written."""
     name = os.fsdecode(path)
     if unpacked_name(name) != name and not name.endswith(".gz"):
         raise InputError(
-            f"{name}: files are packed as .gz alone. Let the name end in .gz, or in no packing."
+            f"{name}: only .gz can be written compressed. End the name in .gz, or in no suffix "
+            "of a compression."
         )
 
 
 @contextmanager
 def open_for_writing(target):
-    """Yield a function that writes text to a path (UTF-8, zipped if it ends in .gz) or handle."""
+    """Yield a function that writes text to a handle or path (UTF-8; compressed if named .gz)."""
     if not is_path(target):
         yield _text_writer(target)
         return
     check_packing(target)
     with open_replacing(target) as raw:
         if os.fsdecode(target).endswith(".gz"):
-            # Neither name nor time of day go into the header: same rows, same bytes.
+            # The header gets no name and no time, so that the same rows give the same bytes.
             with gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0) as zipped:
                 yield _text_writer(zipped)
         else:
@@ -266,14 +273,14 @@ def open_for_writing(target):
 
 
 def write_lines(target, lines):
-    """Write lines of text, of which few are in memory at a time, as `open_for_writing` does."""
+    """Write an iterable of lines to a path or handle as :func:`open_for_writing` does."""
     with open_for_writing(target) as write:
         while text := "".join(itertools.islice(lines, _CHUNK_LINES)):
             write(text)
 
 
 def _text_writer(handle):
-    """Make a function that writes text to a handle, encoded where the handle takes bytes."""
+    """Return a function that writes text to a handle, encoded if the handle takes bytes."""
     try:
         handle.write("")
         takes_text = True
@@ -285,21 +292,22 @@ def _text_writer(handle):
             data = text.encode()
             return handle.write(text if takes_text else data)
         except UnicodeEncodeError:
-            raise InputError("a text holds half a character, which the file cannot hold.") from None
+            raise InputError(
+                "a text holds an unpaired surrogate, which cannot be written to a file."
+            ) from None
 
     return write
 
 
 @contextmanager
 def open_replacing(path):
-    """Yield a binary handle on a path; what stood there stays whole until all is written.
+    """Yield a binary handle that replaces a file when everything is written.
 
-    Bytes go into ``.NAME.partial-PID-...`` in the same folder, which takes the place of the file
-    when the block has ended and the disk has all of them, and is removed when the block raises.
-    A file that a killed process left is removed, a day later, by another that writes into the
-    folder. As with open, permissions of the file stay, a link goes on pointing to it, and devices
-    and pipes are written to directly. Other than with open, further hard links to the file keep
-    its former content.
+    Bytes are written to ``.NAME.partial-PID-...`` in the same folder and flushed to disk. This file
+    replaces the target when the block ends, and is removed if the block raises. A partial file of a
+    killed process is removed after a day by another process that writes into the folder. As with
+    `open`, the target keeps its permissions, symbolic links stay, and devices and pipes are written
+    to directly. Unlike with `open`, other hard links to the target keep the old content.
     """
     check_name(path)
     path = os.fsdecode(path)
@@ -314,7 +322,7 @@ def open_replacing(path):
             yield handle
             handle.flush()
             os.fsync(handle.fileno())
-        # A call and no inner "try": Python covers its first instruction by no handler.
+        # A function call instead of a nested "try", whose first instruction has no handler yet.
         _take_place(new, target)
     except BaseException:
         with suppress(OSError):
@@ -330,16 +338,16 @@ def _take_place(new, target):
     except OSError as error:
         if error.errno != errno.EBUSY:
             raise
-        # A mount point of its own, such as a file given to a container: written over.
+        # A mount point, such as a file that is mounted in a container, is overwritten directly.
         shutil.copyfile(new, target)
         os.unlink(new)
 
 
 @contextmanager
 def temporary_folder(parent: str | None):
-    """Yield a new folder in another one, or in the system's folder; it is removed in the end.
+    """Yield a new temporary folder in `parent` or in the system's folder; removed at the end.
 
-    A folder that a killed process left is removed, a day later, by another process.
+    The folder of a killed process is removed after a day by another process.
     """
     path = _partial(os.path.join(parent or tempfile.gettempdir(), "skfilterrank"))
     os.mkdir(path, 0o700)
@@ -350,9 +358,9 @@ def temporary_folder(parent: str | None):
 
 
 def _partial(path):
-    """Make a name beside a path for an unfinished file; remove abandoned ones of the folder.
+    """Return a name for a partial file beside a path; remove abandoned partial files.
 
-    The name has at most 50 characters of the path's, so that it is not too long.
+    The name uses at most 50 characters of the path's name, since names have a maximal length.
     """
     folder, name = os.path.split(path)
     if folder not in _cleaned and os.name == "posix":
@@ -368,7 +376,7 @@ def _partial(path):
 
 
 def _is_abandoned(entry):
-    """Tell whether this is an old unfinished file of this user, whose process has ended."""
+    """Tell whether a partial file is old, belongs to this user, and its process has ended."""
     match = _PARTIAL.fullmatch(entry.name)
     found = match and entry.stat(follow_symlinks=False)
     if not match or stat.S_ISLNK(found.st_mode) or found.st_uid != os.geteuid():
@@ -381,7 +389,7 @@ def _is_abandoned(entry):
 
 
 def check_writable(path):
-    """Raise the OSError in which writing to a path would end, as far as it can be foreseen."""
+    """Raise early the OSError that writing to a path would raise, as far as it is predictable."""
     check_name(path)
     path = os.fsdecode(path)
     target = _replaced_file(path)
@@ -398,27 +406,28 @@ def check_writable(path):
 
 
 def _replaced_file(path):
-    """Return the file that a new one replaces, behind all links; None where it is written to."""
+    """Return the file that will be replaced, with links resolved; None to write to it directly."""
     if not os.path.basename(path) or os.path.abspath(path).startswith(_OPEN):
         return None
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
             return None
-        os.close(os.open(path, os.O_WRONLY))  # raises where the file is not to be written
+        os.close(os.open(path, os.O_WRONLY))  # raises if the file is not writable
     except FileNotFoundError:
         pass
     return os.path.realpath(path)
 
 
 def _open_like(like, name, flags):
-    """Open a new file with the permissions, and where allowed the owner, of another one."""
+    """Open a new file with the permissions of another one, and with its owner if allowed."""
     if not os.path.exists(like):
         return os.open(name, flags, 0o666)
     found = os.stat(like)
     mode = stat.S_IMODE(found.st_mode)
     handle = os.open(name, flags, mode)
     if os.name == "posix":
-        # Not every user may, and not every disk knows owners; what is open is never opened wider.
+        # Not every user may change owners, and not every disk has them. Permissions never get
+        # wider.
         with suppress(OSError):
             os.fchown(handle, found.st_uid, found.st_gid)
         with suppress(OSError):
@@ -428,7 +437,7 @@ def _open_like(like, name, flags):
 
 @contextmanager
 def _naming(path, other=None):
-    """Put a path into errors of the operating system that name another file or none."""
+    """Set the file name of operating system errors to `path`."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Parquet and Arrow files, cut into parts that any process can read."""
+"""Parquet and Arrow files, divided into parts that any process can read."""
 
 import os
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ class FilePart(NamedTuple):
     chunk_rows: int
 
     def blocks(self) -> Iterator[Block]:
-        """Yield its rows."""
+        """Yield the rows of the part."""
         n_before = self.n_before
         for batch in _checked(self.path, self._batches()):
             yield block_of(batch, self.wanted, f"{self.path}, rows from {n_before:,}")
@@ -78,7 +78,7 @@ class ArrowFile:
 
     @cached_property
     def sizes(self):
-        """Number of rows of each record batch; how many a stream has is known when it is read."""
+        """Number of rows of each record batch; a stream counts as one batch of unknown size."""
         if self._is_stream:
             return [0]
         n_batches = self._file.num_record_batches
@@ -95,7 +95,7 @@ class ArrowFile:
 
 
 def open_file(path):
-    """Open a file by its name, or its first bytes where the name does not tell."""
+    """Open a file by the suffix of its name, or by its first bytes if the suffix is unknown."""
     kind = ParquetFile if _is_parquet(path) else ArrowFile
     with _errors_of(path):
         return kind(path)
@@ -103,11 +103,11 @@ def open_file(path):
 
 @contextmanager
 def _errors_of(path):
-    """Name the file in errors: damage can make pyarrow raise anything."""
+    """Name the file in errors of pyarrow, which can be of any type if the file is damaged."""
     try:
         yield
     except OSError as error:
-        # pyarrow raises these of its own too, without a number.
+        # pyarrow raises OSError itself, without errno.
         if error.errno is not None:
             raise
         raise _damaged(path, error) from error
@@ -118,7 +118,7 @@ def _errors_of(path):
 
 
 def _checked(path, batches):
-    """Yield the batches; with one whose bytes do not fit each other, pyarrow can crash."""
+    """Validate and yield the batches: pyarrow can crash on inconsistent data."""
     while True:
         with _errors_of(path):
             batch = next(batches, None)
@@ -131,7 +131,7 @@ def _checked(path, batches):
 def _damaged(path, error):
     return FileFormatError(
         "the file is not a Parquet or Arrow file, or is damaged or ends early "
-        f"({reason_of(error)}). Text is read in pieces by other libraries, as by "
+        f"({reason_of(error)}). For text files, pass an iterator of another library, such as "
         "Rows(lambda: pandas.read_csv(path, chunksize=10**6)).",
         path,
     )
@@ -145,12 +145,12 @@ def _is_parquet(path):
 
 
 class Files:
-    """Files one after the other, all with the same columns.
+    """Several files with the same columns.
 
     Parameters
     ----------
     paths : list of path
-        Files, and folders that hold nothing else; those of a folder in the order of their names.
+        Files, and folders of files; the files of a folder are read in the order of their names.
     """
 
     is_repeatable = True
@@ -163,12 +163,12 @@ class Files:
         self.n_rows: int | None = None
 
     def holds(self, path) -> bool:
-        """Tell whether a path is one of the files, or in one of the folders, that were named."""
+        """Tell whether a path is one of the given files, or is in one of the given folders."""
         target = os.path.realpath(os.fsdecode(path))
         return any(os.path.commonpath([each, target]) == each for each in self._named)
 
     def pieces(self, wanted: Wanted) -> Iterator[FilePart]:
-        """Yield row groups and record batches, joined to parts of about a chunk."""
+        """Yield parts of about `chunk_rows` rows, joined from row groups or record batches."""
         types: dict = {}
         first_path = self._paths[0]
         opened = []
@@ -197,7 +197,7 @@ class Files:
 
 
 def _files_in(path):
-    """List the file, or all files of a folder and of those in it."""
+    """List a file, or all files of a folder and its subfolders."""
     if not os.path.isdir(path):
         return [path]
     found = sorted(
@@ -209,14 +209,14 @@ def _files_in(path):
     if other or not found:
         held = f"it holds {brief_list(other)} too" if other else "it holds none"
         raise InputError(
-            f"rows is the folder {brief(path)}, of which all files are read, and {held}: expected "
-            f"names that end in {', '.join((*_PARQUET, *_ARROW))}."
+            f"rows is the folder {brief(path)}, and all files of a folder are read, but {held}: "
+            f"expected names that end in {', '.join((*_PARQUET, *_ARROW))}."
         )
     return found
 
 
 def _is_hidden(name):
-    """Tell whether engines pass over a file or folder: their marks, and what is not committed.
+    """Tell whether query engines ignore a file or folder, such as markers and uncommitted files.
 
     As in Spark, a folder ``_column=value`` is a partition, and its rows are read.
     """
@@ -224,7 +224,7 @@ def _is_hidden(name):
 
 
 def _type_of(kind):
-    """Name the kind of type that files must agree on: numbers of any width are alike."""
+    """Return the kind of a column type, on which files must agree; widths of numbers may differ."""
     from pyarrow import types
 
     if types.is_dictionary(kind):

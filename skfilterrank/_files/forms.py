@@ -1,4 +1,4 @@
-"""Form of a file of judgments, of a run or of topics, by its content."""
+"""Detection of the format of files of judgments, runs and topics by their content."""
 
 import html
 import re
@@ -18,8 +18,8 @@ from skfilterrank._files.tables import (
 )
 from skfilterrank.exceptions import FileFormatError, InputError
 
-# Names of each column: ours first, which is PyTerrier's too, then those of other tools and files.
-# The first name that a table has counts, so names that may hold something else stand last.
+# Possible names of each column: first our name, which PyTerrier uses too, then names of other
+# tools. The first name that a table has is used, so ambiguous names come last.
 COLUMN_NAMES = {
     "qid": (
         *("qid", "query_id", "q_id", "query-id", "queryid", "query_no"),
@@ -40,12 +40,12 @@ COLUMN_NAMES = {
     "iteration": ("iteration",),
     "run": ("run",),
 }
-# BEIR or ranx wrote a file with one of these columns, and "score" then holds labels.
+# A file with one of these columns was written by BEIR or ranx; its column "score" holds labels.
 NAMES_BESIDE_SCORES = ("corpus-id", "q_id")
 _IDS = (*COLUMN_NAMES["qid"], *COLUMN_NAMES["docno"])
 _HEADER_BYTES = 1 << 16
 _SEPARATORS = {"tsv": "\t", "csv": ",", "columns": " "}
-# The first line that is neither blank nor a comment.
+# Matches the first line that is neither blank nor a comment.
 _FIRST_LINE = re.compile(rb"^[^\S\n]*([^\s#][^\n]*)", re.MULTILINE)
 _TOPICS = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<topics\b[^>]*>\s*)?<top(?:ic)?\b", re.IGNORECASE)
 
@@ -54,13 +54,13 @@ LINES = "columns between white space"
 _FIRST_BYTES = {
     "parquet": re.compile(rb"PAR1[\0-\x1f]"),
     "arrow": re.compile(rb"ARROW1\0\0"),
-    # An id may begin with a bracket, too.
+    # A bracket alone does not show JSON: an id may begin with one.
     "json": re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:[^"\\]|\\.)*"\s*:'),
 }
 
 
 def form_of(content):
-    """Find the form of a file from its bytes, without a byte order mark."""
+    """Return the format of a file from its bytes, which have no byte order mark."""
     for form, pattern in _FIRST_BYTES.items():
         if pattern.match(content):
             return form
@@ -69,19 +69,19 @@ def form_of(content):
 
 
 def read_form(form, content, name, ids=_IDS):
-    """Read a file of a form but lines: the table, and a function from row position to line."""
+    """Read a file that is not TREC lines: the table, and a function from row to line number."""
     if form == "json":
         return _read_json(content, name, ids)
     if form in _FIRST_BYTES:
         return read_by_pyarrow(content, name, ids, form)
-    # Above the header there are comments and blank lines only.
+    # Only comments and blank lines precede the header.
     begin = _FIRST_LINE.search(content).start()
     table, line_of = read_separated(content[begin:], name, ids, form)
     return table, lambda row: line_of(row) + content.count(b"\n", 0, begin)
 
 
 def has_labels(names):
-    """Tell whether a table with columns of these names is one of judgments."""
+    """Tell from the column names whether a table holds judgments."""
     known = COLUMN_NAMES["label"]
     return not set(known).isdisjoint(names) or (
         "score" in names and not set(NAMES_BESIDE_SCORES).isdisjoint(names)
@@ -95,9 +95,9 @@ def n_columns(content):
 
 
 def header_of(line):
-    """Find how a line of bytes separates names of columns; None where it is no header.
+    """Return the format of a header line of bytes; None if the line is not a header.
 
-    A header names a column of queries and one of documents, whatever else.
+    A header names at least a column of queries and a column of documents.
     """
     text = line.decode("utf-8", "replace").strip("\r\n")
     for format, separator in _SEPARATORS.items():
@@ -108,14 +108,14 @@ def header_of(line):
 
 
 def _fields(line, separator):
-    """Return the names of columns in a line."""
+    """Return the column names in a line."""
     return {field.strip().strip('"') for field in line.split(separator)}
 
 
 def read_texts(content, name, ids):
-    """Read topics or documents in any form: the table, and a function from row to line.
+    """Read topics or documents in any format: the table, and a function from row to line number.
 
-    `ids` are names that the column of ids may have; where there are none, and each line holds an
+    `ids` are the possible names of the id column. If the file has no header and each line holds an
     id and a text, the columns are called "id" and "text".
     """
     content = content.removeprefix(b"\xef\xbb\xbf")
@@ -130,13 +130,13 @@ def read_texts(content, name, ids):
         if len(names) > 1 and not names.isdisjoint(ids):
             return read_separated(content, name, ids, format)
     key, *texts = first.strip("\r\n").split("\t")
-    # MS MARCO has no header: ids have digits, and names of columns have none.
+    # MS MARCO files have no header: their ids contain digits, unlike column names.
     if len(texts) == 1 and re.search(r"\d", key) and " " not in key.strip():
         return _read_without_names(content, name)
     if is_table_name(name):
         return read_format(content, name, ids, format_of_name(None, name))
     raise FileFormatError(
-        f"the form of the file cannot be told: it is none of JSON, Parquet, TREC topics (<top>), "
+        "the format of the file is unknown: it is not JSON, Parquet, TREC topics (<top>) or "
         f"lines of id, tab and text, and its first line names no column {' or '.join(ids)}.",
         name,
         1,
@@ -144,7 +144,7 @@ def read_texts(content, name, ids):
 
 
 def _read_json(content, name, ids=_IDS):
-    """Read JSON: lines of objects, a list of them, or one object {query: {document: x}}."""
+    """Read JSON: lines of objects, a list of objects, or one object {query: {document: x}}."""
     text = decode(content, name)
     first, _, rest = text.lstrip().partition("\n")
     if rest.strip():
@@ -157,10 +157,10 @@ def _read_json(content, name, ids=_IDS):
     value = json_of(text, name, unique=True)
     is_texts = isinstance(value, dict) and all(isinstance(x, str) for x in value.values())
     if is_texts and set(value).isdisjoint((*ids, *_IDS)):
-        # Texts by their ids, and not the only row of a table.
+        # An object of texts by id, not the only row of a table.
         return pd.DataFrame({"id": list(value), "text": list(value.values())}), lambda row: None
     if is_by_query(value):
-        # The numbers are labels or scores, by the reader's wish.
+        # The caller decides if the numbers are labels or scores.
         table = as_table(value, "label").assign(score=lambda table: table["label"])
     else:
         rows = [value] if isinstance(value, dict) else value
@@ -176,17 +176,17 @@ def _read_json(content, name, ids=_IDS):
 
 _TOPIC = re.compile(r"<(top|topic)\b([^<>]*)>(.*?)(</\1\s*>|\Z)", re.IGNORECASE | re.DOTALL)
 _NUMBER = re.compile(r"""\bnumber\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
-# A "<" of the text, as in "a < b", begins no tag.
+# A "<" within text, as in "a < b", does not begin a tag.
 _TAG = re.compile(r"""<(/?)([a-z]\w*)(?:\s+[\w:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*/?>""", re.I)
-# Fields that may begin within a line; others begin a line, or stand behind a tag.
+# Fields that may begin anywhere in a line; others must begin a line or follow a tag.
 _FIELDS = ("num", "title", "desc", "narr", "query", "question", "narrative", "description")
-# Labels that all topics share.
+# Labels such as "Description:" that are removed if all topics have them.
 _LABEL = re.compile(r"(?:number|topic|description|narrative)\s*:\s*", re.IGNORECASE)
 _NAMES = {"num": "number", "desc": "description", "narr": "narrative"}
 
 
 def _read_topics(data, name):
-    """Read topics between tags: a table of "number" and of texts by the names of their tags."""
+    """Read TREC topics: a table with the column "number" and a column for each tag."""
     text = decode(data, name)
     rows, lines = [], []
     line, counted = 1, 0
@@ -219,7 +219,7 @@ def _fields_of(topic):
         if tag[1]:
             is_end = name == field
         else:
-            # Its line before it, since the last tag.
+            # Text of the field's line between the last tag and this one.
             before = topic[behind : tag.start()].rpartition("\n")[2]
             is_end = closed_at.get(field, -1) < tag.start() and (
                 name in _FIELDS or not before.strip()
@@ -242,7 +242,7 @@ def _without_label(text):
 
 
 def _read_without_names(data, name):
-    """Read lines that hold an id and a text: the table, and a function from row to line."""
+    """Read lines of id and text: the table, and a function from row to line number."""
     rows, lines = [], []
     for number, line in enumerate(decode(data, name).split("\n"), 1):
         if not line.strip():
@@ -250,7 +250,7 @@ def _read_without_names(data, name):
         key, mark, text = line.rstrip("\r").partition("\t")
         if not mark:
             raise FileFormatError(
-                "an id, a tab and a text were expected, as in the first line.", name, number
+                "expected an id, a tab and a text, as in the first line.", name, number
             )
         rows.append((key, text))
         lines.append(number)

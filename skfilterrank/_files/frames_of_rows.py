@@ -1,4 +1,4 @@
-"""Tables in memory, of whatever library, as blocks of rows; one or several."""
+"""Conversion of data frames of any library to blocks of rows."""
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,7 +20,7 @@ from skfilterrank.exceptions import (
 
 
 class Wanted(NamedTuple):
-    """The columns to read: of queries, of labels, and of scores and others by what they serve."""
+    """Columns to read: query ids, labels, and scores and other columns by key."""
 
     query: str
     label: str | None
@@ -29,7 +29,7 @@ class Wanted(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """All of them, each once."""
+        """Distinct names of all wanted columns."""
         labels = [] if self.label is None else [self.label]
         every = [self.query, *labels, *self.scores.values(), *self.others.values()]
         return list(dict.fromkeys(every))
@@ -41,7 +41,7 @@ def is_frame(data) -> bool:
 
 
 def slices_of(frame, n_rows: int):
-    """Cut a table into parts of at most so many rows."""
+    """Divide a table into parts of at most `n_rows` rows."""
     if isinstance(frame, Mapping):
         frame = {name: _sliceable(values) for name, values in frame.items()}
         lengths = {name: len(values) for name, values in frame.items()}
@@ -58,7 +58,7 @@ def slices_of(frame, n_rows: int):
 
 
 def _sliceable(values):
-    """Return a column whose slices are rows."""
+    """Return a column that can be sliced by rows."""
     if not hasattr(values, "__len__") or not hasattr(values, "__getitem__"):
         raise InputTypeError(
             f"rows must be frames, or dicts of columns, and a column is {brief(values)}: expected "
@@ -68,7 +68,7 @@ def _sliceable(values):
 
 
 def _arrow_slices(frame, n_rows):
-    """Yield record batches of what offers a stream of Arrow."""
+    """Yield record batches of an object with an Arrow stream."""
     pyarrow = import_pyarrow(f"reading rows of {type(frame).__name__}")
     try:
         reader = pyarrow.RecordBatchReader.from_stream(frame)
@@ -83,7 +83,7 @@ def _arrow_slices(frame, n_rows):
 
 
 def block_of(frame, wanted: Wanted, where: str = "rows") -> Block:
-    """Check the wanted columns of a table; `where` names it in messages."""
+    """Make a block of a table's wanted columns; `where` names the table in messages."""
 
     def named(name):
         return f"{where}: column {brief(name)}"
@@ -106,7 +106,7 @@ def block_of(frame, wanted: Wanted, where: str = "rows") -> Block:
 
 
 def _plain(values, name):
-    """Return numbers, or objects where they are none."""
+    """Return an array of numbers, or of objects if some entry is not a number."""
     column = as_column(values, name)
     numbers = as_numbers(column, name)
     return np.asarray(column, dtype=object) if numbers is None else numbers
@@ -119,19 +119,19 @@ def _column(frame, name, where):
     check_columns(column_names(frame), [name], where)
     if isinstance(frame, Mapping | pd.DataFrame):
         return frame[name]
-    # A package that is not imported cannot have made it.
+    # If the package is not imported, the object cannot come from it.
     column = frame.column(name) if "pyarrow" in sys.modules else frame[name]
     return plain_texts(column)
 
 
 def plain_texts(column):
-    """Return an Arrow column without its dictionary, which may be another in the next file."""
+    """Return an Arrow column without dictionary encoding, which may differ between files."""
     pyarrow = sys.modules["pyarrow"]
     if not pyarrow.types.is_dictionary(column.type):
         return column
     values = column.dictionary
     if pyarrow.types.is_string_view(values.type):
-        # pyarrow takes no categories of polars; the oldest polars casts none of them.
+        # pyarrow does not accept categories of polars, and old polars cannot convert all of them.
         try:
             values = values.cast(pyarrow.large_string())
         except pyarrow.ArrowNotImplementedError:
@@ -149,31 +149,31 @@ def column_names(frame) -> list:
 
 
 def check_columns(names, wanted, where: str, error=InputError, *of) -> None:
-    """Raise for a wanted column that is not there, or there several times."""
+    """Raise if a wanted column is missing or occurs several times."""
     names = list(names)
     if wrong := [name for name in wanted if names.count(name) != 1]:
         found = "several columns" if wrong[0] in names else "no column"
         raise error(
-            f"{where} has {found} {brief_list(wrong)}: say which hold queries, labels and scores "
-            f"by query=, label= and score=. Its columns are {brief_list(names)}.",
+            f"{where} has {found} {brief_list(wrong)}: name the columns of queries, labels and "
+            f"scores by query=, label= and score=. Its columns are {brief_list(names)}.",
             *of,
         )
 
 
 class FramePart(NamedTuple):
-    """Rows of a table in memory, which another process makes a block of."""
+    """Rows of a table in memory, from which another process makes a block."""
 
     frame: object
     wanted: Wanted
     where: str
 
     def blocks(self) -> Iterator[Block]:
-        """Yield them as one block."""
+        """Yield the rows as one block."""
         yield block_of(self.frame, self.wanted, self.where)
 
 
 class Frames:
-    """Tables one after the other: one, several, or as many as an iterator or a function makes."""
+    """One or several tables, or the tables of an iterator or a function."""
 
     def __init__(self, source, chunk_rows: int):
         self._source, self._chunk_rows = source, chunk_rows
@@ -185,7 +185,7 @@ class Frames:
         """Yield slices of the tables."""
         if self._is_begun and not self.is_repeatable:
             raise InputError(
-                "rows can be read once only, and are to be read again: pass a list of frames, a "
+                "rows can be read only once, but must be read again: pass a list of frames, a "
                 "file, or a function without arguments that returns an iterator of frames."
             )
         self._is_begun = True
@@ -215,12 +215,12 @@ def _iterated(source):
 
 
 def _is_read_once(source):
-    """Tell whether a source is used up by reading it."""
+    """Tell whether a source can be read only once."""
     return isinstance(source, Iterator) or hasattr(source, "read_next_batch")
 
 
 def _length(source):
-    """Return the number of rows, where a table knows it."""
+    """Return the number of rows of a table; None if unknown."""
     if isinstance(source, Mapping):
         first = next(iter(source.values()), ())
         return len(first) if hasattr(first, "__len__") else None

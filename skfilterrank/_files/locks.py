@@ -1,6 +1,6 @@
-"""Locks of files that several processes read, change and write.
+"""Locks for files that several processes update.
 
-A lock belongs to an open file and ends with its process, however that ends.
+A lock belongs to an open file. The operating system releases it when the process ends.
 """
 
 import errno
@@ -16,7 +16,7 @@ except ImportError:  # Windows locks single bytes
     import msvcrt
 
 _SECONDS, _PAUSE = 60.0, 0.02
-# A byte behind the content, since Windows lets nobody else read a locked one.
+# Lock a byte after the content, because on Windows others cannot read locked bytes.
 _BYTE = 1 << 30
 _held: set[tuple] = set()
 
@@ -40,10 +40,10 @@ def try_lock(handle: int) -> bool | None:
 
 @contextmanager
 def locked(path, seconds: float = _SECONDS):
-    """Keep other processes that lock the same file away until the block ends.
+    """Hold a lock on a file until the block ends; other processes wait.
 
-    The file itself may be replaced in the block, so the lock is one of ``.NAME.lock`` beside it,
-    which is removed. A thread may lock a file again that it has locked.
+    The file itself may be replaced in the block, so the locked file is ``.NAME.lock`` beside it,
+    which is removed at the end. A thread may lock a file again that it has locked.
     """
     path = os.fsdecode(path)
     folder, name = os.path.split(os.path.realpath(path))
@@ -58,14 +58,14 @@ def locked(path, seconds: float = _SECONDS):
         yield
     finally:
         _held.discard(key)
-        # While it is held, so that nobody else's lock is removed.
+        # Removed while the lock is held, so that no lock of another process is removed.
         with suppress(OSError):
             os.unlink(lock)
         os.close(handle)
 
 
 def _acquired(lock, path, seconds):
-    """Open and lock the file that is still there when its lock is taken."""
+    """Open and lock a lock file; try again if it was removed before the lock was taken."""
     end = time.monotonic() + seconds
     while True:
         try:

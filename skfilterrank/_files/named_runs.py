@@ -1,7 +1,7 @@
-"""Runs by their names, and tables of objects in memory that hold judgments or a run.
+"""Runs by name, and conversion of objects in memory that hold judgments or a run.
 
-An object is recognized by its attributes, and no package is imported for it: whoever passes an
-object of ranx, pyarrow, ir_measures or ir_datasets has it.
+Objects of ranx, pyarrow, ir_measures and ir_datasets are recognized by their attributes, without
+importing these packages.
 """
 
 import io
@@ -18,7 +18,7 @@ from skfilterrank._files.tables import import_pyarrow, table_stem
 from skfilterrank._lists.checks import as_list
 from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError, brief
 
-# The end of each error of judgments where runs belong, or of runs where judgments belong.
+# Hint in errors about judgments in the place of runs, and the reverse.
 ORDER = "judgments come first, then runs, as in evaluate_run(qrels, run, measures)."
 _EXPECTED = (
     "a path, a list of paths, a folder, or a dict {name: path, open file, data frame or other run}"
@@ -46,8 +46,8 @@ def named_runs(runs, *, least: int = 1) -> dict:
             name = name_of_path(run) if is_path(run) else getattr(run, "name", None)
             if not isinstance(name, str) or hasattr(run, "read"):
                 raise InputTypeError(
-                    f"runs must be {_EXPECTED}, got a list that holds {type(run).__name__}: "
-                    "nothing names what is no path, so give a dict."
+                    f"runs must be {_EXPECTED}, got a list that holds {type(run).__name__}: only "
+                    "a path gives a run its name, so pass a dict."
                 )
             if name in named:
                 both = [str(each if is_path(each) else type(each)) for each in (run, named[name])]
@@ -81,7 +81,7 @@ def are_several_runs(source) -> bool:
 
 
 def are_runs(systems) -> bool:
-    """Tell whether these are runs in some form, rather than scores."""
+    """Tell whether the argument holds runs in some form, rather than scores."""
     if is_path(systems) or is_by_query(systems):
         return True
     runs = systems.values() if isinstance(systems, Mapping) else systems
@@ -97,31 +97,31 @@ def name_of_path(path) -> str:
 
 
 def text_of_path(path) -> str:
-    """Return a path as text, with codes for bytes that are not UTF-8, which frames refuse."""
+    """Return a path as text, with codes for bytes that are not UTF-8, which pandas refuses."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def for_any_process(run) -> tuple:
-    """Return a path as it was given, and a source that a process in another folder can read."""
+    """Return the given path for messages, and a source that another process can read."""
     if is_path(run):
         return run, os.path.abspath(run)
     if hasattr(run, "read"):
         return None, io.BytesIO(read_bytes(run))
-    # An iterator, or what cannot be copied into another process.
+    # For example an iterator, which cannot be passed to another process.
     table = as_table(run, "score")
     return None, run if table is None else table
 
 
 @contextmanager
 def errors_of(name, path=None, found_at=None):
-    """Add the name of a run to errors, and name its file as the caller did."""
+    """Add the name of a run to errors, with the path as the caller wrote it."""
     try:
         yield
     except (SkfilterrankError, ValueError, OSError) as error:
         for attribute in ("file", "filename"):
             if isinstance(found_at, str) and getattr(error, attribute, None) == found_at:
                 setattr(error, attribute, os.fspath(path))
-        error.add_note(f"This came up with the run {brief(name)}.")
+        error.add_note(f"The error concerns the run {brief(name)}.")
         raise
 
 
@@ -179,13 +179,13 @@ def is_table(data):
 
 
 def as_table(data, value):
-    """Return the rows of an object, of "label" or "score"; None where it is none of the kinds."""
+    """Return an object's rows with "label" or "score"; None if its type is not supported."""
     read = _reader(data, value)
     return None if read is None else read()
 
 
 def _reader(data, value):
-    """Return what makes the table of an object; None where it is none of the kinds."""
+    """Return a function that makes a table of an object; None if its type is not supported."""
     if hasattr(data, "read") or isinstance(data, str | bytes | pd.Series):
         return None
     if isinstance(data, pd.DataFrame):
@@ -194,7 +194,7 @@ def _reader(data, value):
         return partial(_of_polars, data)
     if hasattr(data, "collect_schema"):
         return lambda: _of_polars(data.collect())
-    # A column, which has a length and no columns, becomes a Series.
+    # A single column, which has a length but no columns, becomes a Series.
     if hasattr(data, "to_pandas") and (hasattr(data, "columns") or not hasattr(data, "__len__")):
         return data.to_pandas
     # A column of numbers has no schema.

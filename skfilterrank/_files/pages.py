@@ -17,12 +17,12 @@ except ImportError as error:
 
 
 def isolated(name) -> Markup:
-    """Return a name as an element, since its letters may run from right to left."""
+    """Wrap a name in a <bdi> element, since it may be in a right-to-left script."""
     return name if isinstance(name, Markup) else Markup("<bdi>{}</bdi>").format(printable(name))
 
 
 def render_page(package: str, template: str, parts: dict, **filters) -> str:
-    """Fill a template of a package with what it names: values and functions."""
+    """Fill a template of a package with values and functions."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader(package),
         autoescape=True,
@@ -36,5 +36,5 @@ def render_page(package: str, template: str, parts: dict, **filters) -> str:
 
 
 def _sha256(text):
-    """Return the hash by which a browser knows a script or a style."""
+    """Return the hash of a script or style for the page's Content-Security-Policy."""
     return base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()

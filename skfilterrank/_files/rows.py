@@ -20,19 +20,19 @@ from skfilterrank._lists.row_blocks import Pieces, merged
 from skfilterrank._lists.words import progress_bar
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
-# Called with a block of whole queries, returns a state with ``merge(other)``. Mostly a named tuple,
-# which mypy takes for no callable.
+# Function of a block of whole queries that returns a state with ``merge(other)``. Any, because mypy
+# does not see that a named tuple with ``__call__`` is callable.
 Work = Any
 
 
 class Reading:
-    """Rows that are being read: whole queries stand together, in parts.
+    """Passes over rows that are grouped by query and divided into parts.
 
     Parameters
     ----------
     source : object
-        Its ``pieces(wanted)`` are parts of the rows, each with ``blocks()``, which yields its rows
-        as :class:`Block`; a query may go on in the next part.
+        Object whose ``pieces(wanted)`` yields parts of the rows. ``blocks()`` of a part yields its
+        rows as :class:`Block`. A query may continue in the next part.
     wanted : Wanted
         The columns to read.
     n_jobs, verbose
@@ -45,11 +45,11 @@ class Reading:
 
     @property
     def looks_for_queries(self) -> bool:
-        """Tell whether the first pass finds queries whose rows do not stand together."""
+        """Tell whether the first pass detects queries whose rows are not consecutive."""
         return getattr(self._source, "looks_for_queries", True)
 
     def total(self, work: Work, **parameters) -> Any:
-        """Merge what one pass yields."""
+        """Merge the states of one pass."""
         with closing(self.states(work, **parameters)) as states:
             return merged(states)
 
@@ -61,18 +61,18 @@ class Reading:
         what: str = "",
         merges: bool = True,
     ) -> Generator[Any]:
-        """Yield what `work` makes of blocks of whole queries, in the order of the rows.
+        """Yield the state that `work` returns for each block of whole queries, in order.
 
         Parameters
         ----------
         work : callable
-            Called with blocks of whole queries, in other processes where `n_jobs` says so.
+            Function of a block of whole queries; with `n_jobs` it runs in other processes.
         closed : ClosedQueries or None
-            Where to note the queries; None in a pass over rows that another pass has checked.
+            Set to which finished queries are added; None if an earlier pass has checked the rows.
         what : str
             Name of the pass, for the progress bar.
         merges : bool
-            Whether results on a cluster are merged there.
+            Whether results on a Dask cluster are merged on its workers.
         """
         source = self._source
         if isinstance(source, WholeQueries):
@@ -85,7 +85,7 @@ class Reading:
             unit="row",
             unit_scale=True,
             desc=what or None,
-            # A log file needs a line now and then, a terminal a bar that moves.
+            # Terminals get a moving bar, log files an occasional line.
             mininterval=0.1 if sys.stderr.isatty() else 10,
             disable=not self._verbose,
         ) as bar:
@@ -108,21 +108,21 @@ class Rows:
     :func:`skfilterrank.comparison.score_predictions` and the thresholds
     :class:`~skfilterrank.thresholds.TunedThreshold`,
     :class:`~skfilterrank.thresholds.CertifiedThreshold` and
-    :class:`~skfilterrank.thresholds.FixedThreshold` take them in the place of arrays. Nothing is
-    read before that. Each reads the rows once, or as often as it says, some at a time.
+    :class:`~skfilterrank.thresholds.FixedThreshold` accept them in place of arrays. Only these
+    functions read the rows, in chunks, and once unless their documentation says otherwise.
 
     Parameters
     ----------
     source : path, list of paths, frame, dict of columns, iterable of frames, callable or Dask's
         A Parquet or Arrow IPC file, a folder of them (read in the order of their names, those of
         folders inside too, but nothing whose name begins with "." or "_", except partitions such as
-        ``_day=1``), or a list of such paths; anything with ``__arrow_c_stream__``, such as
-        tables of pyarrow, frames of polars and relations of DuckDB; a LazyFrame of polars or a
-        dataset of pyarrow, run anew for each reading; a pandas DataFrame; a dict of columns, which
-        may be NumPy memory maps; an iterable of frames; or a function without
-        arguments that returns an iterable of frames. A generator can be read once only; what reads
-        more than once wants a list or a function. Also a Dask DataFrame, or a Dask bag of frames:
-        its partitions are read by the workers, and only sums come from there.
+        ``_day=1``), or a list of such paths; anything with ``__arrow_c_stream__``, such as tables
+        of pyarrow, frames of polars and relations of DuckDB; a LazyFrame of polars or a dataset of
+        pyarrow, evaluated again for each pass; a pandas DataFrame; a dict of columns, which may be
+        NumPy memory maps; an iterable of frames; or a function without arguments that returns an
+        iterable of frames. A generator can be read only once; functions with several passes need a
+        list or a function. A Dask DataFrame or a Dask bag of frames is accepted, too: the workers
+        read its partitions, and only sums are sent back.
     query : str, default="qid"
         Column (of pandas also index level) of query ids: numbers or text, never missing.
     label : str, default="label"
@@ -130,18 +130,16 @@ class Rows:
     score : str, default="score"
         Column of scores, higher is better; -inf where filtered or not retrieved.
     scattered : {"raise", "partition"} or None, default=None
-        What to do where the rows of a query do not stand together. "raise" reads everything once,
-        and a query that comes back after others is an error: none is missed. "partition" writes the
-        columns that are needed to a temporary folder first, split by a hash of the query id, and
-        reads from there; that takes about as much disk as the columns take as float64. Of Dask
-        collections, "raise" makes an error of a query with rows in several partitions, and
-        "partition" shuffles the rows by query, as Dask is set up to, where there is any. None is
-        "partition" for those, and "raise" else.
+        How to treat a query whose rows are not consecutive. "raise" makes it an error; every such
+        query is detected. "partition" first writes the needed columns to a temporary folder, split
+        by a hash of the query id, and reads from there; this takes about as much disk space as the
+        columns take as float64. For Dask collections, "raise" raises for a query with rows in
+        several partitions, and "partition" shuffles the rows by query if there is such a query.
+        None means "partition" for Dask and "raise" otherwise.
     folder : path or None, default=None
-        Where temporary folders are made; None: where the system has them. They are removed in any
-        case.
+        Parent of temporary folders; None means the system's folder. They are always removed.
     chunk_rows : int, default=524288
-        Number of rows to hold at a time, about; besides, the rows of the longest query.
+        Approximate number of rows in memory at a time, besides the rows of the longest query.
     n_jobs : int or None, default=None
         Number of processes that read parts of the rows and compute with them, through joblib and so
         through its backend; -1 means all processors. Dask's rows are read by its own workers.
@@ -161,12 +159,12 @@ class Rows:
 
     Notes
     -----
-    A query stays in memory until its last row has come. For each query 8 bytes are kept, by which
-    one that comes back is noticed.
+    A query stays in memory until its last row is read. For each query 8 bytes are stored, to detect
+    a query that occurs again.
 
-    Nothing depends on how rows are cut into files, row groups or frames. Columns that are encoded
-    by dictionaries are read by their values. Files that lack a column, or have another type in it,
-    are named in an error before anything is computed.
+    Results do not depend on the division of rows into files, row groups or frames.
+    Dictionary-encoded columns are read as values. If a file lacks a column or has another type in
+    it, an error names the file before anything is computed.
 
     Examples
     --------
@@ -214,7 +212,7 @@ class Rows:
         return isinstance(self._source, DaskPartitions)
 
     def are_in(self, path) -> bool:
-        """Tell whether a path is a file that is read, or in a folder that is read.
+        """Tell whether a path is one of the files that are read, or is in such a folder.
 
         Parameters
         ----------
@@ -224,7 +222,7 @@ class Rows:
         Returns
         -------
         bool
-            Whether it is.
+            True if it is.
         """
         return isinstance(self._source, Files) and self._source.holds(path)
 
@@ -233,7 +231,7 @@ class Rows:
 
 
 def whole_partitions(frame, **columns) -> Rows:
-    """Make rows of a Dask DataFrame, each of whose partitions is known to hold whole queries."""
+    """Make rows of a Dask DataFrame whose partitions are known to hold whole queries."""
     rows = Rows(frame, **columns)
     rows._source.is_whole = True
     return rows
@@ -247,17 +245,17 @@ def opened(
     others: Mapping | None = None,
     n_passes: int = 1,
 ) -> Iterator[Reading]:
-    """Open columns of rows, with temporary files as long as the block lasts.
+    """Open columns of rows for reading; temporary files are removed when the block ends.
 
     Parameters
     ----------
     rows : Rows
         The rows.
     scores, others : dict or None
-        Names of columns of scores, and of others, by the keys they get in blocks. None: the column
-        of the score under "score", and no others.
+        Column names of scores, and of other columns, by their keys in blocks. None means the score
+        column under the key "score", and no others.
     n_passes : int
-        Number of times they are to be read.
+        Number of passes over the rows.
     """
     scores = {"score": rows.score} if scores is None else scores
     wanted = Wanted(rows.query, rows.label, scores, others or {})
@@ -270,14 +268,14 @@ def opened(
         return
     elif n_passes > 1 and not source.is_repeatable:
         raise InputError(
-            f"rows can be read once only, and are to be read {n_passes} times: pass a list of "
+            f"rows can be read only once, but must be read {n_passes} times: pass a list of "
             "frames, a file, or a function without arguments that returns an iterator of frames."
         )
     yield Reading(source, wanted, rows.n_jobs, rows.verbose)
 
 
 def read_once(rows: Rows, work: Work, **columns) -> Any:
-    """Merge what `work` makes of all rows, in one pass."""
+    """Merge the results of `work` on all rows, in one pass."""
     with opened(rows, **columns) as reading:
         return reading.total(work, closed=ClosedQueries())
 
@@ -289,23 +287,23 @@ def rows_in_memory(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _copied(block):
-    """Copy the columns of a block, and nothing that it is a part of."""
+    """Copy the columns of a block, so that the table it is a slice of can be freed."""
     ids = np.repeat(block.ids, block.sizes)
     return Pieces([(ids, block.columns["label"].copy(), block.columns["score"].copy())])
 
 
 def check_rows(rows, function: str, **others) -> Rows:
-    """Raise for what rows are not given together with: the first of `others` that is not None."""
+    """Raise for the first of `others` that is not None: it cannot be combined with Rows."""
     if given := [name for name, value in others.items() if value is not None]:
         raise InputError(
-            f"{given[0]} is not possible where {function} reads Rows. Leave it out, or give arrays "
+            f"{given[0]} is not possible where {function} reads Rows. Leave it out, or pass arrays "
             "in memory."
         )
     return rows
 
 
 def columns_of_systems(y_scores) -> dict:
-    """Return names of columns of scores by the keys of blocks: ("score", name of the system)."""
+    """Return score columns by the key ("score", name of the system)."""
     if not isinstance(y_scores, Mapping) or not y_scores:
         raise InputError(
             "y_scores must be a dict {name: column of scores} of at least one system, got "
@@ -325,7 +323,7 @@ def check_column(column, name: str) -> str:
 
 
 def _source_of(source, chunk_rows: int) -> Files | Frames | DaskPartitions:
-    """Find the parts of whatever names rows."""
+    """Return the reader for a source of rows."""
     if is_dask(source) or is_bag(source):
         return DaskPartitions(source)
     if is_path(source):
@@ -349,7 +347,7 @@ def _source_of(source, chunk_rows: int) -> Files | Frames | DaskPartitions:
 
 
 def _batches_of(source):
-    """Return what yields frames of a LazyFrame or a dataset of pyarrow; others as they are."""
+    """Return a function that yields the frames of a LazyFrame or dataset, or the source."""
     for name in ("collect_batches", "to_batches"):
         if hasattr(source, name):
             return getattr(source, name)
@@ -368,8 +366,8 @@ def _folder_for(path) -> str | None:
 
 
 def _of_pieces(pieces, work, n_jobs):
-    """Take pieces, in several processes if so wished; first and last queries are joined here."""
-    import joblib  # late: whoever only reads files does not wait for it
+    """Process pieces, in several processes if n_jobs says so, and join queries across pieces."""
+    import joblib  # imported here, since reading files does not need it
 
     if joblib.effective_n_jobs(n_jobs) > 1:
         folded = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
@@ -382,7 +380,7 @@ def _of_pieces(pieces, work, n_jobs):
         if head is None:
             continue
         first = head if last is None else last.join(head)
-        # The file holds one or two queries, the last of which may go on.
+        # The piece holds one or two queries, the last of which may continue.
         done, last = first.split(len(first.ids) - (tail is None))
         if len(done.ids):
             yield done.n_rows, [done.ids], work(done)
@@ -394,7 +392,7 @@ def _of_pieces(pieces, work, n_jobs):
 
 
 def _fold(piece, work):
-    """Return rows of the first query, what is made of those between, and rows of the last."""
+    """Return rows of the first query, results of the queries between, and rows of the last."""
     head = rows = state = None
     n_rows, ids = 0, []
     for block in piece.blocks():

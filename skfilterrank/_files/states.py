@@ -19,7 +19,7 @@ from skfilterrank.exceptions import FileFormatError, InputError, brief
 
 
 def write_state(target, kind: str, state: dict, call: str) -> str:
-    """Write a state between its kind and its checksum, and return that; `call` says how to call."""
+    """Write a state with its kind and checksum, and return the checksum; `call` is for errors."""
     check_target(target, call)
     content = _finite({"format": kind} | state)
     content["checksum"] = checksum_of(content)
@@ -29,22 +29,22 @@ def write_state(target, kind: str, state: dict, call: str) -> str:
 
 
 def read_state(source, kind: str, read):
-    """Read a state of this kind that nobody has changed.
+    """Read a state, and raise if its kind or its checksum is wrong.
 
-    The function `read` checks each field, see `record`: a checksum can be computed by anybody.
+    The function `read` checks each field (see `record`), since anybody can compute a checksum.
     """
     name = source_name(source)
     content = json_of(decode(read_bytes(source), name).removeprefix("\ufeff"), name)
     found = content.get("format") if isinstance(content, dict) else None
     if found != kind:
         raise FileFormatError(
-            f"its format is {brief(found or content)}, where {kind!r} is read. Write it again with "
+            f"its format is {brief(found or content)}, expected {kind!r}. Write it again with "
             "this version of the library.",
             name,
         )
-    advice = "Make it again instead of editing it."
+    advice = "Write it again instead of editing it."
     if content.pop("checksum", None) != checksum_of(content):
-        text = "its content does not go with its checksum: it was changed after it was written."
+        text = "checksum mismatch: the content was changed after it was written."
         raise FileFormatError(f"{text} {advice}", name)
     try:
         return read(content)
@@ -52,11 +52,11 @@ def read_state(source, kind: str, read):
         raise FileFormatError(f"{error} {advice}", name) from error
 
 
-# A check takes a value and the name of its field, and returns the value as it was before writing.
+# A check is a function of a value and its field name, which returns the value before writing.
 
 
 def record(fields, *together):
-    """Make a check of an object from checks of its fields; of a group, all are there or none."""
+    """Make a check of an object from checks of its fields; fields of a group occur together."""
 
     def check(value, name=""):
         where = f"{name}." if name else ""
@@ -84,7 +84,7 @@ def listed(check, least=0, most=None):
 
 
 def pair(first, second):
-    """Make a check of a list of two."""
+    """Make a check of a list of two entries."""
 
     def check(value, name):
         value = listed(lambda each, _: each, 2, 2)(value, name)
@@ -133,7 +133,7 @@ def text(value, name):
 
 
 def label(value, name):
-    """Check a label or the name of a segment, which JSON must hold unchanged."""
+    """Check that a label or the name of a segment is unchanged by JSON."""
     value = value.item() if isinstance(value, np.generic) else value
     if not isinstance(value, str | bool | int | float | None) or (
         isinstance(value, float) and not math.isfinite(value)
@@ -166,7 +166,7 @@ _NOT_FINITE = ("inf", "-inf", "nan")
 
 
 def _finite(value):
-    """Return data with texts in place of numbers that JSON does not have."""
+    """Replace NaN and infinite numbers, which JSON lacks, by texts."""
     if isinstance(value, dict):
         return {key: _finite(each) for key, each in value.items()}
     if isinstance(value, list | tuple):

@@ -1,8 +1,8 @@
 """Tables in CSV, TSV, JSON lines, Parquet or Arrow, with the line of each row.
 
-Spreadsheets take a text that begins with =, +, -, @, a tab or a carriage return for a formula. CSV
-is written with an apostrophe before such a text, which readers of names and ids take away again.
-A carriage return within a text is written between quotes, and ends a row elsewhere.
+Spreadsheets treat a text that begins with =, +, -, @, a tab or a carriage return as a formula. In
+CSV, an apostrophe is written before such a text and removed again when names and ids are read. A
+carriage return within a text is quoted; outside of quotes it ends a row.
 """
 
 import csv
@@ -25,7 +25,7 @@ from skfilterrank._files.files import (
 from skfilterrank._files.tokens import id_tokens
 from skfilterrank.exceptions import FileFormatError, InputError, MissingPackageError, brief
 
-# pandas 3.1 always reads numbers exactly, and warns of the argument.
+# pandas 3.1 always reads numbers exactly, and warns if the argument is passed.
 _PANDAS = tuple(map(int, pd.__version__.split(".")[:2]))
 _EXACT_NUMBERS: dict = {} if _PANDAS >= (3, 1) else {"float_precision": "round_trip"}
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
@@ -42,17 +42,17 @@ _SEPARATORS = {"csv": ",", "tsv": "\t", "columns": " "}
 
 
 def is_table_name(path) -> bool:
-    """Tell whether a file is a table with named columns, by its name."""
+    """Tell from a file's name whether it is a table with named columns."""
     return _format_of(path) is not None
 
 
 def _format_of(path):
-    """Return the format of a table by the name of its file; None where it is no table."""
+    """Return the format of a table from its file name; None if it is not a table."""
     return _SUFFIXES.get(os.path.splitext("x" + unpacked_name(str(path)).lower())[1])
 
 
 def table_stem(name, *endings) -> str:
-    """Return a file's name without the endings of a packing and of a table, or another one."""
+    """Return a file's name without the suffixes of its compression and its format."""
     name = unpacked_name(name)
     for ending in (*_SUFFIXES, ".json", *endings):
         if len(name) > len(ending) and name.lower().endswith(ending):
@@ -61,13 +61,13 @@ def table_stem(name, *endings) -> str:
 
 
 def format_of_name(format, name):
-    """Return the format from the argument, else from the end of the file's name."""
+    """Return the format from the argument, or else from the suffix of the file name."""
     known = ", ".join(sorted(set(_SUFFIXES.values())))
     found = format or _format_of(name)
     if found is None:
         raise InputError(
-            f"the format of {name} cannot be told from its name: it ends in none of "
-            f"{', '.join(_SUFFIXES)} (with or without {', '.join(ENDINGS)}). Pass format= one of "
+            f"the format of {name} is unknown: its name ends in none of {', '.join(_SUFFIXES)} "
+            f"(with or without {', '.join(ENDINGS)}). Pass format= one of "
             f"{known}."
         )
     if found not in _SUFFIXES.values():
@@ -118,14 +118,15 @@ def read_separated(data, name, ids, format):
 
 
 def _check_separator(text, separator, format, name):
-    """Raise where the names of several columns stand together in one, by other separators."""
+    """Raise if the header seems to use another separator."""
     line, names = next(records_of(text, separator, name), (1, []))
     others = [brief(each) for each in ";\t,|" if len(names) == 1 and each in names[0]]
     if others:
         own = brief(separator)
         raise FileFormatError(
-            f"the names of columns are separated by {others[0]}, where {format.upper()} has {own}: "
-            f"write the table so, such as by pandas.read_csv(path, sep={others[0]}).to_csv(path, "
+            f"the column names are separated by {others[0]}, but {format.upper()} uses {own}: "
+            "convert the table, for example by pandas.read_csv(path, "
+            f"sep={others[0]}).to_csv(path, "
             f"sep={own}, index=False), with decimal=',' in read_csv where numbers have commas.",
             name,
             line,
@@ -133,7 +134,7 @@ def _check_separator(text, separator, format, name):
 
 
 def _check_widths(records, name):
-    """Raise on the first row that has not as many fields as the header."""
+    """Raise for the first row whose number of fields differs from the header's."""
     _, header = next(records, (1, []))
     for line, fields in records:
         if len(fields) != len(header):
@@ -146,7 +147,7 @@ def _check_widths(records, name):
 
 
 def _numbers_with_nan(values):
-    """Convert a column of text whose words are all numbers or nan; leave others."""
+    """Convert a text column to numbers if all entries are numbers or "nan"."""
     is_nan = values.isin(["nan", "NaN"]) if values.dtype.kind == "O" else np.zeros(0, dtype=bool)
     if not is_nan.any():
         return values
@@ -187,7 +188,7 @@ def table_of_records(records, name) -> pd.DataFrame:
 
 
 def read_by_pyarrow(data, name, ids=(), format="parquet"):
-    """Read Parquet or an Arrow (Feather) file, named index levels as columns; rows are lines."""
+    """Read Parquet or Arrow (Feather); index levels become columns, and rows count as lines."""
     pa = import_pyarrow(f"reading {name}")
     kind = "a Parquet" if format == "parquet" else "an Arrow"
     try:
@@ -198,8 +199,8 @@ def read_by_pyarrow(data, name, ids=(), format="parquet"):
             check_unpacked(8 * meta.num_rows * meta.num_columns, len(data), "Parquet", name)
             table = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
         else:
-            # With bytes that are not valid pyarrow can crash; from a buffer it allocates nothing
-            # for sizes that the file only claims.
+            # pyarrow can crash on invalid files. When reading from a buffer, it does not allocate
+            # memory for false sizes.
             pa.ipc.open_file(pa.BufferReader(data)).read_all().validate(full=True)
             table = pd.read_feather(io.BytesIO(data))
         if any(level is not None for level in table.index.names):
@@ -230,7 +231,7 @@ def import_pyarrow(what: str):
 
 
 def text_ids(values, name, line_of):
-    """Return ids as an object array of str; an empty one, or one of another type, is an error."""
+    """Return ids as an object array of str; an empty id or one of another type is an error."""
 
     def fail(row, got, rest):
         raise FileFormatError(f"the line holds {got}{rest}", name, line_of(row))
@@ -240,7 +241,7 @@ def text_ids(values, name, line_of):
 
 
 def csv_text(frame: pd.DataFrame, *, index=True, header=True) -> str:
-    """Write a table as CSV in which no text is a formula; named index levels are columns."""
+    """Return CSV text in which no text is a formula; named index levels become columns."""
     if index:
         frame = frame.reset_index()
     is_number = pd.api.types.is_numeric_dtype
@@ -249,7 +250,7 @@ def csv_text(frame: pd.DataFrame, *, index=True, header=True) -> str:
         for _, column in frame.items()
     ]
     table = pd.concat(columns, axis=1)
-    # Up to Python 3.12 only what ends a row is put between quotes: both characters, then.
+    # Up to Python 3.12, csv quotes only characters of the line terminator: set it to both.
     text = table.to_csv(index=False, header=header, lineterminator="\r\n")
     parts = text.split('"')
     parts[::2] = [part.replace("\r\n", "\n") for part in parts[::2]]
@@ -257,7 +258,7 @@ def csv_text(frame: pd.DataFrame, *, index=True, header=True) -> str:
 
 
 def _without_formula(value):
-    """Mark a text that looks like a formula; numbers stay as they are."""
+    """Put an apostrophe before texts that look like a formula; numbers are unchanged."""
     if not isinstance(value, str) or not _FORMULA.match(value):
         return value
     try:
@@ -268,13 +269,13 @@ def _without_formula(value):
 
 
 def restored(value):
-    """Take the apostrophe away that `csv_text` wrote before a name."""
+    """Remove the apostrophe that `csv_text` put before a name."""
     is_marked = isinstance(value, str) and _MARKED_FORMULA.match(value)
     return value[1:] if is_marked else value
 
 
 def records_of(text, separator, name, strict=False):
-    """Yield (line number, fields) of each row of CSV, the header too; blank lines are none."""
+    """Yield (line number, fields) of each row of CSV, including the header but not blank lines."""
     last = ""
 
     def lines():
@@ -286,7 +287,7 @@ def records_of(text, separator, name, strict=False):
     reader = csv.reader(lines(), delimiter=separator, strict=strict)
     while True:
         line = reader.line_num + 1
-        # For this row alone: the limit is the whole process's, and rows may be left unread.
+        # The limit is set for each row, because it is global and a caller may stop reading.
         limit = csv.field_size_limit(np.iinfo(np.int32).max)
         try:
             fields = next(reader, None)
@@ -301,6 +302,6 @@ def records_of(text, separator, name, strict=False):
             csv.field_size_limit(limit)
         if fields is None:
             return
-        # A pair of quotes is a row, as pandas has it; blanks are none.
+        # An empty pair of quotes is a row as in pandas, and blanks are not.
         if len(fields) > 1 or last.strip(" \t\r\n"):
             yield line, fields

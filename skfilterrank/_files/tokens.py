@@ -1,4 +1,4 @@
-"""Many short texts as places in one buffer of bytes, compared and sorted eight bytes at a time."""
+"""Many short texts in one buffer of bytes, compared and sorted eight bytes at a time."""
 
 import numpy as np
 import pandas as pd
@@ -6,16 +6,16 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from skfilterrank.exceptions import InputError, brief
 
-# Number of bytes before and behind the texts that can be loaded without leaving the buffer.
+# Padding before and after the texts, so that loading a word never leaves the buffer.
 PAD = 16
 _CHUNK_ROWS = 1 << 14
-# Fewer texts are taken out one by one.
+# Fewer texts than this are extracted one by one.
 _FEW = 64
-# Texts of more words are sorted as objects: each word would be a key of its own.
+# Longer texts are sorted as objects, because each word would be a separate key.
 _MOST_WORDS = 64
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _HALF = np.uint64(32)
-# Entry i keeps the first i of the eight bytes of a word (little endian: the low ones).
+# Mask i keeps the first i bytes of a word (in little endian, the low bytes).
 _FIRST_BYTES = np.array([(1 << 8 * i) - 1 for i in range(9)], dtype=np.uint64)
 
 
@@ -26,7 +26,7 @@ def load_words(data, positions):
 
 
 def mix(words, salt):
-    """Scatter words over all 64 bits, in a way that the salts decide."""
+    """Mix words over all 64 bits; the salts select the function."""
     mixed = (words ^ salt) * _MIX
     mixed ^= mixed >> _HALF
     mixed *= _MIX
@@ -34,10 +34,10 @@ def mix(words, salt):
 
 
 class Tokens:
-    """Texts, one per row, each a stretch of a shared buffer of UTF-8 bytes.
+    """Texts, one per row, as slices of a shared buffer of UTF-8 bytes.
 
-    `data` is an array of uint8 with at least `PAD` bytes before the first and behind the last
-    text; `starts` and `lengths` have one entry per row. What hashes gives is kept.
+    `data` is an array of uint8 with at least `PAD` bytes before the first and after the last text;
+    `starts` and `lengths` have one entry per row. Hashes are cached.
     """
 
     __slots__ = ("_hashes", "data", "lengths", "starts")
@@ -77,7 +77,7 @@ class Tokens:
         return Tokens(self.data, self.starts[rows], self.lengths[rows])
 
     def word(self, i):
-        """Load the i-th eight bytes of each text, zero behind its end."""
+        """Load the i-th word (eight bytes) of each text, zero after its end."""
         if i == 0:
             words, left = load_words(self.data, self.starts), np.minimum(self.lengths, 8)
         else:
@@ -89,12 +89,12 @@ class Tokens:
 
     @property
     def n_words(self):
-        """Number of words that hold the longest text."""
+        """Number of words of the longest text."""
         return -(-int(self.lengths.max(initial=0)) // 8)
 
     @property
     def is_uneven(self):
-        """True where a few long texts would leave a matrix of all mostly empty."""
+        """True if a matrix of all texts would be mostly empty because of a few long texts."""
         longest, total = int(self.lengths.max(initial=0)), int(self.lengths.sum())
         return longest * len(self) > 4 * total + (1 << 16)
 
@@ -103,15 +103,15 @@ class Tokens:
         return [self.data[i : i + n].tobytes() for i, n in zip(self.starts, self.lengths)]
 
     def hashes(self, salt=0):
-        """Hash each text to 64 bits; different texts have equal hashes hardly ever."""
+        """Hash each text to 64 bits; equal hashes of different texts are very rare."""
         if salt not in self._hashes:
             parts = [chunk._hash(salt) for chunk in self._chunks()]
             self._hashes[salt] = np.concatenate(parts) if parts else np.zeros(0, dtype=np.uint64)
         return self._hashes[salt]
 
     def _hash(self, salt):
-        """Hash the texts of one part."""
-        # With the length, or a zero byte at the end would change nothing.
+        """Hash the texts of one chunk."""
+        # The length is hashed too, since zero bytes at the end do not change the words.
         values = mix(self.word(0), (self.lengths.astype(np.uint64) + np.uint64(salt)) * _MIX)
         rows = np.arange(len(self))
         for i in range(1, self.n_words):
@@ -125,24 +125,24 @@ class Tokens:
         return values
 
     def _chunks(self):
-        """Split the tokens into parts, whose words and the like fit the cache."""
+        """Split the tokens into chunks whose temporary arrays fit the cache."""
         for begin in range(0, len(self), _CHUNK_ROWS):
             yield self.take(slice(begin, begin + _CHUNK_ROWS))
 
     def equal(self, other):
-        """Tell whether each text is the text of the same row of the other tokens."""
+        """Compare each text with the text of the same row of the other tokens."""
         same = self.lengths == other.lengths
         same &= self.word(0) == other.word(0)
         return self._equal_behind(other, same)
 
     def repeats(self):
-        """Tell whether the text of each row but the first is that of the row before."""
+        """Compare the text of each row but the first with the row before."""
         words, lengths = self.word(0), self.lengths
         same = (words[1:] == words[:-1]) & (lengths[1:] == lengths[:-1])
         return self.take(slice(1, None))._equal_behind(self.take(slice(-1)), same)
 
     def _equal_behind(self, other, same):
-        """Find the rows that are equal as a whole, among those with equal lengths and first words.
+        """Compare the remaining words of rows with equal lengths and first words.
 
         `same` is changed in place.
         """
@@ -159,19 +159,19 @@ class Tokens:
         return same
 
     def sort_keys(self):
-        """Return keys for numpy.lexsort, least significant first, that sort by bytes (strcmp)."""
+        """Return keys for numpy.lexsort, least significant first, which sort texts by bytes."""
         if self.is_uneven or self.n_words > _MOST_WORDS:
             return [pd.factorize(np.array(self.bytes(), dtype=object), sort=True)[0]]
         words = [self.word(i).byteswap() for i in range(self.n_words)]
         return [self.lengths, *reversed(words)]
 
     def factorize(self):
-        """Return the number of each row's text, and the distinct texts as a list of str."""
+        """Return a code for each row's text, and the distinct texts as a list of str."""
         if not len(self):
             return np.zeros(0, dtype=np.int64), []
-        # Equal texts mostly stand together: only the first row of each stretch is looked up.
+        # Equal texts are mostly consecutive: only the first row of each run is looked up.
         heads = np.concatenate(([0], np.flatnonzero(~self.repeats()) + 1))
-        # Not by pandas, which before 3 reads a text as far as its first zero byte.
+        # A dict instead of pandas, which before version 3 stops at the first zero byte of a text.
         number: dict[str, int] = {}
         codes = [number.setdefault(text, len(number)) for text in self.take(heads).tolist()]
         return np.repeat(codes, np.diff(heads, append=len(self))), list(number)
@@ -207,12 +207,12 @@ class Tokens:
         texts = self.packed(b"\n").decode("utf-8", "surrogatepass").split("\n")[:-1]
         if len(texts) == len(self):
             return texts
-        # Some text holds a line end itself.
+        # Some text contains a line end.
         return [text.decode("utf-8", "surrogatepass") for text in self.bytes()]
 
 
 def padded(content, filler=32):
-    """Return bytes as an array of uint8 with `PAD` fillers before and behind them."""
+    """Return bytes as an array of uint8 with `PAD` zero bytes before and after them."""
     content = np.frombuffer(content, dtype=np.uint8)
     data = np.empty(len(content) + 2 * PAD, dtype=np.uint8)
     data[:PAD] = data[len(data) - PAD :] = filler
@@ -221,7 +221,7 @@ def padded(content, filler=32):
 
 
 def text_column(tokens):
-    """Make a column of the texts, of the type that pandas gives to strings."""
+    """Make a column of the texts with pandas' default type of strings."""
     dtype = _arrow_strings()
     if dtype is None:
         return np.array(tokens.tolist(), dtype=object)
@@ -239,12 +239,12 @@ def arrow_texts(tokens):
 
 
 def distinct_column(codes, texts):
-    """Make a column of texts[code] for each code, of the type that pandas gives to strings."""
+    """Make a column of texts[code] for each code, with pandas' default type of strings."""
     return pd.Series(texts, dtype=pd.Series([""]).dtype).array.take(codes)
 
 
 def _arrow_strings():
-    """Return the string type of pandas where its strings lie in Arrow buffers, else None."""
+    """Return pandas' default type of strings if it is stored by Arrow, else None."""
     dtype = pd.Series([""]).dtype
     is_arrow = isinstance(dtype, pd.StringDtype) and dtype.storage == "pyarrow"
     return dtype if is_arrow else None
@@ -255,9 +255,9 @@ def _fail(row, what, rest):
 
 
 def id_tokens(column, name, fail=_fail, *, may_be_blank=True):
-    """Make tokens of a column of ids; numbers become their digits, a missing id is an error.
+    """Make tokens of a column of ids; integers become digits, and a missing id is an error.
 
-    `fail` raises the error of a row from its number, from what it holds and from what to do.
+    ``fail(row, problem, remedy)`` raises the error for a row.
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
@@ -298,7 +298,7 @@ def _id_tokens(column, name, fail):
 
 
 def is_arrow_text(dtype):
-    """Tell whether a column type keeps strings in Arrow buffers."""
+    """Tell whether a column type stores strings in Arrow buffers."""
     storage = getattr(dtype, "storage", "")
     return str(storage).startswith("pyarrow") or (
         isinstance(dtype, pd.ArrowDtype) and dtype.kind in "OU"
@@ -306,7 +306,7 @@ def is_arrow_text(dtype):
 
 
 def _id_text(item):
-    """Return the text of a string or whole number; None for anything else."""
+    """Return the text of a string or a whole number; None for other types."""
     if isinstance(item, str):
         return str(item)
     is_number = isinstance(item, int | float | np.integer | np.floating)

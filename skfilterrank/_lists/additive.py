@@ -1,9 +1,9 @@
 """Measures as sums over documents, the form in which they can be optimized exactly.
 
-A document of a query adds ``weight * worth(place, level)``: its place in the list, and its level,
-the number of relevant documents from the top down to it, are all that changes with the ranking.
-Equation 1 of Diaz and Mitra (2023), ``e(p_i) z(i, m)``, is of this form, and so is nDCG_f, whose
-documents add ``gain / (I - W) / log2(place + 1)``. The discounts of places are here, too.
+Each document adds ``weight * worth(place, level)`` to the sum of its query. The place is its
+position in the list. The level is the number of relevant documents from the top of the list down to
+it. Only these two change with the ranking. Equation 1 of Diaz and Mitra (2023), ``e(p_i) z(i, m)``,
+is of this form. So is nDCG_f, whose documents add ``gain / (I - W) / log2(place + 1)``.
 """
 
 from collections.abc import Callable
@@ -25,8 +25,8 @@ class Additive:
     Attributes
     ----------
     weights : ndarray
-        Weight of each document, laid out as the facts it was made from; documents of weight 0
-        never matter.
+        Weight of each document, in the layout of the `Facts` it was computed from. Documents of
+        weight 0 do not change the measure.
     worth : callable
         ``worth(place, level, query)``, arrays of one shape; `query` broadcasts to it. Places and
         levels count from 1; `level` is None unless `uses_levels`.
@@ -34,17 +34,19 @@ class Additive:
         Whether `worth` reads levels. All documents of weight other than 0 are relevant then, and
         have one weight in a query.
     offset : ndarray of shape (n_queries,) or float
-        What is added to the sum of each query.
+        Constant that is added to the sum of each query.
     finish : callable or None
-        ``finish(values, query)`` turns sums of queries into the measure, where it is not the sum.
+        ``finish(values, query)`` turns the sums of queries into values of the measure. None if the
+        sum is the value.
     is_defined : ndarray of shape (n_queries,), bool, or None
-        Queries that have a value; the sum of the others is 0. None leaves that to the kernel.
+        Queries for which the measure is defined; the sum of the others is 0. None means that the
+        kernel tells which queries are defined.
     by_shown : bool
-        Whether the weights depend on how many documents are shown. They are then those of lists
-        from which nothing is filtered.
+        Whether the weights depend on the number of shown documents. They are then the weights of
+        the lists with all documents shown.
     n_items : ndarray of shape (n_queries,) or None
-        Size of each query's collection, where relevant documents that are filtered stand at its
-        end; None where they add nothing.
+        Size of each query's collection, if filtered relevant documents count as ranked at its end.
+        None if they add nothing.
     k : int or None
         `worth` is 0 below this place.
     """
@@ -69,7 +71,7 @@ class Facts:
     gains, relevant : ndarray
         Gain of each document, and 1 where it is above 0.
     n, m : ndarray of shape (n_queries,), float64
-        Documents and relevant documents of each query.
+        Number of documents and of relevant documents of each query.
     k : int or None
         Cut-off.
     """
@@ -81,11 +83,11 @@ class Facts:
 
     def __init__(self, parsed, gains, n):
         self.measure, self.k, self.options = parsed
-        # Functions of others are given these, and several measures read them.
+        # Read-only, because functions of users get these arrays and several measures share them.
         self.gains, self.n = read_only(gains), read_only(n)
 
     def option(self, name):
-        """Return a checked option."""
+        """Return an option of the measure, checked."""
         value = self.options.get(name, self.measure.defaults[name])
         return self.measure.options[name](value, name)
 
@@ -102,14 +104,14 @@ class Facts:
         return (self.relevant if values is None else values) * self.spread(ratio)
 
     def by_place(self, worth):
-        """Return worth by place alone: ``worth(places)`` of places from 1, 0 below the cut-off."""
+        """Return a worth that depends on the place only, 0 below the cut-off."""
         values = np.append(0.0, worth(first_places(self.n.max())))
         if self.k is not None:
             values[self.k + 1 :] = 0.0
         return lambda place, level, query: values.take(place)
 
     def in_top(self, worth):
-        """Return the worth of a place and a level, 0 below the cut-off."""
+        """Return `worth` with the value 0 for places below the cut-off."""
         if self.k is None:
             return worth
         return lambda place, level, query: np.where(
@@ -118,7 +120,7 @@ class Facts:
 
 
 class RowFacts(Facts):
-    """Facts of rows, one after the other as they came; all of them judged."""
+    """Facts of judged rows, in the order of the data."""
 
     def __init__(self, parsed, gains, index: GroupIndex):
         self._index, self._codes = index, index.codes()
@@ -127,11 +129,11 @@ class RowFacts(Facts):
         self.m = read_only(np.bincount(self._codes, self.relevant, minlength=index.n_queries))
 
     def spread(self, per_query):
-        """Return the number of each row's query."""
+        """Return, for each document, the number of its query in `per_query`."""
         return per_query[self._codes]
 
     def per_query(self, kernel):
-        """Return numbers per query from its judgments alone: of kernel(block), queries last."""
+        """Return ``kernel(block)`` for all queries (last axis); it reads judgments only."""
         lists = RankedLists(self.gains, np.zeros(len(self.gains)), groups=self._index)
         result = None
         for block in lists.blocks():
@@ -143,13 +145,13 @@ class RowFacts(Facts):
 
 
 class BlockFacts(Facts):
-    """Facts of a block of queries, one query a row of each matrix."""
+    """Facts of a block of queries: matrices with one row for each query."""
 
     def __init__(self, parsed, block: ListBlock):
         self._block = block
         super().__init__(parsed, block.gains, block.sizes.astype(np.float64))
 
-    # Not every sum asks for these, and the block makes them when asked.
+    # Read from the block only when needed: not every measure needs them.
     @cached_property
     def relevant(self):
         """1 where the gain is above 0; shape (n_queries, width), float64."""
@@ -161,9 +163,9 @@ class BlockFacts(Facts):
         return self._block.n_relevant
 
     def spread(self, per_query):
-        """Return the number of each row's query."""
+        """Return, for each document, the number of its query in `per_query`."""
         return per_query[:, None]
 
     def per_query(self, kernel):
-        """Return numbers per query from its judgments alone: of kernel(block), queries last."""
+        """Return ``kernel(block)`` for all queries (last axis); it reads judgments only."""
         return np.asarray(kernel(self._block))

@@ -18,7 +18,7 @@ Column = np.ndarray | ExtensionArray
 
 
 _NUMBERS = "biuf"
-# Beyond it, float64 does not tell whole numbers apart.
+# Largest value up to which float64 holds every whole number.
 LARGEST_INTEGER = 2**53
 _MISSING = (type(None), type(pd.NA), type(pd.NaT), type(np.ma.masked))
 
@@ -30,17 +30,18 @@ def as_column(values, name: str, entry: str = "entry", *, hint: str = "") -> Col
     ----------
     values : array-like of shape (n_rows,) or (n_rows, 1)
         A list, a numpy array (masked or mapped from a file too), a column of pandas, polars or
-        pyarrow, or what turns itself into a numpy array.
+        pyarrow, or another object that numpy converts to an array.
     name, entry : str
-        How messages call the argument, and what it holds for each row.
+        Name of the argument and of one entry of it, for messages.
     hint : str, default=""
-        What messages add where the shape is wrong.
+        Text that is added to the message about a wrong shape.
 
     Returns
     -------
     ndarray or ExtensionArray of shape (n_rows,)
-        Numbers without missing ones are a numpy array of native byte order, of floats with missing
-        ones too; the input itself where it is such an array. Nothing is masked or complex.
+        Numbers are a numpy array of native byte order if none is missing or if they are floats. The
+        input itself is returned if it is such an array already. The result is never masked or
+        complex.
     """
     if type(values) is not np.ndarray:
         values = _known_container(values, name, entry)
@@ -64,9 +65,9 @@ def as_column(values, name: str, entry: str = "entry", *, hint: str = "") -> Col
 
 
 def as_numbers(column: Column, name: str) -> np.ndarray | None:
-    """Return a column's numbers, NaN where missing; None where it holds anything else.
+    """Return the numbers of a column, NaN where missing; None if some entry is not a number.
 
-    Digits in text are no numbers, and neither are dates and durations.
+    Digits in text, dates and durations are not numbers.
     """
     if isinstance(column, pd.Categorical):
         column = as_column(np.asarray(column), name)
@@ -81,10 +82,10 @@ def as_numbers(column: Column, name: str) -> np.ndarray | None:
 
 
 def as_number_array(values, name: str) -> np.ndarray | None:
-    """Return the numbers of a table, or of an array of any number of dimensions; else None."""
+    """Return a table or an array of any shape as numbers; None if some entry is not a number."""
     if isinstance(values, pd.DataFrame):
         dtypes = set(values.dtypes)
-        # Column by column, a table of a thousand queries takes a hundred times as long.
+        # Converting column by column would take a hundred times as long for a thousand columns.
         dtype = dtypes.pop() if len(dtypes) == 1 else None
         if isinstance(dtype, np.dtype) and dtype.kind in _NUMBERS:
             values = values.to_numpy()
@@ -140,7 +141,7 @@ def is_missing(column: Column, name: str) -> np.ndarray:
 
 
 def entry_types(column: Column) -> set[type]:
-    """Return the types of a column's entries, where they are Python's objects."""
+    """Return the Python types of the entries of an object column; else an empty set."""
     is_object = isinstance(column, np.ndarray) and column.dtype == object
     return set(map(type, column)) if is_object else set()
 
@@ -152,7 +153,7 @@ def is_dask(data) -> bool:
 
 
 def refuse_dask(values, name: str) -> None:
-    """Raise for Dask's rows, which would be brought into this process."""
+    """Raise if data is a Dask object, because converting it would load all rows into memory."""
     array = sys.modules.get("dask.array")
     if is_dask(values) or (array is not None and isinstance(values, array.Array)):
         raise InputTypeError(
@@ -174,7 +175,7 @@ def _known_container(values, name, entry):
     if isinstance(values, list | tuple | range):
         return _of_sequence(values, name)
     refuse_dask(values, name)
-    # Another package that is not imported cannot have made the values.
+    # If the package is not imported yet, the values cannot come from it.
     polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
     if polars is not None and isinstance(values, polars.DataFrame) and values.width == 1:
         values = values.to_series()
@@ -210,7 +211,7 @@ def _of_sequence(values, name):
         return _nested(values, name)
     try:
         column = pd.Series(values)
-    except OverflowError:  # of pandas 2, for whole numbers beyond float64
+    except OverflowError:  # pandas 2 raises this for whole numbers beyond float64
         return pd.Series(values, dtype=object).array
     if column.dtype == np.float64:
         # pandas rounds large whole numbers that stand beside a fraction.
@@ -221,7 +222,7 @@ def _of_sequence(values, name):
 
 
 def _nested(values, name):
-    """Return nested sequences as numpy lays them out."""
+    """Convert nested sequences to a numpy array."""
     try:
         return np.asarray(values)
     except Exception as error:
@@ -252,13 +253,13 @@ def _unmasked(values):
 
 
 def _of_pandas(values):
-    """Return numbers as a numpy array where that keeps missing and whole numbers."""
+    """Return a pandas column as a numpy array if that keeps missing entries and integers."""
     dtype = values.dtype
     if isinstance(values, pd.arrays.NumpyExtensionArray | pd.arrays.SparseArray):
         return np.asarray(values)
     is_arrow = isinstance(dtype, pd.ArrowDtype)
     if is_arrow and (str(dtype).startswith("dictionary") or dtype.kind == "O"):
-        # Dictionaries, nulls, lists and whatever else numpy knows as objects only.
+        # numpy has no type but object for dictionaries, nulls, lists and the like.
         return np.array([*values.astype(object), None], dtype=object)[:-1]
     if dtype.kind not in _NUMBERS or not hasattr(dtype, "numpy_dtype"):
         return values
@@ -268,7 +269,7 @@ def _of_pandas(values):
 
 
 def _plain(values, name, entry):
-    """Return a 1-D numpy array of a kind that can be worked with."""
+    """Return a column in native byte order, without masked entries; refuse complex numbers."""
     kind = values.dtype.kind
     if kind in "cV":
         raise InputError(
@@ -284,7 +285,7 @@ def _plain(values, name, entry):
 
 
 def _numbers_of_objects(values, name):
-    """Return the numbers among Python's objects, whole where all are; None for other objects."""
+    """Return Python objects as an array of numbers; None if some are not numbers."""
     types = entry_types(values)
     given = types - set(_MISSING)
     if not all(
@@ -308,7 +309,7 @@ def _numbers_of_objects(values, name):
             )
     seen: dict = {}
     for value, number in zip(values, numbers.tolist()):
-        # NaN is equal to nothing, and a missing value stands for it.
+        # NaN is not equal to itself: skip it.
         if number == number and (first := seen.setdefault(number, value)) != value:
             raise _merged(first, value, name)
     return numbers
@@ -329,7 +330,7 @@ def as_floats(numbers: np.ndarray, name: str) -> np.ndarray:
 
 
 def _merged(one, other, name):
-    """Return the error for two numbers that would become one."""
+    """Return the error for two different numbers that float64 would make equal."""
     return InputError(
         f"{name} holds {brief(one)} and {brief(other)}, which float64 rounds to one number: pass "
         "numbers of at most 15 digits, such as their ranks."
@@ -337,7 +338,7 @@ def _merged(one, other, name):
 
 
 def _numbers_of_arrays(values):
-    """Return the numbers of arrays or tensors that hold one each; else None."""
+    """Return the numbers of arrays or tensors that hold one number each; else None."""
     if not all(hasattr(kind, "__array__") for kind in entry_types(values)):
         return None
     try:
@@ -354,7 +355,7 @@ else:
     class cached_property:
         """A `functools.cached_property` without the lock that it has in Python 3.11.
 
-        A process that is forked while another thread holds that lock waits for it for ever.
+        A process that is forked while another thread holds that lock would wait for it forever.
 
         Parameters
         ----------
@@ -378,7 +379,7 @@ else:
 def check_numbers(
     values, name: str, *, n_rows: int | None = None, entry: str = "number", hint: str = ""
 ) -> np.ndarray:
-    """Check one number per row, whatever container holds them; NaN where missing."""
+    """Check a column of one number per row, in any container; NaN where missing."""
     column = as_column(values, name, entry, hint=hint)
     numbers = as_numbers(column, name)
     if numbers is None:
@@ -389,7 +390,7 @@ def check_numbers(
 
 
 def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -> np.ndarray:
-    """Check one number per row, -inf where filtered, never NaN or +inf."""
+    """Check one score per row: a finite number, or -inf for a filtered document."""
     scores = check_numbers(
         y_score,
         name,
@@ -425,7 +426,7 @@ def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -
 
 
 def check_level_scores(y_score, *, name: str = "y_score") -> np.ndarray:
-    """Check scores as :func:`check_scores` does, and that each can be a float64, as levels are."""
+    """Check scores as :func:`check_scores` does, and that float64 holds each exactly."""
     scores = check_scores(y_score, name=name)
     is_whole = scores.dtype.kind in "iu" and len(scores)
     if not is_whole or (scores.max() <= LARGEST_INTEGER and scores.min() >= -LARGEST_INTEGER):
@@ -440,7 +441,7 @@ def check_level_scores(y_score, *, name: str = "y_score") -> np.ndarray:
 
 
 def as_list(values, name: str, what: str) -> list:
-    """Return the entries of a list, set or array, which need be no numbers."""
+    """Return the entries of a list, set or array; they may be of any type."""
     try:
         return list(values)
     except Exception as error:
@@ -457,7 +458,7 @@ def is_hashable(value) -> bool:
 
 
 def columns_of(table, name: str) -> dict:
-    """Return scores by system, of a dict, a data frame or a 2-D array."""
+    """Return the scores of each system from a dict, a data frame or a 2-D array."""
     if isinstance(table, Mapping):
         return dict(table)
     if isinstance(table, pd.DataFrame) or hasattr(table, "get_column"):
@@ -476,7 +477,7 @@ def columns_of(table, name: str) -> dict:
 
 
 def check_container(values, name: str = "X") -> None:
-    """Raise for a masked array, of which estimators would read what is masked, and for Dask's."""
+    """Raise for a Dask object, and for a masked array: estimators would read masked values."""
     refuse_dask(values, name)
     if isinstance(values, np.ma.MaskedArray):
         raise InputError(
@@ -497,22 +498,22 @@ def count_rows(X, name: str = "X") -> int:
 
 
 def check_flag(value, name: str) -> None:
-    """Raise for what is not True or False."""
+    """Raise if a value is not True or False."""
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{name} must be True or False, got {brief(value)}.")
 
 
-# Booleans are numbers to Python, and durations to numpy.
+# Python takes booleans for numbers, and numpy takes durations for numbers.
 _NO_NUMBERS = (bool, np.bool_, np.timedelta64)
 
 
 def is_whole_number(value) -> bool:
-    """Tell whether a value is a whole number; True and False are none."""
+    """Tell whether a value is a whole number; True and False do not count."""
     return isinstance(value, Integral) and not isinstance(value, _NO_NUMBERS)
 
 
 def is_number(value) -> bool:
-    """Tell whether a value is a real number, or NaN or infinite; True and False are none."""
+    """Tell whether a value is a real number, NaN and infinity included, True and False not."""
     return isinstance(value, Real) and not isinstance(value, _NO_NUMBERS)
 
 
@@ -525,7 +526,7 @@ def is_finite_number(value) -> bool:
 
 
 def is_level(value) -> bool:
-    """Tell whether a value is a real number that numbers can be compared with, or infinite."""
+    """Tell whether a value is a real number or infinite, but not NaN."""
     return is_finite_number(value) or (is_number(value) and abs(value) == np.inf)
 
 
@@ -541,7 +542,7 @@ def check_share(value, name: str) -> float:
 def check_number(
     value, name: str, *, least: float = -np.inf, above: float = -np.inf, most: float = np.inf
 ) -> float:
-    """Check a finite number within bounds, `above` excluded, and return it as float."""
+    """Check a finite number within bounds (greater than `above`), and return it as float."""
     if not is_finite_number(value) or not (least <= value <= most and value > above):
         bounds = {
             f" from {least:g} up": least,
@@ -554,7 +555,7 @@ def check_number(
 
 
 def check_random_state(random_state) -> np.random.RandomState:
-    """Return a generator of random numbers, of whatever scikit-learn takes as random_state."""
+    """Return a random generator from any value that scikit-learn accepts as random_state."""
     import sklearn.utils
 
     try:
@@ -574,12 +575,12 @@ def check_k(k, name: str = "k") -> int | None:
         raise InputError(
             f"{name} must be None (the whole list) or a positive integer, got {brief(k)}."
         )
-    # No list is longer, and numpy compares its numbers with no greater ones.
+    # No list is longer, and numpy cannot compare its integers with larger ones.
     return min(int(k), sys.maxsize)
 
 
 def check_choice(value, name: str, choices):
-    """Check that a value is one of the choices, of its type."""
+    """Check that a value is one of the choices and has its type."""
     for choice in choices:
         if value is choice or (type(value) is type(choice) and value == choice):
             return value

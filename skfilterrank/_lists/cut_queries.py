@@ -1,4 +1,4 @@
-"""Queries with rows on both sides of a split, as rankers and scorers see them.
+"""Detection of queries that a cross-validation has split between training and test rows.
 
 Rankers and scorers see one side of a split only. A ranker remembers the queries that it was fitted
 on until it is scored. Other libraries' estimators remember nothing. A scorer then compares the
@@ -17,18 +17,18 @@ from skfilterrank.exceptions import DataWarning
 
 # The queries of the fold that a ranker was fitted on.
 _fitted_on: WeakKeyDictionary = WeakKeyDictionary()
-# Fingerprints of the queries that a ranker was fitted on, which are no part of it.
+# Hashes of the queries that each ranker was fitted on. They are not stored in the ranker.
 _documents_of: WeakKeyDictionary = WeakKeyDictionary()
-# Columns that a fingerprint reads.
+# Number of columns that are hashed.
 _N_COLUMNS = 8
-# Bits are mixed as splitmix64 does.
+# Constants of the hash, which mixes bits like splitmix64.
 _HASHED_AT_ONCE, _HALF, _ODD = 1 << 13, np.uint64(32), np.uint64(0xBF58476D1CE4E5B9)
-# By cross-validation that runs in this process and thread.
+# For each cross-validation that runs in this process and thread.
 _seen: WeakKeyDictionary = WeakKeyDictionary()
 
 
 class _Seen:
-    """The queries and estimators that a cross-validation has passed on so far."""
+    """The queries and estimators that one cross-validation has used so far."""
 
     def __init__(self):
         self.is_warned = False
@@ -37,16 +37,16 @@ class _Seen:
         self._numbered = {}
 
     def numbered(self, index) -> tuple[GroupIndex, np.ndarray]:
-        """Return the queries of rows, and the number of each row's query; made once."""
-        # The index is kept, so that no other gets its identity.
+        """Return the queries of an index, and the query number of each row; cached."""
+        # The index is kept alive, so that no other object gets its id().
         if id(index) not in self._numbered:
             whole = GroupIndex.from_groups(query_ids_of_index(index))
             self._numbered[id(index)] = index, whole, whole.codes()
         return self._numbered[id(index)][1:]
 
     def is_cut(self, estimator, scored: GroupIndex) -> bool:
-        """Tell if an estimator is scored on some rows of a query that has others elsewhere."""
-        # It is scored on held-out rows first, and perhaps on those that it has learned from.
+        """Tell if a query of the scored rows has another number of rows in an earlier fold."""
+        # Only the first call is on held-out rows; a second one may be on the training rows.
         if estimator in self.estimators:
             return False
         self.estimators.add(estimator)
@@ -59,9 +59,9 @@ class _Seen:
 
 
 def note_queries(ranker, groups) -> None:
-    """Note the queries of the fold that a ranker is fitted on, inside cross-validation.
+    """Remember the queries that a ranker is fitted on, if a cross-validation is running.
 
-    Outside of cross-validation two sets of rows may number different queries alike.
+    Outside of cross-validation, different queries of two data sets may have the same ids.
     """
     _fitted_on.pop(ranker, None)
     if groups is not None and calling_cross_validation()[0]:
@@ -69,7 +69,7 @@ def note_queries(ranker, groups) -> None:
 
 
 def note_documents(ranker, X, groups) -> None:
-    """Note the documents of the queries that a ranker is fitted on, until it is deleted."""
+    """Remember the documents of the queries that a ranker is fitted on, as long as it exists."""
     _documents_of.pop(ranker, None)
     found = _fingerprints(X, groups)
     if found is not None:
@@ -77,21 +77,21 @@ def note_documents(ranker, X, groups) -> None:
 
 
 def count_known_queries(rankers, X, groups) -> int:
-    """Count the queries of which one of some rankers was fitted on all documents."""
+    """Count the queries whose documents are all among the training rows of one of the rankers."""
     known = [_documents_of[ranker] for ranker in rankers if ranker in _documents_of]
     found = _fingerprints(X, groups) if known else None
     return 0 if found is None else int(np.isin(found, np.concatenate(known)).sum())
 
 
 def _fingerprints(X, groups):
-    """Return a number for each query by its documents; None of X without columns of numbers."""
+    """Return a hash of each query's documents; None if X has no columns of numbers."""
     is_table = isinstance(X, pd.DataFrame) or (isinstance(X, np.ndarray) and X.ndim == 2)
     if groups is None or not is_table or not len(X):
         return None
     ids = np.asarray(groups)
     if ids.shape != (len(X),):
         return None
-    # Some columns do, and the others are not copied.
+    # The first columns of numbers are enough, and the others are not copied.
     if isinstance(X, np.ndarray):
         values = X[:, :_N_COLUMNS] if X.dtype.kind in "iuf" else X[:, :0]
     else:
@@ -101,22 +101,22 @@ def _fingerprints(X, groups):
         values = X.iloc[:, numbers].to_numpy(dtype=np.float64, na_value=np.nan)
     if not values.shape[1]:
         return None
-    # Queries number themselves otherwise in other tables: their ids are no part of it.
+    # Ids are not hashed, because another table may give the same query another id.
     return GroupIndex.from_groups(ids).sums(_hashes_of_rows(values))
 
 
 def _hashes_of_rows(values):
-    """Mix the bits of the numbers of each row, some rows at a time, as fit the cache."""
+    """Hash the numbers of each row, in blocks of rows that fit the cache."""
     hashes = np.zeros(len(values), dtype=np.uint64)
     for begin in range(0, len(values), _HASHED_AT_ONCE):
         mixed = hashes[begin : begin + _HASHED_AT_ONCE]
-        # A column after the other; 0.0 and -0.0 are one number.
+        # Column by column; adding 0.0 makes -0.0 and 0.0 equal.
         bits = np.add(values[begin : begin + _HASHED_AT_ONCE].T, 0.0, dtype=np.float64, order="C")
         for column in bits.view(np.uint64):
             mixed ^= column
             mixed ^= mixed >> _HALF
             mixed *= _ODD
-        # Sums of what is mixed once more tell rows apart whose numbers have one sum.
+        # A last round of mixing, because the hashes of a query's rows are added up.
         mixed ^= mixed >> _HALF
         mixed *= _ODD
         mixed ^= mixed >> _HALF
@@ -124,10 +124,11 @@ def _hashes_of_rows(values):
 
 
 def warn_of_cut_queries(estimator, groups, *carriers) -> None:
-    """Warn where some rows of a query are scored, or learned from, and others are not.
+    """Warn if a cross-validation splits the rows of a query.
 
-    `groups` are the query ids of the scored rows, or the index of them. `carriers` are the rows
-    that are scored: where their index holds the ids, they are compared with all rows in reach.
+    `groups` are the query ids of the scored rows, or their `GroupIndex`. `carriers` are the scored
+    rows themselves. If their index holds the ids, they are compared with the rows that
+    scikit-learn's calling functions hold.
     """
     is_called, call = calling_cross_validation()
     if groups is None or not is_called:
@@ -148,34 +149,35 @@ def warn_of_cut_queries(estimator, groups, *carriers) -> None:
     else:
         left = np.flatnonzero(np.isin(noted.query_ids, scored.query_ids))
         right = np.flatnonzero(np.isin(scored.query_ids, noted.query_ids))
-        # The rows that were learned from, scored as train_score, are no other rows.
+        # Scoring the training rows (train_score) gives the same sizes, and no warning.
         is_split = not np.array_equal(noted.sizes[left], scored.sizes[right])
     seen.is_warned = is_split or is_drawn
     if is_split:
         warn_user(
-            "cv splits queries: some have rows on both sides of a split, so that scores are of "
-            "queries that the models have seen. Split whole queries, such as by GroupKFold with "
+            "cv splits queries: some have rows on both sides of a split, so that models are "
+            "scored on queries that they were fitted on. Split whole queries, such as by "
+            "GroupKFold with "
             "groups=.",
             DataWarning,
         )
     elif is_drawn:
         warn_user(
-            "rows are drawn and not queries, so that models learn from or are scored on pieces of "
-            "lists. Draw whole queries: not by HalvingGridSearchCV(resource='n_samples'), "
+            "rows are drawn instead of queries, so that models are fitted or scored on parts of "
+            "lists. Draw whole queries, and do not use HalvingGridSearchCV(resource='n_samples'), "
             "permutation_importance(max_samples=) or a learning curve over rows.",
             DataWarning,
         )
 
 
 def _held(*carriers):
-    """Return the first index of rows that holds query ids, or None."""
+    """Return the index of the first carrier whose index holds query ids, or None."""
     return next((each.index for each in carriers if query_ids_of_index(each) is not None), None)
 
 
 def _compared_with_all(scored, seen):
-    """Return if queries stand on both sides of a split, and if rows of queries are left out.
+    """Tell if a split has some query on both sides, and if queries have only a part of their rows.
 
-    One query that is cut at the end of some rows is no draw.
+    A single incomplete query does not count: a slice of rows may end within a query.
     """
     found = learned = None
     for X, y, train, test in rows_of_callers():
@@ -200,7 +202,7 @@ def _compared_with_all(scored, seen):
 
 
 def _n_cut(ids, sizes, whole):
-    """Return the number of queries that have more rows in the whole."""
+    """Count the queries that have more rows in `whole` than in `sizes`."""
     places = whole.labels.get_indexer(ids)
     known = places >= 0
     return int(np.count_nonzero(sizes[known] < whole.sizes[places[known]]))

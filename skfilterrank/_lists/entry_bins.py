@@ -1,4 +1,4 @@
-"""Steps of entries in bins of keys: added up, or one by one in memory or temporary files."""
+"""Steps of a measure in bins of score keys: sums for each bin, and buckets of single steps."""
 
 import errno
 import os
@@ -7,48 +7,48 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Sign, exponent and six digits of the score: 64 bins for each doubling, whatever the range is.
+# A bin is the sign, the exponent and six bits of the score: 64 bins for each power of two.
 SHIFT = 46
-# Steps that are in memory at once.
+# Most steps in memory at once.
 MOST_STEPS = 1 << 19
 _FAN_OUT_BITS = 6
 _FLIP = np.int64(np.iinfo(np.int64).max)
 
 
 def keys_of_scores(scores: np.ndarray) -> np.ndarray:
-    """Return whole numbers in the order of float64 scores; equal for -0.0 and 0.0."""
+    """Return integer keys that have the order of float64 scores; -0.0 and 0.0 have one key."""
     bits = (scores + 0.0).view(np.int64)
-    # Flipping all but the sign of negative floats makes their bits ascend with their value.
+    # With all bits but the sign flipped, the bits of negative floats ascend with their value.
     return bits ^ ((bits >> 63) & _FLIP)
 
 
 def scores_of_keys(keys: np.ndarray) -> np.ndarray:
-    """Return the scores of such numbers."""
+    """Return the scores that belong to integer keys."""
     return (keys ^ ((keys >> 63) & _FLIP)).view(np.float64)
 
 
 def bins_of_keys(keys: np.ndarray) -> np.ndarray:
-    """Return the bin of each number."""
+    """Return the bin of each key."""
     return keys >> SHIFT
 
 
 class StepBins(NamedTuple):
-    """Sums of steps by bin, and the sum of the measure where nothing is shown.
+    """Sums of the steps in each bin, and the sum of the measure when nothing is shown.
 
     Attributes
     ----------
     bins : ndarray of shape (n_bins,), int64
         The bins that hold a step, ascending.
     rises, falls : ndarray of shape (n_bins,), longdouble
-        Sums of what is added by the steps of each bin that add, and of those that take away.
+        Sum of the positive steps of each bin, and sum of its negative steps.
     lows, highs : ndarray of shape (n_bins,), int64
         The lowest and the highest key of a step in each bin.
     counts : ndarray of shape (n_bins,), int64
-        Number of steps.
+        Number of steps in each bin.
     start : longdouble
-        The sum where nothing is shown.
+        Sum of the measure over queries when nothing is shown.
     n_queries : float
-        Number of queries that have a value.
+        Number of queries for which the measure is defined.
     """
 
     bins: np.ndarray
@@ -62,7 +62,7 @@ class StepBins(NamedTuple):
 
     @classmethod
     def of(cls, keys, changes, start, n_queries) -> "StepBins":
-        """Add up steps in any order."""
+        """Make bins from steps in any order."""
         order = np.argsort(keys)
         keys, changes = keys[order], changes[order].astype(np.longdouble)
         parts = (np.maximum(changes, 0.0), np.minimum(changes, 0.0), keys, keys)
@@ -73,7 +73,7 @@ class StepBins(NamedTuple):
 
     @classmethod
     def _grouped(cls, bins, columns, start, n_queries):
-        """Make one entry for each bin of ascending ones."""
+        """Merge the entries of equal bins; bins are ascending."""
         heads = np.flatnonzero(np.append(True, bins[1:] != bins[:-1])[: len(bins)])
         how = (np.add, np.add, np.minimum, np.maximum, np.add)
         merged = [
@@ -83,7 +83,7 @@ class StepBins(NamedTuple):
         return cls(bins[heads], *merged, start, n_queries)
 
     def merge(self, other: "StepBins") -> "StepBins":
-        """Add up the steps of both."""
+        """Add the sums of other bins to these."""
         both = [np.concatenate(pair) for pair in zip(self[:6], other[:6])]
         order = np.argsort(both[0], kind="stable")
         bins, *columns = (column[order] for column in both)
@@ -92,18 +92,19 @@ class StepBins(NamedTuple):
         )
 
     def sums(self) -> np.ndarray:
-        """Sum the measure at the lowest step of each bin, and last where nothing is shown."""
+        """Compute the measure's sum at the lowest step of each bin, and last of empty lists."""
         from_the_top = np.cumsum((self.rises + self.falls)[::-1])[::-1]
         return np.append(from_the_top, np.longdouble(0)) + self.start
 
 
 class Bucket:
-    """The steps of a range of keys.
+    """Steps whose keys lie in one range, in memory or in a file.
 
     Parameters
     ----------
     path : str or None
-        File for them, of which those of narrower ranges have the name and more; None: in memory.
+        File for the steps; buckets of narrower ranges append a number to its name. None keeps the
+        steps in memory.
     """
 
     def __init__(self, path: str | None = None):
@@ -114,7 +115,7 @@ class Bucket:
         self._parts: list[Bucket] | None = None
 
     def add(self, keys: np.ndarray, changes: np.ndarray) -> None:
-        """Take steps in."""
+        """Add steps."""
         if not len(keys):
             return
         low, high = int(keys.min()), int(keys.max())
@@ -128,9 +129,9 @@ class Bucket:
             _append(self._path, np.stack([keys, changes.view(np.int64)], axis=1))
 
     def sums(self, above) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield distinct keys, ascending, and the sum where each and all higher ones are shown.
+        """Yield distinct keys and the measure's sum when keys from there up are shown.
 
-        Some at a time; `above` is the sum above this range.
+        Arrays come in chunks. `above` is the sum of the measure above this range.
         """
         if not self.n_steps:
             return
@@ -149,10 +150,10 @@ class Bucket:
                 yield from part.sums(above + more)
 
     def _split(self):
-        """Divide the steps among files of narrower ranges."""
+        """Distribute the steps over files of narrower ranges."""
         if self._parts is not None:
             return self._parts
-        # Two keys may be 2**64 apart, which Python counts and int64 does not.
+        # Two keys may be 2**64 apart: Python integers hold that, int64 does not.
         shift = max(0, (self._high - self._low).bit_length() - _FAN_OUT_BITS)
         n_parts = ((self._high - self._low) >> shift) + 1
         self._parts = [Bucket(f"{self._path}.{number}") for number in range(n_parts)]
@@ -171,7 +172,7 @@ class Bucket:
 
 
 def _sums(keys, changes, above):
-    """Compute what :meth:`Bucket.sums` yields, of steps in any order."""
+    """Compute one chunk of :meth:`Bucket.sums` from steps in any order."""
     order = np.argsort(keys)
     keys, changes = keys[order], changes[order]
     sums = np.cumsum(changes[::-1], dtype=np.longdouble)[::-1] + above
@@ -180,12 +181,15 @@ def _sums(keys, changes, above):
 
 
 def _append(path, pairs):
-    """Add pairs of numbers to a file."""
+    """Append pairs of numbers to a file."""
     try:
         with open(path, "ab") as handle:
             handle.write(pairs.tobytes())
     except OSError as error:
         named = OSError(error.errno, error.strerror, path)
         if error.errno == errno.ENOSPC:
-            named.add_note("Steps of the measure are kept there: give Rows(..., folder=...).")
+            named.add_note(
+                "The temporary files of the threshold search are there: pass another "
+                "folder, Rows(..., folder=...)."
+            )
         raise named from None

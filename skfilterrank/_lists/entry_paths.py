@@ -1,4 +1,4 @@
-"""Sets of rows along a path, of which each shows its own part of every list."""
+"""A path: a sequence of sets of rows, each of which shows a part of every list."""
 
 from collections.abc import Iterable, Iterator
 
@@ -13,7 +13,7 @@ class PathOfSets:
     Attributes
     ----------
     levels : ndarray of shape (n_sets,), float64
-        Level of each set, falling.
+        Level of each set, descending.
     """
 
     def __init__(self, lists: RankedLists, levels: np.ndarray, columns: list[np.ndarray]):
@@ -31,14 +31,14 @@ class PathOfSets:
         Parameters
         ----------
         lists : RankedLists
-            The lists. Their order, with their rule for ties, is that of rows of equal scores.
+            The lists. Rows to which a set gives equal scores keep the order of these lists.
         sets : iterable of ndarray of shape (n_rows,), or PathOfSets
-            Scores that order what is shown, -inf where rows are hidden, or masks of what is shown
-            in the order of the lists; the safest first.
+            For each set, scores that order the shown rows, -inf for hidden rows; or a mask of the
+            shown rows, which keep the order of the lists. The safest set comes first.
         levels : ndarray of shape (n_sets,) or None
-            Level of each set, falling. None means 0, -1, -2 and so on.
+            Level of each set, descending. None means 0, -1, -2 and so on.
         depth : int or None
-            Documents of each list that are shown at most, or that matter.
+            Number of first documents of each list that are used; None means all.
         """
         if isinstance(sets, PathOfSets):
             return sets
@@ -62,14 +62,14 @@ class PathOfSets:
         return cls(lists, levels, columns)
 
     def columns(self, block: ListBlock) -> np.ndarray:
-        """Give the column of each place of the lists of a block, its width behind the last.
+        """Return the column of each place of the lists of a block, padded with the width.
 
         Shape (n_sets, n_lists, depth).
         """
         return self._columns[int(block.queries[0])]
 
     def masks(self) -> Iterator[np.ndarray]:
-        """Yield for each set which rows are shown."""
+        """Yield a mask of the shown rows for each set."""
         for number in range(len(self.levels)):
             shown = np.zeros(self._index.n_rows, dtype=bool)
             for block in self._blocks:
@@ -81,7 +81,7 @@ class PathOfSets:
 
 
 def _first_columns(lists, block, scores, depth):
-    """Find the columns of the first documents of each list by one set, its width behind them."""
+    """Find the columns of each list's first documents in one set, padded with the width."""
     is_mask = scores.dtype == bool
     ordered = block.in_order(lists.index.take(scores, block.layout, False if is_mask else -np.inf))
     places = _first_places(ordered, depth) if is_mask else _highest(ordered, depth)
@@ -92,7 +92,7 @@ def _first_columns(lists, block, scores, depth):
 
 
 def _first_places(shown, depth):
-    """Find the first columns of each row of a mask, its width behind the last."""
+    """Find the first True columns of each row of a mask, padded with the width."""
     n_lists, width = shown.shape
     query, column = nonzero_of_rows(shown)
     n_shown = np.bincount(query, minlength=n_lists)
@@ -106,17 +106,17 @@ def _first_places(shown, depth):
 
 
 def nonzero_of_rows(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find row and column where a matrix is true, as numpy's nonzero, which takes longer."""
+    """Find row and column where a matrix is True; faster than numpy's nonzero."""
     cells = np.flatnonzero(mask)
     rows = cells // mask.shape[1]
     return rows, cells - rows * mask.shape[1]
 
 
 def _highest(scores, depth):
-    """Find the columns of finite scores from the highest down, the width behind the last."""
+    """Find the columns of finite scores, the highest score first, padded with the width."""
     width = scores.shape[1]
     if depth < width // 2:
-        # Only the first places need an order.
+        # Only the first places must be sorted.
         lowest = -np.partition(-scores, depth - 1, axis=1)[:, depth - 1, None]
         scores = np.where(scores >= lowest, scores, -np.inf)
     columns = np.argsort(-scores, axis=1, kind="stable")[:, :depth]

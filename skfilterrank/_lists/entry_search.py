@@ -1,33 +1,34 @@
-"""Search for the best threshold of rows that are read several times, some at a time.
+"""Search for the best threshold when rows are read in blocks, in up to three passes.
 
-Under a threshold t the sum of the measure over queries is ``V(t) = V(inf) + sum of c_i over s_i >=
-t``: each document that counts is a step of height ``c_i`` at its score ``s_i``. The first pass adds
-up steps in bins: intervals of scores ``B_1 < B_2 < ...`` that hold a step, at most 2**18 by the
-leading digits of the float64, in whose order whole numbers of 64 bits stand. For each bin it keeps
-the sums ``R_j`` of the steps up and ``F_j <= 0`` of the steps down, its lowest and highest step,
-and their number.
+With threshold t, the sum of the measure over queries is ``V(t) = V(inf) + sum of c_i over s_i >=
+t``: each document i that changes the measure is a step of height ``c_i`` at its score ``s_i``. The
+first pass adds up steps in bins: intervals of scores ``B_1 < B_2 < ...`` that hold a step. A bin is
+given by the leading bits of the float64, mapped to an integer of the same order; there are at most
+2**18. For each bin it keeps the sums ``R_j`` of the steps up and ``F_j <= 0`` of the steps down,
+its lowest and highest step, and their number.
 
 *Bound.* Let ``A_j`` be V(inf) plus all ``R_m + F_m`` with ``m > j``: the value at the lowest step
-above the bin, or at infinity, so one that some threshold has. For t in bin j, V(t) is ``A_j`` plus
+above the bin, or at infinity. Some threshold has this value. For t in bin j, V(t) is ``A_j`` plus
 the steps of the bin at t or above. A sum of some of the steps of a bin is at most the sum of those
 that are positive, so ``V(t) <= A_j + R_j``. Let M be the largest of all ``A_j`` and of the value
 where all steps are shown. The maximum V* is at least M. If ``A_j + R_j < M``, no threshold in bin j
-reaches V*, and the bin is left out. That holds, too, for thresholds that count as equally good,
-within a slack of 1e-12 of the largest value: bins are left out only where they stay below M by more
+reaches V*, and the bin is left out. Thresholds whose values differ by at most a slack of 1e-12 of
+the largest value count as equally good. So a bin is left out only if its bound is below M by more
 than four times the slack.
 
 *Search.* The second pass gathers the steps of the bins that are left and computes V at each of them
-from the top of its bin, ``A_j`` being known. So V is known at all thresholds that could be best,
-and at one step of every other bin, the lowest, none of which is better. Among equals the lowest is
-taken. Steps gathered are at most half a million in memory. Where bins hold more, they go to a
-temporary folder, split by score until each part fits or is a single score, and are read from there:
-so the rows are read no more often however scores lie, and a flat V takes disk, 16 bytes a step. The
-third pass finds the lowest score above the next lower step, for the middle between them.
+from the top of its bin down, starting from ``A_j``. So V is known at all thresholds that could be
+best, and at the lowest step of every other bin, which is not better. Among equally good thresholds
+the lowest is taken. At most half a million gathered steps are held in memory. If there are more,
+they go to files in a temporary folder, 16 bytes for each step. The files are split by score until
+each part fits into memory or holds a single score. So the number of passes over the rows does not
+depend on the scores. The third pass finds the lowest score above the next lower step; the threshold
+is the middle between the two.
 
-Where a measure is no sum over documents, or is average precision with ties, steps are differences
-of its values at prefixes. Some are mere rounding, which may be 0 in one cut of the rows and 1e-17
-in another. The value is then unchanged, and the threshold may lie in the middle above another
-score. All that is kept between blocks of rows takes less than 64 MB.
+For measures that are not sums over documents, and for average precision with ties, steps are
+differences of values at prefixes. Some of these are only rounding, and may be 0 with one division
+into blocks and 1e-17 with another. The best value is then the same, but the threshold may lie above
+another score. All data kept between blocks take less than 64 MB.
 """
 
 import os
@@ -52,14 +53,14 @@ from skfilterrank._lists.row_blocks import Block, merged
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS, middle
 from skfilterrank.exceptions import InputError
 
-# Beyond it, not every whole number is a float64.
+# Largest value up to which float64 holds every whole number.
 _LARGEST_INTEGER = 2**53
-# Purposes of the first pass, and of a second one that gathers more than memory is to hold.
+# Purposes of passes: the first pass, and a second one whose steps do not fit into memory.
 FIRST_PASS, MANY_STEPS = "bins", "steps, by a folder"
 
 
 class BestThreshold(NamedTuple):
-    """Some thresholds, the measure there, and the best one; as a ThresholdCurve has them."""
+    """Thresholds with their values, and the best threshold with its value."""
 
     thresholds: np.ndarray
     values: np.ndarray
@@ -75,12 +76,12 @@ def search_threshold(
     Parameters
     ----------
     stepping : Stepping
-        Knows the measure.
+        Computes the steps of the measure.
     passing : callable
-        Takes the work for each block of whole queries and its purpose, and gives the results, at
-        least one; they may have been merged, but of many steps.
+        ``passing(work, purpose)`` calls `work` on each block of whole queries, and yields at least
+        one result. It may merge results, except for the purpose MANY_STEPS.
     make_folder : callable
-        Makes a temporary folder, where steps need one.
+        Makes a temporary folder, if steps do not fit into memory.
     """
     parsed: ParsedMeasure = stepping.parsed
     total = merged(passing(stepping, FIRST_PASS))
@@ -96,7 +97,7 @@ def search_threshold(
         threshold = merged(passing(NextScore(float(lower)), "middle")).threshold_above(lower)
     thresholds, sums = search.curve(key, best)
     with np.errstate(invalid="ignore"):
-        # NaN where all queries are skipped.
+        # The result is NaN if all queries are skipped.
         values = (sums / np.longdouble(total.n_queries)).astype(np.float64)
         value = float(best / np.longdouble(total.n_queries))
     if not parsed.measure.greater_is_better:
@@ -105,7 +106,7 @@ def search_threshold(
 
 
 class Stepping(NamedTuple):
-    """Adds up the steps of a block in bins."""
+    """Work of the first pass: sums the steps of a block in bins."""
 
     parsed: ParsedMeasure
     gains: Gains
@@ -116,15 +117,15 @@ class Stepping(NamedTuple):
         entries = self.entries(block)
         if entries.counts is not None:
             raise InputError(
-                f"undefined='drop' leaves out other queries at other thresholds by "
-                f"{self.parsed.text}, which Rows cannot add up. Give a number."
+                f"undefined='drop' makes {self.parsed.text} skip different queries at different "
+                "thresholds, which Rows cannot add up. Give a number."
             )
         keys, changes = self._steps(entries)
         start, n_queries = entries.sum_of_start
         return StepBins.of(keys, changes, self._sign * start, n_queries)
 
     def keys_and_changes(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
-        """Return the steps of a block, higher sums being better."""
+        """Return keys and changes of a block's steps; higher sums are better."""
         return self._steps(self.entries(block))
 
     def _steps(self, entries):
@@ -158,68 +159,68 @@ class Stepping(NamedTuple):
 
 
 class Gathered(NamedTuple):
-    """Steps of some bins."""
+    """Keys and changes of the steps in open bins."""
 
     keys: np.ndarray
     changes: np.ndarray
 
     def merge(self, other: "Gathered") -> "Gathered":
-        """Join both."""
+        """Return the union of the two."""
         return Gathered(*(np.concatenate(pair) for pair in zip(self, other)))
 
 
 class Gathering(NamedTuple):
-    """Picks the steps of some bins."""
+    """Work of the second pass: selects the steps of open bins."""
 
     stepping: Stepping
     bins: np.ndarray
 
     def __call__(self, block: Block) -> Gathered:
-        """Pick those of a block."""
+        """Return the steps of a block that lie in the bins."""
         keys, changes = self.stepping.keys_and_changes(block)
         bins = bins_of_keys(keys)
         places = np.minimum(np.searchsorted(self.bins, bins), len(self.bins) - 1)
         wanted = self.bins[places] == bins
         keys, changes = keys[wanted], changes[wanted]
-        # Steps at one score are one.
+        # Steps at equal scores are added up.
         distinct, place = np.unique(keys, return_inverse=True)
         return Gathered(distinct, np.bincount(place, changes, minlength=len(distinct)))
 
 
 class Lowest(NamedTuple):
-    """The lowest of some scores, and their type."""
+    """Lowest of the scores found, and their dtype."""
 
     score: float | None
     dtype: np.dtype
 
     def merge(self, other: "Lowest") -> "Lowest":
-        """Join both."""
+        """Return the union of the two."""
         scores = [each for each in (self.score, other.score) if each is not None]
         return Lowest(min(scores, default=None), np.result_type(self.dtype, other.dtype))
 
     def threshold_above(self, lower) -> float:
-        """Return the middle between this and a lower score; +inf where there is none."""
+        """Return the middle between this score and a lower one; +inf if no score was found."""
         return np.inf if self.score is None else middle(lower, self.dtype.type(self.score))
 
 
 class NextScore(NamedTuple):
-    """Finds the lowest score above another."""
+    """Work of the third pass: finds the lowest score above a given one."""
 
     lower: float
 
     def __call__(self, block: Block) -> Lowest:
-        """Find that of a block."""
+        """Find the lowest such score of a block."""
         scores = block.columns["score"]
         above = scores[scores > self.lower]
         return Lowest(float(above.min()) if len(above) else None, scores.dtype)
 
 
 class Search:
-    """The steps that can matter: those of open bins one by one, and of each other bin its sum."""
+    """Search among all steps of the open bins and the sums of the other bins."""
 
     def __init__(self, total: StepBins, make_folder: Callable[[], str]):
         self._total = total
-        # At the lowest step of each bin, and where nothing is shown.
+        # Values at the lowest step of each bin, and when nothing is shown.
         self._sums = total.sums()
         bound = self._sums[1:] + total.rises
         slack = ROUNDING_OF_MEANS * np.abs(self._sums).max()
@@ -232,18 +233,18 @@ class Search:
             path = os.path.join(make_folder(), "steps")
         self._steps = Bucket(path)
         closed = ~self._is_open
-        # At its lowest step the sum over a bin makes the value right, which is what is looked at.
+        # A closed bin counts as one step at its lowest key, where the value is then exact.
         sums = (total.rises + total.falls)[closed]
         self._steps.add(total.lows[closed], sums.astype(np.float64))
 
     def add(self, keys: np.ndarray, changes: np.ndarray) -> None:
-        """Take in steps of open bins."""
+        """Add steps of open bins."""
         self._steps.add(keys, changes)
 
     def best(self) -> tuple[int | None, np.longdouble, int | None]:
-        """Find the lowest of the best thresholds: key, sum, and the key of the next lower step.
+        """Find the lowest best threshold: its key, its sum, and the key of the next lower step.
 
-        The first is None where nothing is best shown, the last where everything is.
+        The first is None if showing nothing is best, the last if showing everything is.
         """
         start = self._total.start
         highest = largest = start
@@ -262,14 +263,14 @@ class Search:
         return None, start, self._highest_of(below)
 
     def _highest_of(self, key):
-        """Return the step itself, or the highest of the bin that the key stands for."""
+        """Return the key of a step, or for a closed bin the highest key of the bin."""
         if key is None:
             return None
         place = int(np.searchsorted(self._total.bins, key >> SHIFT))
         return key if self._is_open[place] else int(self._total.highs[place])
 
     def curve(self, key, best) -> tuple[np.ndarray, np.ndarray]:
-        """Return thresholds, ascending, and sums: at the lowest step of each bin, and the best."""
+        """Return ascending thresholds and sums, at the lowest step of each bin and the best."""
         keys, sums = self._total.lows, self._sums
         if key is not None:
             place = int(np.searchsorted(keys, key))

@@ -1,9 +1,9 @@
 """Changes of a measure as rows enter lists one by one, a block of lists at a time.
 
-Rows that enter at the end of their list leave a prefix of it. A measure that is a sum over
-documents then changes by the term of the row, and any other is computed at each prefix. Rows that
-enter at their place push others down: a sum over the first places is kept up to date row by row,
-and any other measure is computed after each row. Sets along a path are measured one by one.
+Rows that enter at the end of their list give a prefix of it. A measure that is a sum over documents
+then changes by the term of the row, and any other is computed at each prefix. Rows that enter at
+their place push others down: a sum over the first places is kept up to date row by row, and any
+other measure is computed after each row. Sets along a path are measured one by one.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,15 +24,16 @@ class Entries(NamedTuple):
     Attributes
     ----------
     lists : RankedLists
-        The lists. Where rows enter at the end, the scores say in which order.
+        The lists. If rows enter at the end, the scores give their order.
     keys : ndarray of shape (n_rows,), float64, or None
-        Keys of rows that enter at their place, -inf where they never enter; None where rows enter
-        at the end.
+        Keys of rows that enter at their place in the list, -inf for rows that never enter. None if
+        rows enter at the end of the list.
     key_of_score : ndarray or None
-        The key of each score, which is a whole number then; None where scores are the keys.
+        Key of each score; scores are then ranks, the indices of this array. None if scores are the
+        keys.
     most : int or None
-        Documents of each list that are shown at most: of rows that enter at their place, those
-        that stand first.
+        Largest number of shown documents of each list. If more rows have entered, the first of them
+        are shown.
     path : PathOfSets or None
         Sets of rows that are shown one after the other, in place of rows that enter.
     """
@@ -53,10 +54,10 @@ class Entries(NamedTuple):
         keys_order_ties: bool = True,
         most: int | None = None,
     ) -> "Entries":
-        """Prepare lists for the keys; `of_set` says that the order of the lists does not matter.
+        """Prepare lists and keys; `of_set` means that the order of shown documents is irrelevant.
 
-        `keys_order_ties` lets rows of equal scores stand in the order of their keys, so that they
-        enter at the end. Else they are tied whenever both have entered.
+        With `keys_order_ties`, rows of equal scores are ordered by their keys, so that each enters
+        at the end. Otherwise they are tied once both have entered.
         """
         if most is None and (keys is None or np.array_equal(keys, lists.scores)):
             return cls(lists)
@@ -66,7 +67,7 @@ class Entries(NamedTuple):
             return cls(lists, keys, most=most)
         if not of_set and not _never_rise(lists, keys, keys_order_ties):
             return cls(lists, keys)
-        # The order by key, then by score, is that of all lists, so that its ranks are scores.
+        # Keys never rise down a list, so ranks by key and then score can replace the scores.
         order = np.lexsort((lists.scores, keys))
         ordered, scores = keys[order], lists.scores[order]
         is_new = np.append(True, (ordered[1:] != ordered[:-1]) | (scores[1:] != scores[:-1]))
@@ -85,31 +86,31 @@ class Entries(NamedTuple):
         return self.keys_of(self.lists.scores)
 
     def keys_of(self, scores: np.ndarray) -> np.ndarray:
-        """Give the keys that steps at some scores stand for."""
+        """Return the keys of steps at these scores."""
         if self.key_of_score is None:
             return scores
-        # Ranks begin at 1, and -inf has the first entry.
+        # Ranks begin at 1; entry 0 is the key of score -inf.
         return self.key_of_score[np.maximum(scores, 0.0).astype(np.intp)]
 
     @property
     def at_place(self) -> bool:
-        """Tell whether rows enter at their place, or leave."""
+        """Tell whether rows enter at their place, or come in sets."""
         return self.keys is not None or self.path is not None
 
     def depth(self, block: ListBlock, k: int | None) -> int:
-        """Count the places of a block to look at."""
+        """Return the number of places to compute."""
         depth = block.depth(k)
         if self.path is not None:
             return min(depth, self.path.columns(block).shape[2])
         return depth if self.most is None else min(depth, self.most)
 
     def entry_keys(self, block: ListBlock) -> np.ndarray:
-        """Lay out minus the keys of a block, +inf where rows never enter."""
+        """Return minus the keys as a matrix of the block, +inf where rows never enter."""
         return -self.lists.index.take(np.asarray(self.keys), block.layout, -np.inf)
 
 
 def _never_rise(lists, keys, keys_order_ties) -> bool:
-    """Tell whether rows enter each list from the top, those of equal scores in any order."""
+    """Tell whether keys never rise down each list; rows of equal scores may have any order."""
     for block in lists.blocks():
         negative = -lists.index.take(keys, block.layout, -np.inf)
         ordered, scores = block.in_order(negative), block.in_order(block.sort_key)
@@ -118,7 +119,7 @@ def _never_rise(lists, keys, keys_order_ties) -> bool:
             return False
         if (ordered[:, 1:] >= ordered[:, :-1]).all():
             continue
-        # Rows that never enter are no part of the list.
+        # Rows that never enter are ignored.
         entering = np.where(ordered < np.inf, ordered, -np.inf)
         latest = np.maximum.accumulate(entering, axis=1)
         is_new = np.ones(scores.shape, dtype=bool)
@@ -132,24 +133,24 @@ def _never_rise(lists, keys, keys_order_ties) -> bool:
 
 
 class Changes(NamedTuple):
-    """Changes of a measure in some lists, each row of the matrices one list.
+    """Changes of a measure at each step; matrices have one row for each list.
 
     Attributes
     ----------
     queries : ndarray of shape (n_lists,)
         Numbers of the queries.
     keys : ndarray of shape (n_lists, n_steps)
-        Minus the keys of what enters, ascending; +inf behind the last.
+        Minus the key of each step, ascending; +inf after the last.
     start : ndarray of shape (n_lists,)
-        The measure before, NaN where it has no value.
+        The measure before the first step, NaN where undefined.
     changes : ndarray of shape (n_lists, n_steps)
-        By how much it changes, where no value counts as 0.
+        Change of the measure at each step; an undefined value counts as 0.
     counts : ndarray of shape (n_lists, n_steps) or None
-        1 where it gets a value, -1 where it loses it; None where that does not occur.
+        1 where the measure becomes defined, -1 where it becomes undefined; None if neither occurs.
     values : ndarray of shape (n_lists, n_steps) or None
-        The measure after each step, where sums of changes are not to be rounded.
+        The measure after each step, if changes must not be added up; else None.
     is_step : ndarray of shape (n_lists, n_steps), bool, or None
-        Where there is a step; None where something changes.
+        Mask of the steps; None means wherever something changes.
     """
 
     queries: np.ndarray
@@ -162,9 +163,9 @@ class Changes(NamedTuple):
 
     @classmethod
     def of_losses(cls, queries, keys, values, is_step=None) -> "Changes":
-        """Make them from the values before the first and after each step, none of them rounded.
+        """Make changes from exact values before the first step and after each step.
 
-        Lists without any value are left out. Others lose nothing where they have no value.
+        Lists that are undefined at every step are left out.
         """
         is_missing = np.isnan(values)
         start, values = values[:, 0].copy(), np.nan_to_num(values)
@@ -177,11 +178,11 @@ class Changes(NamedTuple):
 
 
 def changes_of_measure(entries: Entries, parsed: ParsedMeasure, undefined) -> Iterator[Changes]:
-    """Yield the changes of a measure, `undefined` as the public functions take it."""
+    """Yield the changes of a measure block by block; undefined values become `undefined`."""
     lists = entries.lists
     kernel = parsed.measure.bind(parsed.k, parsed.options)
     of_set = bind_of_set(parsed)
-    # Sums take every document for judged.
+    # Sums over documents treat every document as judged.
     can_add = not (lists.has_unjudged and parsed.measure.reads_unjudged)
     for block in lists.blocks():
         for part, form in _forms(block, parsed, can_add, entries):
@@ -196,7 +197,7 @@ def changes_of_measure(entries: Entries, parsed: ParsedMeasure, undefined) -> It
             elif of_set is not None:
                 keys, values = _values_of_sets(part, of_set)
             else:
-                # Measures that look for judged documents may look for k of them.
+                # Measures of judged documents may need k judged ones, which can lie below place k.
                 places = None if parsed.measure.reads_unjudged else parsed.k
                 keys, values = values_at_prefixes(part, kernel, places)
             values = with_undefined(values, undefined)
@@ -210,12 +211,12 @@ def changes_of_measure(entries: Entries, parsed: ParsedMeasure, undefined) -> It
 
 
 def bind_of_set(parsed: ParsedMeasure) -> Callable | None:
-    """Give the measure as a function of what is shown in whatever order, where it is one."""
+    """Return the measure as a function of the set of shown documents, or None."""
     return parsed.measure.bind_of_set(parsed.options) if parsed.k is None else None
 
 
 def _forms(block, parsed, can_add, entries) -> Iterator[tuple[ListBlock, Additive | None]]:
-    """Split a block by ties where needed, and give the sum that computes each part, or None."""
+    """Split a block by ties if needed; yield each part with its sum over documents, or None."""
     form = parsed.as_sum(BlockFacts(parsed, block)) if can_add else None
     by_level = form is not None and (form.uses_levels or form.n_items is not None)
     if form is None or form.by_shown or (entries.at_place and by_level):
@@ -223,7 +224,7 @@ def _forms(block, parsed, can_add, entries) -> Iterator[tuple[ListBlock, Additiv
         return
     ties = None
     if entries.keys is not None:
-        # A tie behind the cut-off may rise where rows above it are missing.
+        # A tie below the cut-off moves up when rows above it are not shown.
         ties = block.ties()
     elif by_level and entries.path is None:
         ties = block.ties(parsed.k)
@@ -238,7 +239,7 @@ def _forms(block, parsed, can_add, entries) -> Iterator[tuple[ListBlock, Additiv
 
 
 def _contributions(block, form, kernel, k, entries):
-    """Sort key of each place of each list, the measure of nothing, and what each place adds."""
+    """Compute sort keys, the measure of empty lists, and the change by each place."""
     is_defined = ~np.isnan(kernel(block)) if form.is_defined is None else form.is_defined
     n_queries, depth = len(block.queries), block.depth(k)
     query, place = np.arange(n_queries)[:, None], np.arange(1, depth + 1)
@@ -296,21 +297,21 @@ def _insertions(block, form, kernel, k, entries):
 
 
 def values_of_first_places(block, entries, weights, depth, value_of):
-    """Sort entry keys of each list, and compute a value from its first places after each entry.
+    """Compute a value of each list's first places after each entry.
 
     Parameters
     ----------
     block : ListBlock
         The lists.
     entries : Entries
-        Keys of rows that enter at their place, or a path, of whose sets each is an entry.
+        Keys of rows that enter at their place, or a path, each set of which is one entry.
     weights : ndarray of shape (n_lists, width)
-        What the first places hold of a row.
+        Number of each row that is passed to `value_of` when the row is in the first places.
     depth : int
         Number of places.
     value_of : callable
-        ``value_of(first, n_entered)`` gives a value of each list from the weights of its first
-        places, shape (depth, n_lists), 0 behind the last, and the number of rows in each.
+        ``value_of(first, n_entered)`` gives a value of each list. `first` holds the weights of its
+        first places, 0 after its end, shape (depth, n_lists); `n_entered` the number of its rows.
 
     Returns
     -------
@@ -327,7 +328,7 @@ def values_of_first_places(block, entries, weights, depth, value_of):
     place_of_cell = np.empty(entry_keys.size, dtype=np.int32)
     place_of_cell[block.cells] = np.arange(width, dtype=np.int32)
     cells, ordered = cells[:, :n_steps], ordered[:, :n_steps]
-    # One entry after the other, for all lists at once.
+    # The loop is over entries; each step handles all lists.
     is_entry = np.ascontiguousarray((ordered < np.inf).T)
     cells = np.ascontiguousarray(cells.T)
     place = np.where(is_entry, place_of_cell.take(cells), np.int32(width))
@@ -362,7 +363,7 @@ def _values_of_first_columns(block, path, weights, depth, value_of):
 
 
 def _insert(columns, moves, new):
-    """Put one number into each column, in place; what moves goes down by one and the last out."""
+    """Insert one number into each column, in place; lower entries move down by one."""
     at_first = moves[1:] & ~moves[:-1]
     moved = np.where(moves[:-1], columns[:-1], columns[1:])
     np.copyto(moved, new, where=at_first)
@@ -371,7 +372,7 @@ def _insert(columns, moves, new):
 
 
 def _values_of_sets(block, of_set):
-    """Sort key of each place of each list, and the measure before and after it."""
+    """Compute the sort key of each place, and the measure before the first and after each."""
     keys = block.in_order(block.sort_key)
     shown = keys < np.inf
 
@@ -385,22 +386,22 @@ def _values_of_sets(block, of_set):
 
 
 def values_at_prefixes(block, kernel, k):
-    """Sort key of each distinct score of each list, and the measure before and after each."""
+    """Compute each list's distinct sort keys, and the measure before the first and after each."""
     return _values_at(block, kernel, block.cells, block.in_order(block.sort_key), block.depth(k))
 
 
 def values_at_steps(block, kernel, entry_keys, k):
-    """Compute values at prefixes where `entry_keys` never fall and rows of one enter together."""
+    """Compute values at prefixes; `entry_keys` ascend, and rows of equal keys enter together."""
     return _values_at(block, kernel, block.cells, block.in_order(entry_keys), block.depth(k))
 
 
 def values_at_entries(block, kernel, entries):
-    """Return minus each distinct key of each list, and the measure before and after it enters."""
+    """Compute minus the distinct keys, and the measure before the first entry and after each."""
     if entries.path is not None:
         return _values_along(block, kernel, entries.path)
     entry_keys = entries.entry_keys(block)
     cells = sort_rows(entry_keys).cells
-    # With the rule for ties, rows close up where others are missing above them.
+    # The rule for ties is applied again, since rows move up when rows above them are not shown.
     return _values_at(
         block,
         kernel,
@@ -413,7 +414,7 @@ def values_at_entries(block, kernel, entries):
 
 
 def _values_along(block, kernel, path):
-    """Return minus the levels of a path, and the measure of nothing and of each set."""
+    """Return minus the levels of a path, and the measure of empty lists and of each set."""
     columns = path.columns(block)
     n_sets, n_lists = columns.shape[:2]
     keys = np.full((n_lists, block.width + 1), np.inf)
@@ -428,12 +429,12 @@ def _values_along(block, kernel, path):
 
 
 def _values_at(block, kernel, cells, keys, depth, ties=None, most=None):
-    """Compute the measure as the rows of some cells enter, those of one key together."""
+    """Compute the measure as rows enter in the order of `cells`; equal keys enter together."""
     is_new = np.ones(keys.shape, dtype=bool)
     is_new[:, 1:] = keys[:, 1:] != keys[:, :-1]
     enters = keys < np.inf
     number = np.where(enters, np.cumsum(is_new, axis=1), block.width + 1)
-    # Later ones begin below the cut-off.
+    # Later steps begin below the cut-off.
     n_steps = int(number[:, :depth].max(initial=0, where=enters[:, :depth]))
     number_of_row = np.empty_like(number)
     number_of_row.put(cells, number)

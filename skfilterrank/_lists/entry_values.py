@@ -16,17 +16,17 @@ _SUMMED_AT_ONCE = 1 << 14
 
 
 class EntryValues:
-    """A measure of each list at every level; a level shows the rows whose keys reach it.
+    """Values of a measure at every level; a level shows the rows with keys at or above it.
 
-    Rows enter in falling order of their keys. Those at -inf never enter, those at +inf have
-    entered at every level.
+    Rows enter in descending order of their keys. Rows of key -inf never enter; rows of key +inf are
+    shown at every level.
 
     Attributes
     ----------
     n_queries : int
         Number of queries.
     weights : ndarray of shape (n_queries,) or None
-        What each query counts in means; None where each counts alike.
+        Weight of each query in means; None for equal weights.
     greater_is_better : bool
         Whether higher values are better.
     """
@@ -74,7 +74,7 @@ class EntryValues:
         self._entries, self._every_score = entries, every_score
 
     def _add_to_start(self, part):
-        """Add up values and queries where nothing has entered."""
+        """Sum values and numbers of queries before any row has entered."""
         start, weights = part.start, self.weights
         if weights is None:
             self._count += np.count_nonzero(~np.isnan(start))
@@ -85,7 +85,7 @@ class EntryValues:
         self._sum += float(np.nansum(start))
 
     def _joined(self, keys):
-        """Keep the last of a query's steps at one key, with the change by all of them."""
+        """Merge a query's steps at equal keys: keep the last, with the sum of the changes."""
         queries = np.concatenate([np.repeat(*part) for part in self._numbers])
         is_last = (keys[1:] != keys[:-1]) | (queries[1:] != queries[:-1])
         is_last = np.append(is_last, True)[: len(keys)]
@@ -116,12 +116,13 @@ class EntryValues:
         parsed : ParsedMeasure
             The measure.
         keys : ndarray of shape (n_rows,) or None
-            Key of each row; None means the scores. Keys that never rise down a list let rows enter
-            at its end, and order rows of equal scores. Others let rows enter at their place.
+            Key of each row; None means the scores. If keys never rise down a list, rows enter at
+            its end, and keys order rows of equal scores. Otherwise rows enter at their place in the
+            list.
         undefined : float or "drop", default=0.0
             Value of a query for which the measure is undefined.
         most : int or None
-            Documents of each list that are shown at most: the first of those that have entered.
+            Largest number of shown documents of each list: the first of the rows that have entered.
         """
         entries = Entries.of(lists, keys, of_set=bind_of_set(parsed) is not None, most=most)
         parts = changes_of_measure(entries, parsed, undefined)
@@ -145,10 +146,11 @@ class EntryValues:
         parsed : ParsedMeasure
             The measure.
         sets : iterable of ndarray of shape (n_rows,), or PathOfSets
-            Scores that order what is shown, -inf where rows are hidden, or masks of what is shown
-            in the order of the lists; the safest first. Before the first, nothing is shown.
+            For each set, scores that order the shown rows, -inf for hidden rows; or a mask of the
+            shown rows, which keep the order of the lists. The safest set comes first. Nothing is
+            shown before the first set.
         levels : ndarray of shape (n_sets,) or None
-            Level of each set, falling. None means 0, -1, -2 and so on.
+            Level of each set, descending. None means 0, -1, -2 and so on.
         undefined : float or "drop", default=0.0
             Value of a query for which the measure is undefined.
         """
@@ -161,7 +163,7 @@ class EntryValues:
     def _order(self):
         if self._values is None:
             return argsort_floats(self._every_score)[::-1]
-        # Steps of a query at one key are joined: those at one key may stay in their order.
+        # Steps of a query at one key are merged, so their order does not matter.
         return argsort_floats(-self._every_score)
 
     @cached_property
@@ -177,24 +179,24 @@ class EntryValues:
 
     @cached_property
     def start(self) -> np.ndarray:
-        """Value of each query above every level; NaN where it is left out."""
+        """Value of each query before any row has entered; NaN for queries that are left out."""
         if not self._n_always:
             return self._nothing.copy()
         return self._after(self._n_always)
 
     @property
     def sum_of_start(self) -> tuple[float, float]:
-        """Sum of the values where nothing has entered, and queries that have one, by weight."""
+        """Sum of `start`, and number of defined queries; both weighted."""
         return self._sum, self._count
 
     @property
     def unsorted(self) -> tuple[np.ndarray, np.ndarray]:
-        """Key and change of each step in any order, where the keys are the scores."""
+        """Key and change of each step in any order; only if the keys are the scores."""
         return self._every_score, self._changes
 
     @property
     def keys(self) -> np.ndarray:
-        """Key of each step, falling; float64."""
+        """Key of each step, descending; float64."""
         return self._keys[self._n_always :]
 
     @property
@@ -204,17 +206,17 @@ class EntryValues:
 
     @property
     def changes(self) -> np.ndarray:
-        """By how much each step changes the value of its query, where no value counts as 0."""
+        """Change of the query's value by each step; an undefined value counts as 0."""
         return self._step_changes[self._n_always :]
 
     @property
     def counts(self) -> np.ndarray | None:
-        """1 where a step gives its query a value, -1 where it takes it; None where none does."""
+        """1 where a query becomes defined, -1 where undefined; None if neither occurs."""
         return None if self._counts is None else self._step_counts[self._n_always :]
 
     @property
     def values(self) -> np.ndarray:
-        """Value of the query of each step after it; NaN where it is left out."""
+        """Value of the step's query after the step; NaN for queries that are left out."""
         return self._step_values[self._n_always :]
 
     @cached_property
@@ -241,7 +243,7 @@ class EntryValues:
         values = np.empty(len(queries))
         ends = np.cumsum(np.bincount(place)) if len(place) else []
         begin = 0
-        # One step of each query after the other: a running sum of each, without those before.
+        # Running sums of each query separately: the loop is over the step number within queries.
         for end in ends:
             steps = order[begin:end]
             these = queries[steps]
@@ -256,12 +258,12 @@ class EntryValues:
     def _after(self, n_steps):
         """Compute the value of each query after the first steps."""
         values = self._nothing.copy()
-        # The last one written remains.
+        # If a query occurs several times, its last value is kept.
         values[self._step_queries[:n_steps]] = self._step_values[:n_steps]
         return values
 
     def at(self, level: float) -> np.ndarray:
-        """Give the value of each query where rows whose key is at least `level` have entered."""
+        """Return the value of each query when rows with keys of at least `level` are shown."""
         n_steps = int(np.searchsorted(-self._keys, -level, side="right"))
         return self._after(max(n_steps, self._n_always))
 
@@ -276,8 +278,8 @@ class EntryValues:
         Returns
         -------
         levels : ndarray of shape (n_levels,), float64
-            Ascending. Steps of the scores, or all finite keys of rows that count; the last is +inf,
-            where nothing has entered but rows whose key is +inf.
+            Ascending levels: keys of the steps, or all finite keys of the rows of these queries.
+            The last is +inf, which shows only rows of key +inf.
         means : ndarray of shape (n_levels,), float64
             Mean over the queries that have a value; NaN where none has.
         """
@@ -285,7 +287,7 @@ class EntryValues:
             return self._whole_curve
         keys, sums, counts = self._running(among)
         with np.errstate(invalid="ignore"):
-            # NaN where all queries are left out.
+            # The mean is NaN where all queries are left out.
             means = np.divide(sums, counts)
         if self._row_keys is None and self._levels is None:
             levels = np.append(np.inf, keys)[::-1]
@@ -305,21 +307,21 @@ class EntryValues:
         return levels, means
 
     def best(self, among: np.ndarray | None = None, curve=None) -> tuple[float, float]:
-        """Find the best level, and the mean there; of equally good ones the lowest.
+        """Find the best level, the lowest of equally good ones, and its mean.
 
         Parameters
         ----------
         among : ndarray of shape (n_queries,), bool, or None
             The queries that count; None means all.
         curve : tuple of two ndarrays, or None
-            What `curve` has given for these queries; None computes it.
+            Result of `curve` for these queries; None computes it.
 
         Returns
         -------
         level : float
-            In the middle between the lowest key to keep and the next lower one of a row that
-            counts; -inf where all rows are best entered, +inf where none is. Along a path of sets,
-            the level of a set.
+            The middle between the lowest key to show and the next lower key of the rows of these
+            queries; -inf if showing all rows is best, +inf if showing none is. Along a path, the
+            level of a set.
         value : float
             The highest mean, or the lowest where lower is better.
         """
@@ -337,7 +339,7 @@ class EntryValues:
         return level, value
 
     def _running(self, among):
-        """Compute keys of steps, and sums of values and queries before the first and after each."""
+        """Compute the keys of steps, and sums of values and of queries at each step."""
         keys, changes, counts = self._keys, self._step_changes, None
         start, n_queries, weights = self._sum, self._count, self.weights
         if self._counts is not None:
@@ -368,7 +370,7 @@ class EntryValues:
         return self._index.codes()
 
     def _counted_keys(self, among, lower=-np.inf, upper=np.inf):
-        """Return keys of the rows of queries that count, above one level and up to another."""
+        """Return the keys of these queries' rows in an interval that excludes its lower end."""
         keys = self._scores if self._row_keys is None else self._row_keys
         counted = np.ones(self.n_queries, dtype=bool) if among is None else among.astype(bool)
         if self.weights is not None:
@@ -393,7 +395,7 @@ def _running_sums(changes, start):
 
 
 def _numbered(queries, n_queries):
-    """Order steps by their number within their query, and give these numbers in step order."""
+    """Number steps within their query; return the order by number, and the sorted numbers."""
     by_query = np.argsort(queries, kind="stable")
     n_steps = np.bincount(queries, minlength=n_queries)
     place = np.empty(len(queries), dtype=np.intp)

@@ -1,4 +1,4 @@
-"""From labels to gains: the worth or cost of a judged document, and labels that are a sample."""
+"""Gains of labels, options of measures that change gains, and checks for sampled labels."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Gains = str | Mapping | Callable | None
 
 
 class LabelsNotNumbers(InputError):
-    """Labels are no numbers, and `gains` does not say what they are worth."""
+    """Raised if labels are not numbers and `gains` does not map them to numbers."""
 
 
 class TwoLabels(NamedTuple):
-    """Labels of rows for two models.
+    """Labels of rows for a relevance model and a harm model.
 
     `relevance` holds gains from 0 up, `harm` is 1 where a document is forbidden and else 0, and
-    `gains` holds what the measure sees; all are NaN where unjudged.
+    `gains` holds the gains that the measure gets. All are NaN where unjudged.
     """
 
     relevance: np.ndarray
@@ -52,12 +52,12 @@ def as_gains(y_true, gains: Gains = None, *, name: str = "y_true") -> np.ndarray
         the label itself below 0; a dict gives the gain of each label; a callable is called once
         for each distinct label. A gain of NaN says that the label means unjudged.
     name : str, default="y_true"
-        How messages call the labels.
+        Name of the labels in messages.
 
     Returns
     -------
     ndarray of shape (n_rows,), dtype float64
-        The gains, NaN where unjudged. The input itself where it is such an array already.
+        The gains, NaN where unjudged. The input itself is returned if it is such an array already.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def as_gains(y_true, gains: Gains = None, *, name: str = "y_true") -> np.ndarray
         labels = _numeric_labels(column, name)
         return labels if gains is None else _exp2(labels, name)
     codes, labels = _codes(column, name)
-    # The last entry serves code -1, which pandas gives to missing labels.
+    # The last entry is for code -1, which pandas gives to missing labels.
     table = np.append(_gains_of_labels(list(labels), gains, name), np.nan)
     return table[codes]
 
@@ -81,7 +81,7 @@ def has_two_labels(y) -> bool:
     """Tell if each row has two labels, relevance and harm."""
     shape = getattr(y, "shape", None)
     if shape is None and isinstance(y, list | tuple) and len(y):
-        # A tuple may be one label, so that rows of two labels are lists or arrays.
+        # A tuple may be a single label, so a row of two labels must be a list or an array.
         return isinstance(y[0], list | np.ndarray) and np.shape(y[0]) == (2,)
     return isinstance(shape, tuple) and len(shape) == 2 and shape[1] == 2
 
@@ -89,8 +89,9 @@ def has_two_labels(y) -> bool:
 def read_two_labels(y, gains: Gains = None) -> TwoLabels:
     """Read labels of one column, by their gains, or of two columns, relevance and harm.
 
-    Columns go by their names where these are "relevance" and "harm", otherwise by position. The
-    gain is -harm where harm is above 0, else that of the relevance, and NaN where harm is NaN.
+    Columns are found by the names "relevance" and "harm" if the table has these, else by position.
+    The gain is -harm where harm is above 0, else the gain of the relevance label, and NaN where
+    harm is NaN.
     """
     if np.ndim(y) != 2:
         found = as_gains(y, gains, name="y")
@@ -108,23 +109,23 @@ def read_two_labels(y, gains: Gains = None) -> TwoLabels:
     harm = check_numbers(columns[:, second], "the harm in y", entry="label").astype(np.float64)
     if (harm < 0).any():
         raise InputError(
-            f"y has the harm {np.nanmin(harm):g}: give 0 for a harmless document, and the cost of "
-            "showing it for any other."
+            f"y has the harm {np.nanmin(harm):g}: give 0 for a harmless document, and "
+            "the cost of showing it for a harmful one."
         )
     known = np.where(harm > 0, -harm, np.where(np.isnan(harm), np.nan, relevance))
     return TwoLabels(np.maximum(relevance, 0.0), np.where(np.isnan(harm), np.nan, harm > 0), known)
 
 
 def _column_names(table):
-    """Return the names of the columns of a table, none of an array."""
+    """Return the column names of a table; an empty list for an array."""
     if isinstance(table, pd.DataFrame):
         return list(table.columns)
-    # A pyarrow table calls its values columns.
+    # The attribute `columns` of a pyarrow table holds values, not names.
     return list(getattr(table, "column_names", getattr(table, "columns", ())))
 
 
 def check_gains(gains) -> None:
-    """Raise a ValueError for what cannot turn labels into gains."""
+    """Raise a ValueError if `gains` is of a wrong type."""
     is_known = gains is None or isinstance(gains, Mapping) or callable(gains)
     if not is_known and not (isinstance(gains, str) and gains == "exp2"):
         raise InputError(
@@ -160,7 +161,7 @@ def _numeric_labels(column, name):
 
 
 def _codes(column, name):
-    """Return the number of the label of each row, -1 where missing, and the labels."""
+    """Return a code for the label of each row, -1 where missing, and the distinct labels."""
     try:
         return pd.factorize(column)
     except Exception as error:
@@ -171,7 +172,7 @@ def _codes(column, name):
 
 
 def _distinct(column):
-    """Return the distinct labels, or all where they cannot be told apart."""
+    """Return the distinct labels, or all labels if they are not hashable."""
     try:
         return pd.unique(column)
     except Exception:
@@ -220,7 +221,7 @@ def _gains_of_labels(labels, gains, name):
             f"{brief_list(labels)}."
         )
     table = table.astype(np.float64)
-    # None is what a mapping's get has for labels that it does not know.
+    # dict.get returns None for labels that it does not have.
     is_float = np.array([isinstance(value, float | np.floating) for value in values], dtype=bool)
     bad = np.isinf(table) | (np.isnan(table) & ~is_float)
     if bad.any():
@@ -237,7 +238,7 @@ def _gains_of_labels(labels, gains, name):
 _DCG = {"log2": (), "exp-log2": "exp2"}
 
 
-# The options of every measure, and as ir_measures writes gains of nDCG and the judged alone.
+# Options that every measure has, and the names that ir_measures has for some of them.
 SHOWN_OF_ALL = ("rel", "gains", "unjudged", "like")
 
 
@@ -257,7 +258,7 @@ _BOOSTED = {
 }
 
 
-# By library and measure; tests/metrics/test_like.py asks the libraries.
+# Settings by library and measure; tests/metrics/test_like.py compares with the libraries.
 LIKE: dict[str, dict[str, dict]] = {
     "lightgbm": _BOOSTED,
     "xgboost": _BOOSTED,
@@ -276,19 +277,22 @@ LIKE: dict[str, dict[str, dict]] = {
 
 @dataclass(frozen=True)
 class OwnReading:
-    """Options for reading judgments in the name of one measure; they override those of a call.
+    """Options in the name of a measure that change its judgments; they override those of a call.
 
     Attributes
     ----------
     rel : float or None
-        The least gain of a relevant document, which then has gain 1; below it documents have gain
-        0, and forbidden ones keep theirs.
+        Least gain of a relevant document. Documents at or above it get gain 1, others gain 0;
+        forbidden documents keep their gain.
     gains : str or tuple of pairs
-        "exp2", or the gain of each gain; of no use with `rel`. Empty leaves gains as they are.
+        "exp2", or pairs that replace gains by other gains. Not used with `rel`. Empty leaves gains
+        as they are.
     drops_unjudged : bool
-        Whether unjudged documents are taken out of the lists, whatever the call does with them.
+        Whether unjudged documents are taken out of the lists, whatever `unjudged=` of the call
+        says.
     library : str or None
-        The library whose numbers the measure reproduces; it sets the following, too.
+        The library whose values the measure reproduces. It also sets `ties`, `undefined` and
+        `options`.
     ties : str or None
         Rule for ties.
     undefined : float or None
@@ -307,7 +311,7 @@ class OwnReading:
 
     @classmethod
     def like(cls, library: str, name: str) -> OwnReading:
-        """Return the way in which a library reads the judgments of a measure."""
+        """Return the `OwnReading` that reproduces a library's version of a measure."""
         settings = dict(settings_like(library, name, ()))
         gains, ties, undefined = (settings.pop(name) for name in ("gains", "ties", "undefined"))
         return cls(
@@ -320,7 +324,7 @@ class OwnReading:
 
     @property
     def text(self) -> str:
-        """The options that stand for it in a name."""
+        """The options as they are written in a measure's name."""
         if self.library is not None:
             return f"like={self.library}"
         parts = []
@@ -334,16 +338,16 @@ class OwnReading:
         return ",".join([*parts, *["unjudged=drop"] * self.drops_unjudged])
 
     def of_block(self, block):
-        """Change a `ListBlock` to the judgments and the rule for ties of this reading."""
+        """Apply these options to a `ListBlock`."""
         if self.rel is not None or self.gains or self.drops_unjudged:
-            # Measures that differ in other respects share the block.
+            # Measures that differ only in other options share the block.
             block = block.with_reading(OwnReading(self.rel, self.gains, self.drops_unjudged))
         if self.ties not in (None, block.tie_rule):
             block = block.with_ties(self.ties)
         return block
 
     def of(self, gains: np.ndarray) -> np.ndarray:
-        """Change the gains of rows, NaN where unjudged."""
+        """Apply these options to the gains of rows; NaN where unjudged."""
         if self.rel is not None:
             return np.where(gains >= self.rel, 1.0, np.minimum(gains, 0.0))
         if not self.gains:
@@ -352,7 +356,7 @@ class OwnReading:
 
 
 def own_reading(given: dict, text) -> OwnReading | None:
-    """Make a reading of options in a name, `given` as text or values; None where there are none."""
+    """Make an `OwnReading` from options in a measure's name; None if there are none."""
     of_gains = {name: value for name, value in given.items() if name not in _OF_UNJUDGED}
     of_unjudged = {name: value for name, value in given.items() if name in _OF_UNJUDGED}
     for some in (of_gains, of_unjudged):
@@ -372,7 +376,7 @@ def own_reading(given: dict, text) -> OwnReading | None:
 
 
 def _own_gains(option, text):
-    """Read the one option that changes gains."""
+    """Parse the option `rel`, `gains` or `dcg`."""
     name, value = option
     if name == "rel":
         if not is_finite_number(value) or not value > 0:
@@ -403,17 +407,17 @@ def _own_gains(option, text):
 
 
 def _written(number):
-    """Write a number as it would be typed, such as 2 and 0.1."""
+    """Write a number in its shortest form, such as 2 and 0.1."""
     return repr(int(number)) if number.is_integer() else repr(number)
 
 
 def settings_like(library: str, name: str, given) -> dict:
-    """Look up the settings by which a measure is a library's; `given` names must not set them."""
+    """Look up the settings of a library for a measure; `given` must not contain the same names."""
     check_choice(library, "like", tuple(LIKE))
     if name not in LIKE[library]:
         raise InputError(
-            f"like={brief(library)} knows no {brief(name)}, but {', '.join(LIKE[library])}: write "
-            "gains=, ties= and undefined= as the library does it."
+            f"like={brief(library)} has no {brief(name)}; it has {', '.join(LIKE[library])}. Set "
+            "gains=, ties= and undefined= as the library does."
         )
     settings = LIKE[library][name]
     for each in settings.keys() & given:
@@ -427,19 +431,19 @@ def settings_like(library: str, name: str, given) -> dict:
 PROBABILITY = "inclusion_probability"
 
 
-# Measures that read no label, or only whether there is one.
+# Measures that read no labels, or only whether a document is judged.
 _WITHOUT_LABELS = ("empty_list_rate", "judged", "num_q", "num_ret")
 
 
 def is_sample(labels, probabilities) -> bool:
-    """Tell whether some label was drawn with a probability below 1."""
+    """Tell whether some label has an inclusion probability below 1."""
     if probabilities is None:
         return False
     return bool((~pd.isna(labels) & (np.asarray(probabilities, dtype=float) < 1)).any())
 
 
 def measures_of_all_labels(wanted) -> list[str]:
-    """List the measures that a sample of labels does not give."""
+    """List the measures that cannot be computed from a sample of labels."""
     return [
         text
         for text, parsed in wanted.items()
@@ -448,11 +452,11 @@ def measures_of_all_labels(wanted) -> list[str]:
 
 
 def refuse_measures_of_sample(wanted) -> None:
-    """Raise for measures that take the labels of a sample for those of all documents."""
+    """Raise for measures that would treat a sample of labels as complete."""
     if wrong := measures_of_all_labels(wanted):
         raise InputError(
-            "qrels is a sample with inclusion probabilities below 1, of which these measures take "
-            f"no account: {brief_list(wrong)}. Estimate the values with skfilterrank.judgments, "
+            "qrels is a sample with inclusion probabilities below 1, which these measures would "
+            f"ignore: {brief_list(wrong)}. Estimate the values with skfilterrank.judgments, "
             f"or drop the column {PROBABILITY!r} if people judged all documents."
         )
 

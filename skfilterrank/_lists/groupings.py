@@ -1,4 +1,4 @@
-"""Groups of queries and of systems: slices, teams, and the pairs that a report compares."""
+"""Slices of queries, teams of systems, and the pairs of systems that a report compares."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from skfilterrank._lists.checks import is_hashable
 from skfilterrank._lists.queries import QID, query_ids_of_index
 from skfilterrank.exceptions import InputError, brief, brief_list
 
-# By query id: one slice, or a column for each way to slice.
+# One slice for each query id, or several columns of slices.
 Slices = Mapping | pd.Series | pd.DataFrame
 
 
@@ -23,7 +23,7 @@ _HOW = (
 
 
 class Slice(NamedTuple):
-    """Some of the queries: the way to slice, the name of the slice, and a mask of the queries."""
+    """One slice of the queries: name of the column, name of the slice, and mask of its queries."""
 
     slicing: str
     name: object
@@ -31,17 +31,17 @@ class Slice(NamedTuple):
 
 
 def read_slices(slices: Slices, query_ids) -> list[Slice]:
-    """Read all slices of the queries, in the order of their names."""
+    """Read all slices of the queries, sorted by name."""
     query_ids = list(query_ids)
     found = []
     for slicing, column in _columns(slices):
         values = _by_query(column, query_ids)
         try:
             values = pd.Categorical(values)
-        except TypeError:  # what cannot be looked up
-            raise InputError(f"slices must be named by texts, numbers and the like: {_HOW}.") from (
-                None
-            )
+        except TypeError:  # unhashable names
+            raise InputError(
+                f"slices must have hashable names, such as texts and numbers: {_HOW}."
+            ) from (None)
         counts = np.bincount(values.codes[values.codes >= 0], minlength=len(values.categories))
         if len(counts) > 1 and (counts == 1).all():
             raise InputError(
@@ -79,7 +79,7 @@ def _indexed(column):
     if column.index.is_unique:
         return column
     first = column[~column.index.duplicated()]
-    # Codes, so that missing ones are alike.
+    # Codes, so that missing names count as equal.
     codes = pd.Series(pd.factorize(column)[0], index=column.index)
     differs = codes.to_numpy() != codes[~codes.index.duplicated()].reindex(codes.index).to_numpy()
     if differs.any():
@@ -89,12 +89,12 @@ def _indexed(column):
 
 
 def _by_query(column, query_ids):
-    """Return the slice of each query, missing where it is in none."""
+    """Return the slice of each query; missing if it is in none."""
     places = column.index.get_indexer(pd.Index(query_ids, tupleize_cols=False))
     if (places < 0).any():
         n_missing = int(np.count_nonzero(places < 0))
         raise InputError(
-            f"slices says nothing of {n_missing} of {len(query_ids)} queries, such as "
+            f"slices has no entry for {n_missing} of {len(query_ids)} queries, such as "
             f"{brief(query_ids[int((places < 0).argmax())])}: {_HOW}, with None for a query that "
             "is in no slice."
         )
@@ -113,7 +113,7 @@ def check_teams(names, teams) -> dict:
         shown = ", ".join(map(brief, absent[:3])) + (", ..." if len(absent) > 3 else "")
         raise InputError(
             f"teams has no team for {len(absent)} of {len(names)} runs ({shown}): name the team "
-            "of every run; a run of nobody else's is a team of its own."
+            "of every run; a run that shares its team with no other run is a team of its own."
         )
     return {name: teams[name] for name in names}
 
@@ -126,7 +126,7 @@ def report_measures(k: int | None) -> list[str]:
 
 
 def report_pairs(systems, baseline, own_baselines) -> dict[str, Mapping]:
-    """Return {prefix of columns: {system: the one it is compared with}}, checked."""
+    """Return {prefix of columns: {system: its baseline}}, checked."""
     own_baselines = {} if own_baselines is None else own_baselines
     if not isinstance(own_baselines, Mapping):
         raise InputError(
@@ -145,6 +145,6 @@ def report_pairs(systems, baseline, own_baselines) -> dict[str, Mapping]:
 
 
 def _check_system(name, what, systems):
-    """Raise for what is not a system."""
+    """Raise if a name is not that of a system."""
     if not (is_hashable(name) and name in systems):
         raise InputError(f"{what} {brief(name)} is not one of the systems: {brief_list(systems)}.")

@@ -27,7 +27,7 @@ PARTS = (
     "thresholds",
 )
 
-# Names that people try, without case, "_" and a final "score"; a test imports each suggestion.
+# Common synonyms, in lower case without "_" and a final "score"; a test imports each suggestion.
 _SYNONYMS = {
     "metrics.average_precision_score": "ap meanaverageprecision map",
     "metrics.reciprocal_rank_score": "mrr rr meanreciprocalrank",
@@ -69,12 +69,12 @@ SYNONYMS = {name: place for place, names in _SYNONYMS.items() for name in names.
 
 
 def names_of(part, later=None):
-    """Return the `__getattr__` of a room, or of the package.
+    """Return a `__getattr__` function for a room or for the package.
 
-    `later` maps files of the room to names in them that are imported when first used:
-    importing scikit-learn takes longer than most evaluations. ``from room import name`` raises an
-    ImportError with similar names. Attributes raise a plain AttributeError, as `hasattr` and
-    pickle need, and import nothing.
+    `later` maps files of the room to those of their names that are imported on first use, because
+    importing scikit-learn takes longer than most evaluations. For a wrong name, ``from room import
+    name`` raises an ImportError that suggests similar names. Attribute access raises a plain
+    AttributeError and imports nothing, as `hasattr` and pickle need.
     """
     files = {name: file for file, names in (later or {}).items() for name in names}
     if files:
@@ -89,7 +89,7 @@ def names_of(part, later=None):
         if part == "skfilterrank" and name in PARTS:
             return importlib.import_module(f"{part}.{name}")
         known = "" if name.startswith("_") else _synonym(name)
-        # The import statement of a user, not `hasattr` or pickle.
+        # True for an import statement, False for `hasattr` and pickle.
         is_import = sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap"
         if is_import and not name.startswith("_"):
             near = known or _nearest(name)
@@ -124,14 +124,14 @@ def _nearest(name):
 
 
 def suggests(*, by_place: str = "", **instead: str) -> Callable[[_Function], _Function]:
-    """Make a decorator: arguments that people guess are an error that says what to pass.
+    """Make a decorator that raises for wrongly guessed arguments, with a hint what to pass.
 
     Parameters
     ----------
     by_place : str
-        Sentence for more arguments by place than the function has.
+        Sentence of the error for too many positional arguments; empty for no check.
     **instead : str
-        What to pass, by the names of parameters that the function does not have.
+        Hints by the names of parameters that the function does not have.
     """
 
     def decorate(function: _Function) -> _Function:
@@ -144,7 +144,7 @@ def suggests(*, by_place: str = "", **instead: str) -> Callable[[_Function], _Fu
             for guess in kwargs.keys() & instead.keys():
                 raise InputTypeError(f"{name} has no parameter {guess}. Pass {instead[guess]}.")
             if by_place and len(args) > n_places:
-                raise InputTypeError(f"{name} has too many arguments by place. {by_place}")
+                raise InputTypeError(f"{name} got too many positional arguments. {by_place}")
             return function(*args, **kwargs)
 
         return cast(_Function, checked)
@@ -153,9 +153,9 @@ def suggests(*, by_place: str = "", **instead: str) -> Callable[[_Function], _Fu
 
 
 class Absent:
-    """A method that people look for in vain: asking for it tells what to use.
+    """Placeholder for a method that a class lacks: access raises an error with an alternative.
 
-    `hasattr` is False of it, as scikit-learn's duck typing needs.
+    `hasattr` returns False for it, as scikit-learn's duck typing needs.
     """
 
     def __init__(self, instead: str):
@@ -174,20 +174,20 @@ class Absent:
 def import_optional(package: str, needed_by: str, install: str | None = None):
     """Import a package, or raise an error that says how to install it.
 
-    By the extra of its name, or by what pip is to install.
+    The error names the extra of the package's name, or `install`.
     """
     wanted = package if package == "lightgbm" else f"'skfilterrank[{package}]'"
     wanted = install or wanted
     try:
         return importlib.import_module(package)
     except ModuleNotFoundError as error:
-        # The package "llama_index" may be what is missing of "llama_index.core".
+        # For "llama_index.core", the missing module may be the parent "llama_index".
         if error.name is None or not f"{package}.".startswith(f"{error.name}."):
             raise
         raise MissingPackageError(
             f"{needed_by} needs {package}, which is not installed: pip install {wanted}."
         ) from error
-    except OSError as error:  # a shared library that the package loads
+    except OSError as error:  # a shared library of the package is missing
         raise MissingPackageError(
             f"{needed_by} needs {package}, which cannot be loaded: {error}. On macOS, LightGBM and "
             "XGBoost need OpenMP: brew install libomp."

@@ -23,10 +23,10 @@ from skfilterrank._lists.ties import Ties, find_ties, mean_products
 from skfilterrank.exceptions import InputError, brief
 
 TIES = ("average", "stable", "worst", "best")
-# Treatment of ties by measures that look at one order and have no mean over several.
+# Rules for ties of measures that need one order and have no mean over tied orders.
 WHOLE_ORDERS = ("worst", "best", "stable")
 UNJUDGED = ("zero", "drop")
-# Not None, which a caller passes who has forgotten the scores.
+# Differs from None, which a caller may pass by mistake.
 _NO_SCORES = object()
 _LARGEST_GAIN = 1e200
 
@@ -35,7 +35,7 @@ _OF_JUDGMENTS = ("gains", "pool", "n_judged", "judged", "relevant", "n_relevant"
 
 
 class RankedLists:
-    """Checked rows, from which measures read one block of queries after the other.
+    """Checked rows of all queries, which measures read in blocks of queries.
 
     Parameters
     ----------
@@ -78,11 +78,11 @@ class RankedLists:
         self.columns: dict[str, np.ndarray] = {}
         # Weights of the queries in their mean; None if all are equal.
         self.weights: np.ndarray | None = None
-        # Judgments as measures read them for themselves, shared by all that have the same rows.
+        # Gains under measures' own options, cached and shared by copies with the same rows.
         self._with_reading: dict[OwnReading, tuple[np.ndarray, bool, bool]] = {}
 
     def _look_at_gains(self):
-        """Ask whole columns once, so that no block spends time on what does not occur."""
+        """Check once for unjudged and forbidden documents, so that blocks need not."""
         lowest, highest = np.fmin.reduce(self.gains), np.fmax.reduce(self.gains)
         self.has_unjudged = bool(np.isnan(self.gains.max()))
         self.has_forbidden = bool(lowest < 0)
@@ -99,14 +99,14 @@ class RankedLists:
         return scores
 
     def with_reading(self, own: OwnReading) -> "RankedLists":
-        """Return the rows with the judgments as a measure reads them for itself."""
+        """Return the rows with judgments changed by a measure's own options."""
         lists = self.judged_by(own)
         lists.scores = lists._without_unjudged(self.scores)
         lists.has_filtered = bool(lists.scores.min() == -np.inf)
         return lists
 
     def judged_by(self, own: OwnReading) -> "RankedLists":
-        """Return the judgments as a measure reads them for itself, beside the same scores."""
+        """Return rows with judgments changed by a measure's own options and unchanged scores."""
         lists = copy(self)
         if own.drops_unjudged:
             lists.unjudged = "drop"
@@ -127,7 +127,7 @@ class RankedLists:
         return lists
 
     def with_ties(self, ties: str) -> "RankedLists":
-        """Return the rows under another rule for ties."""
+        """Return the rows with another rule for ties."""
         lists = copy(self)
         lists.ties = ties
         return lists
@@ -146,22 +146,22 @@ class RankedLists:
 
 
 def _shared(make):
-    """Let nobody write to an array that is made once and read by several measures."""
+    """Return a function whose result is read-only, because several measures share it."""
     return wraps(make)(lambda block: read_only(make(block)))
 
 
 @dataclass(frozen=True, eq=False)
 class RelevantCells:
-    """The relevant documents of the returned lists of a block, list by list from the top.
+    """Relevant documents in the returned lists of a block, list by list from the top.
 
     Attributes
     ----------
     cells : ndarray of shape (n_found,)
-        Flat position of each in a matrix of the block in list order.
+        Flat index of each document in a matrix of the block in list order.
     lists : ndarray of shape (n_found,)
-        The list of each.
+        Number of each document's list.
     places : ndarray of shape (n_found,)
-        The place of each in its list, from 0.
+        Place of each document in its list, from 0.
     n_lists : int
         Number of lists of the block.
     """
@@ -173,7 +173,7 @@ class RelevantCells:
 
     @classmethod
     def of(cls, relevant: np.ndarray) -> "RelevantCells":
-        """Find the cells that a bool matrix in list order marks."""
+        """Make the cells from a bool matrix in list order."""
         cells = np.flatnonzero(relevant)
         lists = cells // relevant.shape[1]
         return cls(cells, lists, cells - lists * relevant.shape[1], len(relevant))
@@ -185,16 +185,16 @@ class RelevantCells:
 
     @cached_property
     def levels(self) -> np.ndarray:
-        """Number of relevant documents from the top of its list down to each, itself included."""
+        """Number of relevant documents from the top of the list down to each one, inclusive."""
         n_before = np.cumsum(self.n_found) - self.n_found
         return np.arange(1, len(self.cells) + 1) - n_before[self.lists]
 
     def count(self, marks: np.ndarray) -> np.ndarray:
-        """Count the marks from the top of its list down to each document, itself included.
+        """Count the marked documents from the top of the list down to each one, inclusive.
 
         `marks` is a bool matrix in list order.
         """
-        # 32-bit integers add up fastest by far.
+        # Sums of 32-bit integers are by far the fastest.
         counts = np.cumsum(marks.astype(np.int32), axis=1, dtype=np.int32)
         return counts.take(self.cells)
 
@@ -204,7 +204,7 @@ class RelevantCells:
 
 
 class ListBlock:
-    """The lists of some queries of about the same size, as padded matrices."""
+    """Lists of some queries of similar size, as padded matrices."""
 
     def __init__(self, lists: RankedLists, block: QueryBlock):
         self._lists = lists
@@ -212,9 +212,10 @@ class ListBlock:
         self.queries = read_only(block.queries)
         self.sizes = read_only(block.sizes)
         self.width = block.width
-        # True if some query is shorter than the block is wide.
+        # True if some query has fewer rows than the block has columns.
         self.is_padded = bool(block.sizes[0] != block.width)
-        # True if some gain of the data, not only of this block, is below 0, or some row unjudged.
+        # These are facts of all data, not of this block: some gain is below 0; some row is
+        # unjudged.
         self.has_forbidden: bool = lists.has_forbidden
         self.has_unjudged: bool = lists.has_unjudged
         # Order of rows with equal scores; "ids" for document ids.
@@ -227,7 +228,7 @@ class ListBlock:
         self._made: dict[tuple, object] = {}
 
     def once(self, make: Callable, k: int | None):
-        """Return ``make(block, k)``, which looks at judgments alone, made once for all lists."""
+        """Return ``make(block, k)``, cached, which must depend on judgments only."""
         if (make, k) not in self._made:
             self._made[make, k] = make(self, k)
         return self._made[make, k]
@@ -243,11 +244,11 @@ class ListBlock:
         return self._lists.unjudged == "drop"
 
     def with_ties(self, ties: str) -> "ListBlock":
-        """Return the lists under another rule for ties."""
+        """Return the lists with another rule for ties."""
         return self.relisted(self.sort_key, ties)
 
     def with_reading(self, own: OwnReading) -> "ListBlock":
-        """Return the lists with the judgments as a measure reads them for itself."""
+        """Return the lists with judgments changed by a measure's own options."""
         if own not in self._with_reading:
             block = ListBlock(self._lists.judged_by(own), self.layout)
             if "sort_key" in self.__dict__ or self._lists.scores is not None:
@@ -261,18 +262,18 @@ class ListBlock:
         return self._with_reading[own]
 
     def of_lists(self, lists: np.ndarray) -> "ListBlock":
-        """Return some of the lists alone, by their numbers in the block."""
+        """Return a block of some of the lists, by their numbers in this block."""
         layout = QueryBlock(self.queries[lists], self.sizes[lists], self.width)
         return ListBlock(self._lists, layout)
 
     def relisted(self, sort_key: np.ndarray, ties: str | None = None) -> "ListBlock":
-        """Return lists of other sort keys with these judgments, +inf for what is hidden.
+        """Return lists with these judgments and other sort keys, +inf for hidden documents.
 
-        Without another rule for ties, the documents that are shown keep their order.
+        If `ties` is None, the shown documents keep their order.
         """
         lists = self._lists.with_ties(ties or self._lists.ties)
         lists.has_filtered = True
-        # Values that depend on the judgments alone are kept.
+        # Values that depend only on judgments are shared.
         same = [*_OF_JUDGMENTS, *([] if ties else ["cells", "_tied"])]
         block = ListBlock(lists, self.layout)
         block.__dict__.update({name: getattr(self, name) for name in same})
@@ -328,7 +329,7 @@ class ListBlock:
         padding = -np.inf if scores.dtype.kind == "f" else 0
         scores = self._lists.index.take(scores, self.layout, padding)
         if scores.dtype.kind != "f":
-            # Integers have no -inf: pad after the conversion.
+            # Pad after the conversion to float, since integers have no -inf.
             scores = scores.astype(np.float64)
             scores[~self._is_row] = -np.inf
         return np.negative(scores, out=scores)
@@ -352,8 +353,7 @@ class ListBlock:
             return np.arange(self.sort_key.size).reshape(self.sort_key.shape)
         cells, tied = self._sorted
         if tied.size and self.tie_rule not in ("average", "stable"):
-            # Only the lists that have ties are sorted by two keys, which takes several times as
-            # long.
+            # Sorting by two keys is several times slower, so only lists with ties are sorted so.
             order = np.lexsort((self._second_key(tied), self.sort_key[tied]), axis=1)
             cells[tied] = order + self.width * tied[:, None]
         return cells
@@ -365,7 +365,7 @@ class ListBlock:
     @cached_property
     @_shared
     def _tied(self):
-        """The lists in which documents may have equal scores."""
+        """Numbers of the lists in which documents may have equal scores."""
         if not self._is_sorted:
             return self._sorted.tied
         key = self.sort_key
@@ -375,7 +375,7 @@ class ListBlock:
         return np.flatnonzero(same.any(axis=1))
 
     def _second_key(self, rows):
-        """Return the key of some lists by which documents of equal scores are sorted, ascending."""
+        """Return the keys that order documents of equal scores, ascending."""
         lists = self._lists
         if lists.ties == "ids":
             return -lists.index.take(lists.tie_codes, self.layout, -1)[rows]
@@ -383,16 +383,16 @@ class ListBlock:
 
     @cached_property
     def _is_sorted(self):
-        """True where the rows stand in list order already, like those of a retrieval run."""
+        """True if all rows are in list order already, as in most retrieval runs."""
         if self.tie_rule not in ("average", "stable"):
             return False
         key = self.sort_key
-        # The first list alone says no for most.
+        # For most unsorted blocks the first list suffices to see it.
         is_first_sorted = (key[:1, 1:] >= key[:1, :-1]).all()
         return bool(is_first_sorted and (key[:, 1:] >= key[:, :-1]).all())
 
     def column(self, name: str, fill) -> np.ndarray | None:
-        """Return an option with one entry per row as a padded matrix; None where not given."""
+        """Return an option with one entry per row as a padded matrix; None if not given."""
         values = self._lists.columns.get(name)
         if values is None:
             return None
@@ -419,18 +419,18 @@ class ListBlock:
         return self.relevant.sum(axis=1)
 
     def depth(self, k: int | None) -> int:
-        """Return the number of places to look at."""
+        """Return the number of places down to the cut-off."""
         return self.width if k is None else min(k, self.width)
 
     def in_order(self, values: np.ndarray, k: int | None = None) -> np.ndarray:
-        """Bring `values` (n_queries, width) into list order as it is: ties are not averaged."""
+        """Bring `values` (n_queries, width) into list order, without averaging ties."""
         depth = self.depth(k)
         if self._is_sorted:
             return values[:, :depth].copy()
         return values.take(self._first_cells(depth))
 
     def _first_cells(self, depth):
-        """Return the cells of the first places of each list."""
+        """Return the flat indices of the first places of each list."""
         if depth not in self._cells_of_depth:
             self._cells_of_depth[depth] = np.ascontiguousarray(self.cells[:, :depth])
         return self._cells_of_depth[depth]
@@ -458,16 +458,16 @@ class ListBlock:
             yield gains[own], -key[own].astype(np.float64)
 
     def ties(self, k: int | None = None) -> Ties | None:
-        """Find ties that reach into the first k places; None unless they are to be averaged.
+        """Find ties that reach into the first k places; None if ties are not averaged.
 
-        The arrays cover the whole width of the lists that have such ties.
+        Arrays have one row for each list with such ties, and the full width.
         """
         if self._lists.ties != "average" or self.width == 1:
             return None
         depth = self.depth(k)
         if depth not in self._ties:
             self._ties[depth] = None
-            # One place more than asked for, to see whether a tie runs over the cut-off.
+            # One place more than k, to see whether a tie crosses the cut-off.
             keys = self.sort_key.take(self.cells[self._tied, : depth + 1])
             tied = (keys[:, 1:] == keys[:, :-1]) & (keys[:, 1:] < np.inf)
             lists = self._tied[tied.any(axis=1)]
@@ -491,8 +491,8 @@ class ListBlock:
     def ranked_products(self, left: np.ndarray, right: np.ndarray, k: int | None) -> np.ndarray:
         """Compute ``left[i] * (sum of right above place i)`` at each place i up to k.
 
-        Exact means over the tied orders; 0 after the end of the returned list. A sum over such
-        places is what average precision and its kin are made of.
+        Exact means over the tied orders; 0 after the end of the returned list. Average precision
+        and similar measures are sums of such products.
         """
         top_left, top_right = self.in_order(left, k), self.in_order(right, k)
         products = top_left * (np.cumsum(top_right, axis=1) - top_right)
@@ -532,10 +532,10 @@ class ListBlock:
     def best_relevant(self, k: int | None) -> np.ndarray:
         """Return the highest gains of the pool that are above 0, descending, 0 after the last.
 
-        At most k, and as wide as the most relevant documents that a query has.
+        At most k columns, and at most as many as a query has relevant documents.
         """
         if self.has_forbidden or not self.has_unjudged:
-            # The sorted pool serves the other bound too, or is not much longer.
+            # Sort the whole pool: the other bound needs it too, or it is not much longer.
             return np.maximum(self.best_first(k), 0.0)
         cells = RelevantCells.of(self.gains > 0)
         gains = np.zeros((cells.n_lists, max(1, int(cells.n_found.max()))))
@@ -563,9 +563,9 @@ class ListBlock:
 
 
 def _exact(scores):
-    """Return scores, or their ranks where float64 would take different ones for equal.
+    """Return scores, or ranks if float64 would make different scores equal.
 
-    Times in nanoseconds and 64-bit keys are whole numbers of this size.
+    Examples of such large integers are times in nanoseconds and 64-bit keys.
     """
     if scores.dtype.kind not in "iu" or len(scores) == 0:
         return scores
@@ -576,7 +576,7 @@ def _exact(scores):
 
 
 def _check_ties(ties, n_rows):
-    """Return the rule for ties, and the codes of the document ids where they decide."""
+    """Return the rule for ties, and the codes of document ids if these break ties."""
     if isinstance(ties, str) or ties is None:
         if ties not in TIES:
             advice = ": pass the document ids themselves" if ties == "docno" else ""
@@ -587,7 +587,7 @@ def _check_ties(ties, n_rows):
         return ties, None
     ids = as_column(ties, "ties", "document id")
     if isinstance(ids, pd.Categorical):
-        # By what they are, and not in the order of the categories.
+        # Sort by the values themselves, not by the order of the categories.
         ids = np.asarray(ids)
     if len(ids) != n_rows:
         raise InputError(
@@ -610,25 +610,26 @@ _INF_BITS = np.float64(np.inf).view(np.int64)
 
 
 class SortedRows(NamedTuple):
-    """The order of each row of a matrix, and where values may be equal."""
+    """The sorted order of each row of a matrix, and the rows that may have equal values."""
 
     cells: np.ndarray
     """Flat positions in the matrix, row by row in ascending order of the values; int64."""
     tied: np.ndarray
-    """Rows in which neighbours of that order may be equal, +inf aside; int64."""
+    """Rows in which values other than +inf may be equal; int64."""
 
 
 def sort_rows(keys: np.ndarray) -> SortedRows:
     """Sort each row of a matrix of floats without NaN, ascending, equal values by column.
 
-    About twice as fast as numpy's argsort along rows: what is sorted are 64-bit integers that hold
-    the leading bits of a value and its cell, and what the lost bits confused is mended.
+    About twice as fast as numpy's argsort along rows. It sorts 64-bit integers that hold the
+    leading bits of a value and the number of its cell. Values that differ only in the other bits
+    are sorted again afterwards.
     """
     n_bits = max(keys.size - 1, 0).bit_length()
     mask = np.int64((1 << n_bits) - 1)
-    # Adding 0.0 makes -0.0 to 0.0, and copies.
+    # Adding 0.0 turns -0.0 into 0.0, and makes a copy.
     packed = np.add(keys, 0.0, dtype=np.float64, order="C").view(np.int64)
-    # Flipping all but the sign of negative floats makes their bits ascend with their value.
+    # With all bits but the sign flipped, the bits of negative floats ascend with their value.
     packed ^= (packed >> 63) & _ALL_BUT_SIGN
     packed &= ~mask
     packed.reshape(-1)[:] |= np.arange(keys.size)
@@ -646,13 +647,13 @@ def sort_rows(keys: np.ndarray) -> SortedRows:
 
 
 def _mend(keys, cells, rows, same):
-    """Put right, in place, what only the lost bits tell apart."""
+    """Sort again, in place, values that have equal leading bits."""
     ranked = keys.take(cells[rows])
     is_confused = (same & (ranked[:, 1:] < ranked[:, :-1])).any(axis=1)
     rows, same = rows[is_confused], same[is_confused]
     if not len(rows):
         return
-    # Runs of one leading part are sorted by the whole value; a number for each keeps them apart.
+    # Sort runs of equal leading bits by the whole value; `run` numbers the runs.
     edge = np.zeros((len(rows), 1), dtype=bool)
     confused = np.flatnonzero(np.hstack((same, edge)) | np.hstack((edge, same)))
     run = np.cumsum(~np.hstack((edge, same)).ravel())[confused]

@@ -31,7 +31,7 @@ MEASURES: dict[str, Measure] = {}
 
 
 Kernel = Callable[..., np.ndarray]
-# Name of a kernel in its module, behind that of the measure which stands there in its place.
+# Suffix of the kernel's `__qualname__`: the measure takes its name in the module.
 _WRAPPED = ".__wrapped__"
 
 
@@ -44,8 +44,8 @@ class Measure:
     name : str
         Name in the string form, such as "ndcg_f" in "ndcg_f@10".
     declared : callable
-        The function ``(block, k, *, option=default, ...)`` that was declared: its name,
-        documentation and options are the measure's.
+        The decorated function ``(block, k, *, option=default, ...)``. The measure has its name, its
+        documentation and its options.
     kernel : callable
         ``kernel(block, k, **options)``: the values of a block of queries, NaN where undefined.
     undefined : str
@@ -69,36 +69,36 @@ class Measure:
     ties : tuple of str
         Rules for ties that the measure knows besides document ids, the default first.
     ties_are_means : bool
-        Whether "average" is the mean of the values of the tied orders, and not the value of their
-        mean.
+        True if ties="average" gives the mean of the values over the tied orders; False if it gives
+        the value for the mean gains of the tied documents.
     additive : callable or None
-        ``additive(facts)``: the measure as a sum over documents, an `Additive`, or None where its
-        options or the cut-off do not let it be one. The kernel stays what decides; the two are
-        tested against each other.
+        ``additive(facts)``: the measure as a sum over documents, an `Additive`, or None if its
+        options or the cut-off do not allow that. The kernel defines the measure; tests compare the
+        two.
     of_set : callable or None
         ``of_set(block, count, **options)``: values without a cut-off at every prefix of each list,
-        of a measure that goes by how many documents are shown; ``count(mask)`` counts the shown
-        documents of a mask, and ``count()`` all of them.
+        for a measure of the set of shown documents. ``count(mask)`` counts the shown documents in a
+        mask, and ``count()`` all shown documents.
     order_matters : {"always", "with k", "never"}
         Whether the order of a query's judged documents changes the measure.
     over_queries : {"mean", "sum", "geometric mean"}
-        How one number is made of the values of all queries.
+        How the values of all queries are combined into one number.
     aliases : tuple of str
-        Other names, by which trec_eval, ir_measures and papers call the same numbers; "@" stands
-        for the cut-off of names that do not have it behind "@", such as "P_@".
+        Other names of the measure in trec_eval, ir_measures and papers. In names that write the
+        cut-off otherwise than "@k", "@" stands for the number, as in "P_@".
     option_aliases : mapping of str to str
-        Other names of options, with their own.
+        Names of options for other names of these options.
     presets : mapping of str to mapping
-        Options that aliases stand for.
+        Options that an alias sets, by alias.
     title : str
-        The name as the field writes it; that of the table by default.
+        The name as it is written in papers; `name` by default.
     with_forbidden : str
-        What to take instead where documents are forbidden, of a measure that is not made for them;
-        "{at}" stands for its cut-off, "{cut}" for that of trec_eval.
+        For a measure that does not support forbidden documents, the measures to use instead; "{at}"
+        stands for its cut-off, "{cut}" for that of trec_eval.
     plain : Measure or None
-        The line of the table, of a measure that reads judgments its own way.
+        For a variant, the measure of the table that it is made from.
     own_reading : OwnReading or None
-        The way in which it reads the judgments that it is given.
+        For a variant, the options that change its judgments.
     """
 
     name: str
@@ -143,7 +143,7 @@ class Measure:
         self.summary = self.__doc__.splitlines()[0]
 
     def _signature(self):
-        """Return the parameters that all measures share, and its own options."""
+        """Return the signature: parameters of all measures, and the options of this one."""
         shared = dict(inspect.signature(Measure.__call__).parameters)
         shared["ties"] = shared["ties"].replace(default=self.ties[0])
         for name in ("self", "options") if self.takes_k else ("self", "options", "k"):
@@ -227,7 +227,7 @@ class Measure:
     def ranked_lists(
         self, y_true, y_score, *, groups, gains, ties, unjudged, options
     ) -> RankedLists:
-        """Check the rows, and read them as this measure does."""
+        """Check the rows, and return the lists from which this measure is computed."""
         self.check_ties(ties)
         check_choice(unjudged, "unjudged", UNJUDGED)
         lists = RankedLists(
@@ -242,11 +242,11 @@ class Measure:
         return lists
 
     def bind(self, k: int | None, options: Mapping) -> Callable[[ListBlock], np.ndarray]:
-        """Make a kernel of a block alone; options that are not given take their defaults."""
+        """Return the kernel as a function of the block only; options have defaults."""
         return partial(self.kernel, k=k, **self._checked(options))
 
     def bind_of_set(self, options: Mapping) -> Callable | None:
-        """Give `of_set` its options; None where the measure has none."""
+        """Return `of_set` with its options set; None if the measure has no `of_set`."""
         return None if self.of_set is None else partial(self.of_set, **self._checked(options))
 
     def _checked(self, options):
@@ -257,7 +257,7 @@ class Measure:
         }
 
     def row_columns(self, options: Mapping, n_rows: int) -> dict[str, np.ndarray]:
-        """Check options that hold one entry per row; those that are None are left out."""
+        """Check options that hold one entry per row; options that are None are left out."""
         return {
             name: check(options[name], n_rows)
             for name, check in self.columns.items()
@@ -265,7 +265,7 @@ class Measure:
         }
 
     def check_parameters(self, params) -> None:
-        """Raise for parameters that no data could make right."""
+        """Validate parameters that do not depend on the data."""
         check_undefined(params.get("undefined", 0.0))
         check_choice(params.get("unjudged", "zero"), "unjudged", UNJUDGED)
         check_gains(params.get("gains"))
@@ -275,11 +275,12 @@ class Measure:
         self.bind(None, params)
 
     def check_ties(self, ties) -> None:
-        """Raise for a rule that this measure does not know."""
+        """Raise for a rule for ties that this measure does not support."""
         if isinstance(ties, str) and ties in TIES and ties not in self.ties:
             raise InputError(
-                f"ties={brief(ties)} is not possible for {brief(self.name)}, which looks at whole "
-                f"orders: choose one of {', '.join(map(repr, self.ties))} or pass document ids."
+                f"ties={brief(ties)} is not possible for {brief(self.name)}, which needs one "
+                f"order of the documents: choose one of {', '.join(map(repr, self.ties))} or "
+                "pass document ids."
             )
 
     @property
@@ -288,7 +289,7 @@ class Measure:
         return "average" in self.ties and self.ties_are_means
 
     def range_for(self, gains=None) -> tuple[float, float]:
-        """Return the smallest and the largest value, as far as known, of these gains or of any."""
+        """Return the smallest and the largest possible value for these gains, or for any gains."""
         fits = {"any gains": True}
         if gains is not None:
             fits["nonnegative gains"] = bool((gains >= 0).all())
@@ -296,16 +297,16 @@ class Measure:
         return self.value_range if fits.get(self.range_holds_for) else (-np.inf, np.inf)
 
     def with_reading(self, own: OwnReading | None) -> Measure:
-        """Make a variant: the kernel on a block of the judgments as the variant reads them.
+        """Make a variant whose kernel gets a block with judgments changed by `own`.
 
-        It is no sum, as sums see judgments as all measures do.
+        A variant has no `additive`, since `Facts` hold unchanged judgments.
         """
         if own is None:
             return self
         if own.drops_unjudged and self.reads_unjudged:
             raise InputError(
-                f"{brief(self.name)} is defined by what is unjudged, which cannot be taken out of "
-                "its lists: leave out unjudged=drop."
+                f"{brief(self.name)} is defined by the unjudged documents, so they cannot be "
+                "taken out of its lists: leave out unjudged=drop."
             )
         fixed = {name: self.options[name](value, name) for name, value in own.options}
 
@@ -315,7 +316,7 @@ class Measure:
 
         changes: dict[str, Any] = {"additive": None, "of_set": None, "own_reading": own}
         if own.ties is not None:
-            # First, as the default.
+            # The default comes first.
             changes["ties"] = (own.ties, *(rule for rule in self.ties if rule != own.ties))
             changes["ties_are_means"] = self.ties_are_means and own.ties == "average"
         options = {name: check for name, check in self.options.items() if name not in fixed}
@@ -328,22 +329,22 @@ class Measure:
 
     @property
     def library(self) -> str | None:
-        """The library whose numbers it reproduces."""
+        """The library whose values the variant reproduces."""
         return None if self.own_reading is None else self.own_reading.library
 
     @property
     def own_text(self) -> str:
-        """Its own reading of judgments, as written in its name."""
+        """The variant's own options, as written in its name."""
         return "" if self.own_reading is None else self.own_reading.text
 
     @property
     def identity(self) -> tuple[str, str, str]:
-        """Its name and the place of its declaration, which are the same in all processes."""
+        """Name and place of declaration, which are the same in all processes."""
         return self.name, self.__module__, self.__qualname__
 
     @property
     def is_found(self) -> bool:
-        """True if its module has it under its name."""
+        """True if the measure can be imported from its module by its name."""
         found: Any = sys.modules.get(self.__module__)
         for name in self.__qualname__.split("."):
             found = getattr(found, name, None)
@@ -362,15 +363,15 @@ class Measure:
         if self.plain is not None:
             return Measure.with_reading, (self.plain, self.own_reading)
         if self.__module__ != "__main__" and self.is_found:
-            return self.__qualname__  # by its place, as functions are
-        # Another process does not have what stands in a script: it is sent as a whole.
+            return self.__qualname__  # pickled by module and name, as functions are
+        # Another process cannot import a measure from a script, so its parts are pickled.
         return _restored, ({each.name: getattr(self, each.name) for each in fields(self)},)
 
     def __deepcopy__(self, memo):
         return self
 
     def __getstate__(self):
-        # skops asks for this, and may load nothing by its function: the table has the rest.
+        # skops calls this and cannot load functions: a measure of the table is stored by its name.
         if self.plain is None:
             return {"name": self.name}
         return {"plain": self.plain, "reading": self.own_reading}
@@ -389,9 +390,9 @@ class Measure:
 
 
 def _restored(parts):
-    """Make a measure that was sent as a whole, and enter it into the table of this process.
+    """Rebuild a pickled measure, and enter it into the table of this process.
 
-    A process that lives long is sent a measure anew when it was defined anew.
+    A long-lived process gets the new version when the measure was defined again.
     """
     known = MEASURES.get(parts["name"])
     if known is not None and known.declared is parts["declared"]:
@@ -406,14 +407,14 @@ def declare_measure(name: str, **facts: Any) -> Callable[[Kernel], Measure]:
     """Make a decorator that turns a kernel into a measure and enters it into the table.
 
     It decorates ``function(block, k, *, option=default, ...)``, which returns one value for each
-    query of the block, NaN where undefined, and has the measure's documentation; of parameters,
-    that documents only its own options. `facts` are the attributes of :class:`Measure`, of which
-    `undefined` and `value_range` must be given.
+    query of the block, NaN where undefined, and has the measure's documentation. Its docstring
+    lists only its own options as parameters. `facts` are the attributes of :class:`Measure`, of
+    which `undefined` and `value_range` must be given.
     """
 
     def enter(function: Kernel) -> Measure:
         MEASURES[name] = Measure(name, function, **{"kernel": function, **facts})
-        # Under its own name stands the measure: pickle finds the function behind it.
+        # The measure takes the name of the function, so pickle finds the function by a suffix.
         if not function.__qualname__.endswith(_WRAPPED):
             function.__qualname__ += _WRAPPED
         return MEASURES[name]
@@ -432,12 +433,12 @@ class ParsedMeasure(NamedTuple):
         return f"get_measure({self.text!r})"
 
     def __call__(self, y_true, y_score, **given):
-        """Compute the measure with the cut-off and the options, as calling it does."""
+        """Compute the measure with this cut-off and these options."""
         cutoff = {} if self.k is None else {"k": self.k}
         return self.measure(y_true, y_score, **{**cutoff, **self.options, **given})
 
     def as_sum(self, facts) -> Additive | None:
-        """Return the measure as a sum over documents of some facts, None where it is not one."""
+        """Return the measure as a sum over the documents of `facts`; None if it is no such sum."""
         form = None if self.measure.additive is None else self.measure.additive(facts)
         if not isinstance(form, Additive | None):
             raise InputError(
@@ -447,7 +448,7 @@ class ParsedMeasure(NamedTuple):
         return None if form is None else replace(form, k=form.k or self.k)
 
     def with_cutoff(self, k) -> ParsedMeasure:
-        """Add the cut-off `k`; None leaves it as it is."""
+        """Return the measure with cut-off `k`; None leaves it unchanged."""
         k = check_k(k)
         if k is None:
             return self
@@ -460,12 +461,12 @@ class ParsedMeasure(NamedTuple):
         return self._replace(k=k)
 
     def for_threshold(self, k=None) -> ParsedMeasure:
-        """Add the cut-off `k`, and check that a threshold can be chosen by the measure."""
+        """Return the measure with cut-off `k`; raise if it cannot select a threshold."""
         parsed = self.for_means("a threshold is chosen")
         return parsed if k is None else parsed.with_cutoff(k)
 
     def for_means(self, what, takes=("mean",)) -> ParsedMeasure:
-        """Check that the measure has a mean over queries, as `what` needs, and return it."""
+        """Return the measure; raise if it is not averaged over queries, which `what` needs."""
         over_queries = self.measure.over_queries
         if over_queries not in takes:
             raise InputError(
@@ -487,13 +488,13 @@ class ParsedMeasure(NamedTuple):
         return value if self.measure.greater_is_better else 0.0 - value
 
     def like(self, library: str, given: Iterable[str] = ()) -> ParsedMeasure:
-        """Return the variant of a library; its options and `given` must not set the same."""
+        """Return a library's variant; raise if its options or `given` set the same parameter."""
         settings_like(library, self.measure.name, {*self.options, *given})
         return self._replace(measure=self.measure.like(library))
 
     @property
     def text(self) -> str:
-        """The string form by the names of the measure table, whatever it was read from."""
+        """The string form, with the names of the measure table."""
         options = list(filter(None, [self.measure.own_text]))
         for name, value in self.options.items():
             options.append(f"{name}={value}")
@@ -504,7 +505,7 @@ class ParsedMeasure(NamedTuple):
 
 
 def warn_of_forbidden(measures: Iterable[ParsedMeasure], labels, gains: Gains = None) -> None:
-    """Warn of measures that are not made for gains below 0, where labels give them some."""
+    """Warn of measures that do not support gains below 0 but receive some."""
     if odd := forbidden_seen(measures, labels, gains):
         warn_of(odd)
 
@@ -529,8 +530,8 @@ def warn_of(odd: list[ParsedMeasure]) -> None:
         at="" if k is None else f"@{k}", cut="" if k is None else f"_cut_{k}"
     )
     warn_user(
-        f"{names}: some gains are below 0, forbidden documents, for which the measure is not made: "
-        f"its values leave the range from 0 to 1. Take {instead}.",
+        f"{names}: some gains are below 0 (forbidden documents), which the measure does not "
+        f"support: its values leave the range from 0 to 1. Use {instead}.",
         DataWarning,
     )
 
@@ -565,9 +566,9 @@ undefined : float or "drop", default=0.0
 average : {{"mean", None}}, default="mean"
     "mean" returns the mean over queries, None one value per query.
 query_weight : dict, Series or array-like of shape (n_rows,), default=None
-    What each query counts in the mean, numbers from 0 up: a dict or a Series by query id, or
-    one weight per row, the same for all rows of a query. A query of weight 0 is left out, one
-    of weight 2 counts as two. None lets each query count the same.
+    Weight of each query in the mean, from 0 up: a dict or a Series by query id, or one weight per
+    row, the same for all rows of a query. A query of weight 0 is left out, one of weight 2 counts
+    as two. None gives all queries the same weight.
 """
 
 
@@ -588,8 +589,8 @@ ValueError
 
 _K = """
 k : int or None, default=None
-    Number of places of the returned list that count; None means all. Places close up when
-    documents are filtered."""
+    Cut-off: number of places of the returned list that count; None means all. Places are counted
+    after filtered documents are removed."""
 
 
 _TIES = {
@@ -605,15 +606,15 @@ default="average"
 }
 
 
-_UNJUDGED = """Whether an unjudged row stands in the list as a document of gain 0, or is taken out
-    of it first. It is never part of the pool from which bounds are computed."""
+_UNJUDGED = """"zero" treats an unjudged row as a document of gain 0; "drop" removes it from
+    the list first. Unjudged rows are never part of the pool from which bounds are computed."""
 
 
-_READS_UNJUDGED = """Changes nothing here: the measure is defined by what is unjudged. It is taken
-    so that all measures can be called alike."""
+_READS_UNJUDGED = """Has no effect, because the measure is defined by the unjudged documents. The
+    parameter exists so that all measures can be called alike."""
 
 
-# A docstring: its text, its own parameters, and the sections after these.
+# Parts of a docstring: text, own parameters, and later sections.
 _PARTS = re.compile(
     r"(?P<text>.*?)(?:\n\nParameters\n-+\n(?P<own>.*?))?(?P<rest>\n\n[A-Z][\w ]*\n-{3,}\n.*)?",
     re.DOTALL,

@@ -1,4 +1,4 @@
-"""Text such as "rbp(persistence=0.9)@100" and the measure, options and cut-off that it names."""
+"""Parsing of measure names such as "rbp(persistence=0.9)@100" into measure, options and cut-off."""
 
 import os
 import re
@@ -25,7 +25,7 @@ SEVERAL = {
         *(f"P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)),
     )
 }
-# trec_eval's P_5, which it also writes P.5.
+# trec_eval writes P_5, and also P.5.
 _CUT = re.compile(r"(.+)[_.](\d+)", re.DOTALL)
 
 
@@ -36,10 +36,10 @@ def get_measure_names() -> list[str]:
     -------
     list of str
         The names that :func:`make_ranking_scorer`, `RankAndFilter(measure=)` and the command line
-        understand; those with a cut-off may be followed by "@k". They may be written in any case,
-        and ``docs/measures.md`` has the names by which other tools call some of them, such as
-        "map", "P_5" or "MRR@10". Those of :func:`register_measure` are among them, and those of
-        installed packages with an entry point "skfilterrank.measures".
+        understand; those with a cut-off may be followed by "@k". Case does not matter. Names of
+        other tools, such as "map", "P_5" or "MRR@10", are understood too; ``docs/measures.md``
+        lists them. The result includes measures of :func:`register_measure` and of installed
+        packages with an entry point "skfilterrank.measures".
 
     Examples
     --------
@@ -64,11 +64,12 @@ def get_measure(measure: str | Callable) -> ParsedMeasure:
     Returns
     -------
     ParsedMeasure
-        It has the attributes `k` (int or None), `options` (dict), `text` (its name in the words of
-        the measure table) and `measure`, its line of the table with `name`, `function`, `summary`,
-        `value_range`, `greater_is_better` and others. It is called as its function is, ``(y_true,
-        y_score, *, groups, ...)``, and stands wherever a measure is named. Its `repr` reads back:
-        two of the same measure, cut-off and options are equal, in other processes too.
+        It has the attributes `k` (int or None), `options` (dict), `text` (its standard name) and
+        `measure`, its :class:`Measure` with `name`, `function`, `summary`, `value_range`,
+        `greater_is_better` and others. It is called like the measure's function, ``(y_true,
+        y_score, *, groups, ...)``, and is accepted wherever a measure name is. Its `repr` is code
+        that rebuilds it. Two with the same measure, cut-off and options are equal, also across
+        processes.
 
     Raises
     ------
@@ -94,7 +95,7 @@ def get_measure(measure: str | Callable) -> ParsedMeasure:
 
 
 def parse_measures(measures) -> dict[str, ParsedMeasure]:
-    """Return the measures by the text that names them; what is parsed already is taken as it is."""
+    """Parse measures; return a dict by standard name. Parsed measures are taken unchanged."""
     if isinstance(measures, dict) and {type(each) for each in measures.values()} == {ParsedMeasure}:
         return measures
     is_one = isinstance(measures, str) or callable(measures)
@@ -128,14 +129,15 @@ def parse_measures(measures) -> dict[str, ParsedMeasure]:
 
 
 def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
-    """Read a measure: its function, or text, such as "ndcg_f@10", "RBP(p=0.9)@100", "P_5"."""
+    """Parse a measure: its function, or text such as "ndcg_f@10", "RBP(p=0.9)@100" or "P_5"."""
     if isinstance(text, ParsedMeasure):
         return text
     if isinstance(text, Measure):
         return ParsedMeasure(text, None, {})
     if isinstance(measures := getattr(text, "_measures", None), dict):
         raise InputError(
-            f"{brief(text)} is a scorer, and a name is wanted: write {brief_list(list(measures))} "
+            f"{brief(text)} is a scorer, but a name was expected: write "
+            f"{brief_list(list(measures))} "
             "with options in parentheses, such as 'rbp(persistence=0.95)@10'."
         )
     if callable(text):
@@ -172,7 +174,7 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
         raise InputError(
             f"{brief(entry.name)} has no cut-off, got {brief(text)}: write {brief(entry.name)}."
         )
-    # Beyond any list, and of thousands of digits Python makes no number.
+    # Longer numbers exceed any list, and Python refuses to parse thousands of digits.
     if not depth.isdecimal() or len(depth) > _MOST_DIGITS or int(depth) < 1:
         raise InputError(
             f"the cut-off in {brief(text)} must be a positive whole number, such as "
@@ -182,15 +184,15 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
 
 
 def known_measure(name) -> Measure | None:
-    """Return the measure that goes by a name, such as "ap" of "MAP@10"; None for others."""
+    """Return the measure of a name, such as "ap" for "MAP@10"; None for an unknown name."""
     entry_and_cut = _find(str(name).partition("(")[0].partition("@")[0])
     return entry_and_cut and entry_and_cut[0]
 
 
 def spellings() -> dict[str, tuple[str, Measure]]:
-    """Return every name of every measure, by its lower case: how it is written, and the measure.
+    """Return {lower-case name: (name as written, measure)} for all names of all measures.
 
-    "@" stands for a cut-off that is written another way than behind "@", as in "P_@".
+    In names that write the cut-off otherwise than "@k", "@" stands for the number, as in "P_@".
     """
     return {
         name.lower(): (name, entry)
@@ -200,7 +202,7 @@ def spellings() -> dict[str, tuple[str, Measure]]:
 
 
 def _find(name):
-    """Return the measure of a name, and the cut-off of such as "P_5"; None where there is none."""
+    """Find the measure of a name, and the cut-off in names such as "P_5"; either may be None."""
     found = find_entered(name)
     if found is None:
         load_measure_plugins()
@@ -209,8 +211,8 @@ def _find(name):
 
 
 def find_entered(name: str) -> tuple[Measure, str | None] | None:
-    """Find a measure and a cut-off without loading plugins."""
-    if name in MEASURES:  # The common case needs no table of aliases.
+    """Find the same without loading plugins."""
+    if name in MEASURES:  # Usual names need no table of aliases.
         return MEASURES[name], None
     known, name = spellings(), name.lower()
     if name in known:
@@ -222,18 +224,18 @@ def find_entered(name: str) -> tuple[Measure, str | None] | None:
 
 
 def _unknown(texts):
-    """Return the error of all texts that name no measure."""
+    """Return the error for texts that name no measure."""
     return InputError(
         f"{' '.join(map(_not_a_measure, texts))} The names are in "
         "skfilterrank.metrics.get_measure_names() and skfilterrank help measures; a "
-        "cut-off is written as in 'ndcg_f@10', options as in 'rbp(persistence=0.95)@100'. One of "
-        "your own has a name in processes that imported its module; others are sent its function, "
-        "measure=FUNCTION."
+        "cut-off is written as in 'ndcg_f@10', options as in 'rbp(persistence=0.95)@100'. A "
+        "measure of your own has a name only in processes that imported its module: else pass "
+        "its function, measure=FUNCTION."
     )
 
 
 def _not_a_measure(text):
-    """Return a sentence with the names that are near."""
+    """Return a sentence about an unknown name, with similar names."""
     known, near = spellings(), {}
     name = re.split("[(@]", str(text))[0].lower()
     stem, depth = cut.groups() if (cut := _CUT.fullmatch(name)) else (name, "10")
@@ -248,7 +250,7 @@ def _not_a_measure(text):
 
 
 def _parse_options(entry, text, whole):
-    """Parse options of the string form, and those that all measures have."""
+    """Parse the options in a name: those of the measure, and those that every measure has."""
     options, shared = {}, {}
     for part in split_at_commas(text):
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -270,7 +272,7 @@ def _parse_options(entry, text, whole):
 
 
 def split_at_commas(text):
-    """Return the parts between commas that are in no parentheses or braces."""
+    """Split a text at commas outside of parentheses and braces."""
     parts, depth = [""], 0
     for character in text:
         depth += (character in "({") - (character in ")}")
@@ -282,7 +284,7 @@ def split_at_commas(text):
 
 
 def _value(text):
-    """Return a number, a word with or without quotes, or the values of labels in braces."""
+    """Parse an option's value: a number, a word with or without quotes, or a dict in braces."""
     if text[:1] == "{" and text[-1:] == "}":
         pairs = [part.partition(":") for part in split_at_commas(text[1:-1])]
         return {_value(label.strip()): _value(value.strip()) for label, _, value in pairs}
@@ -297,13 +299,13 @@ def _value(text):
 
 
 GROUP = "skfilterrank.measures"
-# A plugin registers measures while it is loaded, and may ask for some by name.
+# Reentrant: a plugin registers measures while it is loaded, and may look up some by name.
 _LOCK = threading.RLock()
 _WAITING: list[str] = [GROUP]
 
 
 def _renew_lock() -> None:
-    """Replace the lock, which a thread may have held when this process was forked from its own."""
+    """Replace the lock in a forked process: a thread of the parent may have held it."""
     global _LOCK
     _LOCK = threading.RLock()
 
@@ -313,11 +315,11 @@ if hasattr(os, "register_at_fork"):
 
 
 def load_measure_plugins() -> None:
-    """Import them, once in a process."""
+    """Import the packages with measures, once in a process."""
     with _LOCK:
         if not _WAITING:
             return
-        # Here, so that whoever names a known measure does not wait for it.
+        # Imported here, so that names of built-in measures do not wait for it.
         from importlib.metadata import entry_points
 
         for point in entry_points(group=_WAITING.pop()):

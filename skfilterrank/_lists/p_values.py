@@ -8,7 +8,7 @@ from skfilterrank.exceptions import InputError
 
 
 def holm(p_value):
-    """Step-down: the k-th smallest of m times m - k + 1, never below a smaller one's."""
+    """Holm's method: multiply the k-th smallest of m p values by m - k + 1, keeping the order."""
     order = np.argsort(p_value, kind="stable")
     steps = p_value[order] * np.arange(len(p_value), 0, -1)
     adjusted = np.empty_like(p_value)
@@ -17,7 +17,7 @@ def holm(p_value):
 
 
 def bonferroni(p_value):
-    """Times the number of p values."""
+    """Multiply p values by their number."""
     return np.minimum(p_value * len(p_value), 1.0)
 
 
@@ -33,8 +33,8 @@ def adjust_p_values(p_value, method: str | None = "holm") -> np.ndarray:
         P values, from 0 to 1.
     method : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
         Holm's step-down and Bonferroni's correction keep the chance of any false claim below the
-        level; "fdr_bh", Benjamini and Hochberg's, the expected share of false claims. None leaves
-        the p values as they are.
+        level; "fdr_bh", Benjamini and Hochberg's, keeps the expected share of false claims below
+        it. None leaves the p values as they are.
 
     Returns
     -------

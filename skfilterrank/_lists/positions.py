@@ -1,4 +1,4 @@
-"""Positions of the relevant items of each list, and the exact order of rankings by them.
+"""Positions of the relevant items of each list, and the order of systems by these positions.
 
 Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 2.2, 5.2 and 7.3.1.
 """
@@ -38,7 +38,7 @@ class RelevantPositions(Result):
     n_relevant : ndarray of shape (n_queries,), dtype int64
         Number of relevant items of each query, retrieved or not.
     n_found : ndarray of shape (n_queries,), dtype int64
-        Number of those that were retrieved; the positions of the others are imputed.
+        Number of relevant items that were retrieved; the positions of the others are imputed.
     n_retrieved : ndarray of shape (n_queries,), dtype int64
         Length of each returned list.
     n_items : ndarray of shape (n_queries,), dtype int64
@@ -116,10 +116,10 @@ def relevant_positions(
     n_items: int | None = None,
     imputation: str = "pessimistic",
 ) -> RelevantPositions:
-    """Return positions of the relevant items of each query, those of missing ones imputed.
+    """Return the positions of each query's relevant items, imputed for missing items.
 
-    What measures of recall as robustness are made of: the ranking of a query, reduced to the
-    ascending positions ``p_1 < ... < p_m`` of its m relevant items.
+    Measures of recall as robustness are computed from these positions: the ranking of a query,
+    reduced to the ascending positions ``p_1 < ... < p_m`` of its m relevant items.
 
     Parameters
     ----------
@@ -136,15 +136,15 @@ def relevant_positions(
         Order of rows with equal scores in one query: lowest gain first, highest gain first, the
         order of the rows, or document ids, of which the greatest comes first.
     unjudged : {"zero", "drop"}, default="zero"
-        Whether an unjudged row stands in the list as a document that is not relevant, or is
-        taken out of it before positions are counted.
+        "zero" treats an unjudged row as a document that is not relevant; "drop" removes it from the
+        list before positions are counted.
     n_items : int or None, default=None
         Number of items that could have been retrieved for each query, the collection's size.
         None means the rows of the query and as many more as are relevant: a missing item is
         then behind every row.
     imputation : {"pessimistic", "optimistic"}, default="pessimistic"
-        Where missing relevant items are thought to be: at the last positions of all items, or
-        right behind the last one retrieved.
+        Positions that missing relevant items get: the last positions of the collection, or the
+        positions directly after the last retrieved item.
 
     Returns
     -------
@@ -189,22 +189,22 @@ def relevant_positions(
 
 
 def ranked_lists(y_true, y_score, *, groups, gains, ties, unjudged) -> RankedLists:
-    """Return checked rows, for what looks at whole orders."""
+    """Check rows and return their lists, for computations that need one order of the documents."""
     if isinstance(ties, str) and ties in TIES and ties not in WHOLE_ORDERS:
         raise InputError(
-            f"ties={brief(ties)} is not possible for positions, which are those of one order: "
-            f"choose one of {', '.join(map(repr, WHOLE_ORDERS))} or pass document ids."
+            f"ties={brief(ties)} is not possible for positions, which need one order of the "
+            f"documents: choose one of {', '.join(map(repr, WHOLE_ORDERS))} or pass document ids."
         )
     return RankedLists(y_true, y_score, groups=groups, gains=gains, ties=ties, unjudged=unjudged)
 
 
 def check_n_items(n_items, name="n_items") -> int | None:
-    """Check None or a number of items, whose positions float64 must keep apart."""
+    """Check that n_items is None or a number up to which float64 holds every integer."""
     return None if n_items is None else check_count(n_items, name, most=_MOST_ITEMS)
 
 
 def positions_of(lists: RankedLists, *, n_items=None, imputation="pessimistic"):
-    """Return the positions of all queries."""
+    """Compute the positions of all queries."""
     n_queries = lists.index.n_queries
     counts = {name: np.empty(n_queries, dtype=np.int64) for name in ("m", "found", "length", "n")}
     parts = []
@@ -233,7 +233,7 @@ def positions_of(lists: RankedLists, *, n_items=None, imputation="pessimistic"):
 
 
 def impute(result: RelevantPositions, n_items: np.ndarray, imputation: str) -> np.ndarray:
-    """Return the positions, those of missing items imputed."""
+    """Return the positions with imputed values for missing items."""
     if imputation == "pessimistic":
         before = n_items - result.n_relevant
     else:
@@ -252,7 +252,7 @@ def found_positions(block: ListBlock) -> tuple[np.ndarray, np.ndarray, np.ndarra
 
 
 def collection_sizes(facts) -> np.ndarray:
-    """Return the number of items of each query; by default missing ones stand behind every row."""
+    """Return the number of items of each query, by default its rows plus its relevant documents."""
     n_items = facts.option("n_items")
     return facts.n + facts.m if n_items is None else np.full(len(facts.m), float(n_items))
 
@@ -260,7 +260,8 @@ def collection_sizes(facts) -> np.ndarray:
 def items_of(block: ListBlock, n_missing: np.ndarray, n_items: int | None) -> np.ndarray:
     """Return the checked number of items of each query of a block; int64."""
     if n_items is None:
-        # Missing items stand behind every row: to filter what is relevant can never pay.
+        # Missing items are placed after every row, so filtering a relevant item never improves a
+        # list.
         return block.sizes + block.n_relevant.astype(np.int64)
     needed = block.n_retained + n_missing
     worst = int(needed.argmax())
@@ -268,8 +269,8 @@ def items_of(block: ListBlock, n_missing: np.ndarray, n_items: int | None) -> np
         query = block.query_ids[worst]
         raise InputError(
             f"n_items={n_items} is too small for query {brief(str(query))}, which has "
-            f"{block.n_retained[worst]} retrieved documents and {n_missing[worst]:.0f} relevant "
-            "ones that are missing: pass the number of documents in the collection, here "
+            f"{block.n_retained[worst]} retrieved documents and {n_missing[worst]:.0f} missing "
+            "relevant documents: pass the number of documents in the collection, here "
             f"{needed[worst]:.0f} or more, or None."
         )
     return np.full(len(block.sizes), n_items)
@@ -294,7 +295,7 @@ class PreferenceMatrix(Result):
     n_relevant : ndarray of shape (n_queries,), dtype int64
         Number of relevant items of each query.
     kind : {"recall", "precision"}
-        What was compared.
+        The compared values.
     """
 
     ranks: pd.DataFrame
@@ -312,14 +313,14 @@ class PreferenceMatrix(Result):
     ) -> PreferenceMatrix:
         """Order many systems for each query, from the positions of their relevant items.
 
-        For runs that retrieved different documents, each one read and aligned with the judgments by
-        itself.
+        For runs that retrieved different documents, each of which was aligned with the judgments
+        separately.
 
         Parameters
         ----------
         positions : dict of RelevantPositions
-            What :func:`relevant_positions` returns, by name of the system, for the same queries and
-            judgments. Positions of items that were not retrieved are imputed anew.
+            Results of :func:`relevant_positions` by name of the system, all for the same queries
+            and judgments. Positions of items that were not retrieved are imputed anew.
         kind, n_items, imputation
             As in :func:`lexicographic_preference`.
 
@@ -378,7 +379,7 @@ class PreferenceMatrix(Result):
 
     @property
     def preferences(self) -> np.ndarray:
-        """The comparison of every two systems for each query.
+        """Preferences between every two systems for each query.
 
         Array of shape (n_queries, n_systems, n_systems), dtype int8: +1 where the first system is
         preferred to the second, -1 the other way round, 0 where they are equal.
@@ -423,7 +424,7 @@ class PreferenceMatrix(Result):
 
 
 def comparable(systems, imputation, n_items):
-    """Impute missing items of all systems alike; None places them behind all lists."""
+    """Impute the missing items of all systems in the same way; None places them after all lists."""
     check_choice(imputation, "imputation", IMPUTATIONS)
     if n_items is None:
         longest = np.max([system.n_retrieved for system in systems], axis=0)
@@ -432,7 +433,7 @@ def comparable(systems, imputation, n_items):
 
 
 def sort_systems(positions, kind, imputation, n_items):
-    """Sort the systems of each query."""
+    """Rank the systems for each query."""
     some = next(iter(positions.values()))
     values = np.stack(comparable(list(positions.values()), imputation, n_items))
     n_systems = len(values)
@@ -444,7 +445,7 @@ def sort_systems(positions, kind, imputation, n_items):
         at = some.starts[queries][:, None] + (m - 1 - place if kind == "recall" else place)
         tuples = values[:, np.where(place < m, at, 0)]
         tuples[:, place >= m] = 0
-        # Greatest byte first, tuples sort as texts of one length do: by what differs first.
+        # In big-endian bytes, tuples sort like texts of one length: by their first difference.
         text = tuples.astype(dtype, order="C").view(f"S{dtype.itemsize * len(place)}")[..., 0]
         ranks[queries] = _mid_ranks(text).T
     index = pd.Index(some.query_ids, name="qid")
@@ -453,7 +454,7 @@ def sort_systems(positions, kind, imputation, n_items):
 
 
 def _similar(n_relevant, n_systems):
-    """Yield queries of similar numbers of relevant items, as many as memory should hold."""
+    """Yield groups of queries with similar numbers of relevant items, limited by memory."""
     queries = np.argsort(n_relevant, kind="stable")
     queries = queries[n_relevant[queries] > 0]
     while len(queries):
@@ -483,7 +484,7 @@ def _mid_ranks(values):
 
 
 def _check_same_relevant(system, result, reference, expected):
-    """Check that queries and numbers of relevant items are those of the first system."""
+    """Check that a system has the queries and numbers of relevant items of the first system."""
     if not np.array_equal(result.query_ids, expected.query_ids):
         theirs, ours = set(result.query_ids.tolist()), set(expected.query_ids.tolist())
         odd = sorted(theirs ^ ours, key=str)[0]
@@ -504,7 +505,7 @@ def _check_same_relevant(system, result, reference, expected):
 
 
 def _check_enough_items(system, result, n_items):
-    """Check that the items suffice for what was retrieved and what is missing."""
+    """Check that n_items is at least the number of retrieved and missing relevant items."""
     if n_items is None:
         return
     needed = result.n_retrieved + result.n_relevant - result.n_found
@@ -540,7 +541,7 @@ def preference_matrix(
         Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
         the query ids in an index level named "qid". A row is relevant if its gain is above 0.
     y_scores : dict of array-likes, DataFrame or array-like of shape (n_rows, n_systems)
-        Scores of each system, by name, in columns by name, or in columns that are numbered.
+        Scores of each system: a dict by name, named columns, or the columns of an array.
     groups, kind, gains, ties, unjudged, n_items, imputation
         As in :func:`lexicographic_preference`.
 
@@ -561,8 +562,8 @@ def preference_matrix(
 
     Notes
     -----
-    Lexicographic preferences are an order, so the systems of a query are sorted; no two of
-    them are compared alone. Exact for any number of items.
+    Lexicographic preferences are an order, so the systems of a query are sorted instead of compared
+    pair by pair. The result is exact for any number of items.
 
     References
     ----------
@@ -600,7 +601,7 @@ def preference_matrix(
 
 
 def positions_of_systems(y_true, y_scores, *, groups, gains, ties, unjudged, n_items):
-    """Return positions by system; an error says whose scores it came up with."""
+    """Return positions by system; errors name the system."""
     n_items, positions = check_n_items(n_items), {}
     for system, y_score in y_scores.items():
         try:
@@ -609,7 +610,7 @@ def positions_of_systems(y_true, y_scores, *, groups, gains, ties, unjudged, n_i
             )
             positions[system] = positions_of(lists, n_items=n_items)
         except ValueError as error:
-            error.add_note(f"This came up with the scores of {brief(system)}.")
+            error.add_note(f"The error concerns the scores of {brief(system)}.")
             raise
         groups = lists.index
     return positions

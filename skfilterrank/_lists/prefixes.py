@@ -8,7 +8,7 @@ from skfilterrank._lists.ties import mean_tolerance
 
 
 class Ranking:
-    """Rows of lists, query by query from the highest score down, and their ties.
+    """Rows sorted by query and descending score, with their ties.
 
     Parameters
     ----------
@@ -17,16 +17,16 @@ class Ranking:
     index : GroupIndex
         The queries.
     gains : ndarray of shape (n_rows,), or None
-        Gains that order tied rows, the lowest first; None keeps them as they came.
+        Gains that order tied rows, the lowest first; None keeps the order of the data.
 
     Attributes
     ----------
     order : ndarray of shape (n_rows,)
-        Row numbers in this order.
+        Row numbers, sorted.
     starts, sizes : ndarray of shape (n_lists,)
-        Position of the first row of each list, and number of its rows.
+        Position of the first row of each list in `order`, and number of its rows.
     scores : ndarray of shape (n_rows,)
-        Scores in this order.
+        Sorted scores.
     index : GroupIndex
         The queries.
     """
@@ -45,7 +45,7 @@ class Ranking:
 
     @cached_property
     def is_first_of_tie(self) -> np.ndarray:
-        """Mask of the rows that begin a tie."""
+        """Mask of the first row of each tie."""
         is_first = np.append(True, self.scores[1:] != self.scores[:-1])
         is_first[self.starts] = True
         return is_first
@@ -73,7 +73,7 @@ class Ranking:
         return np.repeat(np.add.reduceat(values, self.ties) / self.n_tied, self.n_tied)
 
     def running_sums(self, values: np.ndarray) -> np.ndarray:
-        """Sum values up to each row of its list; the sums of a list depend on it alone."""
+        """Sum values from the top of each list down to each row, separately for each list."""
         if len(self.sizes) == 1:
             return np.cumsum(values)
         n_rows = len(self.order)
@@ -84,13 +84,13 @@ class Ranking:
         return sums
 
     def by_row(self, values: np.ndarray) -> np.ndarray:
-        """Put values in the order in which rows came."""
+        """Bring values back into the order of the data."""
         result = np.empty(len(values), dtype=values.dtype)
         result[self.order] = values
         return result
 
     def best_thresholds(self, sums: np.ndarray, tolerance: float) -> np.ndarray:
-        """Return for each row the threshold below the prefix of its list with the highest sum.
+        """Return for each row the threshold that shows the prefix of its list with the highest sum.
 
         Ties are not cut, and rows at -inf are never shown. Among prefixes whose sums differ by
         the tolerance at most, the longest is taken; no row is shown where all sums are negative.
@@ -103,10 +103,10 @@ class Ranking:
         return self.thresholds_below(np.where(highest < -tolerance, -1, last))
 
     def thresholds_below(self, last: np.ndarray) -> np.ndarray:
-        """Return for each row the threshold below the last position shown of its list.
+        """Return for each row the threshold that shows its list down to a given position.
 
-        It is the middle between two scores; -inf where all rows are shown, and +inf where none is
-        and the position is -1.
+        The threshold is the middle between two scores, -inf if all rows are shown, and +inf if none
+        is shown (position -1).
         """
         is_empty = last < 0
         is_whole = ~is_empty & (last + 1 == self.starts + self.sizes)
@@ -124,26 +124,26 @@ class Ranking:
 def places(scores, index, gains=None) -> np.ndarray:
     """Return the place of each row in the ranking of its query, from 0.
 
-    Tied rows stand in the order in which they came, or, where gains are given, the worst first.
+    Tied rows have the order of the data, or with gains the lowest gain first.
     """
     ranking = Ranking(scores, index, gains)
     return ranking.by_row(ranking.place)
 
 
 def places_of_ties(scores, index) -> np.ndarray:
-    """Count the rows of higher score in the query of each row."""
+    """Count, for each row, the rows of its query with a higher score."""
     ranking = Ranking(scores, index)
     return ranking.by_row(np.repeat(ranking.place[ranking.ties], ranking.n_tied))
 
 
 def best_prefix(expected, scores, index, k) -> np.ndarray:
-    """Return for each row the threshold of its query, below the prefix of the highest sum.
+    """Return for each row its query's threshold that shows the prefix of the highest sum.
 
     Parameters
     ----------
     expected : ndarray of shape (n_rows,), float64
-        Expected worth of each document, which counts by the discount of its place; tied documents
-        share their mean.
+        Expected gain of each document, which is multiplied by the discount of its place. Tied
+        documents get their mean.
     scores : ndarray of shape (n_rows,), float64
         Scores by which documents are ranked.
     index : GroupIndex
@@ -166,9 +166,9 @@ def best_prefix(expected, scores, index, k) -> np.ndarray:
 
 
 def thresholds_of(shown, scores, index) -> np.ndarray:
-    """Return for each row the threshold of its query, of which the first documents are shown.
+    """Return for each row its query's threshold that shows the given number of documents.
 
-    Where the last one that is shown and the next have one score, that score is the threshold.
+    If the last shown document and the next one have equal scores, that score is the threshold.
     """
     ranking = Ranking(scores, index)
     n_shown = np.add.reduceat(shown[ranking.order], ranking.starts, dtype=np.intp)
@@ -176,10 +176,10 @@ def thresholds_of(shown, scores, index) -> np.ndarray:
 
 
 def ties_worst_first(gains, scores, index) -> np.ndarray:
-    """Return the row numbers that put tied rows of a query in the order of their gains.
+    """Return row numbers with the tied rows of each query sorted by gain, the lowest first.
 
-    All other rows keep their place. Rules that break ties by the order of rows then do not depend
-    on the order in which rows came, and err on the safe side.
+    All other rows keep their place. If ties are then broken by the order of rows, the result does
+    not depend on the order of the data and errs on the safe side.
     """
     order = np.empty(len(scores), dtype=np.intp)
     order[Ranking(scores, index).order] = Ranking(scores, index, gains).order
@@ -187,12 +187,12 @@ def ties_worst_first(gains, scores, index) -> np.ndarray:
 
 
 def ends_behind(most, parsed) -> bool:
-    """Tell whether lists of at most so many documents have all places that a measure looks at."""
+    """Tell whether lists of at most `most` documents are long enough for a measure's cut-off."""
     return most is None or (parsed.k is not None and parsed.k <= most)
 
 
 def shown_at_most(lists, most):
-    """Hide the documents behind the first places of lists; of tied ones the worst are shown."""
+    """Hide all but the first documents of lists; of tied documents the worst are shown."""
     if most is None:
         return lists
     hidden = places(lists.scores, lists.index, lists.gains) >= most

@@ -1,4 +1,4 @@
-"""The rows of each query, indexed once, and the checks of query ids."""
+"""Index of the rows of each query, and checks of query ids."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -18,15 +18,15 @@ QID = "qid"
 
 # Padded blocks of this many cells (512 KiB of float64) stay in the second-level cache.
 BLOCK_CELLS = 1 << 16
-# Cost of a block besides its cells, in cells.
+# Fixed cost of a block, in units of cells.
 _BLOCK_OVERHEAD = 1 << 13
-# Rows whose columns the third-level cache holds while they are laid out in blocks.
+# Number of rows whose columns fit the third-level cache while blocks are made.
 _PART_ROWS = 1 << 20
 _CHUNK_ROWS = 1 << 17
 
 
 class QueryBlock:
-    """Some queries of about the same size, to be laid out as one padded matrix."""
+    """Some queries of similar size, which form one padded matrix."""
 
     __slots__ = ("queries", "rows", "sizes", "width")
 
@@ -34,7 +34,7 @@ class QueryBlock:
         self.queries = queries
         self.sizes = sizes
         self.width = width
-        # Row of each cell if rows come in any order; made once, for all columns.
+        # Row number of each cell if rows are not sorted by query; cached for all columns.
         self.rows: np.ndarray | None = None
 
 
@@ -79,7 +79,7 @@ class GroupIndex:
         changes = np.asarray(values[1:] != values[:-1], dtype=bool)
         n_runs = 1 + np.count_nonzero(changes)
         is_plain = isinstance(values, np.ndarray) and values.dtype != object
-        # Ids that ascend already have sorted first rows.
+        # Ascending ids are sorted already.
         if n_runs > n_rows // 2 and not (is_plain and (values[1:] >= values[:-1]).all()):
             if (span := _dense_span(values)) is not None and n_runs > span[1] - span[0] + 1:
                 del changes
@@ -116,7 +116,7 @@ class GroupIndex:
 
     @classmethod
     def _scattered_integers(cls, values, first, last):
-        """Index integers that fill much of their range: their codes need no memory."""
+        """Index integers that fill much of their range, without storing codes."""
         order, sizes = _order_by_code(
             lambda rows: _distance(values[rows], first), len(values), last - first + 1
         )
@@ -127,10 +127,10 @@ class GroupIndex:
 
     @property
     def labels(self) -> pd.Index:
-        """The query ids as the index "qid" of a table; made once, as text takes pandas long."""
+        """The query ids as a pandas index "qid"; cached, since text ids take pandas long."""
         if self._labels is None:
             ids = self.query_ids
-            # pandas has no longer floats: an index of them fails when it is used.
+            # pandas does not support longer floats: an index of them fails when it is used.
             ids = ids.astype(np.float64) if ids.dtype == np.longdouble else ids
             self._labels = pd.Index(ids, name="qid", tupleize_cols=False)
         return self._labels
@@ -166,7 +166,7 @@ class GroupIndex:
     def blocks(self, max_cells: int = BLOCK_CELLS) -> Iterator[QueryBlock]:
         """Yield all queries in blocks of at most `max_cells` padded cells.
 
-        One part of the rows after the other, and in each the smallest queries first.
+        The data are read in parts, and within each part the smallest queries come first.
         """
         # numpy sorts 16-bit integers by radix, several times faster than longer ones.
         small = self.sizes.max() <= np.iinfo(np.int16).max
@@ -196,7 +196,7 @@ class GroupIndex:
                 yield slice(first, last)
 
     def take(self, values: np.ndarray, block: QueryBlock, fill) -> np.ndarray:
-        """Lay `values` of the block's queries out, one query a row, padded with `fill`."""
+        """Return `values` of a block as a matrix, one query a row, padded with `fill`."""
         if self.order is None:
             taken = _stretches(values, self.starts[block.queries], block.width)
         else:
@@ -206,7 +206,7 @@ class GroupIndex:
         return taken
 
     def _rows(self, block):
-        """Return the row of each cell of a block, any row where it is padding."""
+        """Return the row number of each cell of a block; arbitrary for padding."""
         if block.rows is None:
             block.rows = _stretches(self.order, self.starts[block.queries], block.width)
         return block.rows
@@ -220,10 +220,10 @@ class GroupIndex:
 
 
 def _stretches(values, starts, width):
-    """Take as many values from each start on, one stretch a row."""
+    """Return a matrix whose rows hold `width` values from each start on."""
     if starts.max() + width > len(values) or not values.flags.c_contiguous:
         return values.take(starts[:, None] + np.arange(width), mode="clip")
-    # Records are copied whole.
+    # Records of `width` values are copied at once.
     size = values.itemsize
     shape = (len(values) - width + 1,)
     records = np.ndarray(shape, dtype=f"V{width * size}", buffer=values, strides=(size,))
@@ -231,7 +231,7 @@ def _stretches(values, starts, width):
 
 
 def _block_length(sizes, max_cells):
-    """Return the number of queries, smallest first, to lay out together."""
+    """Return how many queries, the smallest first, to put into the next block."""
     same = int(np.searchsorted(sizes, sizes[0], side="right"))
     if 4 * same * sizes[0] >= max_cells:
         # Enough without padding.
@@ -244,12 +244,12 @@ def _block_length(sizes, max_cells):
 
 
 def _offsets(sizes):
-    """Return the first position of each of the consecutive stretches of the given sizes."""
+    """Return the start of each of several consecutive groups of the given sizes."""
     return np.cumsum(sizes) - sizes
 
 
 def query_runs(groups, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return query id and length of each stretch of rows of one query; there may be no rows."""
+    """Return query id and length of each run of consecutive rows with one id; rows may be empty."""
     values = _group_values(groups, name)
     heads = np.flatnonzero(np.asarray(values[1:] != values[:-1], dtype=bool)) + 1
     heads = np.append(0, heads)[: len(values)]
@@ -265,7 +265,7 @@ def query_runs(groups, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _of_different_types(name, one, other):
-    """Return the error for ids of which nobody can say whether they are equal."""
+    """Return the error for query ids of types that cannot be compared."""
     return InputError(
         f"{name} holds query ids of different types, such as {brief(one)} and {brief(other)}: "
         "make them all strings or all numbers."
@@ -321,14 +321,14 @@ def _factorize(values, name):
     if isinstance(values, np.ndarray) and values.dtype.kind in "US":
         distinct = np.asarray(distinct, dtype=values.dtype)
     distinct = np.asarray(distinct)
-    # pandas sorts numbers before text, where 1 and "1" would quietly be two queries.
+    # pandas sorts numbers before text, and 1 and "1" would silently be two queries.
     if distinct.dtype == object and isinstance(distinct[-1], str) != isinstance(distinct[0], str):
         raise _of_different_types(name, distinct[0], distinct[-1])
     return codes, distinct
 
 
 def _dense_span(values):
-    """Return the first and the last of integers that fill much of the range between; or None."""
+    """Return minimum and maximum of integers that fill much of the range between; or None."""
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu":
         return None
     first, last = int(values.min()), int(values.max())
@@ -336,17 +336,17 @@ def _dense_span(values):
 
 
 def _distance(values, first):
-    """Return the distances of integers from the first one, as int64."""
+    """Return the differences of integers to the minimum, as int64."""
     wide = np.uint64 if values.dtype.kind == "u" else np.int64
     return (values.astype(wide) - wide(first)).astype(np.int64)
 
 
 def _factorize_dense(values, first, last):
-    """Factorize integers that fill much of their range: faster, and 4 bytes a row."""
+    """Factorize integers that fill much of their range; faster and with 4 bytes a row."""
     codes = np.empty(len(values), dtype=np.int32 if last - first < 2**31 else np.int64)
     for rows in _chunks(len(codes)):
         codes[rows] = _distance(values[rows], first)
-    # numpy's bincount of the whole column would copy it.
+    # numpy's bincount would copy the whole column.
     counts = np.zeros(last - first + 1, dtype=np.int64)
     for rows in _chunks(len(codes), len(counts)):
         counts += np.bincount(codes[rows], minlength=len(counts))
@@ -360,7 +360,7 @@ def _factorize_dense(values, first, last):
 
 
 def _chunks(n_rows, n_codes=0):
-    """Yield slices of the rows, which keep temporary arrays small and work per code rare."""
+    """Yield slices of rows: small enough for temporary arrays, with many rows per code."""
     step = max(_CHUNK_ROWS, n_codes // 2)
     for begin in range(0, n_rows, step):
         yield slice(begin, begin + step)
@@ -369,10 +369,10 @@ def _chunks(n_rows, n_codes=0):
 def _order_by_code(codes_of, n_rows, n_codes):
     """Return the row numbers sorted by code, and the number of rows of each code.
 
-    ``codes_of(rows)`` gives the codes of a slice of the rows. They are dealt out by the leading
-    bits of their codes, and then each part, which the cache holds, is sorted by the other bits:
-    numpy sorts up to 16 of them by radix. They are kept in one byte a row unless that takes so many
-    parts that dealing out becomes slower.
+    ``codes_of(rows)`` gives the codes of a slice of the rows. Rows are distributed into parts by
+    the leading bits of their codes. Each part fits the cache and is then sorted by the other bits;
+    up to 16 bits, numpy uses a radix sort. The other bits are held in one byte a row unless that
+    makes too many parts.
     """
     n_bits = (n_codes - 1).bit_length()
     n_bytes = 1 if n_bits - 8 <= min(9, (n_rows >> 12).bit_length()) else 2
@@ -420,11 +420,11 @@ def query_ids_of_index(data):
 
 
 def find_groups(groups, *carriers, names=("y", "X")):
-    """Find the query ids of the rows: those given, else those an index holds, else None.
+    """Return the query ids of the rows: `groups`, else the ids in an index, else None.
 
-    Ids that come from several places must agree row by row. Other names for the same queries,
-    such as codes, are allowed in `groups`: they must put the same rows together. `names` are
-    those of the carriers.
+    Ids that come from several places must agree row by row. Other names for the same queries, such
+    as codes, are allowed in `groups`: they must put the same rows together. `names` are the names
+    of the carriers.
     """
     held = []
     for each, name in zip(carriers, names):
@@ -442,7 +442,7 @@ def find_groups(groups, *carriers, names=("y", "X")):
 
 
 def _check_same_rows(left, right, name, where, *, one_naming=False):
-    """Raise where two arrays of query ids do not agree on the rows of queries."""
+    """Raise if two arrays of query ids group the rows differently."""
     try:
         is_index = isinstance(left, GroupIndex)
         values = None if is_index else np.asarray(left)
@@ -466,7 +466,7 @@ def _check_same_rows(left, right, name, where, *, one_naming=False):
         is_one_set = True
         differs = left_ids[left_codes] != right_ids[right_codes]
     else:
-        # Files give 1 or "1" by their format.
+        # One id may be read as 1 or as "1", depending on the file format.
         left_ids, right_ids = _texts(left_ids), _texts(right_ids)
         is_one_set = np.array_equal(np.sort(left_ids), np.sort(right_ids))
         differs = left_ids[left_codes] != right_ids[right_codes] if is_one_set else None
@@ -487,28 +487,28 @@ def _check_same_rows(left, right, name, where, *, one_naming=False):
     if not left.n_queries == right.n_queries == len(np.unique(pairs)):
         raise InputError(
             f"{name} and {where} name different queries: give query "
-            "ids in one place, such as y.to_numpy() with groups=. Groups that rows are split "
-            "by, such as segments, are for the splitter alone; where metadata routing hands "
-            "them on, .set_fit_request(groups='qid') of the estimator and "
+            "ids in one place, such as y.to_numpy() with groups=. Groups for splitting, such as "
+            "segments, are for the splitter only; if metadata routing passes them on, "
+            ".set_fit_request(groups='qid') of the estimator and "
             ".set_score_request(groups='qid') of the scorer take the query ids from "
             "params={'groups': segments, 'qid': query_ids}."
         )
 
 
 def _texts(ids):
-    """Return query ids as texts, whole numbers without a point."""
+    """Return query ids as texts; whole numbers have no decimal point."""
     with np.errstate(invalid="ignore"):
         whole = ids.astype(np.int64) if ids.dtype.kind == "f" else ids
     return (whole if np.array_equal(whole, ids) else ids).astype(str)
 
 
 def _kind(ids):
-    """Name the kind of query ids; ids of one kind can be compared."""
+    """Return the kind of query ids; ids of one kind can be compared."""
     return "number" if ids.dtype.kind in "biuf" else type(ids.tolist()[0])
 
 
 def _check_same_labels(left, right):
-    """Raise where two indexes hold the same labels in different orders."""
+    """Raise if two indexes hold the same labels in different orders."""
     if left.nlevels == 1 or left.names != right.names or left.equals(right):
         return
     if left.is_unique and right.is_unique and right.isin(left).all():
@@ -558,7 +558,7 @@ def check_groups(
 
 
 def refuse_query_column(names) -> None:
-    """Raise where a column of features holds the query ids."""
+    """Raise if a column of features holds the query ids."""
     if names is not None and QID in names:
         raise InputError(
             "X has a column 'qid', which would be learned from as a feature: pass "

@@ -4,7 +4,7 @@ import numpy as np
 
 from skfilterrank._lists.checks import check_random_state
 
-# Queries drawn at a time.
+# Number of queries drawn at a time.
 _DRAWN = 2**20
 
 
@@ -16,7 +16,7 @@ def seeds_of(random_state) -> list[int]:
 def draw_resamples(n_queries: int, n_resamples: int, random_state) -> np.ndarray:
     """Count each query in each resample, shape (n_resamples, n_queries), dtype uint8."""
     generator = np.random.default_rng(seeds_of(random_state))
-    # A query that is drawn 256 times does not happen: its chance is below 1 / 256!.
+    # No query is drawn 256 times: the probability is below 1 / 256!.
     counts = np.empty((n_resamples, n_queries), dtype=np.uint8)
     step = max(1, _DRAWN // n_queries)
     for start in range(0, n_resamples, step):

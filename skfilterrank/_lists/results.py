@@ -1,4 +1,4 @@
-"""Results of functions, shown as a line, as a table that fits on a screen, and as a frame."""
+"""Base class of results: one-line repr, table for screens and notebooks, and data frame."""
 
 import re
 from collections.abc import Sequence
@@ -20,13 +20,11 @@ _N_ROWS = 20
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """Base of what functions return: ``@dataclass(frozen=True, eq=False, repr=False)``.
+    """Base class of results; subclasses are ``@dataclass(frozen=True, eq=False, repr=False)``.
 
-    ``repr`` is one line of at most 120 characters, ``str`` a table below a line or more, and
-    notebooks show that table. A subclass says, where the defaults do not do, in a line what it is
-    of how many (`_summary`), which text stands above the table (`_head`), what the table holds
-    (`_table`, which returns None for no table), which rows of it are shown (`_places`) and with how
-    many digits (`_digits`).
+    ``repr`` is one line of at most 120 characters. ``str`` is a heading and a table, which
+    notebooks show too. Subclasses override `_summary` (the line), `_head` (text above the table),
+    `_table` (the table, or None), `_places` (rows that are shown) and `_digits` (number of digits).
     """
 
     _digits = 4
@@ -34,7 +32,7 @@ class Result:
     _display: ClassVar[str | None] = None
 
     def to_frame(self) -> pd.DataFrame:
-        """Return one row: what the result holds, as columns."""
+        """Return a frame of one row: the fields of the result as columns."""
         return pd.DataFrame([self._fields()])
 
     def to_latex(self) -> str:
@@ -63,7 +61,7 @@ class Result:
         Raises
         ------
         TypeError
-            If no display draws such results.
+            If no display of :mod:`skfilterrank.plot` supports this result.
         ImportError
             If matplotlib is not installed.
         """
@@ -72,9 +70,9 @@ class Result:
     def _find_display(self):
         if self._display is None:
             raise InputTypeError(
-                f"No display draws a {type(self).__name__}: draw what to_frame() holds."
+                f"{type(self).__name__} has no display: plot the data of to_frame()."
             )
-        # By its name, since rooms do not import the one that draws their results.
+        # Given as text, since rooms do not import skfilterrank.plot.
         return getattr(import_module("skfilterrank.plot"), self._display)
 
     def _paper_text(self, format) -> str:
@@ -132,7 +130,7 @@ class Result:
         return "\n".join([html, table.to_html(**style), *(f"<p>{line}</p>" for line in more)])
 
     def _shown(self):
-        """Return rows of the table, their style, and a line on the others; None for no table."""
+        """Return shown rows, their style, and a line about the other rows; None for no table."""
         table = self._table()
         if table is None:
             return None
@@ -141,7 +139,7 @@ class Result:
             "float_format": f"{{:.{self._digits}f}}".format,
             "formatters": {name: p_text for name in table if str(name).startswith("p_")},
             "max_cols": _N_ROWS,
-            # Rows that have but a number have no name.
+            # Rows of a default index have no name.
             "index": not isinstance(table.index, pd.RangeIndex) or table.index.name is not None,
         }
         n_more = len(table) - len(shown)
@@ -150,22 +148,22 @@ class Result:
 
 
 def spread_places(n_rows: int, n_shown: int = _N_ROWS) -> np.ndarray:
-    """Return places of so many rows, spread over all rows of a curve, with both ends."""
+    """Return the positions of up to `most` rows, evenly spread and with both ends."""
     return np.linspace(0, n_rows - 1, min(n_shown, n_rows)).round().astype(int)
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """Return the number and what it is of, such as "1 pair" and "1,200 queries"."""
+    """Return a number with its noun, such as "1 pair" and "1,200 queries"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def p_text(value: float) -> str:
-    """Return four digits, or that it is smaller."""
+    """Return a p value with four digits, or "<0.0001"."""
     return f"{value:.4f}" if value >= 1e-4 else "<0.0001"
 
 
 def interval_text(confidence: float) -> str:
-    """Return the name of an interval, by its confidence."""
+    """Return the name of an interval, such as "95 % interval"."""
     return f"{100 * confidence:.4g} % interval"
 
 
@@ -183,7 +181,7 @@ _LATEX = {
 
 
 class Cell(NamedTuple):
-    """A text, what stands raised behind it, and whether it is the best."""
+    """Cell of a table: text, superscript, and whether the value is the best."""
 
     text: str
     marks: str = ""
@@ -191,7 +189,7 @@ class Cell(NamedTuple):
 
 
 def paper_table(head: Sequence[str], rows: Sequence[Sequence[str | Cell]], format: str) -> str:
-    """Return the table; the first column at the left, the others at the right."""
+    """Return the text of a table; the first column is left-aligned, the others right-aligned."""
     check_choice(format, "format", PAPER_FORMATS)
     lines = [head, *rows]
     if format == "markdown":
@@ -211,7 +209,7 @@ def paper_table(head: Sequence[str], rows: Sequence[Sequence[str | Cell]], forma
 
 
 def paper_note(text: str, format: str) -> str:
-    """Return a line below a table."""
+    """Return the text of a note below a table."""
     return f"\n{_markdown(text)}\n" if format == "markdown" else f"% {printable(text)}\n"
 
 
@@ -225,7 +223,7 @@ def _markdown(cell):
 def _latex(cell):
     cell = cell if isinstance(cell, Cell) else Cell(cell)
     text = "".join(_LATEX.get(character, character) for character in printable(cell.text))
-    # A sign, and not a hyphen.
+    # A minus sign instead of a hyphen.
     text = f"$-${text[1:]}" if re.fullmatch(r"-[\d.].*", text) else text
     text = f"\\textbf{{{text}}}" if cell.is_best else text
     return f"{text}$^{{{cell.marks}}}$" if cell.marks else text

@@ -1,4 +1,4 @@
-"""Rows in memory: the queries they belong to, stretch by stretch, and their columns."""
+"""Blocks of rows in memory: query ids as runs of consecutive rows, and columns."""
 
 from collections.abc import Iterable
 from functools import reduce
@@ -17,11 +17,10 @@ class Block(NamedTuple):
     Attributes
     ----------
     ids : ndarray of shape (n_stretches,)
-        Query of each stretch of rows that have the same one.
+        Query id of each run of consecutive rows with one id.
     sizes : ndarray of shape (n_stretches,)
-        Their numbers of rows.
-    columns : dict of key to ndarray of shape (n_rows,)
-        What the rows hold.
+        Number of rows of each run.
+    columns : dict of key to ndarray of shape (n_rows,) Columns of the rows.
     """
 
     ids: np.ndarray
@@ -39,7 +38,7 @@ class Block(NamedTuple):
         return GroupIndex(np.arange(len(self.ids)), self.sizes, starts, None, self.n_rows)
 
     def join(self, other: "Block") -> "Block":
-        """Append the rows of the other block; a query that is cut becomes whole."""
+        """Append the rows of the other block; a query divided between the two is joined."""
         check_one_type(self.ids, other.ids)
         ids, sizes = np.append(self.ids, other.ids), np.append(self.sizes, other.sizes)
         if ids[len(self.ids) - 1] == ids[len(self.ids)]:
@@ -53,7 +52,7 @@ class Block(NamedTuple):
         return Block(ids, sizes, columns)
 
     def split(self, at: int) -> tuple["Block", "Block"]:
-        """Return the first stretches, and the others."""
+        """Split after the given number of runs."""
         row = int(self.sizes[:at].sum())
         left = {name: values[:row] for name, values in self.columns.items()}
         right = {name: values[row:] for name, values in self.columns.items()}
@@ -64,12 +63,12 @@ class Block(NamedTuple):
 
 
 def merged(states: Iterable) -> Any:
-    """Merge the states of all queries; there is at least one."""
+    """Merge all states of a non-empty sequence into one."""
     return reduce(lambda left, right: left.merge(right), states)
 
 
 class ByKey(dict):
-    """Mergeable states by a key, which may be missing in one of two."""
+    """Dict of mergeable states; two may have different keys."""
 
     def merge(self, other: "ByKey") -> "ByKey":
         """Merge the states of each key."""
@@ -78,12 +77,12 @@ class ByKey(dict):
 
 
 class Pieces(tuple):
-    """Things that are merged by putting them one after the other."""
+    """List of objects that is merged by concatenation."""
 
     __slots__ = ()
 
     def merge(self, other: "Pieces") -> "Pieces":
-        """Put those of both one after the other."""
+        """Concatenate both lists."""
         return Pieces(self + other)
 
 
@@ -97,13 +96,13 @@ def check_one_type(left, right) -> None:
 
 
 def _kind(ids):
-    """Return the part of the type that decides which ids are equal."""
+    """Return the kind of a dtype; ids of one kind can be compared."""
     if ids.dtype == object:
         kinds = {str: "text", Number: "number", np.bool_: "number"}
         found = (name for kind, name in kinds.items() if isinstance(ids[0], kind))
         return next(found, type(ids[0]))
     if ids.dtype.kind in "UT":
         return "text"
-    # Dates count in units, and numpy joins uint64 with int64 to float64, which merges neighbours.
+    # Dates have units, and numpy converts uint64 with int64 to float64, which is not exact.
     is_exact = ids.dtype.kind in "mM" or ids.dtype == np.uint64
     return ids.dtype.str if is_exact else ids.dtype.kind.replace("u", "i")

@@ -23,17 +23,17 @@ Exposure = Callable[[np.ndarray], np.ndarray]
 
 
 def reciprocal(places, persistence=None) -> np.ndarray:
-    """Compute ``1 / place``: average precision, reciprocal rank."""
+    """Compute ``1 / place``, the discount of reciprocal rank."""
     return 1 / np.asarray(places, dtype=np.float64)
 
 
 def log_discount(places, persistence=None) -> np.ndarray:
-    """Compute ``1 / log2(place + 1)``: DCG."""
+    """Compute ``1 / log2(place + 1)``, the discount of DCG."""
     return 1 / np.log2(np.asarray(places, dtype=np.float64) + 1)
 
 
 def geometric(places, persistence) -> np.ndarray:
-    """Compute ``(1 - persistence) * persistence ** (place - 1)``: rank-biased precision."""
+    """Compute ``(1 - persistence) * persistence ** (place - 1)``, the weights of RBP."""
     return (1 - persistence) * persistence ** (np.asarray(places, dtype=np.float64) - 1)
 
 
@@ -46,7 +46,7 @@ def first_places(depth: int) -> np.ndarray:
 
 
 def resolve_exposure(exposure, *, persistence: float = 0.8) -> Exposure:
-    """Return the exposure of positions by name, or a callable with its results checked.
+    """Return a function for the exposure of positions; results of a user's function are checked.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def resolve_exposure(exposure, *, persistence: float = 0.8) -> Exposure:
     Returns
     -------
     callable
-        From an array of positions (float64, from 1) to their exposure (float64, same shape).
+        Function from an array of positions (float64, from 1) to exposures (float64, same shape).
 
     Raises
     ------
@@ -85,14 +85,14 @@ def resolve_exposure(exposure, *, persistence: float = 0.8) -> Exposure:
 
 
 def results_of(function, positions, name) -> np.ndarray:
-    """Call a user's function on positions."""
+    """Call a user's function on positions, and check the results."""
     if isinstance(function, type):
         raise InputError(f"{name} must be a function of positions, got {brief(function)}.")
     return np.asarray(function(positions))
 
 
 def _checked(function) -> Exposure:
-    """Return a user's function with a check of its results at every call."""
+    """Wrap a user's function so that its results are checked at every call."""
 
     def exposure(positions):
         values = results_of(function, positions, "exposure")
@@ -131,12 +131,12 @@ _HOW = (
 
 
 def query_weights(query_weight, index: GroupIndex) -> np.ndarray | None:
-    """Return the weight of each query for means: the largest is 1; None if all are alike."""
+    """Return the weights of queries, scaled to a maximum of 1; None if all are equal."""
     return scaled(given_weights(query_weight, index))
 
 
 def scaled(weights: np.ndarray | None) -> np.ndarray | None:
-    """Divide weights by the largest; None if all are alike."""
+    """Divide weights by the largest; None if all are equal."""
     if weights is None:
         return None
     largest = weights.max()
@@ -144,7 +144,7 @@ def scaled(weights: np.ndarray | None) -> np.ndarray | None:
 
 
 def given_weights(query_weight, index: GroupIndex) -> np.ndarray | None:
-    """Return the weight of each query as it was given, in the order of the query ids."""
+    """Return the unscaled weight of each query, in the order of the query ids."""
     if query_weight is None:
         return None
     weights = _per_query(query_weight, index).astype(np.float64)
@@ -162,12 +162,12 @@ def given_weights(query_weight, index: GroupIndex) -> np.ndarray | None:
 
 
 def _first(index, queries):
-    """Return the first id of some queries, as errors show it."""
+    """Return the first of some query ids as text for errors."""
     return brief(index.query_ids[queries].tolist()[0])
 
 
 def _per_query(query_weight, index):
-    """Read one weight for each query, unchecked."""
+    """Return one weight for each query, with values not yet checked."""
     if isinstance(query_weight, Mapping):
         return _by_id(pd.Series(dict(query_weight), dtype=object), index)
     if isinstance(query_weight, pd.Series):
@@ -177,7 +177,7 @@ def _per_query(query_weight, index):
         if n_given != index.n_rows or (by_id.index.is_unique and ids is not None):
             return _by_id(by_id, index)
         if n_given == index.n_queries and set(by_id.index) == set(index.query_ids):
-            # Rows and queries are equally many: ask if weights go by place or by id.
+            # With as many rows as queries, weights could go by position or by id.
             by_row, by_query = _by_row(query_weight, index), _by_id(by_id, index)
             if not np.array_equal(by_row, by_query):
                 raise InputError(
@@ -189,7 +189,7 @@ def _per_query(query_weight, index):
 
 
 def _by_id(weights, index):
-    """Read weights by query id; those of other queries are not needed."""
+    """Look up weights by query id; weights of other queries are ignored."""
     if not weights.index.is_unique:
         twice = weights.index[weights.index.duplicated()][0]
         raise InputError(
@@ -207,7 +207,7 @@ def _by_id(weights, index):
 
 
 def _by_row(weights, index):
-    """Read weights by row, which must be constant within a query."""
+    """Return the weight of each query from weights by row, constant within a query."""
     weights = check_numbers(weights, "query_weight", entry="weight", hint=f" Or {_HOW}.")
     if len(weights) != index.n_rows:
         raise InputError(
@@ -223,7 +223,7 @@ def _by_row(weights, index):
         query = int(np.searchsorted(np.cumsum(index.sizes), place, side="right"))
         raise InputError(
             f"query_weight has weights {first[query]:g} and {in_order[place]:g} for rows of query "
-            f"{_first(index, [query])}: a weight is that of a query, so {_HOW}."
+            f"{_first(index, [query])}: all rows of a query must have one weight: {_HOW}."
         )
     return first
 
@@ -233,32 +233,32 @@ Scores = float | np.ndarray
 
 
 def ratio(part, whole) -> np.ndarray:
-    """Compute part / whole; NaN, undefined, where the whole is not above 0."""
+    """Compute part / whole; NaN (undefined) where the whole is not above 0."""
     result = np.full(np.shape(whole), np.nan)
     np.divide(part, whole, out=result, where=whole > 0)
     return result
 
 
 def check_undefined(undefined) -> None:
-    """Raise for what is neither a finite number nor "drop"."""
+    """Raise if `undefined` is neither a finite number nor "drop"."""
     is_drop = isinstance(undefined, str) and undefined == "drop"
     if not is_drop and not is_finite_number(undefined):
         raise InputError(f"undefined must be a finite number or 'drop', got {brief(undefined)}.")
 
 
 def with_undefined(values, undefined) -> np.ndarray:
-    """Give undefined queries (NaN) their value."""
+    """Replace the values of undefined queries (NaN)."""
     if undefined != "drop":
         values[np.isnan(values)] = undefined
     return values
 
 
 def check_average(average, query_weight) -> None:
-    """Check "mean" or None, the values of all queries, which have no weights."""
+    """Check that average is "mean" or None; None allows no weights."""
     check_choice(average, "average", ("mean", None))
     if average is None and query_weight is not None:
         raise InputError(
-            "query_weight weighs queries in their mean, and average=None asks for no mean: leave "
+            "query_weight gives weights for the mean, but average=None returns no mean: leave "
             "one of the two out."
         )
 
@@ -271,10 +271,10 @@ def mean_of(values, average, query_weight, index, over_queries="mean") -> Scores
 
 
 def mean_over_queries(values, weights=None) -> float:
-    """Compute the mean of the queries that have a value; NaN where none has.
+    """Compute the mean over the queries whose value is not NaN; NaN if there is none.
 
-    `weights` holds one number from 0 up for each query. Where those that count are all alike, the
-    mean is the plain one to the bit.
+    `weights` holds one number from 0 up for each query. If all weights of such queries are equal,
+    the result is bit-equal to the unweighted mean.
     """
     counted = ~np.isnan(values)
     if weights is not None:
@@ -290,7 +290,7 @@ def mean_over_queries(values, weights=None) -> float:
 
 
 def _sum(values, weights=None):
-    """Sum of the queries that have a value, each times its weight."""
+    """Weighted sum over the queries whose value is not NaN."""
     if weights is None:
         return float(np.nansum(values))
     return float(np.nansum(values[weights > 0] * weights[weights > 0]))
@@ -306,17 +306,17 @@ OVER_QUERIES = {"mean": mean_over_queries, "sum": _sum, "geometric mean": _geome
 
 
 def number_over_queries(values, how: str, weights=None) -> float:
-    """Make one number of the values of all queries, by weights as they were given.
+    """Combine the values of all queries into one number, with unscaled weights.
 
-    Means do not depend on the scale of the weights; in a sum, a query of weight 2 counts twice.
+    The scale of the weights does not change a mean. In a sum, a query of weight 2 counts twice.
     """
     return OVER_QUERIES[how](values, weights if how == "sum" else scaled(weights))
 
 
 def mean_and_error(values, weights=None, rounding=0.0) -> tuple[float, float, int]:
-    """Return the mean over queries, its standard error, and how many have a weight above 0.
+    """Return the mean, its standard error, and the number of queries with a weight above 0.
 
-    Values no further apart than `rounding` are equal, and have no error.
+    If no values differ by more than `rounding`, the error is 0.
     """
     if weights is not None and not weights.all():
         values, weights = values[weights > 0], weights[weights > 0]
@@ -339,7 +339,7 @@ def t_interval(mean: float, error: float, n: int, confidence: float) -> tuple[fl
 
 
 def t_test(mean: float, error: float, n: int) -> float:
-    """Compute the two-sided p value of a mean that is not 0 everywhere; NaN for a single value."""
+    """Compute the two-sided p value of a mean; NaN for a single value."""
     if n < 2:
         return math.nan
     if not error:
@@ -348,7 +348,7 @@ def t_test(mean: float, error: float, n: int) -> float:
 
 
 def _student_t():
-    # Imported where needed: it takes longer than all the rest, and measures need none of it.
+    # Imported here, because it takes longer than all other imports and measures do not need it.
     from scipy import stats
 
     return stats.t
@@ -356,12 +356,12 @@ def _student_t():
 
 # Every float64 is a whole number of these.
 _UNIT_BITS = 1074
-# The mantissa is added in two halves, each as whole numbers that float64 holds.
+# The mantissa is added in two halves, whose sums are integers that float64 holds exactly.
 _LOW_BITS = 26
 _MOST_AT_ONCE = 1 << 24
 # Splits a float64 into two halves whose products are exact.
 _SPLITTER = 2.0**27 + 1
-# Beyond it the splitter overflows, and squares do so soon.
+# Beyond this the splitting overflows, and squares would soon.
 _LARGEST = 2.0**500
 
 
@@ -378,7 +378,7 @@ def exact_sum(values: np.ndarray) -> int:
         for shift, part in ((_LOW_BITS, high), (0, low)):
             sums = np.bincount(places, part)
             for place in np.flatnonzero(sums):
-                # The smallest float64 have fewer digits: what is shifted out is 0.
+                # Subnormal numbers have fewer bits: only zeros are shifted out.
                 up = int(place) + lowest - 53 + _UNIT_BITS + shift
                 whole = int(sums[place])
                 total += whole << up if up >= 0 else whole >> -up
@@ -386,7 +386,7 @@ def exact_sum(values: np.ndarray) -> int:
 
 
 def _exact_sum_of_squares(values):
-    """Sum up squares without any rounding; each is the sum of two float64."""
+    """Sum squares without any rounding; each square is a sum of two float64."""
     squares = values * values
     scaled = values * _SPLITTER
     high = scaled - (scaled - values)
@@ -398,7 +398,7 @@ def _exact_sum_of_squares(values):
 class Moments(NamedTuple):
     """Number, sum and sum of squares of values, sums in units of 2**-1074.
 
-    Sums are whole numbers, so that those of parts, added up in any order, are those of the whole.
+    Sums are integers, so adding the sums of parts in any order gives the exact total.
     """
 
     n: int = 0
@@ -407,7 +407,7 @@ class Moments(NamedTuple):
 
     @classmethod
     def of(cls, values: np.ndarray) -> "Moments":
-        """Compute the moments of finite float64 values; of NaN nothing is counted."""
+        """Compute the moments of finite float64 values; NaN is skipped."""
         values = values[~np.isnan(values)]
         if not len(values):
             return cls()
@@ -441,7 +441,7 @@ class Moments(NamedTuple):
     @property
     def sd(self) -> float:
         """Standard deviation with n - 1 in the denominator; NaN of fewer than two."""
-        # Squares that underflow may leave less than 0.
+        # If squares underflow, the difference may be below 0.
         squares = max(self.squares_about_mean, 0.0)
         return math.sqrt(squares / (self.n - 1)) if self.n > 1 else math.nan
 

@@ -1,4 +1,4 @@
-"""Names from scikit-learn's private modules, estimators within others, and calibration curves."""
+"""Access to scikit-learn's private names, to nested estimators, and calibration curves."""
 
 import sys
 from types import FrameType
@@ -27,11 +27,11 @@ __all__ = ["BaseSearchCV", "check_feature_names", "check_method_params", "check_
 __all__ += ["limit_threads", "num_samples"]
 
 
-# Functions in which scikit-learn fits on one side of a split and scores the other.
+# Functions of scikit-learn that fit on one side of a split and score on the other.
 _CROSS_VALIDATION = ("sklearn.model_selection._validation", "sklearn.feature_selection._rfe")
 _SEARCH = "sklearn.model_selection._search"
 _PERMUTATION = "sklearn.inspection._permutation_importance"
-# Functions that see all rows and draw some of them.
+# Functions of scikit-learn that get all rows and draw a part.
 _HOLD_ROWS = (
     *_CROSS_VALIDATION,
     _SEARCH,
@@ -41,18 +41,18 @@ _HOLD_ROWS = (
 
 
 def feature_names(X) -> np.ndarray | None:
-    """Return the names of the columns of a table, None where it has none."""
-    # scikit-learn would look for every library of tables to find this out.
+    """Return the column names of a table; None if it has none."""
+    # scikit-learn's own function is slower: it checks for every data frame library.
     return None if isinstance(X, np.ndarray) else _get_feature_names(X)
 
 
 def safe_indexing(X, rows):
-    """Take rows of X by their numbers or a mask; X may be of Arrow."""
+    """Take rows of X by row numbers or a mask; X may hold Arrow columns."""
     are_numbers = isinstance(rows, np.ndarray) and rows.dtype.kind == "i"
     if are_numbers and type(X) is np.ndarray and X.flags.c_contiguous:
         # Twice as fast as X[rows].
         return X.take(rows, axis=0)
-    # scikit-learn cannot index what pandas holds in Arrow's form either.
+    # scikit-learn cannot index pandas columns of Arrow types.
     is_pandas = isinstance(X, pd.Index | ExtensionArray)
     if is_pandas or type(X).__module__.partition(".")[0] == "pyarrow":
         return X.take(np.arange(len(X))[rows])
@@ -65,13 +65,14 @@ def metadata_routing_enabled() -> bool:
 
 
 def calling_cross_validation() -> tuple[bool, joblib.Parallel | None]:
-    """Return if scikit-learn's cross-validation calls, and what stands for it as long as it runs.
+    """Tell if a cross-validation of scikit-learn is on the stack; return an object for it too.
 
-    A permutation of features calls as a cross-validation does. Where none calls, fit and score
-    need not be two sides of a split. Nothing else tells: an estimator is handed the rows of one
-    side. This looks up the stack, at most some dozen frames and a few microseconds; where
-    scikit-learn names its modules otherwise, none calls. In other processes and threads of
-    joblib's nothing stands for the whole, which is out of sight.
+    The object identifies the cross-validation as long as it runs. It is None in processes and
+    threads of joblib, where the outer call is not on the stack. Permutation importance counts as a
+    cross-validation. Outside of one, fit and score need not be on two sides of a split. The stack
+    is the only source, since an estimator gets the rows of one side only. Reading it takes a few
+    microseconds for some dozen frames. If scikit-learn renames its modules, no cross-validation is
+    found.
     """
     is_called, within, whole = False, None, None
     frame: FrameType | None = sys._getframe(1)
@@ -80,16 +81,16 @@ def calling_cross_validation() -> tuple[bool, joblib.Parallel | None]:
         if frame.f_code is joblib.Parallel.__call__.__code__:
             within = frame.f_locals["self"]
         elif module in (*_CROSS_VALIDATION, _PERMUTATION) or (is_called and module == _SEARCH):
-            # The outermost, not what may run around it.
+            # Keep the outermost frame of the cross-validation.
             is_called, whole = True, within
         frame = frame.f_back
     return is_called, whole
 
 
 def rows_of_callers():
-    """Yield X, y, and the training and test rows or None, that callers in scikit-learn hold.
+    """Yield (X, y, training rows, test rows) of calling functions in scikit-learn; some are None.
 
-    The outermost come last. A caller that hands on some rows holds all that it chose from.
+    The outermost caller comes last. A function that passes on a part of the rows holds all of them.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -100,7 +101,7 @@ def rows_of_callers():
 
 
 def without_groups(routing):
-    """Let what is inside an estimator ask nobody for `groups`, which the estimator hands it."""
+    """Return an inner estimator that does not request `groups`: the outer one passes them."""
     if isinstance(routing, MetadataRouter):
         for _, inside in routing:
             without_groups(inside.router)
@@ -111,15 +112,15 @@ def without_groups(routing):
 
 
 def tags_tell_sparse() -> bool:
-    """Tell whether the tags of estimators say that they take sparse rows, as not yet in 1.6."""
+    """Tell whether estimator tags state support for sparse X; scikit-learn 1.6 lacks this tag."""
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression().__sklearn_tags__().input_tags.sparse
 
 
 def trees_and_forests() -> tuple[type, tuple[type, ...]]:
-    """Return the type of trees, and the types of ensembles that hand them X unseen."""
-    # Here, because few models have trees and all would wait for sklearn.ensemble.
+    """Return the base class of trees, and the ensembles that pass X on to trees unchanged."""
+    # Imported here, because sklearn.ensemble is slow to import and few models have trees.
     from sklearn.ensemble import IsolationForest
     from sklearn.ensemble._forest import BaseForest
     from sklearn.ensemble._gb import BaseGradientBoosting
@@ -129,7 +130,7 @@ def trees_and_forests() -> tuple[type, tuple[type, ...]]:
 
 
 def first_step(estimator):
-    """Return the first step inside a Pipeline or a search: of the best one, once it is found."""
+    """Return the first step of a Pipeline or within a search; of the best estimator if fitted."""
     while isinstance(estimator, Pipeline | BaseSearchCV | FrozenEstimator):
         if isinstance(estimator, Pipeline):
             steps = (step for _, step in estimator.steps if step not in (None, "passthrough"))
@@ -140,7 +141,7 @@ def first_step(estimator):
 
 
 def final_step(estimator):
-    """Return the estimator at the end of a Pipeline, thawed, else the estimator itself."""
+    """Return the last estimator of a Pipeline, unfrozen, else the estimator itself."""
     while isinstance(estimator, Pipeline | FrozenEstimator):
         is_pipeline = isinstance(estimator, Pipeline)
         estimator = estimator.steps[-1][1] if is_pipeline else estimator.estimator
@@ -148,18 +149,18 @@ def final_step(estimator):
 
 
 def fitted_end(estimator):
-    """Return the fitted estimator at the end of a Pipeline or a search, else itself."""
+    """Return the last fitted estimator of a Pipeline or a search, else the estimator itself."""
     while isinstance(estimator := final_step(estimator), BaseSearchCV):
         estimator = estimator.best_estimator_
     return estimator
 
 
-# Probabilities keep this far from 0 and 1.
+# Smallest distance of probabilities from 0 and 1.
 LEAST_PROBABILITY = 1e-6
 
 
 def fit_calibrator(method: str, scores: np.ndarray, good: np.ndarray):
-    """Fit a curve that never falls; scores are finite, `good` is boolean."""
+    """Fit a non-decreasing curve from finite scores to P(good); `good` is boolean."""
     return CALIBRATORS[method](scores, good)
 
 
@@ -172,7 +173,7 @@ def probabilities(calibrator, scores: np.ndarray) -> np.ndarray:
 
 
 def _fit_isotonic(scores, good):
-    """Fit isotonic regression, away from 0 and 1 by what the number of rows allows to say."""
+    """Fit isotonic regression; the distance from 0 and 1 shrinks with the number of rows."""
     from sklearn.isotonic import IsotonicRegression
 
     least = max(1.0 / (len(scores) + 2), LEAST_PROBABILITY)
@@ -181,14 +182,14 @@ def _fit_isotonic(scores, good):
 
 
 def _fit_sigmoid(scores, good):
-    """Fit Platt scaling: a logistic curve to targets a little off 0 and 1."""
+    """Fit Platt scaling: a logistic curve, with targets slightly inside of 0 and 1."""
     from sklearn.dummy import DummyClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler
 
     n_good, n_bad = np.count_nonzero(good), np.count_nonzero(~good)
     target = np.where(good, (n_good + 1) / (n_good + 2), 1 / (n_bad + 2))
-    # A row of target t is a good row of weight t and a bad one of weight 1 - t.
+    # A row of target t becomes a good row of weight t and a bad row of weight 1 - t.
     X = np.concatenate([scores, scores])[:, None]
     y = np.repeat([1, 0], len(scores))
     weight = np.concatenate([target, 1.0 - target])
@@ -198,7 +199,7 @@ def _fit_sigmoid(scores, good):
         curve.fit(X, y, logisticregression__sample_weight=weight)
         if curve[-1].coef_[0, 0] > 0:
             return curve
-    # The best curve that does not fall is then flat: the share of good rows.
+    # The best non-decreasing curve is then constant: the share of good rows.
     return DummyClassifier(strategy="prior").fit(X, y, sample_weight=weight)
 
 

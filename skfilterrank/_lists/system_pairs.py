@@ -1,4 +1,4 @@
-"""Pairs of systems, the differences of their values, and what a test says of them."""
+"""Pairs of systems, differences of their values, and results of tests."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 
 @dataclass(frozen=True)
 class Pairs:
-    """Places of the systems that are compared: first[p] with second[p]."""
+    """Numbers of the compared systems: first[p] with second[p]."""
 
     first: np.ndarray
     second: np.ndarray
@@ -28,12 +28,12 @@ class Pairs:
 
     @classmethod
     def all(cls, n_systems: int):
-        """Return every two systems, the one that comes earlier first."""
+        """Return all pairs of systems; the system with the lower number is first."""
         return cls(*np.triu_indices(n_systems, 1))
 
     @classmethod
     def against(cls, baseline: int, n_systems: int):
-        """Return every other system first, the baseline second."""
+        """Return pairs of every other system (first) with the baseline (second)."""
         others = np.delete(np.arange(n_systems), baseline)
         return cls(others, np.full_like(others, baseline))
 
@@ -49,13 +49,13 @@ class Settings:
     verbose: int = 0
 
     def generator(self) -> np.random.Generator:
-        """Random numbers that repeat with the random state."""
+        """Random generator that depends only on the random state."""
         return np.random.default_rng(seeds_of(self.random_state))
 
 
 @dataclass(frozen=True, eq=False)
 class PairFigures:
-    """Figures of a test for each pair; arrays of shape (n_pairs,)."""
+    """Test results for each pair; arrays of shape (n_pairs,)."""
 
     p_value: np.ndarray
     effect_size: np.ndarray
@@ -63,12 +63,12 @@ class PairFigures:
     high: np.ndarray
     effect_name: str
     interval_of: str = "mean difference"
-    # The smallest p value the test could have given for any values of so many queries.
+    # Smallest p value that the test can give with this number of queries.
     smallest_p: float = 0.0
 
     @classmethod
     def join(cls, parts):
-        """Figures of consecutive blocks of pairs as one."""
+        """Concatenate the results of consecutive blocks of pairs."""
         first, *others = parts
         arrays = {
             name: np.concatenate([value, *(getattr(each, name) for each in others)])
@@ -79,7 +79,7 @@ class PairFigures:
 
 
 def pair_blocks(pairs: Pairs, numbers_per_pair: int, *, verbose=0) -> Iterator[slice]:
-    """Slices of pairs, each small enough for so many float64 numbers per pair."""
+    """Slices of pairs, limited by the memory for `per_pair` float64 numbers per pair."""
     size = max(1, BLOCK_BYTES // (8 * max(1, numbers_per_pair)))
     with progress_bar(
         total=len(pairs), desc="pairs", unit="pair", disable=not verbose, leave=None
@@ -96,7 +96,7 @@ def differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
 
 
 def merged_differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
-    """Differences, equal where only rounding keeps them apart, as 0.3 - 0.2 and 0.2 - 0.1."""
+    """Differences; those that differ only by rounding, as 0.3 - 0.2 and 0.2 - 0.1, are equal."""
     difference = differences(values, pairs)
     size = merge(np.abs(difference), rounding_errors(values, pairs)[:, np.newaxis])
     return np.copysign(size, difference)
@@ -121,7 +121,7 @@ def count_ties(values: np.ndarray, pairs: Pairs) -> np.ndarray:
 
 
 def rounding_errors(values: np.ndarray, pairs: Pairs) -> np.ndarray:
-    """Largest difference between equal differences by rounding, shape (n_pairs,)."""
+    """Largest rounding error of the differences, shape (n_pairs,)."""
     largest = np.abs(values).max(axis=1)
     return ROUNDING_OF_VALUES * np.maximum(largest[pairs.first], largest[pairs.second])
 
@@ -130,15 +130,15 @@ def mean_and_deviation(difference: np.ndarray, rounding=0.0) -> tuple[np.ndarray
     """Return the mean and standard deviation (n - 1) of the differences of each pair."""
     mean = _without_rounding(difference.mean(axis=1), rounding)
     deviation = difference.std(axis=1, ddof=1)
-    # Differences that are all alike keep a deviation of rounding errors: of their own, and of the
-    # values they come from, which may be much larger.
+    # Equal differences have a deviation from rounding: of the differences, and of the values, which
+    # may be much larger.
     least = np.maximum(ROUNDING_OF_MEANS * np.abs(difference).max(axis=1), rounding)
     deviation[deviation <= least] = 0.0
     return mean, deviation
 
 
 def _without_rounding(mean, rounding):
-    """Set means that are only rounding to 0."""
+    """Set means to 0 that are not larger than the rounding error."""
     return np.where(np.abs(mean) <= rounding, 0.0, mean)
 
 
@@ -155,12 +155,12 @@ def sign_patterns(n_queries: int, start: int = 0, stop: int | None = None) -> np
 
 
 def smallest_flip_p(n_queries: int, alternative: str) -> float:
-    """P value of differences that all have one sign, when either is as likely."""
+    """P value of differences of one sign, if both signs are equally likely."""
     return 0.5 ** (n_queries - (alternative == "two-sided"))
 
 
 def without_spread_p(mean: np.ndarray, n_queries: int, alternative: str) -> np.ndarray:
-    """P value of differences that are all the same, by their signs alone."""
+    """P value of equal differences, from their signs only."""
     if alternative == "less":
         mean = -mean
     counts = mean != 0 if alternative == "two-sided" else mean > 0

@@ -1,8 +1,9 @@
-"""Equal scores, and values that only rounding keeps apart.
+"""Exact means over equal scores, and equality of values up to rounding.
 
 Means over the orders of documents with equal scores are exact: McSherry and Najork, "Computing
 Information Retrieval Performance Measures Efficiently in the Presence of Tied Scores", ECIR 2008.
-Rounding to a grid would not merge 0.1 + 0.2 and 0.3, as some values lie at the border of two cells.
+Values are merged by their distance: rounding to a grid would separate close values at the border of
+two cells.
 """
 
 from itertools import pairwise
@@ -11,26 +12,26 @@ from typing import NamedTuple
 import numpy as np
 from numpy.polynomial import Chebyshev
 
-# Steps times places of one tie from which on, for each of its distinct chances, an integral is
-# faster than adding one document after the other.
+# Limit on steps times places per distinct probability of a tie. Above it, an integral is faster
+# than adding documents one by one.
 _LONG = 1 << 22
 
 
 class Ties(NamedTuple):
-    """The ties of those lists of a block that have any; places count from 0.
+    """Ties of the lists of a block that have ties; places count from 0.
 
-    A place whose score nobody shares is a tie of length 1, and so is each filtered or padded one.
+    A document with a unique score is a tie of length 1, and so is each filtered or padded place.
     """
 
     lists: np.ndarray
-    """Indices of the lists of the block that have ties; shape (n_tied,)."""
+    """Numbers of the lists of the block that have ties; shape (n_tied,)."""
     first: np.ndarray
     """First place of the tie of each place; shape (n_tied, width)."""
     length: np.ndarray
     """Length of the tie of each place; shape (n_tied, width)."""
 
     def sums(self, values: np.ndarray) -> np.ndarray:
-        """Sum over its tie, at each place; `values` are in list order."""
+        """Return at each place the sum of `values` (in list order) over its tie."""
         if not values.size:
             return values.copy()
         heads = np.flatnonzero(self.first == np.arange(values.shape[1]))
@@ -38,13 +39,13 @@ class Ties(NamedTuple):
         return np.repeat(totals, self.length.ravel()[heads]).reshape(values.shape)
 
     def before(self, values: np.ndarray) -> np.ndarray:
-        """Sum over all places above its tie, at each place; `values` are in list order."""
+        """Return at each place the sum of `values` (in list order) above its tie."""
         above = np.cumsum(values, axis=1) - values
         return np.take_along_axis(above, self.first, axis=1)
 
 
 def find_ties(lists, keys) -> Ties:
-    """Find the ties of some lists, whose sort keys come in list order, +inf where filtered."""
+    """Find the ties of some lists from sort keys in list order; filtered documents have +inf."""
     width = keys.shape[1]
     starts = np.ones(keys.shape, dtype=bool)
     starts[:, 1:] = (keys[:, 1:] != keys[:, :-1]) | (keys[:, 1:] == np.inf)
@@ -55,7 +56,7 @@ def find_ties(lists, keys) -> Ties:
 
 
 def mean_products(ties: Ties, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Compute tied means of left[i] * (sum of right above place i), at each place i."""
+    """Compute means over tied orders of left[i] * (sum of right above place i) for each i."""
     n = ties.length
     sum_left, sum_right = ties.sums(left), ties.sums(right)
     # Every ordered pair of places is equally likely for two different documents of a tie.
@@ -71,21 +72,21 @@ def mean_products(ties: Ties, left: np.ndarray, right: np.ndarray) -> np.ndarray
 
 
 def mean_none_relevant(ties: Ties, relevant: np.ndarray) -> np.ndarray:
-    """Compute the share of the tied orders with nothing relevant down to each place.
+    """Compute the share of tied orders without a relevant document down to each place.
 
-    `relevant` holds the mean of its tie at each place of the first columns of the lists.
+    `relevant` holds the mean over its tie at each of the first places of the lists.
     """
     n, first = (array[:, : relevant.shape[1]] for array in (ties.length, ties.first))
-    # Nothing relevant so far, the rest of the tie is as likely in any order: r of n - j places.
+    # Given no relevant document so far, the next one is relevant with probability r / (n - j).
     hit = relevant * n / (n - (np.arange(relevant.shape[1]) - first))
     return np.cumprod(1 - np.minimum(hit, 1.0), axis=1)
 
 
 def mean_stops(ties: Ties, chances: np.ndarray, depth: int) -> np.ndarray:
-    """Compute the mean chance over the tied orders to stop at each of the first places.
+    """Compute the probability of stopping at each of the first places, averaged over ties.
 
-    `chances` to stop at a document that is reached, from 0 up and below 1, are in list order over
-    the whole width; of shape (n_tied, depth).
+    `chances` are the probabilities, below 1, of stopping at a document that is reached, in list
+    order over the whole width. The result has shape (n_tied, depth).
     """
     above = np.ones((len(chances), depth))
     np.cumprod(1 - chances[:, : depth - 1], axis=1, out=above[:, 1:])
@@ -94,7 +95,7 @@ def mean_stops(ties: Ties, chances: np.ndarray, depth: int) -> np.ndarray:
 
 
 def _stops_within(ties, chances, depth):
-    """Compute the chance of stopping at each of the first places for a user who reached its tie."""
+    """Compute the probability of stopping at each of the first places, given its tie is reached."""
     width, flat = chances.shape[1], chances.ravel()
     heads = np.flatnonzero(ties.first == np.arange(width))
     lengths = ties.length.ravel()[heads]
@@ -113,7 +114,7 @@ def _stops_within(ties, chances, depth):
             within[row, first : first + last] = long_tie_stops(tied, last)
             within[row, first + last : first + shown] = 0.0
     heads, lengths = heads[is_short], lengths[is_short]
-    # Ties of about the same length make a matrix that wastes little.
+    # Ties of similar length form a matrix with little padding.
     _, size = np.frexp(lengths - 0.5)
     for exponent in np.unique(size):
         n, head = lengths[size == exponent, None], heads[size == exponent, None]
@@ -131,7 +132,7 @@ def _stops_within(ties, chances, depth):
 
 
 def _n_above_rounding(chances, n) -> int:
-    """Bound the places after which the probability to go on is too small to matter."""
+    """Bound the number of places after which the probability of continuing is negligible."""
     # The mean product of j factors is at most the j-th power of their mean (Maclaurin).
     least_mean = (chances.sum(axis=1, keepdims=True) / n).min()
     if least_mean >= 1:
@@ -140,25 +141,25 @@ def _n_above_rounding(chances, n) -> int:
 
 
 def _stops_of_first(chances, n, last) -> np.ndarray:
-    """Compute the mean chance to stop at places 1 to `last` of n over all orders.
+    """Compute the probability of stopping at places 1 to `last`, averaged over all orders.
 
-    By adding one document after the other to those of chance 0.
+    Documents are added one by one to the documents of probability 0.
     """
     n_more = np.count_nonzero(chances, axis=1)
     order = np.argsort(-n_more, kind="stable")
     chances, n_none, n_more = -np.sort(-chances[order], axis=1), (n - n_more)[order], n_more[order]
     j = np.arange(1.0, last + 1)
-    # Probability to have stopped. The sums of small numbers lose nothing, as 1 less them would.
+    # Probability of having stopped. Summing small numbers is exact where 1 minus them is not.
     stopped = np.zeros((len(n), last + 1))
     for added in range(n_more[0]):
         active = slice(np.searchsorted(-n_more, -added))
         chance = chances[active, added, None]
-        # Among the first j of the documents so far is the added one in j / (their number) orders.
+        # The added document is among the first j in a share j / number of all orders.
         share = j / (n_none[active, None] + (added + 1.0))
         change = (1 - chance) * stopped[active, :-1]
         change += chance
         change -= stopped[active, 1:]
-        # Places beyond their number are filled in later, and must not grow till then.
+        # Places beyond the number of documents so far are filled later, and must stay finite.
         change *= np.minimum(share, 1.0, out=share)
         stopped[active, 1:] += change
     result = np.empty((len(n), last))
@@ -166,16 +167,16 @@ def _stops_of_first(chances, n, last) -> np.ndarray:
     return result
 
 
-# Places that are computed one by one at each end of a tie, and where there are no more of them;
-# nodes of each longer stretch between, and the degree of the polynomial through them.
+# Number of places at each end of a tie that are computed one by one. Longer stretches in between
+# are interpolated: number of nodes, and degree of the polynomial.
 _N_SINGLE, _N_NODES, _DEGREE = 64, 22, 19
 
 
 def long_tie_stops(chances: np.ndarray, last: int) -> np.ndarray:
     """Compute the mean of ``chances[j] * prod(1 - chances[:j])`` over all orders.
 
-    `chances` are from 0 up and below 1. The time grows with the number of distinct ones, and
-    hardly with their number.
+    `chances` are from 0 up and below 1. The time grows with the number of distinct values, and
+    hardly with the number of documents.
     """
     distinct, counts = np.unique(chances, return_counts=True)
     n, logs = len(chances), np.empty(last)
@@ -184,7 +185,8 @@ def long_tie_stops(chances: np.ndarray, last: int) -> np.ndarray:
         if len(places) <= 2 * _N_SINGLE:
             logs[begin:end] = _log_stops_at(places, n, distinct, counts)
             continue
-        # Logarithms are smooth in the place up to the end of the tie, where some go to -inf.
+        # The logarithms are smooth in the place, except near the end of the tie, where some go to
+        # -inf.
         nodes = np.cos(np.pi * (np.arange(_N_NODES) + 0.5) / _N_NODES)
         nodes = np.round((begin + end - 1 + (end - 1 - begin) * nodes) / 2)
         values = _log_stops_at(nodes, n, distinct, counts)
@@ -202,11 +204,11 @@ def _stretches(n, last):
 
 
 def _log_stops_at(places, n, chances, counts):
-    """Compute the logarithms of the means at some places, which count from 0.
+    """Compute the logarithms of the means at some places, counted from 0.
 
-    Of P(t) = product of (1 + (1 - R) t) over the documents, let P_d leave out one of chance R_d.
-    The mean at place j is the sum of R_d [t^j] P_d(t) over the documents, over n C(n - 1, j). Both
-    coefficients are integrals round a circle through the saddle point, where nothing cancels.
+    Let P_d(t) be the product of (1 + (1 - R) t) over all documents but d, which has probability
+    R_d. The mean at place j is the sum over d of R_d [t^j] P_d(t), divided by n C(n - 1, j). Both
+    coefficients are integrals on a circle through the saddle point, where no terms cancel.
     """
     logs = np.log1p(-chances)
     tilt = _saddle_points(places, n, logs, counts)
@@ -216,15 +218,15 @@ def _log_stops_at(places, n, chances, counts):
 
 
 def _mixtures(places, n, tilt, log):
-    """Compute 1 - u + u (1 - R) e^tilt for u = place / n; and its parts, each over the whole."""
+    """Compute 1 - u + u (1 - R) e^tilt for u = place / n, and the share of each term in it."""
     stays, goes = (n - places) / n, places / n * np.exp(tilt + log)
     whole = stays + goes
     return whole, goes / whole, stays / whole
 
 
 def _saddle_points(places, n, logs, counts):
-    """Compute the tilt by which the documents' chances to be above the place add up to it."""
-    # They grow with the tilt, and stand between those of one kind of document alone.
+    """Find the tilt for which the probabilities of being above the place sum to the place."""
+    # The sum grows with the tilt; bounds follow from assuming equal documents.
     low, high = np.full(len(places), -logs.max()), np.full(len(places), -logs.min())
     tilt = low
     for _ in range(200):
@@ -245,11 +247,11 @@ def _saddle_points(places, n, logs, counts):
 
 
 def _integrals(places, n, tilt, logs, counts, weights):
-    """Return the integrand's logarithm at the saddle point, and the integral over that size."""
+    """Return the log of the integrand at the saddle point, and the integral relative to it."""
     parts = [_mixtures(places, n, tilt, log) for log in logs]
     deviation = np.sqrt(sum(count * p * q for (_, p, q), count in zip(parts, counts)))
-    # The trapezoidal rule errs by coefficients n_angles places away; what lies beyond `widest` is
-    # smaller than rounding.
+    # The error of the trapezoidal rule is the coefficients n_angles places away; beyond `widest`
+    # they are below rounding.
     n_angles = np.ceil(10 * deviation + 40)
     widest = np.minimum(np.pi, 14 / np.maximum(deviation, 1e-9))
     numbers = np.arange(int(np.max(np.ceil(n_angles * widest / (2 * np.pi)))) + 1)
@@ -268,7 +270,8 @@ def _integrals(places, n, tilt, logs, counts, weights):
         real, imaginary = 1 - 2 * p * half_sine, p * sine
         with np.errstate(divide="ignore"):
             size += count / 2 * np.log1p(-np.minimum(4 * p * q * half_sine, 1.0))
-        # The angle less its mean: of the lesser part, so that little cancels.
+        # The deviation of the angle from its mean, computed from the smaller share to avoid
+        # cancellation.
         small = np.where(p <= 0.5, p, q)
         turn = np.arctan2(small * sine, 1 - 2 * small * half_sine) - small * angles
         phase += count * np.where(p <= 0.5, turn, -turn)
@@ -278,24 +281,24 @@ def _integrals(places, n, tilt, logs, counts, weights):
     return log_size, terms.real.sum(axis=1) / n_angles
 
 
-# Values this close, relative to the largest one that they are compared with, differ by rounding.
+# Values differ only by rounding if their difference is below this share of the largest value.
 ROUNDING_OF_VALUES = 2.0**-47
-# Sums over queries, in whatever order, gather more.
+# Sums over queries accumulate more rounding.
 ROUNDING_OF_MEANS = 1e-12
 
 
 def value_tolerance(values: np.ndarray) -> float:
-    """Return the size of a difference of two values that is only rounding."""
+    """Return the largest difference of two values that counts as rounding."""
     return ROUNDING_OF_VALUES * float(np.abs(values).max(initial=0.0))
 
 
 def mean_tolerance(values: np.ndarray) -> float:
-    """Return the size of a difference of means of such values that is only rounding."""
+    """Return the largest difference of two means that counts as rounding."""
     return ROUNDING_OF_MEANS * float(np.abs(values).max(initial=0.0))
 
 
 def first_of_highest(values: np.ndarray) -> int:
-    """Index of the highest mean, the first of those that only rounding keeps apart."""
+    """Index of the highest mean; the first one if several are equal up to rounding."""
     highest, lowest = values.max(), values.min()
     if np.isfinite(highest) and np.isfinite(lowest):
         slack = ROUNDING_OF_MEANS * float(max(highest, -lowest, 0.0))
@@ -305,19 +308,19 @@ def first_of_highest(values: np.ndarray) -> int:
 
 
 def merge_values(values: np.ndarray) -> np.ndarray:
-    """Merge values that only rounding keeps apart, so that == finds ties."""
+    """Make values equal that differ only by rounding, so that == finds ties."""
     return merge(values.ravel(), value_tolerance(values)).reshape(values.shape)
 
 
 def merge_means(values: np.ndarray) -> np.ndarray:
-    """Compute the mean of each row, alike where only rounding keeps them apart."""
+    """Compute the mean of each row, and make means equal that differ only by rounding."""
     return merge(values.mean(axis=1), mean_tolerance(values))
 
 
 def merge(numbers: np.ndarray, tolerance=0.0, *, relative: float = 0.0) -> np.ndarray:
-    """Set each number that is within the tolerance of the next smaller one to it.
+    """Replace each number within the tolerance of the next smaller one by that one.
 
-    What is relative is so to the two numbers themselves, which may be infinite.
+    A relative tolerance refers to the two numbers themselves, which may be infinite.
     """
     order = np.argsort(numbers, axis=-1, kind="stable")
     ordered = np.take_along_axis(numbers, order, axis=-1)
@@ -343,9 +346,9 @@ def midpoint(scores, lower) -> float:
 
 
 def middle(lower, upper) -> float:
-    """Return a threshold above one score and up to another, a number of the scores' own type."""
-    # Halves first: the difference of extreme scores overflows. The middle is rounded to the
-    # scores' own type, in which it will be compared with them.
+    """Return a number above one score and up to another, in the type of the scores."""
+    # Scores are halved first, because the difference of extreme scores overflows. The middle is
+    # rounded to the type of the scores, since it will be compared with scores.
     between = float(lower) / 2 + float(upper) / 2
     if upper.dtype.kind == "f":
         between = float(upper.dtype.type(between))

@@ -1,4 +1,4 @@
-"""Lists that hold hardly a judged document, which measures of forbidden ones take for harmless."""
+"""Warnings about mostly unjudged lists, which measures of forbidden documents score as harmless."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, brief
 
-# An unjudged document, of gain 0, is worth as much to them as a hidden one.
+# For these measures an unjudged document (gain 0) counts like a hidden one.
 _KIN = ("any_forbidden", "forbidden", "ndcg_f", "ndcg_min")
 
 
@@ -19,8 +19,8 @@ _SHOWN = 5
 
 
 def misled_measure(wanted, labels, gains, unjudged):
-    """Find the first measure that takes unjudged documents for harmless; None if there is none."""
-    # Another function refuses a wrong value, and not every value can be compared with a text.
+    """Find the first measure that treats unjudged documents as harmless; None if there is none."""
+    # Wrong values are refused elsewhere, and not every value can be compared with a text.
     if isinstance(unjudged, str) and unjudged == "drop":
         return None
     gained = None
@@ -37,7 +37,7 @@ def misled_measure(wanted, labels, gains, unjudged):
 
 
 def unjudged_share(aligned, parsed) -> float:
-    """Compute the unjudged share of the documents that a measure looks at in an AlignedRun."""
+    """Compute the unjudged share of an AlignedRun's documents down to the measure's cut-off."""
     if parsed is None:
         return 0.0
     index = aligned.index
@@ -51,7 +51,7 @@ def unjudged_share(aligned, parsed) -> float:
 
 
 def warn_of_unjudged_lists(shares: dict, parsed) -> None:
-    """Warn of runs, by name, of whose documents most are unjudged."""
+    """Warn of runs whose documents are mostly unjudged; `shares` are by name of run."""
     most = {name: share for name, share in shares.items() if share > _MOST}
     if not most:
         return

@@ -1,4 +1,4 @@
-"""Warnings, text for screens, and words that several rooms and the command line share."""
+"""Warnings, printable text, progress bars, and names that several rooms share."""
 
 import functools
 import os
@@ -15,8 +15,9 @@ MISSING = ("raise", "drop", "empty")
 PRECISIONS = ("double", "single")
 # Order of documents with equal scores; "stable" is that of the rows.
 TIES = ("docno", "average", "worst", "best", "stable")
-# Positions of documents that a run does not retrieve need the size of the collection. Of any two
-# rankings of a query every size prefers the same one; one size for all keeps values comparable.
+# Size of the collection, for the positions of documents that a run does not retrieve. Every size
+# gives the same preference between two rankings of a query; one common size keeps values
+# comparable.
 N_ITEMS = 1_000_000
 # Tests of the differences between systems, and corrections of their p values.
 TEST_TITLES = {
@@ -37,21 +38,21 @@ CORRECTION_NAMES = {
 }
 
 
-# A column, the word of people's labels, and that of a machine without a name.
+# Name of a column, its value for people's labels, and its value for an unnamed machine.
 JUDGED_BY, PEOPLE, PREDICTED = "judged_by", "people", "predicted"
 
 
 def is_of_machine(judged_by):
-    """Find the rows of a column whose label a machine gave; without an entry, people judged."""
+    """Return a mask of the rows labelled by a machine; a missing entry means people judged."""
     return judged_by.notna() & (judged_by != PEOPLE)
 
 
-# Letters that are no commands of the page, for grades that have no key of their own.
+# Letters that are not commands of the page, for grades without a digit.
 _LETTERS = "acdfhijklqrstwxyz"
 
 
 def keys_of_grades(grades, letters=_LETTERS) -> dict:
-    """Return a key for each grade: its digit, - for the negative one next to 0, else a letter."""
+    """Return a key for each grade: its digit, "-" for the largest negative grade, else a letter."""
     negative = max((grade for grade in grades if grade < 0), default=None)
     keys, letters = {}, iter(letters)
     for grade in grades:
@@ -65,16 +66,16 @@ def keys_of_grades(grades, letters=_LETTERS) -> dict:
 
 
 _NOT_PLAIN = re.compile(r"[^ -~]")
-# Printable characters to Python that Unicode shows as nothing, and the empty Braille cell.
+# Characters that Python calls printable but that are invisible, such as the empty Braille cell.
 _UNSEEN = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 )
 
 
 def printable(text, keep="") -> str:
-    r"""Return text with codes, such as \x1b and \u202e, for control and invisible characters.
+    r"""Replace control and invisible characters by codes such as \x1b and \u202e.
 
-    Line ends, tabs and unusual spaces are codes too; characters of `keep` stay as they are.
+    Line ends, tabs and unusual spaces are replaced too; characters in `keep` are not.
     """
     return _NOT_PLAIN.sub(
         lambda match: match[0] if match[0] in keep else _shown(match[0]), str(text)
@@ -83,18 +84,18 @@ def printable(text, keep="") -> str:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _shown(character):
-    """Return a character, or its code."""
+    """Return a printable character unchanged, and the code of another one."""
     if character.isprintable() and not _UNSEEN.match(character):
         return character
     return ascii(character)[1:-1]
 
 
-# joblib and tqdm stand between where they call, or ask for the next of, what they were given.
+# joblib and tqdm are skipped, since they may be on the stack between the package and its caller.
 _PACKAGES = (__name__.partition(".")[0], "joblib", "tqdm")
 
 
 def warn_user(text: str, category: type[SkfilterrankWarning]) -> None:
-    """Warn the nearest caller outside of the package, however deep this is."""
+    """Issue a warning for the nearest caller outside of the package."""
     level = 1
     frame: FrameType | None = sys._getframe(0)
     while frame is not None:
@@ -105,7 +106,7 @@ def warn_user(text: str, category: type[SkfilterrankWarning]) -> None:
 
 
 def collecting_warnings(function):
-    """Return a function that collects its warnings when it runs in another process.
+    """Wrap a function so that another process returns its warnings with the result.
 
     Parameters
     ----------
@@ -115,9 +116,9 @@ def collecting_warnings(function):
     Returns
     -------
     callable
-        Called in the same way, it returns what the function returns, and a list of text and
-        category of the package's warnings in another process, for `repeat_warnings`. In this
-        process, which shows them at once, the list is empty.
+        Function with the same arguments. It returns the result, and a list of (text, category) of
+        the package's warnings for `repeat_warnings`. In the main process warnings are shown at
+        once, and the list is empty.
     """
     return partial(_with_warnings, os.getpid(), function)
 
@@ -133,19 +134,19 @@ def _with_warnings(parent, function, *arguments):
         if issubclass(each.category, SkfilterrankWarning):
             collected.append((str(each.message), each.category))
         else:
-            # Warnings of other packages appear where they arise.
+            # Warnings of other packages are issued where they occur.
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     return result, collected
 
 
 def repeat_warnings(collected) -> None:
-    """Warn the caller of what another process has collected."""
+    """Issue warnings that were collected in another process."""
     for text, category in dict.fromkeys(collected):
         warn_user(text, category)
 
 
 def progress_bar(*args, **options):
-    """Make a bar of tqdm, which is imported here alone: most calls show none."""
+    """Return a tqdm progress bar; tqdm is imported only here, because most calls show none."""
     from tqdm.auto import tqdm
 
     return tqdm(*args, **options)

@@ -25,8 +25,8 @@ from skfilterrank.cli._output import (
 from skfilterrank.cli._parser import Arg, CommandParser, similar
 from skfilterrank.exceptions import SkfilterrankError, UnjudgedWarning
 
-# Each command with its purpose. The module of its name holds the function of its name, and
-# imports what is heavy inside of it, so that --help needs no numpy.
+# Each command with its purpose. The command's function is in the module of the same name, and
+# imports heavy packages late, so that --help needs no numpy.
 COMMANDS = {
     "evaluate": "measure TREC runs against judgments",
     "compare": "tell which TREC runs are better, and how sure that is",
@@ -40,7 +40,7 @@ COMMANDS = {
     "demo": "rank and filter built-in data",
 }
 _COMMON = ("quiet", "verbose", "plugin", "debug")
-_INTERRUPTED = 130  # what shells give a command that Ctrl-C ended
+_INTERRUPTED = 130  # exit code of shells after Ctrl-C
 _OVERVIEW = """\
 usage: skfilterrank COMMAND [options] ...
 
@@ -54,7 +54,7 @@ options of every command:
   --quiet          print the output and errors only
   --verbose        show progress even if no screen shows it
   --plugin MODULE  import a module first, such as one that registers measures
-  --debug          show where in the program an error came up
+  --debug          show where in the program an error occurred
   --help           list the options of the command
 
 skfilterrank --version prints the version.
@@ -62,7 +62,7 @@ skfilterrank --version prints the version.
 
 
 def _imported(module):
-    """Import a module, also of the folder that the command is called in."""
+    """Import a module; the current folder is searched, too."""
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     if re.search(r"^$|^\.|[/\\]|\.py$", module):
@@ -89,7 +89,7 @@ def common(
     plugin: Annotated[str | None, Arg(convert=_imported, metavar="MODULE")] = None,
     debug: bool = False,
 ):
-    """Have the options of every command; `_OVERVIEW` explains them."""
+    """Declare the options of every command; `_OVERVIEW` explains them."""
 
 
 def main(argv=None) -> int:
@@ -125,7 +125,7 @@ def main(argv=None) -> int:
 
 
 def _complete():
-    """Print what the word that is being typed may become, and end the process."""
+    """Print completions of the word that is being typed, and end the process."""
     import argcomplete
 
     parser = ArgumentParser(prog="skfilterrank", add_help=False)
@@ -161,7 +161,7 @@ def _run(argv):
     call.begin(argv)
     try:
         with warnings.catch_warnings():
-            # Counted when the file is read.
+            # Rows are counted when the file is read.
             warnings.simplefilter("ignore", UnjudgedWarning)
             warnings.showwarning = show_warning
             if place is None:
@@ -186,7 +186,7 @@ def _run(argv):
             finish()
             return code
     except BrokenPipeError:
-        # The reader of the output has gone, as `| head` does; nothing is left to say to it.
+        # The reader of the output has closed it, as `| head` does.
         return 0
     except KeyboardInterrupt:
         say("")  # behind the ^C
@@ -218,10 +218,10 @@ def overview() -> str:
 
 
 def _exits_by_signals():
-    """Let signals that end the process raise SystemExit, so that everything is put in order.
+    """Turn terminating signals into SystemExit, so that cleanup code runs.
 
-    Temporary folders are removed, answers are kept and the terminal is reset. A further signal is
-    ignored meanwhile. Returns the handlers that were there.
+    Temporary folders are removed, answers are saved and the terminal is reset. Further signals are
+    ignored meanwhile. Returns the previous handlers.
     """
     before: dict[int, object] = {}
 

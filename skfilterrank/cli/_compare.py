@@ -1,4 +1,4 @@
-"""Work of ``skfilterrank compare``: values, comparisons, and their lines."""
+"""Implementation of ``skfilterrank compare``: values, comparisons and their output."""
 
 from functools import partial
 from itertools import combinations
@@ -40,7 +40,7 @@ _DROP = "--holes missing=drop leaves these queries out for all runs"
 
 
 class ReportLists(NamedTuple):
-    """Documents behind values: runs and judgments, and how they were measured."""
+    """Runs and judgments behind the values, and settings of the measurement."""
 
     runs: dict
     qrels: QrelsIndex
@@ -69,7 +69,7 @@ def name_of_baseline(given, runs) -> str | None:
     for name, path in runs.items():
         if given in (name, path):
             return name
-    raise InputError(f"--baseline {brief(given)} is none of the runs: {brief_list(list(runs))}.")
+    raise InputError(f"--baseline {brief(given)} is not one of the runs: {brief_list(list(runs))}.")
 
 
 def measured(qrels, runs, measures, reading, holes, n_jobs):
@@ -100,7 +100,7 @@ def measured(qrels, runs, measures, reading, holes, n_jobs):
 
 
 def measured_before(paths, measures, holes):
-    """Read values that were measured before."""
+    """Read values of earlier measurements."""
     if not paths:
         raise InputError("--scores FILE... needs values of evaluate --per-query or trec_eval -q.")
     if holes.missing == "empty":
@@ -119,7 +119,7 @@ def measured_before(paths, measures, holes):
 
 
 def print_comparisons(values, lists, how, report, format, out):
-    """Compare the runs by each measure, and write the report, if any, and the tables."""
+    """Compare the runs by each measure; write the tables, and the report if requested."""
     for name, scores in values.items():
         if scores.n_queries < 2 or scores.n_systems < 2:
             raise InputError(
@@ -141,7 +141,7 @@ def print_comparisons(values, lists, how, report, format, out):
 
 
 def print_estimates(sample, how, report, format, out):
-    """Estimate and compare the runs by each measure, and write the report, if any, and tables."""
+    """Estimate and compare the runs by each measure; write tables and the report."""
     sampled = estimated(*sample)
     estimates, found, seed = sampled.estimates, {}, how.pop("random_state")
     for name in estimates.measures:
@@ -149,14 +149,14 @@ def print_estimates(sample, how, report, format, out):
         order = order.rename(columns={"low": "rank_low", "high": "rank_high"})
         values = estimates.to_frame().loc[name].drop(columns="value")
         found[name] = order.join(values), estimates.compare(name, **how).pairs()
-    # First, as whoever reads the output may have gone.
+    # Written first, because the reader of the output may close it.
     if report is not None:
         report(sampled, found, round(1 - estimates.confidence_level, 12), seed)
     print_sections(sections_of_estimates(found, estimates, how["correction"], format), format, out)
 
 
 def _who_lacks(error, n_runs):
-    """Return which runs lack which queries, in words."""
+    """Describe which runs lack which queries."""
     lacking = error.lacking
     shown = [f"{name}: {_listed(queries)}" for name, queries in list(lacking.items())[:_SHOWN]]
     shown += ["..."] * (len(lacking) > _SHOWN)
@@ -167,13 +167,13 @@ def _who_lacks(error, n_runs):
 
 
 def _listed(queries):
-    """Return some queries in words."""
+    """List some queries in a phrase."""
     shown = ", ".join(map(str, in_order(queries)[:_SHOWN]))
     return shown + (", ..." if len(queries) > _SHOWN else "")
 
 
 def tell_settings(comparisons) -> None:
-    """Tell what may be unexpected about how runs were compared."""
+    """Print messages about unexpected settings of the comparison."""
     for name, each in comparisons.items():
         if dropped := each.scores.dropped_queries:
             n_dropped = counted(len(dropped), "query", "queries")
@@ -190,11 +190,11 @@ def tell_settings(comparisons) -> None:
         for note in notes(each):
             tell(f"{name}: {note[0].lower()}{note[1:].removesuffix('.')}")
         if call.is_verbose and known_measure(name) is None:
-            tell(f"{name} is not a measure of skfilterrank: greater is taken to be better")
+            tell(f"{name} is not a measure of skfilterrank: higher values are assumed to be better")
 
 
 def sections(comparisons, format):
-    """Yield runs and pairs of each measure, and then how measures agree."""
+    """Yield a section for each measure, and one about the agreement of measures."""
     for name, comparison in comparisons.items():
         if format == "table":
             yield from _tables(name, comparison)
@@ -205,7 +205,7 @@ def sections(comparisons, format):
 
 
 def sections_of_estimates(found, estimates, correction, format):
-    """Yield runs and pairs of each measure; for papers the runs alone."""
+    """Yield a section for each measure; formats for papers show only runs."""
     interval = interval_text(estimates.confidence_level)
     alpha, head = round(1 - estimates.confidence_level, 12), f"{estimates.made_from}\n"
     for name, (runs, pairs) in found.items():
@@ -226,12 +226,12 @@ def sections_of_estimates(found, estimates, correction, format):
 
 
 def _table(rows, head="", foot=""):
-    """Return a section for people alone."""
+    """Return a section that only formats for people show."""
     return Section(pd.DataFrame(), [], rows, head, foot)
 
 
 def _section(name, pairs, value, runs, record, rows=(), head=""):
-    """Return pairs with the measure and the values of both runs, and an object of all."""
+    """Return a section with the pairs, the values of both runs, and a JSON object."""
     record["runs"] = runs.rename_axis("run").reset_index().to_dict("records")
     record["pairs"] = pairs.to_dict("records")
     frame = pairs.astype({"significant": int})
@@ -279,7 +279,7 @@ def _tables(name, comparison):
 
 
 def _table_of_pairs(pairs, few, interval, how, *, effect=None, remarks=()):
-    """Return a table of a few pairs, which says how many of all there are differ."""
+    """Return a table of a few pairs, with the number of pairs that differ."""
     rows = [["better", "worse", "difference", interval, *[effect] * bool(effect), "p", ""]]
     for row in few.itertuples():
         sizes = [number(row.effect_size, 2, "+")] if effect else []
@@ -300,7 +300,7 @@ def _interval(row, sign=""):
 
 
 def describe_agreement(comparisons, alpha) -> list[str]:
-    """Return, for every two measures, how they order runs and which pairs they tell apart."""
+    """Compare every two measures: orders of runs, and pairs that differ significantly."""
     lines = []
     for (first, ours), (second, theirs) in combinations(comparisons.items(), 2):
         tau = kendall_tau(ours.scores, theirs.scores)
@@ -316,25 +316,25 @@ def describe_agreement(comparisons, alpha) -> list[str]:
 
 
 def contradictions(comparison, alpha) -> list[str]:
-    """Return a remark where tests of signs or ranks find runs better whose means are worse."""
+    """Return a remark if sign or rank tests prefer runs whose means are worse."""
     text = comparison.contradiction_text(alpha)
     return [text] if text else []
 
 
 def notes(comparison) -> list[str]:
-    """Return the library's remarks on the values, in words of the command."""
+    """Return the library's remarks on the values, in terms of the command line."""
     return list(map(in_options, comparison.notes))
 
 
 def in_order(queries) -> list:
-    """Sort queries by number where all are whole numbers, else leave them as they are."""
+    """Sort queries numerically if all are whole numbers; otherwise keep their order."""
     if all(str(query).isdecimal() for query in queries):
         return sorted(queries, key=lambda query: int(str(query)))
     return list(queries)
 
 
 def number(value, digits=3, sign="") -> str:
-    """Write a few digits after the point, fewer of large numbers, the leading ones of tiny ones."""
+    """Write a number with few digits: less for large ones, leading digits for tiny ones."""
     if not np.isfinite(value):
         return "-" if value != value else f"{value:{sign}}"
     size = abs(value)
@@ -345,5 +345,5 @@ def number(value, digits=3, sign="") -> str:
 
 
 def p_value(value) -> str:
-    """Write three digits, or that it is smaller."""
+    """Write a p value with three digits, or "<0.001"."""
     return "<0.001" if value < 0.0005 else f"{value:.3f}"

@@ -1,4 +1,4 @@
-"""Texts of documents and queries, and pools, from files of several formats."""
+"""Reading of texts, slices and pools from files of several formats."""
 
 import numpy as np
 import pandas as pd
@@ -11,7 +11,7 @@ from skfilterrank.io import read_qrels, read_run
 
 _OTHER_IDS = ("id", "_id")
 DOCUMENT_NAMES = (*forms.COLUMN_NAMES["docno"], *_OTHER_IDS)
-# In a file of topics a column "query" holds texts.
+# In files of topics, a column "query" contains texts, not ids.
 TOPIC_NAMES = (
     *(name for name in forms.COLUMN_NAMES["qid"] if name != "query"),
     *(*_OTHER_IDS, "number", "num"),
@@ -21,12 +21,12 @@ _QUERY_NAMES = ("query", "title", "text", "question", "description")
 
 
 def read_documents(path, *, document=None, text=None, format=None) -> pd.Series:
-    """Return the text of each document by its id, several columns as one."""
+    """Return the text of each document by id; several columns are joined."""
     return joined(read_document_texts(path, document=document, text=text, format=format))
 
 
 def read_document_texts(path, *, document=None, text=None, format=None) -> pd.DataFrame:
-    """Return text columns by document id: those asked for, else those called like texts."""
+    """Return text columns by document id: the requested ones, or else those with usual names."""
     names = DOCUMENT_NAMES if document is None else (document,)
     table = _read_by_id(path, "document", names, format)
     if text is None:
@@ -55,7 +55,7 @@ def read_slices(path) -> pd.DataFrame:
 
 
 def read_pool(path):
-    """Return queries and documents of a table, judgments or a run; and the run, where it is one."""
+    """Return queries and documents of a table, judgments or a run; and the run, if it is one."""
     content, rows = read_bytes(path), None
     if is_table_name(path) or forms.form_of(content) is not forms.LINES:
         kinds = {"query": TOPIC_NAMES, "document": DOCUMENT_NAMES}
@@ -65,8 +65,7 @@ def read_pool(path):
             if (twice := index.duplicated()).any():
                 qid, docno = index[twice.argmax()]
                 raise FileFormatError(
-                    f"document {brief(docno)} is there a second time in query {brief(qid)}. Keep "
-                    "one row.",
+                    f"document {brief(docno)} occurs twice in query {brief(qid)}. Keep one row.",
                     path,
                 )
             return index, None
@@ -86,7 +85,7 @@ def read_pool(path):
 
 
 def joined(texts: pd.DataFrame) -> pd.Series:
-    """Return the texts of each row as one; a title that the next text repeats is there once."""
+    """Join the texts of each row; a title that the next text repeats occurs once."""
     parts = [texts[name].tolist() for name in texts.columns]
     return pd.Series(
         [" ".join(without_repetition(row)) for row in zip(*parts)], index=texts.index, dtype=object
@@ -94,7 +93,7 @@ def joined(texts: pd.DataFrame) -> pd.Series:
 
 
 def without_repetition(texts) -> list[str]:
-    """Return texts that hold something, without those that the following one begins with."""
+    """Return non-empty texts, without texts with which the following text begins."""
     given = [text for text in texts if text]
     return [
         text
@@ -104,9 +103,9 @@ def without_repetition(texts) -> list[str]:
 
 
 def _read(path, kinds, format=None):
-    """Return a table without its columns of ids, these as text by kind, and the lines of rows.
+    """Return a table without id columns, the ids as texts by kind, and line numbers.
 
-    Of each kind, the first of some names that the table has is the column.
+    For each kind, the column is the first of several names that the table has.
     """
     data, name = read_bytes(path), str(path)
     if not data.strip():
@@ -133,12 +132,12 @@ def _read(path, kinds, format=None):
 
 
 def _read_by_id(path, kind, names, format=None):
-    """Return a table by the column of one of these names."""
+    """Return a table indexed by the column of one of these names."""
     table, ids, line_of = _read(path, {kind: names}, format)
     if (twice := ids[kind].duplicated()).any():
         row = int(twice.argmax())
         raise FileFormatError(
-            f"the {kind} {brief(ids[kind][row])} is there a second time. Keep one row for each.",
+            f"the {kind} {brief(ids[kind][row])} occurs twice. Keep one row for each.",
             path,
             line_of(row),
         )
@@ -146,7 +145,7 @@ def _read_by_id(path, kind, names, format=None):
 
 
 def _text_columns(table):
-    """Return columns that hold text."""
+    """Return the columns that contain text."""
     is_text = table.iloc[:100].map(lambda value: isinstance(value, str)).any()
     return list(table.columns[is_text])
 

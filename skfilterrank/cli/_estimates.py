@@ -1,4 +1,4 @@
-"""Values with intervals from a sample of people's labels, as a command line asks for them."""
+"""Estimated values with intervals for ``evaluate`` and ``compare``."""
 
 from dataclasses import replace
 from functools import partial
@@ -14,14 +14,14 @@ from skfilterrank.exceptions import InputError, SkfilterrankError
 from skfilterrank.io import QrelsIndex, read_prels, read_qrels
 from skfilterrank.judgments import RankedPool, estimate
 
-# Default measure: a sample of documents gives intervals for it.
+# Default measure, which supports samples of documents.
 MEASURES = ("ndcg_f@10",)
 _KEY = ["qid", "docno"]
 _SHOWN = 3
 
 
 class Sampled(NamedTuple):
-    """Estimates, and what they were made from."""
+    """Estimates with their inputs."""
 
     estimates: Any
     pool: RankedPool
@@ -30,7 +30,7 @@ class Sampled(NamedTuple):
 
 
 def check(sampling, reading, holes) -> None:
-    """Raise for options on how values are had where nothing is estimated."""
+    """Raise for options that conflict with estimation."""
     for name, given, only in (
         ("ties", reading.ties, "docno"),
         ("precision", reading.precision, "double"),
@@ -52,7 +52,7 @@ def check(sampling, reading, holes) -> None:
             "--machine-qrels."
         )
     if sampling.prels is not None and _inputs.text_gains(reading.gains, holes):
-        # The format of samples holds numbers alone.
+        # Files of samples contain only numbers.
         _inputs.numbered_gains(reading.gains)
 
 
@@ -80,7 +80,7 @@ def estimated(qrels, runs, measures, sampling, reading, holes) -> Sampled:
         gains = _inputs.match_gains(given, {path: sample["label"]})
         gains = _inputs.with_other_labels(gains, given)
     _inputs.warn_of_labels_below_0(sample["label"], gains, given, holes)
-    # The meaning of labels is settled: the library need not ask.
+    # The meaning of labels below 0 is known here, so the library need not warn.
     sample = QrelsIndex(sample, unjudged_label=None, predicted="use")
     what = sample, pool, measures
     how = {"unit": unit, "target": target, "gains": gains}
@@ -95,7 +95,7 @@ def estimated(qrels, runs, measures, sampling, reading, holes) -> Sampled:
 
 
 def origin_of(estimates) -> dict[str, Any]:
-    """Return what estimates are of and were made from, for an object."""
+    """Return target and inputs of estimates for JSON."""
     names = ("n_judged", "n_possible", "n_other", "target", "confidence_level")
     return {"n_queries": len(estimates.queries)} | {
         each: getattr(estimates, each) for each in names
@@ -103,7 +103,7 @@ def origin_of(estimates) -> dict[str, Any]:
 
 
 def _sample(people, qrels, sampling):
-    """Return people's labels with probabilities, what was drawn, and what intervals are of."""
+    """Return people's labels with probabilities, the sampling unit, and the target."""
     target = sampling.target and sampling.target.replace("-", " ")
     if sampling.prels is not None:
         drawn = _inputs.without_machines(read_prels(sampling.prels), sampling.prels)
@@ -127,15 +127,15 @@ def _sample(people, qrels, sampling):
                 "the queries that they were drawn from."
             )
         tell(
-            f"{qrels} says no probabilities (--prels): taken for all labels that there "
-            "are, documents without one for not relevant"
+            f"{qrels} has no probabilities (--prels): its labels are assumed to be complete, and "
+            "documents without a label to be not relevant"
         )
         return people.assign(inclusion_probability=1.0), "query", "new queries"
     return sample, sampling.unit, target or "these queries"
 
 
 def _with_labels(sample, people, prels, qrels):
-    """Return the sample with the labels of both files, which must not differ."""
+    """Return the sample with the labels of both files; raise if they differ."""
     labels = people.set_index(_KEY)["label"]
     given = sample.set_index(_KEY)["label"]
     both = labels.reindex(given.index)
@@ -160,7 +160,7 @@ def _with_labels(sample, people, prels, qrels):
 
 
 def _tell_of_pool(pool, holes):
-    """Tell of documents without machine labels, and of queries that runs lack."""
+    """Print messages about documents without machine labels and queries that runs lack."""
     for name, labels in pool.machine.items():
         if n_missing := int(pd.isna(labels).sum()):
             tell(
@@ -177,7 +177,7 @@ def _tell_of_pool(pool, holes):
 
 
 def estimates_section(estimates, by) -> Section:
-    """Return estimates with their intervals; the best by a measure first, where one is named."""
+    """Return a section of estimates with intervals, sorted by a measure if one is given."""
     frame, names = estimates.to_frame(), list(estimates.runs)
     if by is not None:
         is_least_first = not estimates.results[by].greater_is_better

@@ -1,4 +1,4 @@
-"""Runs, judgments and gains as a command line names them."""
+"""Reading of runs, judgments and gains for commands."""
 
 import os
 from collections import Counter
@@ -20,7 +20,7 @@ from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, br
 from skfilterrank.io import read_judged_table, read_prels, read_qrels, read_run
 
 STDIN = "-"
-# A TREC run cannot say that a query is shown nothing, so a query that it lacks may be either.
+# A TREC run cannot contain an empty list, so a missing query may be an empty list or an omission.
 DONE_WITH_MISSING = {
     "drop": "left out; --holes missing=empty counts them as empty lists",
     "empty": "counted as empty lists",
@@ -30,22 +30,22 @@ _MOST, _LONGEST = 20, 40
 
 @dataclass(frozen=True)
 class Holes:
-    """Settings of --holes: how labels and lists that are not there are counted.
+    """Settings of --holes: treatment of missing labels and lists.
 
     Attributes
     ----------
     unjudged : {"zero", "drop"}
         Gain 0 for documents without a label, or their removal from the lists.
     unjudged_label : float, "trec", "warn" or None
-        Label that means unjudged; "warn" means that nothing was said of labels below 0.
+        Label that means unjudged; "warn" means that the treatment of labels below 0 was not given.
     predicted : {"warn", "use", "drop"}
-        Treatment of labels of machines.
+        Treatment of labels by machines.
     missing : {"raise", "drop", "empty"}
         Treatment of queries that a run lacks.
     undefined : float or "drop"
         Value of a query for which a measure is undefined.
     given : dict
-        The settings that were given.
+        Settings that the user gave.
     """
 
     unjudged: str = "zero"
@@ -57,36 +57,36 @@ class Holes:
 
     @classmethod
     def of(cls, given: dict[str, Any] | None, *, only: tuple[str, ...] = (), **defaults) -> "Holes":
-        """Return the settings given, over the defaults of a command that knows `only` some."""
+        """Combine given settings with the defaults of a command that supports `only` some."""
         given = dict(given or {})
         preset = given.pop("preset", {})
         if wrong := [name for name in given if only and name not in only]:
             message = f"--holes {wrong[0]} has no effect here. Choose from {', '.join(only)}."
             raise InputError(message.replace("_", "-"))
-        # A preset says no more than the command counts.
+        # Only the settings of a preset that the command supports are used.
         given = {key: preset[key] for key in preset if not only or key in only} | given
         return cls(**(defaults | given), given=given)
 
     @property
     def said_unjudged(self):
-        """Label that was said to mean unjudged, or None."""
+        """Label that was given as unjudged, or None."""
         return None if self.unjudged_label == "warn" else self.unjudged_label
 
     @property
     def written_unjudged(self):
-        """Label that is written where there is none, or None."""
+        """Label that is written for unjudged documents, or None."""
         return -1 if self.unjudged_label == "trec" else self.said_unjudged
 
 
 def named_runs(qrels, paths) -> dict:
-    """Return each run by the name of its file, or by its path where several have one name."""
+    """Return runs by file name, or by path if several have the same name."""
     if [*paths, qrels].count(STDIN) > 1:
         raise InputError("standard input (-) can be read once. Name files for the others.")
     return named_paths(paths)
 
 
 def named_paths(paths) -> dict:
-    """Return each path by its name, or by the whole path where several have one name."""
+    """Return paths by file name, or by the whole path if several have the same name."""
     given, paths = paths, files_of_folders(paths)
     if given and not paths:
         raise InputError(f"{', '.join(given)}: no files in this folder. Name one that has runs.")
@@ -109,19 +109,19 @@ def read_named_runs(paths) -> dict:
 
 
 def check_n_items(n_items, measures) -> None:
-    """Raise for a size of the collection that no measure depends on."""
+    """Raise for --n-items if no measure depends on the size of the collection."""
     uses = any("n_items" in each.measure.options or "(" in text for text, each in measures.items())
     if n_items != N_ITEMS and not uses:
         raise InputError(f"--n-items has no effect on {', '.join(measures)}. Leave it out.")
 
 
 def with_standard_input(runs) -> dict:
-    """Return runs by name, read where they come from standard input, which processes lack."""
+    """Return runs by name; standard input is read here, since worker processes lack it."""
     return {name: read_run(source(STDIN)) if path == STDIN else path for name, path in runs.items()}
 
 
 def check_paths(paths) -> None:
-    """Raise for a file that is not there, before thousands of others are read."""
+    """Raise for a missing file before thousands of other files are read."""
     for path in paths:
         if path != STDIN:
             os.stat(path)
@@ -134,13 +134,13 @@ def source(path):
 
 
 def read_scores(path, column):
-    """Read a run, and the second score of each row where a column is named, else None."""
+    """Read a run, and the second scores of its rows if a column is named."""
     run = read_run(source(path))
     if column is None:
         return run, None
     if path == STDIN or not is_table_name(path):
         raise InputError(
-            f"--filter-scores names a column, and {path} is no table. Give the run as CSV, TSV, "
+            f"--filter-scores names a column, but {path} is not a table. Give the run as CSV, TSV, "
             "JSONL or Parquet, in a file whose name ends so."
         )
     table = read_judged_table(path, label=None)
@@ -152,9 +152,9 @@ def read_scores(path, column):
 
 
 def read_judgments(path, gains, holes: Holes, *, measures=None):
-    """Read judgments of all documents; a sample is an error.
+    """Read judgments; raise if they are a sample.
 
-    A sample may be read for `measures` that estimate from it.
+    A sample is allowed if `measures` are estimators for samples.
     """
     qrels = read_sample_or_judgments(path, gains, holes)
     if not is_sample(qrels["label"], qrels.get(PROBABILITY)):
@@ -175,7 +175,7 @@ def read_judgments(path, gains, holes: Holes, *, measures=None):
 
 
 def read_sample_or_judgments(path, gains, holes: Holes):
-    """Read judgments, with the probabilities of a sample where they are written down."""
+    """Read judgments, with the inclusion probabilities of a sample if the file has them."""
     try:
         return read_qrels(
             source(path),
@@ -191,7 +191,7 @@ def read_sample_or_judgments(path, gains, holes: Holes):
 
 
 def without_machines(qrels, path):
-    """Return judgments in which labels of machines are missing, and tell of them."""
+    """Remove labels by machines from judgments, and print a message about them."""
     if JUDGED_BY not in qrels:
         return qrels
     is_machine = is_of_machine(qrels[JUDGED_BY])
@@ -201,7 +201,7 @@ def without_machines(qrels, path):
 
 
 def holds_model(saved) -> bool:
-    """Tell a model from a threshold by the first bytes of its file."""
+    """Tell whether a file holds a model (not a threshold), by its first bytes."""
     begin = read_bytes(saved)[:9].lstrip(b"\xef\xbb\xbf \t\r\n")
     if begin[:1] != b"{" and begin[:2] != b"PK":
         raise FileFormatError(
@@ -213,7 +213,7 @@ def holds_model(saved) -> bool:
 
 
 def load_threshold_of_runs(path, column):
-    """Load a saved threshold; one that wants segments, which runs do not have, is an error."""
+    """Load a saved threshold; raise if it needs segments, which runs do not have."""
     from skfilterrank.thresholds import SegmentedThreshold, load_threshold
 
     if holds_model(path):
@@ -233,7 +233,7 @@ def load_threshold_of_runs(path, column):
 
 
 def text_gains(gains, holes: Holes) -> dict | None:
-    """Return gains that name texts, so that labels are read as their gains; else None."""
+    """Return gains with text keys, for reading labels as gains; else None."""
     if not isinstance(gains, dict) or all(isinstance(label, float) for label in gains):
         return None
     if holes.unjudged_label not in ("warn", None):
@@ -245,7 +245,7 @@ def text_gains(gains, holes: Holes) -> dict | None:
 
 
 def gains_of_labels(labels, path, gains, holes: Holes):
-    """Return the gains by label; tell what may be unexpected about the labels."""
+    """Return the gains by label; print messages about unexpected labels."""
     if text_gains(gains, holes):
         return None
     matched = match_gains(gains, {path: labels})
@@ -259,7 +259,7 @@ def gains_of_labels(labels, path, gains, holes: Holes):
 
 
 def warn_of_labels_below_0(labels, matched, gains, holes: Holes) -> None:
-    """Warn of labels below 0, which trec_eval reads otherwise, unless their meaning was said."""
+    """Warn of labels below 0, which trec_eval treats as unjudged, unless their meaning is given."""
     if holes.unjudged_label != "warn" or isinstance(matched, dict) or text_gains(gains, holes):
         return
     counts = labels[labels < 0].value_counts()
@@ -274,9 +274,9 @@ def warn_of_labels_below_0(labels, matched, gains, holes: Holes) -> None:
 
 
 def match_gains(gains, labels: dict[str, pd.Series]):
-    """Return gains with keys of the labels' type, since a command line only knows text.
+    """Convert the keys of gains to the labels' type, since options are text.
 
-    `labels` are those of each file; every one of them must have a gain.
+    `labels` are the labels of each file; each must have a gain.
     """
     matched: dict = {}
     for path, y in labels.items():
@@ -297,7 +297,7 @@ def match_gains(gains, labels: dict[str, pd.Series]):
 
 
 def tell_unknown(gains, labels: dict[str, pd.Series]) -> None:
-    """Tell of labels that have a gain and do not occur."""
+    """Print a message about labels with a gain that do not occur."""
     if isinstance(gains, dict):
         present = {
             label_key(label) for y in labels.values() for label in y.dropna().unique().tolist()
@@ -307,7 +307,7 @@ def tell_unknown(gains, labels: dict[str, pd.Series]) -> None:
 
 
 def numbered_gains(gains: dict) -> dict:
-    """Return gains by numbers, which the labels of a sample are."""
+    """Return gains with numbers as keys, for the labels of a sample."""
     if not all(isinstance(label, float) and np.isfinite(label) for label in gains):
         raise InputError(
             f"--gains must name numbers here, such as 0=0,1=1, since the labels of a sample are "
@@ -317,16 +317,16 @@ def numbered_gains(gains: dict) -> dict:
 
 
 def with_other_labels(matched, given):
-    """Return matched gains, and those of numbers that do not occur but might have been said."""
+    """Add the gains of numeric labels that do not occur in the files."""
     return matched | numbered_gains(given) if isinstance(matched, dict) else matched
 
 
 def _listed(labels, end="", comma=", "):
-    """Return labels as --gains takes them, the first of them where there are many."""
+    """Write the first labels in the form of --gains."""
     text = comma.join(_written(label)[:_LONGEST] + end for label in labels[:_MOST])
     return text if len(labels) <= _MOST else f"{text}{comma}... for {len(labels):,} labels"
 
 
 def _written(label):
-    """Return a label as --gains takes it."""
+    """Write a label in the form of --gains."""
     return f"{label:g}" if isinstance(label, float) else str(label)

@@ -1,4 +1,4 @@
-"""Work of ``skfilterrank judge``: documents to ask about, and the judgments that are written."""
+"""Implementation of ``skfilterrank judge``: documents to judge, and output of judgments."""
 
 import contextlib
 import os
@@ -30,11 +30,11 @@ from skfilterrank.thresholds import PLANNED_RATE, SENSITIVITY, SPECIFICITY, quer
 
 _KEY = ["qid", "docno"]
 _SHOWN = 20
-# One for each digit key; more grades are scores.
+# Largest number of grades, one for each digit key.
 _MOST_GRADES = 10
-# Measures of a sample that count forbidden documents alone.
+# Measures that count only forbidden documents.
 _OF_HARM = ("any_forbidden", "forbidden")
-# Selectors that look at ranks, and those that take a prior.
+# Selectors that need ranks, and selectors that use a prior.
 _OF_RANKS: dict[str, Any] = {
     "pooling": judgments.PoolingSelector,
     "mtf": judgments.MoveToFrontSelector,
@@ -44,10 +44,11 @@ _RANDOM = {"random": judgments.RandomSelector, "statap": judgments.StatAPSelecto
 
 
 class Earlier(NamedTuple):
-    """Judgments of assessors: the labels that stand unless there are new ones, by document.
+    """Earlier judgments of assessors, by document.
 
-    The pool holds every document that was judged or had to be. Remarks are texts beside documents
-    that are asked about again; the agreement is that of several assessors, or None.
+    The pool holds all documents that were judged or should have been. Remarks are texts that are
+    shown with documents that are asked about again. The agreement is that of several assessors, or
+    None.
     """
 
     labels: pd.Series
@@ -57,12 +58,12 @@ class Earlier(NamedTuple):
 
     @property
     def known(self) -> pd.Series:
-        """The labels that are not asked about again."""
+        """Labels of documents that are not asked about again."""
         return self.labels[~self.labels.index.isin(list(self.remarks))]
 
 
 def earlier_judgments(sources, answers) -> Earlier:
-    """Return the labels of one assessor, or those on which several agree.
+    """Return the labels of one assessor, or the labels on which several assessors agree.
 
     Sources are judgments by the assessor's name, answers are tables of `read_judging_answers`
     by the file's name, of any number of assessors; their notes are among the remarks.
@@ -139,7 +140,7 @@ class JudgingSession:
         self._tell_of_missing(rows)
         self.without = np.flatnonzero(rows)
         if self.strategy == "statap":
-            # A sample of what can be judged, by the priors of all.
+            # The sample is drawn from documents with text, with the priors of all.
             self.index, self.without = self.index[~rows], self.without[:0]
         self.selector = self._fitted(ranks, texts, is_known)
 
@@ -156,7 +157,7 @@ class JudgingSession:
             selector = _RANDOM[name](random_state=self.given.random_state)
         elif name == "maxrep":
             selector = judgments.MaxRepSelector(verbose=progress())
-            # Documents without text are told of already.
+            # A message about documents without text was printed already.
             with warnings.catch_warnings(action="ignore", category=DataWarning):
                 return selector.fit(list(texts), groups=groups, prior=prior, judged=is_known)
         else:
@@ -164,7 +165,7 @@ class JudgingSession:
         return selector.fit(X, groups=groups, prior=prior)
 
     def _check(self):
-        """Check options that need others, and files that would be lost."""
+        """Check dependent options, and files that would be overwritten."""
         given, label = self.given, self.holes.written_unjudged
         if sum(each is not None for each in (given.out, given.page, given.export)) != 1:
             raise InputError("give one of --out, --page and --export.")
@@ -217,12 +218,12 @@ class JudgingSession:
         if given.pool or given.machine_qrels:
             refuse(
                 ["depth"],
-                "makes a pool of the runs. Leave out it, or --pool and --machine-qrels, whose "
-                "documents are the pool.",
+                "makes a pool of the runs. Leave out this option, or --pool and --machine-qrels, "
+                "whose documents are the pool.",
             )
 
     def _read_judged(self):
-        """Read the judgments of --judged; of several assessors, those on which they agree."""
+        """Read the judgments of --judged; with several assessors, those on which they agree."""
         sources, answers = {}, {}
         for name, path in _inputs.named_paths(self.given.judged or []).items():
             tool = getattr(path, "tool", "page")
@@ -239,7 +240,7 @@ class JudgingSession:
         return judged
 
     def _judgments(self, path):
-        """Read judgments of people, whose labels must be those that are given now."""
+        """Read people's judgments; raise if a label is not one of the grades."""
         qrels = _inputs.read_judgments(path, None, self.holes)
         qrels = _inputs.without_machines(qrels, path)
         others = sorted(set(qrels["label"].dropna()) - set(self.grades))
@@ -280,7 +281,7 @@ class JudgingSession:
         return pool, ranks
 
     def _drawn(self, runs, machines, pool):
-        """Draw a sample, in which what is judged is kept; return query and document of each row."""
+        """Draw a sample with all judged documents; return query and document of each row."""
         given, known = self.given, self.judged.labels.rename("label").reset_index()
         labels = {"--grades": pd.Series(list(self.grades), dtype=float)}
         pool = None if pool is None else pool.to_frame(index=False)
@@ -372,7 +373,7 @@ class JudgingSession:
             tell(f"half-widths to expect of {n_total:,} documents: {'; '.join(widths)}")
 
     def _look_again(self, texts):
-        """Ask again about the labels that a model contradicts most, and tell of them."""
+        """Select the labels that a model contradicts most, to ask about them again."""
         labels, given = self.judged.labels, self.given
         # Floats: a label below 0 is one of --grades, and is not missing.
         table = labels.astype(float).reset_index()
@@ -387,7 +388,7 @@ class JudgingSession:
             tell(f"query {row.qid}, document {row.docno}: {said}")
 
     def _check_queries(self):
-        """Tell of queries without text, and of those that are not there."""
+        """Print a message about queries without text; raise for unknown queries."""
         ids = self.index.unique("qid")
         if unknown := [query for query in self.given.only or [] if query not in ids]:
             raise InputError(f"--only {', '.join(unknown)}: the pool holds no such query.")
@@ -397,7 +398,7 @@ class JudgingSession:
             tell(f"{of_all} have no text in {self.given.topics}: {_listed(missing)}")
 
     def _tell_of_missing(self, rows):
-        """Tell of the rows that have no text and cannot be judged."""
+        """Print a message about rows without text, which cannot be judged."""
         if not rows.any():
             return
         path, docnos = self.given.docs, self.index[rows].unique("docno")
@@ -417,8 +418,9 @@ class JudgingSession:
         )
 
     def _judge(self, assessor, **log):
-        """Ask an assessor about everything in the order of the strategy."""
-        # A sample in its own order, whatever the query: what is judged is a smaller sample.
+        """Run :func:`judge` in the order of the strategy."""
+        # Samples are judged in their own order across queries, so that a judged prefix is a smaller
+        # sample.
         in_order = self.is_sample and not self.given.only
         judge(
             self.selector,
@@ -434,7 +436,7 @@ class JudgingSession:
         )
 
     def write_tasks(self, path, tool):
-        """Write what would be asked about, in this order, as a page or for a tool."""
+        """Write the documents to judge as a page or as tasks of a tool."""
         asked = {}
 
         def skip(question):
@@ -456,7 +458,7 @@ class JudgingSession:
         tell(f"{counted(len(asked), 'document')} to judge in {path}")
 
     def ask(self):
-        """Ask at the terminal, and write what was answered, also after an interruption."""
+        """Ask at the terminal, and write the answers, also after an interruption."""
         remarks, n_before = self.judged.remarks, 0
         assessor = TerminalAssessor(self.documents, self.topics, self.grades, remarks=remarks)
         if self._has_log():
@@ -482,9 +484,9 @@ class JudgingSession:
         return self.log.exists() and self.log.stat().st_size > 0
 
     def _write(self, assessor, n_before):
-        """Write the judgments of the log, and those that were there."""
+        """Write the judgments of the log together with earlier ones."""
         path = self.given.out
-        # Another process may go on behind this log meanwhile, and write what it holds then.
+        # Another process may append to this log meanwhile.
         with locked(path):
             new, kept = self.judged.labels.iloc[:0], self.judged.labels
             if self.log.exists():
@@ -501,7 +503,7 @@ class JudgingSession:
             try:
                 table, of_what = self._table_of(labels)
             except InputError as error:
-                # An earlier file would keep what has been undone.
+                # An earlier file would still contain undone answers.
                 Path(path).unlink(missing_ok=True)
                 tell(f"{path} is not written: {error}")
             else:
@@ -514,7 +516,7 @@ class JudgingSession:
                     tell(f"{counted(len(labels), 'judgment')} in {path}, {n_new:,} of them new")
 
     def _table_of(self, labels):
-        """Return what is written and a word on it; an error says why there is nothing to write."""
+        """Return the table to write and a remark; raise if there is nothing to write."""
         if labels.empty:
             raise InputError("nothing is judged")
         if self.is_sample:
@@ -538,7 +540,7 @@ class JudgingSession:
         return table.sort_values("qid", kind="stable"), ""
 
     def _finished(self, labels):
-        """Return the largest sample at the begin of the sample of which all is judged."""
+        """Return the longest fully judged prefix of the sample."""
         drawn = _with_labels(self.sample, labels)[self.sample["label"].isna()]
         is_open = drawn["label"].isna()
         if self.given.unit == "query":
@@ -552,7 +554,7 @@ class JudgingSession:
                 return False
             return True
 
-        # With few, some documents of the pool could not be drawn.
+        # With fewer documents, some of the pool would have probability 0.
         least = bisect_left(range(1, len(is_open)), True, key=is_sample) + 1
         if n_done < least:
             what = "document" if self.given.unit == "document" else "whole query"
@@ -563,7 +565,7 @@ class JudgingSession:
         return _with_labels(self.draw(n_total=n_done), labels)
 
     def _statap(self, labels):
-        """Return the sample of the queries that are finished, with its probabilities."""
+        """Return the sample of the finished queries, with inclusion probabilities."""
         n = self.given.n_per_query
         budget = {"share" if isinstance(n, float) else "n_per_query": n}
         probability = self.selector.inclusion_probability(**budget)
@@ -586,18 +588,18 @@ class JudgingSession:
 
 
 def _with_labels(sample, labels):
-    """Return a sample with the labels of its documents."""
+    """Add labels to the documents of a sample."""
     index = pd.MultiIndex.from_frame(sample[_KEY])
     return sample.assign(label=labels.reindex(index).to_numpy())
 
 
 def _chosen_grades(gains, machines):
-    """Return the grades where none are given: those of the gains, of the machines or any."""
+    """Return default grades: from --gains, from machine labels, or any."""
     found: Any = None
     whose = ""
     if machines:
         found = np.unique(np.concatenate([each["label"].dropna() for each in machines.values()]))
-        # A grade between that no machine gave is one nevertheless.
+        # Grades between machine labels are allowed even if no machine used them.
         found = np.union1d(found, np.arange(found.max(initial=0).clip(max=_MOST_GRADES) + 1))
         is_scale = 1 < len(found) <= _MOST_GRADES and not (found % 1).any()
         found = found.tolist() if is_scale else None
@@ -612,6 +614,6 @@ def _chosen_grades(gains, machines):
 
 
 def _listed(names):
-    """Return the first names, and how many more there are."""
+    """List the first names and the number of others."""
     shown = ", ".join(map(str, names[:_SHOWN]))
     return shown + (f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else "")

@@ -1,8 +1,8 @@
-"""Standard streams, the one printer of results, and messages in the words of the command line.
+"""Standard streams, printing of results, and messages in terms of options.
 
-Text for people goes through `show` and `say`, which write codes for characters that a terminal
-would obey or nobody would see. Text for programs goes through `data_output`. Messages speak of
-options and files, not of arguments.
+Text for people is printed by `show` and `say`, which replace control and invisible characters by
+codes. Text for programs is written by `data_output`. Messages name options and files instead of
+arguments.
 """
 
 import contextlib
@@ -28,16 +28,16 @@ _BY_ENDING = {"csv": "csv", "json": "json", "jsonl": "json", "tex": "latex", "md
 
 
 class Section(NamedTuple):
-    """One result in the forms that formats need.
+    """A result in the forms for all output formats.
 
     Attributes
     ----------
     frame : DataFrame
-        All digits, for CSV; its index is written where it has a name.
+        Data with all digits for CSV; the index is written if it has a name.
     records : list of dict
         Objects for JSON.
     rows : list of list
-        Cells of a table, its head first: text, or `Cell` where one is bold.
+        Cells of a table, header first: texts, or `Cell` for bold ones.
     head, foot : str
         Text for people above and below the table.
     """
@@ -50,14 +50,14 @@ class Section(NamedTuple):
 
 
 def print_sections(sections: Iterable[Section], format: str, out: str | None) -> None:
-    """Print results one by one, each as soon as it is there."""
+    """Print results one by one, as soon as each is available."""
     with opened(out, format) as write:
         for place, section in enumerate(sections):
             write(text_of(section, format, place))
 
 
 def text_of(section: Section, format: str, place: int = 0) -> str:
-    """Return one result as text, which others may stand before."""
+    """Return a result as text; `is_first` tells that no other precedes it."""
     if format == "csv":
         from skfilterrank._files.tables import csv_text
 
@@ -85,7 +85,7 @@ def frame_section(frame: "pd.DataFrame", head: str = "", foot: str = "") -> Sect
 
 
 def finite_or_text(value):
-    """Return a value, infinite ones as text, which JSON has no number for and are not missing."""
+    """Return a value; infinite ones become text, since JSON has no number for them."""
     return str(value) if value in (_INFINITE, -_INFINITE) else value
 
 
@@ -95,12 +95,12 @@ def _cell(value):
 
 
 def json_line(record: dict[str, Any]) -> str:
-    """Return an object on a line of its own; a number that is not finite is null."""
+    """Return an object as one line of JSON; numbers that are not finite become null."""
     return json.dumps(_for_json(record), allow_nan=False) + "\n"
 
 
 def _for_json(value):
-    """Return a value as JSON can hold it."""
+    """Convert a value to JSON types."""
     if isinstance(value, dict):
         return {name: _for_json(each) for name, each in value.items()}
     if isinstance(value, list | tuple):
@@ -113,7 +113,7 @@ def _for_json(value):
 
 
 def align_columns(rows) -> list[str]:
-    """Return rows of cells as lines, the first column at the left, the others at the right."""
+    """Return rows of cells as aligned lines; the first column is left-aligned."""
     rows = [[printable(getattr(cell, "text", cell)) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows)]
     return [
@@ -126,7 +126,7 @@ def align_columns(rows) -> list[str]:
 
 
 def chosen_format(format: str | None, out: str | None, formats) -> str:
-    """Return the format that is named, else the one that --out ends in, else the first one."""
+    """Return the given format, or else that of the suffix of --out, or else the first."""
     told = _BY_ENDING.get((out or "-").removesuffix(".gz").rpartition(".")[2].lower())
     return format or (str(told) if told in formats else formats[0])
 
@@ -159,10 +159,10 @@ def draw(model, path, title=None) -> None:
 
 
 def save_figure(figure, path) -> None:
-    """Write a figure into a file, which is replaced as a whole."""
+    """Write a figure into a file, which is replaced atomically."""
     from skfilterrank._files.files import open_replacing
 
-    # Into memory first: what draws some formats does not tell which file a disk had no room for.
+    # Drawn into memory first, because errors of some formats do not name the file.
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=150, format=Path(path).suffix.removeprefix("."))
     with open_replacing(path) as handle:
@@ -170,7 +170,7 @@ def save_figure(figure, path) -> None:
 
 
 class Call:
-    """The command that runs, in this process; `main` begins each one anew.
+    """State of the running command; `main` resets it.
 
     Attributes
     ----------
@@ -183,13 +183,13 @@ class Call:
     given : set of str
         Arguments that were given, whatever their values.
     said : set of str
-        Warnings that were given.
+        Warnings that were printed.
     documents : array or None
-        Documents of the rows of lists, of which no user knows the numbers in messages.
+        Documents of rows, which replace row numbers in messages.
     """
 
     def begin(self, typed):
-        """Begin with the words of a command line."""
+        """Reset the state for a new command line."""
         self.typed, self.is_quiet, self.is_verbose = typed, "--quiet" in typed, "--verbose" in typed
         self.written: dict[str, str] = {}
         self.given: set[str] = set()
@@ -202,7 +202,7 @@ call.begin([])
 
 
 def progress() -> int:
-    """Return the `verbose` of long work: 1 where it is asked for, or a screen shows it."""
+    """Return `verbose` for long work: 1 if requested, or if standard error is a screen."""
     shows = not call.is_quiet and sys.stderr is not None and sys.stderr.isatty()
     return int(call.is_verbose or shows)
 
@@ -226,7 +226,7 @@ def say(text) -> None:
     if "tqdm" in sys.modules:
         from tqdm import tqdm
 
-        # Above the progress bars, if there are any.
+        # Printed above progress bars, if there are any.
         tqdm.write(printable(text), file=sys.stderr)
     else:
         print(printable(text), file=sys.stderr)
@@ -239,7 +239,7 @@ def tell(text) -> None:
 
 
 def finish() -> None:
-    """Write what is still on its way to standard output."""
+    """Flush standard output."""
     if sys.stdout is not None:
         with _errors_of_output():
             sys.stdout.flush()
@@ -251,25 +251,25 @@ def output_is_terminal() -> bool:
 
 
 def data_output(out=None):
-    """Return where to write data: a file, or standard output, in UTF-8 whatever the locale."""
+    """Return the stream for data: a file or standard output, in UTF-8 for any locale."""
     if out not in (None, "-"):
         return out
     if output_is_terminal():
-        # A screen may obey what it is sent.
+        # A terminal would interpret control characters.
         return SimpleNamespace(write=lambda text: put(printable(text, keep="\n\t")))
     _set(_standard("output"), encoding="utf-8", errors="strict", newline="\n")
     return SimpleNamespace(write=put)
 
 
 def standard_input():
-    """Return standard input, where there is one."""
+    """Return standard input; raise if it is closed."""
     stream = _standard("input")
     _set(stream, errors="replace")
     return stream
 
 
 def _standard(name):
-    """Return standard input or output, where it is open."""
+    """Return standard input or output; raise if it is closed."""
     stream = sys.stdin if name == "input" else sys.stdout
     if stream is None:
         raise InputError(f"standard {name} is closed. Name a file, or redirect it.")
@@ -278,8 +278,8 @@ def _standard(name):
 
 @contextlib.contextmanager
 def standard_streams():
-    """Write codes for letters that standard output cannot encode; keep closed streams closed."""
-    # No file that is opened later may get the number of a closed stream.
+    """Configure standard streams: escape characters that cannot be encoded."""
+    # Prevents files from getting the descriptor of a closed stream.
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(number)
@@ -294,7 +294,7 @@ def standard_streams():
 
 
 class _Messages:
-    """Standard error; messages and bars that it does not take are lost, and the work goes on."""
+    """Standard error that ignores failed writes, so that the work continues."""
 
     def __init__(self, stream):
         self._stream = stream
@@ -303,7 +303,7 @@ class _Messages:
         return getattr(self._stream, name)
 
     def write(self, text):
-        """Write and flush the text, or lose it."""
+        """Write and flush the text; ignore failures."""
         try:
             self._stream.write(text)
             self._stream.flush()
@@ -311,12 +311,12 @@ class _Messages:
             _give_up(self._stream)
 
     def flush(self):
-        """Do nothing, since every text is flushed."""
+        """Do nothing: every text is flushed when written."""
 
 
 @contextlib.contextmanager
 def _errors_of_output():
-    """Name standard output in errors of the operating system, and give up what it still holds."""
+    """Name standard output in operating system errors, and discard its buffer."""
     try:
         yield
     except OSError as error:
@@ -326,7 +326,7 @@ def _errors_of_output():
 
 
 def _give_up(stream):
-    """Let a stream end nowhere, or the interpreter writes what it holds once more at the end."""
+    """Redirect a stream to nowhere, so that the interpreter does not write its buffer at exit."""
     with contextlib.suppress(OSError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, stream.fileno())
@@ -334,12 +334,12 @@ def _give_up(stream):
 
 
 def _set(stream, **settings):
-    """Change settings of a stream that has them, as one in memory has not."""
+    """Reconfigure a stream if it supports that; streams in memory do not."""
     if hasattr(stream, "reconfigure"):
         stream.reconfigure(**settings)
 
 
-# Arguments of functions that an option of another name stands for.
+# Arguments whose option has another name.
 _OPTION_OF = {
     "groups": "query",
     "measures": "measure",
@@ -350,7 +350,7 @@ _OPTION_OF = {
     "unjudged": "holes",
     "undefined": "holes",
 }
-# Names of functions in messages, in words of the command line.
+# Replacements of function names in messages.
 _PHRASES = {
     "by draw_sample(..., unit='query')": "by 'skfilterrank judge --strategy sample --unit query'",
     "draw_sample(machine_qrels, runs, measures, n_total=..., judged=qrels)": (
@@ -411,7 +411,7 @@ _ROW = re.compile(r"(?P<query>query ('[^']*'|[-\d.]+)) row (?P<row>\d+)")
 
 
 def show_warning(message, *place, **keywords) -> None:
-    """Print a line for a warning, once."""
+    """Print a warning as one line, once."""
     text = in_options(str(message))
     if text not in call.said:
         call.said.add(text)
@@ -419,7 +419,7 @@ def show_warning(message, *place, **keywords) -> None:
 
 
 def in_options(text: str) -> str:
-    """Replace names of arguments in a message by the options of the command."""
+    """Replace argument names in a message by options of the command."""
     if call.documents is not None:
         text = _ROW.sub(_document, text)
     for phrase, words in _PHRASES.items():
@@ -431,7 +431,7 @@ def in_options(text: str) -> str:
 
 
 def _threshold(match):
-    """Return the name of a threshold's class as --threshold takes it."""
+    """Return the name of a threshold's class for --threshold."""
     return f"--threshold {'_'.join(filter(None, match.groups())).lower()} takes"
 
 
@@ -441,7 +441,7 @@ def _document(match):
 
 
 def _option(match):
-    """Return an option with its value; other words stay."""
+    """Return an option with its value; other words are unchanged."""
     name, value = match["name"], match.groupdict().get("value")
     known = name if name in call.written else _OPTION_OF.get(name, name)
     written = call.written.get(known)
@@ -457,7 +457,7 @@ def _option(match):
 
 
 def message_of(error) -> str:
-    """Return the text of an error and its notes, without the number of the system's errors."""
+    """Return the text of an error with its notes, without error numbers."""
     text = str(error)
     if isinstance(error, OSError) and error.filename is not None:
         text = f"{error.filename}: {error.strerror}"
@@ -467,13 +467,13 @@ def message_of(error) -> str:
 
 
 def report_unforeseen(error, values) -> None:
-    """Print one line for an error that nobody foresaw, with the files it concerned."""
+    """Print one line for an unexpected error, with the files of the command."""
     files = [text for value in values.values() for text in _texts(value) if os.path.isfile(text)]
     what = " ".join(f"{type(error).__name__}: {error}".split())
     where = f" (files: {', '.join(files[:3])}{', ...' * (len(files) > 3)})" if files else ""
     say(
         f"skfilterrank: error: {what[:300]}{where}. This is a fault of skfilterrank: "
-        "--debug shows where it came up."
+        "--debug shows where it occurred."
     )
 
 
@@ -484,14 +484,14 @@ def _texts(value):
 
 
 def refuse(names, why) -> None:
-    """Raise for an option that is given and has no meaning beside the others."""
+    """Raise for a given option that has no effect with the other options."""
     for name in names:
         if name in call.given:
             raise InputError(f"--{name.replace('_', '-')} {why}")
 
 
 def overwritten(options, values) -> str | None:
-    """Return which file an output would take the place of, in words; None where there is none."""
+    """Describe which input or output file would be overwritten; None if none."""
     taken, outputs = {}, []
     for name, value in values.items():
         written, arg = options[name]
@@ -501,7 +501,7 @@ def overwritten(options, values) -> str | None:
                     taken[_identity(path, 0)] = written, path
                 continue
             outputs += [(written, f"{text}{ending}") for ending in ("", *arg.also)]
-            # Beside tasks of Label Studio stands its configuration.
+            # The configuration of Label Studio is written beside the tasks.
             if getattr(text, "tool", "") == "label-studio":
                 outputs.append((written, str(Path(text).with_suffix(".xml"))))
     if not any(text == "-" for _, text in outputs):
@@ -527,11 +527,11 @@ def _files_of(text):
 
 
 def _identity(text, standard_stream):
-    """Return what all names of one regular file share; None where nothing would be lost."""
+    """Return the identity of a regular file; None if writing would lose nothing."""
     try:
         status = os.stat(standard_stream if text == "-" else text)
     except OSError:
-        # Not there yet. Some disks do not tell upper from lower case.
+        # The file does not exist yet. Some file systems ignore case.
         return os.path.realpath(text).casefold()
-    # A terminal or /dev/null may be named more than once.
+    # Devices such as a terminal or /dev/null may be named more than once.
     return (status.st_dev, status.st_ino) if stat.S_ISREG(status.st_mode) else None

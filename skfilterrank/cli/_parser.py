@@ -1,13 +1,12 @@
 """The parser of a command, made from its function: arguments, help, choices, defaults and errors.
 
-A keyword-only parameter is an option of its name, required where it has no default; any other
-one is an argument by its place. An option has one value: several are given by repeating it, and
-arguments by their place are what there may be many of, so that no value can be mistaken for another
-argument. A parameter annotated by a dataclass stands for its fields, each an option, which several
-commands share.
-The choices of a ``Literal`` are known; ``Annotated[type, Arg(...)]`` says more, and shared ones are
-in `_types`. The help of a parameter stands in the numpydoc section of the function, or else in its
-`Arg` or in the dataclass.
+A keyword-only parameter becomes an option, required if it has no default. Any other parameter
+becomes a positional argument. An option has one value and may be repeated for several; only
+positional arguments can have many values. So no value can be mistaken for another argument. A
+parameter annotated by a dataclass is replaced by an option for each of its fields, which several
+commands share. Choices are taken from ``Literal``; ``Annotated[type, Arg(...)]`` has further
+properties, and shared ones are in `_types`. The help of a parameter is in the numpydoc section of
+the function, or else in its `Arg` or in the dataclass.
 """
 
 import argparse
@@ -25,7 +24,7 @@ from skfilterrank.exceptions import brief
 
 _SECTION = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
 _PARAMETER = re.compile(r"^(?P<name>\w+).*\n(?P<text>(?:    .*\n|\n)*)", re.MULTILINE)
-# Columns of the names of options in the help.
+# Width of the option names in the help.
 _NAMES = 30
 _LONGEST_CHOICES = 36
 # Options by the names that other programs have for them.
@@ -48,11 +47,11 @@ class Arg:
     Attributes
     ----------
     help : str
-        Text for the help, where the function has none.
+        Help text, if the function's docstring has none.
     convert : callable or None
         Function from the text of a value to the value, which raises ArgumentTypeError.
     choices : sequence of str
-        The only values there are.
+        Allowed values.
     metavar : str
         Name of a value in the help.
     short : str
@@ -60,11 +59,11 @@ class Arg:
     many : {"", "?", "*", "+", "repeat"}
         Number of arguments at this place; an option may be repeated.
     shown : object
-        Default in words, where the value would not do.
+        Description of the default, if the value is not suitable.
     file : {"", "read", "write"}
         Whether the value names a file, and what for.
     also : tuple of str
-        Endings of further files that are written beside it.
+        Suffixes of further files that are written beside it.
     """
 
     help: str = ""
@@ -79,7 +78,7 @@ class Arg:
 
 
 class CommandParser(argparse.ArgumentParser):
-    """Parser of the arguments of a function; errors are one line and name what is similar."""
+    """Parser of a function's arguments; errors are one line and suggest similar names."""
 
     def __init__(self, command: Callable, name: str, common: Callable):
         super().__init__(
@@ -94,13 +93,13 @@ class CommandParser(argparse.ArgumentParser):
         self.description, self.epilog = summary, examples
         places = self._add(command, texts)
         self.usage = f"{self.prog} [options] {' '.join(places)}".rstrip()
-        # One line for what `skfilterrank --help` explains.
+        # A single line for the options that `skfilterrank --help` explains.
         self._add(common, dict.fromkeys(inspect.signature(common).parameters, argparse.SUPPRESS))
         self.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
         self.epilog = f"{_COMMON}\n\n{self.epilog}" if self.epilog else _COMMON
 
     def _add(self, function, texts):
-        """Add the parameters of a function; return how the places are written."""
+        """Add the parameters of a function; return the usage text of positional arguments."""
         places = []
         for name, (arg, default, is_option, help) in self._parameters(function).items():
             option = f"--{name.replace('_', '-')}" if is_option else arg.metavar or name.upper()
@@ -149,7 +148,7 @@ class CommandParser(argparse.ArgumentParser):
         return found
 
     def parse(self, argv) -> dict[str, Any]:
-        """Return the arguments that are given, by parameter; options may stand anywhere."""
+        """Parse arguments; return the given ones by parameter. Options may be anywhere."""
         values, rest = self.parse_known_intermixed_args(argv)
         for text in rest:
             if text.startswith("-"):
@@ -158,7 +157,7 @@ class CommandParser(argparse.ArgumentParser):
                 hint = _in_other_words(name, options) or similar(name, options)
                 self.error(f"there is no option {name}.{hint}")
             self.error(f"{brief(text)} is one argument too many.")
-        # A place that is not given is None; of an option, that is a value, such as "none".
+        # A positional argument that is not given is None; for an option, None can be a value.
         return {
             name: value
             for name, value in vars(values).items()
@@ -166,7 +165,7 @@ class CommandParser(argparse.ArgumentParser):
         }
 
     def grouped(self, values) -> dict[str, Any]:
-        """Return the values as the function takes them: shared options in their dataclasses."""
+        """Group values of shared options into their dataclasses."""
         values = dict(values)
         for name, group in self._groups.items():
             own = inspect.signature(group).parameters
@@ -174,11 +173,11 @@ class CommandParser(argparse.ArgumentParser):
         return values
 
     def options(self) -> dict[str, tuple[str, Arg]]:
-        """Arguments by the name of their parameter: how they are written, and what they are."""
+        """Arguments by parameter name: written form and action."""
         return self._args
 
     def error(self, message):
-        """Print one line and leave with the code 2."""
+        """Print one line and exit with code 2."""
         from skfilterrank.cli._output import say
 
         message = re.sub(r"^argument (-\w/)?(\S+?): ", r"\2: ", message)
@@ -189,7 +188,7 @@ class CommandParser(argparse.ArgumentParser):
         self.exit(2)
 
     def _print_message(self, message, file=None):
-        # Help alone is left to argparse, which says nothing where it cannot write.
+        # Only help is printed by argparse, which ignores write errors.
         from skfilterrank.cli._output import finish, put
 
         put(message)
@@ -197,15 +196,15 @@ class CommandParser(argparse.ArgumentParser):
 
 
 def similar(name: str, known: Iterable[str]) -> str:
-    """Return a question about the known name that is most like a wrong one, or nothing."""
-    # Dashes would make any two options alike.
+    """Return " Did you mean ...?" for the most similar known name, or an empty text."""
+    # Dashes would make all options similar.
     plain = {each.lstrip("-"): each for each in known}
     found = difflib.get_close_matches(name.lstrip("-"), list(plain), 1, 0.6)
     return f" Did you mean {plain[found[0]]}?" if found else ""
 
 
 def _in_other_words(name, options):
-    """Return a question about options that other programs call by this name, or nothing."""
+    """Return " Did you mean ...?" for names of other programs, or an empty text."""
     word = name.lstrip("-")
     found = [each for each in options if each in _OTHER_WORDS.get(word, ())]
     if len(word) == 1:
@@ -215,7 +214,7 @@ def _in_other_words(name, options):
 
 
 def choice(choices):
-    """Return a converter that takes only some texts."""
+    """Return a converter that accepts only some texts."""
 
     def convert(text):
         if text in choices:
@@ -228,10 +227,10 @@ def choice(choices):
 
 
 class _Once(argparse.Action):
-    """Action of an option that has one value: a second one would replace the first in silence."""
+    """Action that raises for a repeated option, instead of silently using the last value."""
 
     def __call__(self, parser, namespace, values, option_string=None):
-        """Store the value, or say that there is one already."""
+        """Store the value, or raise if there is one already."""
         if hasattr(namespace, self.dest):
             parser.error(f"{self.option_strings[-1]} is given twice. Leave out one of them.")
         setattr(namespace, self.dest, values)
@@ -241,18 +240,18 @@ class _Again(argparse.Action):
     """Action of an option that may be repeated: a list of all its values."""
 
     def __call__(self, parser, namespace, values, option_string=None):
-        """Add a value, or several that one text holds."""
+        """Append a value, or several values of one text."""
         new = values if isinstance(values, list) else [values]
         setattr(namespace, self.dest, [*getattr(namespace, self.dest, []), *new])
 
 
 def _completed(choices, **context):
-    """Return all choices; argcomplete leaves those that begin as the word does."""
+    """Return all choices; argcomplete filters them by prefix."""
     return choices
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):
-    """Layout of the help: names at the left, text beside them, as wide as the terminal."""
+    """Help layout with names on the left and text beside them, as wide as the terminal."""
 
     def __init__(self, prog):
         width = min(shutil.get_terminal_size((100, 24)).columns, 110)
@@ -269,7 +268,7 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
 
 def _arg_of(hint):
-    """Return the properties of an argument; the choices may be a Literal's."""
+    """Return the properties of an argument; choices may come from a Literal."""
     arg = next((note for note in getattr(hint, "__metadata__", ()) if isinstance(note, Arg)), Arg())
     hint = get_args(hint)[0] if get_origin(hint) is Annotated else hint
     kinds = (kind for kind in (hint, *get_args(hint)) if get_origin(kind) is Literal)

@@ -1,4 +1,4 @@
-"""Models of the command line, how they are compared, and the report."""
+"""Models of ``rank-filter``, their comparison, and the report."""
 
 from textwrap import wrap
 from typing import Any
@@ -23,14 +23,14 @@ from skfilterrank.ranking import (
 )
 from skfilterrank.thresholds import FixedThreshold
 
-# Thresholds that are searched along a curve, which can be drawn.
+# Thresholds with a curve that can be drawn.
 WITH_CURVE = ("tune", "first_k", "surprise")
 _FOLDS = 5
 _HEAD = ["", "nDCG_f", "95 % CI", "nDCG_0", "nDCG_min", "forbid %", "lost %", "empty %"]
 
 
 def check_baseline(baseline, models, filters) -> None:
-    """Raise for a wrong name, before hours of training."""
+    """Raise for a wrong baseline before hours of training."""
     parts = ("{}", "rank-only ({})", "filter-only ({})") if filters else ("{}",)
     systems = [part.format(name) for part in parts for name in models] + ["filter-all"]
     if baseline is not None and baseline not in systems:
@@ -53,7 +53,7 @@ def make_models(
         learner = "blend" if columns is not None and columns["text"] else "trees"
     made: dict[str, Any] = {"random_state": random_state}
     made["features"] = columns and {kind: _features(columns, kind) for kind in ("linear", "trees")}
-    # A guarantee is calibrated on queries that the model in use has not seen.
+    # Guarantees need calibration queries that the final model was not fitted on.
     folds = None if threshold.is_calibrated or n_queries < 2 else min(_FOLDS, n_queries)
     models = {}
     for name in names:
@@ -127,7 +127,7 @@ def _splits(train, n_folds, n_queries, clusters=None):
 
 
 def report_section(report, models, *, k, best, baseline, foot=()) -> Section:
-    """Return a report in at most 100 columns: below each model its ranking and its filter alone."""
+    """Return a report of at most 100 columns, with rank-only and filter-only below each model."""
     systems = {}
     for name in models:
         systems[name] = f"{name} *" if name == best else name
@@ -158,7 +158,7 @@ def report_section(report, models, *, k, best, baseline, foot=()) -> Section:
 
 
 def _cells(row, is_baseline):
-    """Return the cells of a system, shares in percent."""
+    """Return the cells of a system; shares are in percent."""
     main, low, high, zero, least, *shares, difference, p_value = row.iloc[:10]
     interval = "" if np.isnan(low) else f"{low:.3f}-{high:.3f}"
     percents = ["" if np.isnan(share) else f"{100 * share:.1f}" for share in shares]
@@ -167,7 +167,7 @@ def _cells(row, is_baseline):
 
 
 def _tested(difference, p_value):
-    """Return a difference and its p value as text, empty where there is none."""
+    """Return a difference and its p value as text; empty if there is none."""
     return [
         "" if np.isnan(difference) else f"{difference:+.3f}",
         "" if np.isnan(p_value) else "<.001" if p_value < 0.0005 else f"{p_value:.3f}",

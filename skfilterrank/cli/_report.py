@@ -1,4 +1,4 @@
-"""The HTML report of ``skfilterrank compare``: one file that needs nothing else."""
+"""The HTML report of ``skfilterrank compare``: one file without external resources."""
 
 import hashlib
 import html
@@ -38,19 +38,19 @@ from skfilterrank.judgments import machine_report
 from skfilterrank.metaevaluation import sensitivity_curve, stability_curve
 from skfilterrank.plot import QueryDifferenceDisplay
 
-# Pairs in a table, or systems whose pairs are in it.
+# Largest number of pairs in a table, or of systems with all their pairs.
 _N_PAIRS = 200, 20
-# With fewer queries the curves have hardly a point, and say nothing.
+# With fewer queries, the curves have too few points.
 _N_QUERIES_OF_CURVES = 10
 _N_SIZES = 25
-# A share of the means, since measures have different units; as Buckley and Voorhees have it.
+# Relative difference of means, as in Buckley and Voorhees, since measures have different units.
 _FUZZINESS = 0.05
 # Functions that the template calls.
 _WORDS = (words.contradictions, words.in_order, words.notes, words.number, words.p_value)
 
 
 class Page(NamedTuple):
-    """The file of a report, and options of the command that concern it.
+    """File and options of a report.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ def write_report(page: Page, comparisons, lists, alpha, random_state, verbose) -
 def write_report_of_estimates(page: Page, sampled, found, alpha, random_state) -> None:
     """Write the report of estimates; `found` has runs and pairs of each measure, best first.
 
-    `alpha` and `random_state` have had their effect on `found`; they are the same for both reports.
+    `alpha` and `random_state` are not used here; the signature is that of :func:`write_report`.
     """
     before, texts = page.before and read_data(page.before), Texts(page)
     estimates = sampled.estimates
@@ -133,12 +133,12 @@ def write_report_of_estimates(page: Page, sampled, found, alpha, random_state) -
 
 
 def _drawn(displays):
-    """Draw displays that are made."""
+    """Draw existing displays."""
     return [draw(display.plot) for display in displays]
 
 
 def _write(page, before, data, **parts):
-    """Write a page with its origin and data, and with what changed since an earlier one."""
+    """Write a page with its inputs and data, and with changes since an earlier report."""
     made = made_from(page.options)
     now = {"made": made, "measures": data}
     absent = ("estimates", "comparisons", "lists", "agreement", "curves", "machine")
@@ -152,7 +152,7 @@ def _write(page, before, data, **parts):
 
 
 def _curves(comparisons, random_state):
-    """Return stability and sensitivity of the measures; nothing where there are too few queries."""
+    """Return stability and sensitivity curves; nothing if there are too few queries."""
     scores = {name: each.scores for name, each in comparisons.items()}
     scores = {name: s for name, s in scores.items() if s.n_queries >= _N_QUERIES_OF_CURVES}
     if not scores:
@@ -166,38 +166,38 @@ def _curves(comparisons, random_state):
 
 
 def _sizes(n_queries):
-    """Return numbers of queries from 2 to all, not too many."""
+    """Return some numbers of queries from 2 to all."""
     step = -(-(n_queries - 2) // _N_SIZES) or 1
     return [*range(2, n_queries, step), n_queries]
 
 
-# Pairs in full, or systems whose pairs are.
+# Largest number of pairs shown in full, or of systems with all their pairs.
 _N_OPEN = 10, 5
 _N_QUERIES_WITH_DOCUMENTS = 6
 _LONGEST = 240  # characters of a document's text
 
 
 class Texts:
-    """Texts of queries and documents, by their ids; those of files that a page names."""
+    """Texts of queries and documents by id, from files that a page names."""
 
     def __init__(self, page):
         self.topics = None if page.topics is None else read_topics(page.topics)
         self.documents = None if page.docs is None else read_documents(page.docs, text=page.text)
 
     def of_query(self, query) -> list[str]:
-        """Return what is said of a query."""
+        """Return the text of a query."""
         if self.topics is None or str(query) not in self.topics.index:
             return []
         return [text.strip() for text in self.topics.loc[str(query)] if text.strip()]
 
     def of_document(self, docno) -> str:
-        """Return the begin of a document's text."""
+        """Return the beginning of a document's text."""
         text = self.documents.get(str(docno), "")
         return textwrap.shorten(text, _LONGEST, placeholder=" …")
 
 
 def first_pairs(pairs, systems, is_first, n_pairs, n_systems) -> dict[str, Any]:
-    """Return the first pairs, or those of the best systems, where there are too many; and which."""
+    """Return pairs to show: all, the first ones, or those of the best systems; and a remark."""
     shown, which = pairs, ""
     if len(pairs) > n_pairs and is_first:
         shown, which = pairs.head(n_pairs), "the first"
@@ -209,11 +209,11 @@ def first_pairs(pairs, systems, is_first, n_pairs, n_systems) -> dict[str, Any]:
 
 
 def _drill_down(pairs, systems, is_first, to_open, parts_of) -> dict[str, Any]:
-    """Return the pairs to open, or some of the first, with `parts_of(pair)`."""
+    """Return the pairs of --open, or some first ones, with `parts_of(pair)`."""
     found = first_pairs(pairs, systems, is_first, *_N_OPEN)
     for name in (name for pair in to_open or () for name in pair):
         if name not in systems:
-            raise InputError(f"--open {brief(name)} is none of the runs: {brief_list(systems)}.")
+            raise InputError(f"--open {brief(name)} is not one of the runs: {brief_list(systems)}.")
     if to_open is not None:
         wanted = {frozenset(pair) for pair in to_open}
         is_open = [{*pair} in wanted for pair in zip(pairs["first"], pairs["second"])]
@@ -232,7 +232,7 @@ def of_values(name, comparison, lists, pairs, to_open) -> dict[str, Any]:
     alike = frame.loc[frame["n_tied"] == scores.n_queries, ["first", "second"]]
     alike = {frozenset(pair) for pair in alike.itertuples(index=False)}
 
-    # Each run is joined with the judgments once.
+    # Each run is aligned with the judgments once.
     @lru_cache(maxsize=10)
     def aligned(run):
         return lists.qrels.align(lists.runs[run], precision=lists.params["precision"])
@@ -258,7 +258,7 @@ def of_values(name, comparison, lists, pairs, to_open) -> dict[str, Any]:
 
 
 def _by_query(scores, pair) -> dict[str, Any]:
-    """Return a picture and a table of two runs' values, the queries that decide first."""
+    """Return figure and table of two runs' values; influential queries come first."""
     drawn = draw(lambda: QueryDifferenceDisplay.from_scores(scores, pair.first, pair.second))
     display = drawn.display
     deciding, sizes = display.deciding.index, display.differences.abs()
@@ -269,7 +269,7 @@ def _by_query(scores, pair) -> dict[str, Any]:
 
 
 def _queries(scores, pair, differences) -> pd.DataFrame:
-    """Return values of two runs on queries, their difference, and the width of its bar."""
+    """Return two runs' values per query, with the difference and the width of its bar."""
     values = scores.select(
         systems=[pair.first, pair.second], queries=list(differences.index)
     ).values
@@ -279,7 +279,7 @@ def _queries(scores, pair, differences) -> pd.DataFrame:
 
 
 def _moved(places, k):
-    """Return documents of a query that moved, forbidden ones, and how many each run shows."""
+    """Return a query's moved documents, and numbers of forbidden and shown documents."""
     if places is None:
         return None
     places = places.droplevel("qid")
@@ -293,7 +293,7 @@ def _moved(places, k):
 
 
 def of_estimates(name, sampled, runs, pairs, to_open, has_baseline) -> dict[str, Any]:
-    """Return pairs whose values were estimated, with what the sample says of their queries."""
+    """Return pairs with estimated values, with the sampled documents of their queries."""
     estimates, result = sampled.estimates, sampled.estimates.results[name]
     labels = sampled.sample.to_frame().dropna(subset="label")
     judged = set(labels.index.get_level_values("qid"))
@@ -308,7 +308,7 @@ def of_estimates(name, sampled, runs, pairs, to_open, has_baseline) -> dict[str,
         moved = _moved_in_pool(sampled, labels, pair, k)
         n_judged = moved["label"].groupby(level="qid").count()
         if is_whole:
-            # Every document of these queries is judged: they may decide.
+            # Every document of these queries is judged, so their values are exact.
             parts = _by_query(scores, pair)
         else:
             ours, theirs = scores.select(systems=[pair.first, pair.second]).oriented
@@ -328,9 +328,9 @@ def of_estimates(name, sampled, runs, pairs, to_open, has_baseline) -> dict[str,
 
 
 def _moved_in_pool(sampled, judged, pair, k) -> pd.DataFrame:
-    """Return documents of the pool that moved among the first k places, the largest effect first.
+    """Return pool documents that moved within the first k places, largest effect first.
 
-    Those that people did not judge have no label, and gain 0.
+    Documents that people did not judge have no label, and gain 0.
     """
     pool = sampled.pool
     ranks = np.full((2, len(pool)), np.nan)
@@ -373,57 +373,57 @@ def rank_changes(first, second, *, k, queries, gains, unjudged) -> pd.DataFrame:
 
 
 def _places(aligned, queries, unjudged):
-    """Return label and place of every retrieved document of the queries."""
+    """Return label and place of each retrieved document of the queries."""
     rows = np.isfinite(aligned.y_score) & np.isin(aligned.groups, np.array(queries, dtype=object))
     if unjudged == "drop":
         rows &= ~np.isnan(aligned.y_true)
     ids = [aligned.groups[rows], aligned.docnos[rows]]
     index = pd.MultiIndex.from_arrays(ids, names=["qid", "docno"])
     table = pd.DataFrame({"label": aligned.y_true[rows]}, index)
-    # The rows of a query stand in the order of the run already.
+    # Rows of a query are in the order of the run.
     return table.assign(rank=table.groupby(level="qid", sort=False).cumcount() + 1.0)
 
 
 def _shift_in_discount(ranks, k):
-    """Return DCG's weight of places of the first run minus that of the second; 0 behind k."""
+    """Return the difference of DCG discounts of two places; 0 below place k."""
     here, there = np.where(ranks <= (k or np.inf), 1 / np.log2(1 + ranks), 0.0)
     return here - there
 
 
 def _gains_of(labels, gains):
-    """Return the gains of labels, 0 where there is none."""
+    """Return the gains of labels; 0 if missing."""
     values, known = np.zeros(len(labels)), labels.notna().to_numpy()
     values[known] = as_gains(labels.to_numpy()[known], gains)
     return values
 
 
 _DRAWING: dict[Any, Any] = {
-    "svg.fonttype": "none",  # text stays text: small, and read aloud
+    "svg.fonttype": "none",  # text is not converted to paths: smaller, and accessible
     "svg.hashsalt": "skfilterrank",
     "legend.framealpha": 0.0,
     "text.parse_math": False,  # a $ in the name of a run is a $
     "font.size": 10,
 }
-# Black and the dark greys follow the text of the page, the light ones its lines.
+# Black and dark grey become the page's text colour, light grey its line colour.
 _INK = re.compile(r"#(?:000000|1a1a1a|262626|333333)\b")
 _LINES = re.compile(r"#(?:e6e6e6|d9d9d9)\b")
 
 
 class Drawn(NamedTuple):
-    """A display and its picture."""
+    """A display with its SVG."""
 
     display: Any
     svg: str
 
 
 def draw(make: Callable[[], Any]) -> Drawn:
-    """Draw the display that `make()` draws, as SVG."""
+    """Call `make()` to draw a display, and return it with its SVG."""
     import matplotlib as mpl
     import matplotlib.pyplot as plt
 
     mpl.use("agg")
     with mpl.rc_context(_DRAWING), warnings.catch_warnings():
-        # The browser has the letters that matplotlib's font lacks.
+        # The browser has glyphs that matplotlib's font lacks.
         warnings.filterwarnings("ignore", message="Glyph")
         display, out = make(), io.StringIO()
         display.figure_.savefig(out, format="svg", transparent=True, metadata={"Date": None})
@@ -432,7 +432,7 @@ def draw(make: Callable[[], Any]) -> Drawn:
 
 
 def write_page(path, **parts) -> None:
-    """Write the template with what it names: values and functions."""
+    """Fill the template with values and functions, and write the page."""
     numbers = iter(range(1, 10**9))
     parts["inline"] = lambda svg, caption: _inline(svg, caption, f"f{next(numbers)}-")
     page = render_page("skfilterrank.cli", "report.html", parts, plain=_plain)
@@ -441,20 +441,20 @@ def write_page(path, **parts) -> None:
 
 
 def _plain(text):
-    """Return a text for an attribute: Unicode's marks are around names, in place of elements."""
+    """Return text for an attribute, with Unicode isolates instead of elements around names."""
     text = str(escape(text)) if isinstance(text, Markup) else str(escape(printable(text)))
     return Markup(text.replace("<bdi>", "\u2068").replace("</bdi>", "\u2069"))
 
 
 def _inline(text, caption, prefix):
-    """Return SVG as an element of the page: ids of its own, colours of the page."""
+    """Return SVG for embedding, with unique ids and the page's colours."""
     text = printable(text[text.index("<svg") :], keep="\n")
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
     text = re.sub(r'\bid="', f'id="{prefix}', text)
     text = re.sub(r'(href="#|url\(#)', rf"\g<1>{prefix}", text)
     text = _LINES.sub("var(--line)", _INK.sub("currentColor", text))
     width = float(re.search(r'width="([\d.]+)pt"', text)[1])
-    # On a narrow screen a figure scrolls before its text is too small to be read.
+    # Minimal width: on narrow screens a figure scrolls instead of becoming unreadable.
     size = f"width:{width / 12:.1f}em;min-width:{max(30, 0.6 * width / 12):.1f}rem"
     text = re.sub(r'^<svg|\s(?:width|height)="[\d.]+pt"', "", text, count=3)
     return Markup(f'<svg role="img" aria-label="{_plain(caption)}" style="{size}"{text}')
@@ -471,7 +471,7 @@ _FILES = {
     "topics": "topics",
     "docs": "documents",
 }
-# The page shows what these options say, or they say where it is.
+# Options that are shown elsewhere on the page, or that only name the output.
 _SHOWN = {"files", "reading", "sampling", "html", "out", "format", "before", "open", "text"}
 _SHOWN |= {"measure", "interval", "n_jobs"}
 _ASK_SAMPLES = ("interval", "prels", "machine_qrels", "pool")
@@ -485,7 +485,7 @@ _DATA = re.compile(r'<div id="data" hidden="" data-report="([^"]*)"')
 
 
 def made_from(options) -> dict:
-    """Return the command, its settings, its files with hashes, the date and the versions."""
+    """Return command, settings, files with hashes, date and versions."""
     files = []
     for name, kind in _FILES.items():
         given = options.get(name) or []
@@ -505,7 +505,7 @@ def made_from(options) -> dict:
 
 
 def _words(name, value):
-    """Return a setting in words."""
+    """Return a setting as text."""
     if value is None or value == {}:
         return _NOT_GIVEN.get(name, "none")
     if isinstance(value, dict):
@@ -514,7 +514,7 @@ def _words(name, value):
 
 
 def _file(kind, path):
-    """Return name, size, date and hash of a file; of a pipe its name only."""
+    """Return name, size, date and hash of a file; only the name for a pipe."""
     found = {"name": path, "kind": kind, "size": None, "modified": None, "sha256": None}
     if path == STDIN or not os.path.isfile(path):
         return found
@@ -526,7 +526,7 @@ def _file(kind, path):
 
 
 def measure_data(name, means, greater_is_better, pairs, scores=None) -> dict:
-    """Return what the page's script and later reports read of a measure; means are best first."""
+    """Return a measure's data for the page's script and for later reports, best means first."""
     systems = list(means.index if scores is None else scores.systems)
     place = {system: place for place, system in enumerate(systems)}
     values = [] if scores is None else scores.values
@@ -546,7 +546,7 @@ def measure_data(name, means, greater_is_better, pairs, scores=None) -> dict:
 
 
 def read_data(path) -> dict:
-    """Read the data that a report holds."""
+    """Read the data of an earlier report."""
     with open(path, encoding="utf-8", errors="replace") as file:
         found = _DATA.search(file.read())
     if found is None:
@@ -559,7 +559,7 @@ def read_data(path) -> dict:
 
 
 def other_outcomes(before, now) -> list:
-    """Return the pairs of a measure whose test comes out otherwise: runs, better then and now."""
+    """Return pairs with another test result than before: runs, better before and now."""
     then = {frozenset(pair): better for *pair, better in _outcomes(before)}
     return [
         (*pair, then[frozenset(pair)], better)

@@ -1,4 +1,4 @@
-"""Judged rows of a file and the roles of its columns; lists into a file."""
+"""Reading of judged rows with roles of columns, and writing of lists."""
 
 import io
 from dataclasses import dataclass, field
@@ -31,22 +31,22 @@ _QUERY_TEXT = "query_text"
 
 @dataclass
 class JudgedRows:
-    """Rows with everything that the commands need.
+    """Rows of a file with all data that the commands need.
 
     Attributes
     ----------
     X : ndarray, sparse matrix or DataFrame
         Features.
     y : Series or None
-        Labels; None where they are not read.
+        Labels; None if they are not read.
     groups, docnos : Index, ndarray
         Query and document of each row.
     settings : dict
-        Plain data by which another file of this kind is read, for a model file.
+        Settings for reading another file in the same way, saved with a model.
     unused : list of str
         Columns without a role.
     judged_by : ndarray or None
-        Who gave each label, where the file says it.
+        Source of each label, if the file has it.
     """
 
     X: Any
@@ -63,7 +63,7 @@ class JudgedRows:
         return self.settings.get("columns")
 
     def told_columns(self):
-        """Yield lines about the roles of columns."""
+        """Yield lines that describe the roles of columns."""
         columns = self.columns or {}
         names = columns | {"same": map("=".join, columns.get("same", []))}
         names["text"] = [columns["text"]] if columns.get("text") else []
@@ -74,7 +74,7 @@ class JudgedRows:
             yield f"columns not used: {', '.join(self.unused)}"
 
     def lists(self, scores, name) -> pd.DataFrame:
-        """Return lists by scores that are -inf where a model hides, which then has no score."""
+        """Return lists by score; documents with score -inf are hidden and have no score."""
         return pd.DataFrame(
             {
                 "qid": self.groups,
@@ -104,8 +104,8 @@ class JudgedRows:
 def read_rows(path, options: dict[str, Any], like: dict | None = None, labelled=True) -> JudgedRows:
     """Read a LETOR file or a table.
 
-    `options` are those that were given: input_format, query, label, document, and roles. `like`
-    holds the settings of the file that a model was made of.
+    `options` are the given ones: input_format, query, label, document, and roles. `like` holds the
+    settings of a model's training file.
     """
     options = dict(options)
     format = options.pop("input_format", None)
@@ -127,7 +127,7 @@ def read_rows(path, options: dict[str, Any], like: dict | None = None, labelled=
 
 
 def _read_letor(path, format, like):
-    """Read a LETOR file; a test file gets the width and form of the training file."""
+    """Read a LETOR file; a test file gets the settings of the training file."""
     try:
         data = read_letor(path, n_features=like["n_features"], sparse=like["sparse"])
     except FileFormatError as error:
@@ -160,7 +160,7 @@ def _read_letor(path, format, like):
 
 
 def _read_table(path, format, options, like, labelled):
-    """Read a table; a test file needs the columns that the training file was read by."""
+    """Read a table; a test file needs the columns of the training file."""
     asked = {name: options.pop(name, None) for name in ("query", "label", "document")}
     known = {name: asked[name] or (like or {}).get(name) for name in asked}
     label = (known["label"] or "label") if labelled else None
@@ -172,7 +172,7 @@ def _read_table(path, format, options, like, labelled):
         candidates = (known["document"], *COLUMN_NAMES["docno"])
         document = next((name for name in candidates if name in table.columns), None)
         if document is not None:
-            # Read again as ids, which keep their leading zeros and may occur only once.
+            # Read again as ids, with leading zeros, which must be unique.
             table = read(document=document)
     groups = pd.Index(table.index.get_level_values("qid"), name="qid")
     has_ids = table.index.nlevels > 1
@@ -211,14 +211,14 @@ def _read_table(path, format, options, like, labelled):
 
 
 def _used(columns) -> list:
-    """Return the columns that have a role, each once."""
+    """Return the distinct columns that have a role."""
     pairs = [name for pair in columns["same"] for name in pair]
     named = [columns["text"], *columns["query_text"], *columns["numeric"], *columns["categorical"]]
     return [name for name in dict.fromkeys([*named, *pairs]) if name is not None]
 
 
 def _chosen_columns(table, named):
-    """Return the roles that are named, and guess those that are left open."""
+    """Return the given roles, and guess the others."""
     columns: dict[str, Any] = {"text": [None], "query_text": [], "same": [], "numeric": []}
     columns |= {"categorical": []} | named
     if len(columns["text"]) > 1:
@@ -234,14 +234,14 @@ def _chosen_columns(table, named):
                 f"--{wrong[0].replace('_', '-')} says what belongs to a text, but no column is the "
                 "text of the documents. Name it with --text."
             )
-        # There is nothing to compare them with.
+        # Without a document text, there is nothing to compare.
         columns |= {"query_text": [], "same": []}
-    # A model file keeps them so.
+    # In the form that a model file stores.
     return columns | {"same": [list(pair) for pair in columns["same"]]}
 
 
 def _guessed_columns(table):
-    """Tell texts of documents and queries, numbers, and pairs of ids that can be equal.
+    """Guess columns of document texts, query texts, numbers, and comparable pairs of ids.
 
     A column with one value in all rows of a query belongs to the query. Of the other texts, the
     longest is the document. A column named "query_text" is always the text of the query.
@@ -310,7 +310,7 @@ def _numbers(values, path):
 
 
 def _check_size(numbers, what, path):
-    """Raise for numbers whose squares are infinite, which models make NaN of."""
+    """Raise for numbers whose squares overflow, since models would produce NaN."""
     largest = np.max(np.abs(numbers), initial=0, where=~np.isnan(numbers))
     if np.isinf(largest):
         raise InputError(
@@ -324,13 +324,13 @@ def _check_size(numbers, what, path):
 
 
 def _numbered(groups):
-    """Name documents that have no id: query and number."""
+    """Make ids of documents without id from query and number."""
     number = groups.to_series().groupby(groups.to_numpy()).cumcount().to_numpy() + 1
     return np.array([f"{qid}-{n}" for qid, n in zip(groups, number)], dtype=object)
 
 
 def check_ids(rows: JudgedRows, format, instead) -> None:
-    """Raise for ids that a TREC run cannot carry, before any work is done."""
+    """Raise early for ids that a TREC run cannot contain."""
     if format != "trec":
         return
     nothing = np.full(len(rows.groups), -np.inf)
@@ -342,7 +342,7 @@ def check_ids(rows: JudgedRows, format, instead) -> None:
 
 
 def write_lists(out, lists: pd.DataFrame, format) -> str:
-    """Write lists as a TREC run ranks them, and return in words how much is shown.
+    """Write lists in the order of a TREC run, and describe how much is shown.
 
     `lists` has the columns qid, docno, score, is_shown and run.
     """

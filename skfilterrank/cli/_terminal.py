@@ -1,4 +1,4 @@
-"""An assessor at a terminal: shows a document, takes a grade with one key."""
+"""Judging at the terminal: shows a document and reads a grade with one key."""
 
 import contextlib
 import os
@@ -35,11 +35,11 @@ _UNFINISHED = re.compile(rb"\x1b(\[[0-9;]*|O)?\Z")
 # Letters that are no commands, for grades that have no key of their own.
 _LETTERS = "acdefghijklmorvwxyz"
 _WORD = re.compile(r"\w+(?:['’]\w+)*")
-# Persian, Hindi and emoji cannot be read without these.
+# Format characters that Persian, Hindi and emoji need.
 _JOINERS = "\u200c\u200d\ufe0e\ufe0f"
 _WAIT = 0.05
 _NARROW, _WIDE = 20, 100
-# Answers that tell how fast it goes: the last ones, when there are more than a few.
+# Number of last answers from which the speed is estimated, and smallest number for that.
 _N_TIMES, _FEW_TIMES = 21, 3
 _HOURS = 120  # minutes from which hours are shown
 _HELP = (
@@ -49,7 +49,7 @@ _HELP = (
 
 
 class TerminalAssessor:
-    """Asks whoever sits at the terminal; from a pipe it takes an answer a line.
+    """Assessor at the terminal, or a pipe with one answer per line.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ class TerminalAssessor:
     remarks : dict of (str, str) to str, default=None
         Text beside a document, by query and document.
     clock : callable, default=time.monotonic
-        The time in seconds, by which is told how long the rest will take.
+        Function that returns the time in seconds, for estimating the remaining time.
 
     Attributes
     ----------
     n_open, n_total : int
-        Documents without a label behind the last answer, and all that are to be judged.
+        Number of documents without a label after the last answer, and number of all.
     """
 
     n_open = n_total = 0
@@ -114,7 +114,7 @@ class TerminalAssessor:
                 note = f"{brief(printable(key))} is no answer. {self._help()}"
 
     def at_end(self):
-        """Ask whether the last answer shall stand, now that all is judged."""
+        """Ask whether to undo the last answer when everything is judged."""
         _write(f"{_CLEAR if self.is_screen else ''}All is judged. [u]ndo [q]uit > ")
         key = " "
         while key not in ("u", "q", "\x04", ""):
@@ -123,7 +123,7 @@ class TerminalAssessor:
         return "undo" if key == "u" else "stop"
 
     def _show(self, question, page, note):
-        """Write a page of the document; return its number, how many there are, and marked ones."""
+        """Print a page of the document; return page number, number of pages, marked pages."""
         size = shutil.get_terminal_size()
         width = max(_NARROW, min(size.columns, _WIDE)) - 1
         head, body = self._lines(question, width)
@@ -163,7 +163,7 @@ class TerminalAssessor:
         return head, body
 
     def _pace(self, n_left):
-        """Return how fast it goes, and how long it will take; breaks do not count."""
+        """Describe speed and remaining time; breaks are not counted."""
         if len(self.times) <= _FEW_TIMES:
             return ""
         seconds = median(after - before for before, after in pairwise(self.times))
@@ -175,7 +175,7 @@ class TerminalAssessor:
         return f"{_BOLD}{text}{_PLAIN}" if self.is_screen else text
 
     def _prompt(self, question):
-        """Return the keys in one line."""
+        """Return the prompt: all keys in one line."""
         grades = []
         for grade, key in self.keys.items():
             name = self.grades[grade] or (f"{grade:g}" if key != f"{grade:g}" else "")
@@ -185,7 +185,7 @@ class TerminalAssessor:
         return f"{before}{' '.join(grades)} [s]kip [u]ndo [q]uit [?] >"
 
     def _help(self):
-        """Return what the keys do."""
+        """Return the help on the keys."""
         grades = []
         for grade, key in self.keys.items():
             name = f" ({self.grades[grade]})" if self.grades[grade] else ""
@@ -207,7 +207,7 @@ def _write(text):
 
 
 def _texts_of(table, name):
-    """Return texts of a row without what a terminal would obey; line ends are blanks."""
+    """Return texts of a row without control characters; line ends become blanks."""
     if table is None or name not in table.index:
         return []
     texts = (" ".join(text.split()) for text in table.loc[name].tolist())
@@ -215,7 +215,7 @@ def _texts_of(table, name):
 
 
 def query_terms(text) -> frozenset:
-    """Return words of a query as they are compared, without stop words if there are others."""
+    """Return the normalised words of a query, without stop words if others remain."""
     words = [word.casefold() for word in _WORD.findall(text)]
     return frozenset(
         _singular(word) for word in words if word not in ENGLISH_STOP_WORDS
@@ -223,7 +223,7 @@ def query_terms(text) -> frozenset:
 
 
 def mark(text, terms, begin, end) -> str:
-    """Return a text with every word that is one of the terms between two marks."""
+    """Mark every word of a text that is one of the terms."""
 
     def replace(match):
         word = match.group()
@@ -238,13 +238,13 @@ def _singular(word):
 
 
 def read_key(stdin) -> str:
-    """Wait for a key; those pressed before do not count. Nothing where the terminal is gone."""
+    """Wait for a new key press; return an empty text if the terminal is gone."""
     if termios is None:
         return _windows_key()
     file = stdin.fileno()
     before = termios.tcgetattr(file)
     try:
-        # Keys pressed before the document was on the screen would judge it unseen.
+        # Keys pressed before the document was shown are discarded.
         tty.setcbreak(file, termios.TCSAFLUSH)
         data = os.read(file, 64)
         while _UNFINISHED.match(data) and select.select([file], [], [], _WAIT)[0]:

@@ -1,4 +1,4 @@
-"""Thresholds that options ask for, their fit to a run, and their monitoring."""
+"""Thresholds from options, their fit to a run, and their monitoring."""
 
 import os
 import warnings
@@ -22,7 +22,7 @@ from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, br
 from skfilterrank.io import QrelsIndex
 from skfilterrank.metrics import evaluate
 
-# The estimators that --threshold names.
+# Estimators by name for --threshold.
 BY_NAME = {
     "tune": thresholds.TunedThreshold,
     "auto": thresholds.AutoThreshold,
@@ -33,12 +33,12 @@ BY_NAME = {
     "largest_gap": thresholds.LargestGap,
     "surprise": thresholds.Surprise,
 }
-# Thresholds whose models draw numbers.
+# Thresholds with random models.
 _RANDOM = ("auto", "learned")
 
 
 def chosen_measure(cutting) -> ParsedMeasure:
-    """Return the one measure that a threshold is chosen by, with the cut-off of --k."""
+    """Return the single measure for choosing a threshold, with the cut-off of --k."""
     measures = parse_measures(list(cutting.measure))
     if len(measures) > 1:
         raise InputError(
@@ -52,10 +52,10 @@ def chosen_measure(cutting) -> ParsedMeasure:
 def make_threshold(
     cutting, measure: ParsedMeasure, drawn=None, **parameters
 ) -> thresholds.BaseThreshold:
-    """Make the threshold, unfitted: by --threshold, or by --risk in its place.
+    """Make the unfitted threshold of --threshold or --risk.
 
-    `drawn` holds the options of models that draw numbers, `parameters` all others of estimators;
-    None is not given.
+    `drawn` has options for thresholds with random models, `parameters` other options of estimators;
+    None means not given.
     """
     how, given = cutting.threshold, {k: v for k, v in parameters.items() if v is not None}
     if not cutting.risk:
@@ -83,12 +83,12 @@ def make_threshold(
 
 
 def value_of(score: float, measure: ParsedMeasure) -> float:
-    """Return the value of a measure, of a score that is higher for better models."""
+    """Return the value of a measure from a score that is negated if lower is better."""
     return score if measure.measure.greater_is_better else 0.0 - score
 
 
 def _with_cutoff(name, k):
-    """Give a risk a cut-off where it has none; what is no measure is left to its own message."""
+    """Add a cut-off to a risk without one; invalid names are left to a later error."""
     try:
         parsed = parse_measure(name)
     except InputError:
@@ -97,7 +97,7 @@ def _with_cutoff(name, k):
 
 
 def machines_of(qrels):
-    """Return labels that are 1 where a machine judged and 0 elsewhere; None without machines."""
+    """Return 1 for labels by machines and 0 for others; None without machines."""
     if JUDGED_BY not in qrels:
         return None
     is_machine = is_of_machine(qrels[JUDGED_BY]).astype(float)
@@ -105,9 +105,9 @@ def machines_of(qrels):
 
 
 def beside_machine(path, machine_path, gains, holes) -> tuple[pd.DataFrame, QrelsIndex]:
-    """Read labels by people and by a machine; return both for all documents of either.
+    """Read labels by people and by a machine; return both for the union of documents.
 
-    People's labels may be a sample of queries, each as likely as the others.
+    People's labels may be a sample of queries with equal probabilities.
     """
     people = _inputs.read_sample_or_judgments(path, gains, holes)
     if PROBABILITY in people and np.ptp(people[PROBABILITY]) > 0:
@@ -140,7 +140,7 @@ def read_clusters(path) -> pd.Series | None:
 
 
 def _aligned(index, run, second, missing):
-    """Return a run with its labels, and second scores in this order, 0 where the run has none."""
+    """Return a run aligned with labels, and its second scores, 0 if missing."""
     aligned = index.align(run, missing=missing)
     output.call.documents = aligned.docnos
     if second is not None:
@@ -157,8 +157,8 @@ def clusters_of(groups, clusters):
     ids = pd.Index(np.asarray(groups).astype(str))
     if (missing := ~ids.isin(clusters.index)).any():
         raise InputError(
-            f"--clusters names no cluster of the queries {brief_list(list(ids[missing].unique()))}."
-            " Name that of each judged query."
+            "--clusters lacks the cluster of the queries "
+            f"{brief_list(list(ids[missing].unique()))}. Give one for each judged query."
         )
     return pd.Series(clusters[ids].to_numpy(), name=clusters.name)
 
@@ -166,7 +166,7 @@ def clusters_of(groups, clusters):
 def fit_run(
     threshold, run, second, *, index, machines, by_machine, name, how, missing, clusters=None
 ):
-    """Fit the threshold of one run, which --threshold calls `how`; return an object about it."""
+    """Fit the threshold `how` (the value of --threshold) to a run; return a JSON object."""
     aligned, second = _aligned(index, run, second, missing)
     y_true, y_score, groups = aligned
     more = {"filter_scores": second, "clusters": clusters_of(groups, clusters)}
@@ -182,7 +182,7 @@ def fit_run(
         raise
     n_queries = aligned.index.n_queries
     if by_machine is not None:
-        # Values are those of the queries that people judged.
+        # Values are for the queries that people judged.
         judged = pd.Series(~np.isnan(y_true)).groupby(np.asarray(groups)).transform("any")
         y_true, y_score, groups = (np.asarray(x)[judged] for x in (y_true, y_score, groups))
         n_queries = len(pd.unique(groups))
@@ -223,24 +223,24 @@ def fit_run(
 
 
 def _tell_of_missing(run, aligned, missing):
-    """Tell of judged queries that a run lacks."""
+    """Print a message about judged queries that a run lacks."""
     if n_missing := len(aligned.missing_queries):
         n_queries = counted(n_missing, "judged query", "judged queries")
         tell(f"{run} lacks {n_queries}: {_inputs.DONE_WITH_MISSING[missing]}")
 
 
 def thresholds_section(records, foot) -> output.Section:
-    """Return thresholds of runs, with a column for each number of each risk."""
+    """Return a section of thresholds, with columns for each risk."""
     rows = []
     for record in records:
         row = {key.replace("_", " "): each for key, each in record.items() if key != "risks"}
-        # The value stands below the name of its measure.
+        # The header of the value is the name of its measure.
         row = {row["measure"] if key == "value" else key: each for key, each in row.items()}
         for risk, rate in record.get("risks", {}).items():
             row |= {risk: rate["observed"], f"{risk} at most": rate["upper_bound"]}
         rows.append(row)
     frame = pd.DataFrame(rows).drop(columns="measure").set_index("run")
-    # A threshold that shows nothing is no missing one.
+    # An infinite threshold shows nothing; it is not missing.
     told = [each | {"threshold": output.finite_or_text(each["threshold"])} for each in records]
     return output.frame_section(frame, foot=foot)._replace(records=told)
 
@@ -248,7 +248,7 @@ def thresholds_section(records, foot) -> output.Section:
 def count_queries(
     threshold, saved, state, begun, allow_repeats, format, out, *, qrels, run, column, gains, holes
 ):
-    """Count new queries; return 1 after an alarm. `begun` holds parameters of a new monitor."""
+    """Update the monitor; return 1 after an alarm. `begun` has parameters of a new monitor."""
     of_texts = _inputs.text_gains(gains, holes) is not None and threshold.gains is None
     if gains is not None and not of_texts:
         raise InputError(
@@ -269,8 +269,8 @@ def count_queries(
         n_before = _n_counted(monitor.status)
         status = monitor.update(y_true, shown, groups=groups)
         table = output.frame_section(status.rates.rename_axis("rate"))
-        # Queries of the state cannot be counted again. So it is written last, after all that can
-        # fail; a reader of the output that has gone is no failure.
+        # Queries in the state cannot be counted again, so the state is written last, after
+        # everything that can fail. A closed output is not a failure.
         try:
             output.print_sections(
                 [table._replace(rows=[], head=output.in_options(str(status)))], format, out
@@ -286,7 +286,7 @@ def count_queries(
 
 
 def compare_scores(threshold, saved, run, column, format, out):
-    """Compare the scores of a run with those of the calibration; return 1 for another scale."""
+    """Compare a run's scores with those of the calibration; return 1 if the scale differs."""
     calibration = getattr(threshold, "calibration_", None)
     if calibration is None:
         raise InputError(
@@ -322,12 +322,12 @@ def compare_scores(threshold, saved, run, column, format, out):
 
 
 def _n_counted(status):
-    """Return the number of queries that any rate has counted."""
+    """Return the largest number of counted queries of any risk."""
     return int(status.rates["n_queries"].max())
 
 
 def _resumed(threshold, saved, state, begun, allow_repeats):
-    """Return the monitor as it was left, or a new one."""
+    """Load the monitor's state, or make a new monitor."""
     if not hasattr(threshold, "certificate_"):
         raise InputError(
             f"{saved} promises nothing that could be monitored. Make it with 'skfilterrank "

@@ -1,4 +1,4 @@
-"""Types of arguments that several commands have: how a text becomes a value, and its help."""
+"""Shared argument types: conversion from text, and help."""
 
 import math
 import os
@@ -27,7 +27,7 @@ def names(text):
 
 def measures(text):
     """Split names of measures; commas in parentheses separate the options of one."""
-    # Here, so that --help does not wait for numpy and pandas.
+    # Imported here, so that --help does not import numpy and pandas.
     from skfilterrank._lists.measure_names import split_at_commas
 
     return _names_of(split_at_commas(text))
@@ -55,7 +55,7 @@ def gains(text):
 
 
 def label_key(label):
-    """Return what --gains knows a label by: 1, 1.0 and +1 are one number; true is True."""
+    """Return a label as key of --gains: 1, 1.0 and +1 are equal; true becomes True."""
     value = None if isinstance(label, bool) else _as_number(label, float)
     if value is not None:
         return value
@@ -82,7 +82,7 @@ weights = partial(_numbers_by_name, expected="RUN=WEIGHT", values="weights")
 
 
 def _as_number(text, kind):
-    """Read a number; None where it is none."""
+    """Parse a number; None if the text is not a number."""
     try:
         return kind(text)
     except ValueError:
@@ -90,7 +90,7 @@ def _as_number(text, kind):
 
 
 def numeric(kind, expected, is_right):
-    """Make a converter of numbers that are right."""
+    """Make a converter that checks numbers by a condition."""
 
     def convert(text):
         value = _as_number(text, kind)
@@ -152,7 +152,7 @@ def _undefined(text):
 
 
 _number_or_drop = numeric(float, "a number or drop", math.isfinite)
-# Presets of --holes: each says what becomes of labels and lists that are not there.
+# Presets of --holes: treatment of missing labels and lists.
 _PRESETS: dict[str, dict[str, Any]] = {
     "default": {},
     "trec_eval": {"unjudged_label": "trec", "missing": "drop"},
@@ -193,7 +193,7 @@ def holes(text):
 
 
 def file_to_write(text):
-    """Check that a file can be written, before hours of work."""
+    """Check early that a file can be written."""
     from skfilterrank._files.files import check_packing, check_writable
 
     path = Path(text)
@@ -212,20 +212,20 @@ def file_to_write(text):
 
 
 def file_or_stdout(text):
-    """Check a file that can be written; - is standard output."""
+    """Check that a file can be written; - means standard output."""
     return text if text == "-" else file_to_write(text)
 
 
 def page(text):
-    """Check a web page with pictures, which can be drawn and written."""
-    import skfilterrank._files.pages  # noqa: F401, says what to install
+    """Check that a web page with figures can be drawn and written."""
+    import skfilterrank._files.pages  # noqa: F401, raises with the command to install it
 
     _figure()
     return file_to_write(text)
 
 
 def picture(text):
-    """Check a picture in a format that matplotlib draws."""
+    """Check that a figure has a format of matplotlib and can be written."""
     formats = _figure()().canvas.get_supported_filetypes()
     if Path(text).suffix.removeprefix(".").lower() not in formats:
         known = ", ".join(f".{name}" for name in sorted(formats))
@@ -234,7 +234,7 @@ def picture(text):
 
 
 def _figure():
-    """Return matplotlib's figure, or say what to install."""
+    """Return matplotlib's Figure class, or raise with the command to install it."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
@@ -338,7 +338,7 @@ Text = Annotated[
 ]
 RandomState = Annotated[int, Arg("seed of everything random", _seed, metavar="N")]
 NJobs = Annotated[int | None, Arg("processes; -1 for all", _jobs, metavar="N", shown=1)]
-# Formats of ranked lists, and of what is one table.
+# Formats of ranked lists, and formats of single tables.
 LISTS = ("trec", "csv", "json")
 TABLES = ("table", "csv", "json", "latex", "markdown")
 
@@ -390,7 +390,7 @@ class Sampling:
 
     @property
     def is_asked(self) -> bool:
-        """True where values are to be estimated."""
+        """True if values are estimated."""
         return bool(self.interval or self.prels or self.machine_qrels or self.pool)
 
 

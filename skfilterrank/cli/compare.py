@@ -72,8 +72,8 @@ def compare(
     if sampling.is_asked:
         refuse(
             ("scores", "test", "n_resamples", "n_items", "n_jobs"),
-            "is for values of queries, and a sample gives those of whole runs. Leave out it, or "
-            "--interval, --machine-qrels, --prels and --pool.",
+            "needs values of queries, but a sample only gives values of whole runs. Leave out "
+            "this option, or --interval, --machine-qrels, --prels and --pool.",
         )
     else:
         refuse(("unit", "target"), "is for values with intervals. Add --interval.")

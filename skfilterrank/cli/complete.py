@@ -66,7 +66,9 @@ def complete(
     from skfilterrank.judgments import LabelPredictor, complete_qrels
 
     if depth is not None and not runs:
-        raise InputError("--depth says how much of the runs counts. Name runs behind QRELS.")
+        raise InputError(
+            "--depth limits how many documents of each run count. Name runs after QRELS."
+        )
     treated = _inputs.Holes.of(holes, only=("unjudged_label",), predicted="use")
     judged = _inputs.read_judgments(qrels, None, treated)
     for line in _of_labels(judged, qrels, treated):

@@ -1,4 +1,4 @@
-"""``skfilterrank demo``: the main job on built-in data."""
+"""``skfilterrank demo``: ranking and filtering of built-in data."""
 
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import print_sections, save_figure, tell

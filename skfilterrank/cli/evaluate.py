@@ -156,7 +156,7 @@ class Notes:
             yield each, each.means()
 
     def tell(self, n_runs, qrels, missing):
-        """Tell in one line for each kind."""
+        """Print one line for each kind."""
         from skfilterrank._lists.results import counted
         from skfilterrank.cli._inputs import DONE_WITH_MISSING
 

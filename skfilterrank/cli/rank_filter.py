@@ -93,7 +93,7 @@ def rank_filter(
     from skfilterrank.ranking import LOSSES
 
     if cv is not None and test_data is not None:
-        raise InputError("--cv holds out rows of TRAIN. Leave out it or --test-data.")
+        raise InputError("--cv holds out rows of TRAIN. Leave out --cv or --test-data.")
     models = models or list(LOSSES)
     chosen, k, threshold = chosen_measure(cutting), cutting.k, cutting.threshold
     places = chosen.k or (_K if k is None else k or None)

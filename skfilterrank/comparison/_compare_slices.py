@@ -95,7 +95,7 @@ def compare_slices(
         query in no slice; every query must be there. Numbers such as lengths are cut first, as by
         :func:`pandas.qcut`.
     measure : str or None, default=None
-        Which measure, where `scores` has several.
+        Name of the measure, if `scores` has several.
     test : {"randomization", "t"}, default="randomization"
         How the queries of a slice are tested against all others, see Notes.
     correction : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
@@ -105,7 +105,7 @@ def compare_slices(
         Level of significance, between 0 and 1. Intervals have the confidence 1 - `alpha`, each by
         itself.
     missing : {"raise", "drop"} or float, default="raise"
-        What becomes of a query for which some system has no value, as in :class:`SystemScores`.
+        Treatment of a query for which some system has no value, as in :class:`SystemScores`.
     n_resamples : int, default=10000
         Number of random resamples of the randomization test, at least 100.
     random_state : int, RandomState instance or None, default=None
@@ -146,18 +146,19 @@ def compare_slices(
 
     Notes
     -----
-    A slice is part of the whole, so that it is tested against all queries that are not in it:
-    its mean is that of the whole exactly where it is that of the others.
+    A slice is tested against all queries that are not in it: its mean equals the mean of all
+    queries exactly if it equals the mean of the others.
 
     - "randomization": the mean of the slice against means of as many queries drawn at random from
-      all; p = (b + 1) / (n_resamples + 1) with b the number of draws that are as far from the mean
-      of all. It is valid for any number of queries if the slice has nothing to do with the values.
-    - "t": Welch's, for means of queries whose values may spread otherwise in the slice. Values of
-      few queries that are all alike, as rates often are, make it too sure; NaN for a slice, or a
-      rest, of one query.
+      all; p = (b + 1) / (n_resamples + 1) with b the number of draws whose mean is at least as far
+      from the mean of all. It is valid for any number of queries if slices are independent of the
+      values.
+    - "t": Welch's test, which allows a different variance in the slice. P values are too small if a
+      few queries have equal values, which is common for rates. NaN if the slice or the rest has one
+      query.
 
-    Intervals are Student's, cut where the range of the measure ends, and NaN for one query. The
-    p value of a slice that holds all queries is NaN.
+    Intervals are Student's t intervals, limited to the range of the measure, and NaN for one query.
+    The p value of a slice that holds all queries is NaN.
 
     Examples
     --------
@@ -211,7 +212,7 @@ def compare_slices(
 
 
 def _interval(values, confidence):
-    """Student's interval of the mean; NaN for a single value."""
+    """Compute Student's t interval of the mean; NaN for a single value."""
     if len(values) < 2:
         return np.nan, np.nan
     low, high = t_interval(values.mean(), values.std(ddof=1), len(values), confidence)
@@ -234,15 +235,15 @@ def _welch(values, members):
         )
         t = ratio(difference, np.sqrt(first + second))
         found = np.minimum(2 * stdtr(np.maximum(freedom, 1.0), -np.abs(t)), 1.0)
-        # Without any spread t is infinite, which is no evidence: by chance alone it is one of the
-        # ways to choose so many of all.
+        # Without variance t is infinite, which is no evidence: p is then 1 divided by the number of
+        # ways to choose the slice.
         by_chance = min(2 / comb(sum(sizes), min(sizes)), 1.0)
         p_values[place] = np.where(np.isinf(t), by_chance, found)
     return p_values
 
 
 def _variance(values):
-    """Variance of each row; 0 where rounding alone keeps the values of a row apart."""
+    """Compute the variance of each row; variation by rounding counts as 0."""
     largest = np.abs(values).max(axis=1)
     return np.where(
         np.ptp(values, axis=1) > ROUNDING_OF_VALUES * largest, values.var(axis=1, ddof=1), 0.0
@@ -252,7 +253,7 @@ def _variance(values):
 def _randomization(values, members, n_resamples, random_state):
     """P values of shape (n_slices, n_systems); all share the resamples."""
     n_queries = values.shape[1]
-    # A common offset of all queries cancels, and costs digits.
+    # A common offset is subtracted: it cancels, but would cost precision.
     centered = values - values.mean(axis=1, keepdims=True)
     weights = members.astype(np.float64)
     observed = np.abs(weights @ centered.T)

@@ -1,4 +1,4 @@
-"""Differences between every two systems, tested, and written as a table."""
+"""Pairwise tests of differences between systems, and tables of results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -60,15 +60,15 @@ class PairwiseComparison(Result):
     Attributes
     ----------
     scores : SystemScores
-        What was compared.
+        The compared values.
     test, title : str
-        The test, and what it is called.
+        Key and name of the test.
     correction : str or None
         Correction of the p values; None for a test that corrects by itself.
     is_family_wise : bool
         Whether the test corrects for all systems by itself, as Tukey's does.
     alternative : str
-        As given.
+        Value of the parameter.
     alpha : float
         Level of significance; intervals have the confidence 1 - `alpha`.
     baseline : str or None
@@ -78,25 +78,24 @@ class PairwiseComparison(Result):
     difference : ndarray of shape (n_pairs,)
         Mean of first minus mean of second, in the measure's unit.
     effect_size : ndarray of shape (n_pairs,)
-        Size of the effect by which the test goes, with the sign of first minus second; infinite
-        for Cohen's d_z of a constant difference.
+        Effect size of the test, with the sign of first minus second; infinite for Cohen's d_z of a
+        constant difference.
     effect_name : str
-        What the effect size is.
+        Name of the effect size.
     low, high : ndarray of shape (n_pairs,)
-        Interval of each pair; see `interval_of`. One of a mean difference is cut where the range
-        of the measure ends, as in `systems`.
+        Interval of each pair; see `interval_of`. Intervals of mean differences are limited by the
+        range of the measure, as in `systems`.
     interval_of : {"mean difference", "pseudo-median", "effect"}
-        What the interval is of: the mean difference; the pseudo-median of the differences, in the
-        measure's unit; the effect size.
+        Quantity of the interval: the mean difference; the pseudo-median of the differences, in the
+        measure's unit; or the effect size.
     p_value, p_adjusted : ndarray of shape (n_pairs,)
-        P value of each pair by itself, and corrected for the number of pairs. A test that corrects
-        by itself gives the same for both.
+        P value of each pair by itself, and corrected for the number of pairs. Both are equal for a
+        test that corrects by itself.
     n_tied : ndarray of shape (n_pairs,), dtype int
         Number of queries at which both systems have the same value. The sign test and Wilcoxon's
         leave them out.
     smallest_p : float
-        No p value of so many queries and resamples could be smaller than this; 0 where the test
-        sets no such bound.
+        Smallest possible p value for this number of queries and resamples; 0 if there is no bound.
     """
 
     scores: SystemScores
@@ -194,20 +193,20 @@ class PairwiseComparison(Result):
         return table.loc[scores.means.index].rename_axis("system")
 
     def pairs(self, alpha: float | None = None, *, most: int | None = None) -> pd.DataFrame:
-        """Pairs turned so that the better system comes first, the best systems on top.
+        """Return the pairs with the better system first, sorted by the order of systems.
 
-        Which system is better is what the test goes by: the sign of ``effect_size``, and where
-        that is 0 the mean. Tests of signs and ranks may find the system with the worse mean
-        better, even significantly; its "difference" then speaks for the second system.
+        The better system is given by the sign of ``effect_size``, or by the mean if that is 0.
+        Tests of signs and ranks may find the system with the worse mean better, even significantly;
+        "difference" then has the opposite sign.
 
         Parameters
         ----------
         alpha : float or None, default=None
             Level at which a difference counts, against adjusted p values.
         most : int or None, default=None
-            Number of pairs to keep, from 1 up; None keeps all. Kept are first those that tell most
-            in a short table: for each system the first one that it differs from, then others that
-            differ, then the rest.
+            Number of pairs to keep, from 1 up; None keeps all. The most informative pairs are kept
+            first: for each system the first pair with a significant difference, then other
+            significant pairs, then the rest.
 
         Returns
         -------
@@ -249,7 +248,7 @@ class PairwiseComparison(Result):
 
     @property
     def notes(self) -> list[str]:
-        """Sentences on values that tell a test nothing, and on too few of them.
+        """Sentences about values without information for a test, or too few values.
 
         Values are all equal, differences have no spread, or no p value could be small enough.
         """
@@ -269,7 +268,7 @@ class PairwiseComparison(Result):
         ]
 
     def matrix(self, what: str = "p_adjusted") -> pd.DataFrame:
-        """Return a figure of all pairs as a table of systems x systems.
+        """Return one quantity of all pairs as a table of systems x systems.
 
         Parameters
         ----------
@@ -315,7 +314,7 @@ class PairwiseComparison(Result):
 
     @property
     def interval_name(self) -> str:
-        """Confidence of the intervals, and what they are of where that is not the difference."""
+        """Name of the intervals: confidence, and quantity if it is not the difference."""
         name = interval_text(1 - self.alpha)
         is_of_difference = self.interval_of == "mean difference"
         return name if is_of_difference else f"{name} of the {self.interval_of}"
@@ -373,14 +372,14 @@ class PairwiseComparison(Result):
         return f"{CORRECTION_NAMES[self.correction]} for {len(self.first):,} pairs"
 
     def contradiction_text(self, alpha: float | None = None) -> str:
-        """Count the pairs that differ significantly against the order of their means, in words."""
+        """Describe the pairs that differ significantly against the order of their means."""
         sign = 1 if self.scores.greater_is_better else -1
         n_pairs = int(np.count_nonzero(self.better(alpha) * sign * self.difference < 0))
         which = "pair the system" if n_pairs == 1 else "pairs the systems"
         means = "mean is" if n_pairs == 1 else "means are"
         return (
-            f"of {n_pairs:,} {which} with the worse {means} significantly better: the test goes by "
-            f"the {self.effect_name}, not by means"
+            f"of {n_pairs:,} {which} with the worse {means} significantly better: the test uses "
+            f"the {self.effect_name}, not means"
         ) * bool(n_pairs)
 
     def _against(self):
@@ -391,11 +390,11 @@ class PairwiseComparison(Result):
         return bool((self.n_tied == self.scores.n_queries).all())
 
     def _too_few(self):
-        """Return a sentence where the data are too few for any significance."""
+        """Return a sentence if the data are too few for any significance."""
         best = adjust_p_values(np.full(len(self.first), self.smallest_p), self.correction)[0]
         if best <= self.alpha:
             return []
-        # All patterns of signs that the queries allow, or the number of resamples.
+        # Number of sign patterns if all are used, or number of resamples.
         by_queries = self.smallest_p <= 0.5 ** (self.scores.n_queries - 1)
         remedy = "Take more queries" if by_queries else "Raise n_resamples"
         corrected = f" ({best:.3g} corrected)" if best > self.smallest_p else ""
@@ -408,18 +407,18 @@ class PairwiseComparison(Result):
 
 
 def _digits(difference):
-    """Decimals that show the greatest difference to three figures, from 0 to 9."""
+    """Return the number of decimals that shows the largest difference with three digits."""
     greatest = np.abs(difference).max(initial=0.0)
     return int(np.clip(2 - np.floor(np.log10(greatest)), 0, 9)) if greatest > 0 else 3
 
 
 def range_of(scores):
-    """Return the values that a mean may have, as far as that is known of the measure's name."""
+    """Return the range of a mean, as far as it is known from the measure's name."""
     known = known_measure(scores.measure)
     if known is None:
         return -np.inf, np.inf
     least, greatest = known.range_for()
-    # Values beyond belong to another measure of this name, such as percentages.
+    # If values exceed the range, the name belongs to another measure, such as percentages.
     fits = scores.values.min() >= least - 1e-9 and scores.values.max() <= greatest + 1e-9
     return (least, greatest) if fits else (-np.inf, np.inf)
 
@@ -467,7 +466,7 @@ def compare_systems(
     scores : SystemScores, or what :meth:`SystemScores.of` reads
         Value of each system for each query; at least two of each.
     measure : str or None, default=None
-        Which measure, where `scores` has several.
+        Name of the measure, if `scores` has several.
     test : {"t", "wilcoxon", "sign", "randomization", "bootstrap", "tukey", \
             "randomized_tukey"}, default=None
         How differences are tested; see Notes for what each assumes. None takes "t", and "sign"
@@ -480,7 +479,7 @@ def compare_systems(
         compared, and p values corrected for as many; but those of the two Tukey tests stay what
         they are among all pairs of all systems. None compares every two.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Which differences count against chance: of either sign; those where the first system has
+        Alternative hypothesis: differences of either sign; those where the first system has
         the greater values; or the lower ones. This is about values, also where lower is better.
     alpha : float, default=0.05
         Level of significance, between 0 and 1. Intervals have the confidence 1 - `alpha`; they
@@ -547,14 +546,14 @@ def compare_systems(
     these as numbers.
 
     Values that differ by no more than rounding (2**-47 of the largest value of all) are equal, and
-    so are differences in the ranks of "wilcoxon". A pair without any difference has
-    p value 1, effect size 0 and interval (0, 0) in every test but the Tukey tests, whose intervals
-    all have the same width. A pair whose difference is the same for every query, and not 0, has no
-    spread, so that its t and d_z are infinite with the sign of the difference, for two queries as
-    for fifty. That is no evidence: "t" and "bootstrap" then go by the signs and give the p value
-    of n equal ones, 2 / 2**n (one-sided 1 / 2**n, or 1 on the other side), and "tukey", where no
-    pair has any spread, this times the number of pairs of all systems. Printing the comparison
-    tells.
+    so are differences in the ranks of "wilcoxon". A pair without any difference has p value 1,
+    effect size 0 and interval (0, 0) in every test but the Tukey tests, whose intervals all have
+    the same width. A pair whose difference is the same for every query, and not 0, has no spread,
+    so that its t and d_z are infinite with the sign of the difference, for two queries as for
+    fifty. That is no evidence: "t" and "bootstrap" then use only the signs and give the p value of
+    n equal signs, 2 / 2**n (one-sided 1 / 2**n, or 1 on the other side), and "tukey", if no pair
+    has any spread, this times the number of pairs of all systems. The printed comparison mentions
+    such pairs.
 
     The time grows with n_pairs times n_queries (for "wilcoxon" its square) times the number of
     resamples. Memory is bounded by blocks of pairs, whatever the number of systems; "bootstrap"
@@ -602,7 +601,7 @@ def compare_systems(
     if is_family_wise and alternative != "two-sided":
         raise InputError(
             f"alternative must be 'two-sided' for test={brief(test)}, which compares ranges and "
-            f"knows no direction, got {brief(alternative)}: take test='t' or 'randomization'."
+            f"has no direction, got {brief(alternative)}: use test='t' or 'randomization'."
         )
     if baseline is None:
         pairs = Pairs.all(scores.n_systems)
@@ -634,9 +633,9 @@ def compare_systems(
 
 
 def _cut(figures, ends):
-    """Intervals of differences without what no two values of the measure differ by."""
+    """Limit intervals of differences to possible differences of the measure."""
     most = ends[1] - ends[0]
-    # An interval without ends means that the data give none.
+    # An unbounded interval stays unbounded.
     low, high = (
         np.where(np.isinf(end), end, np.clip(end, -most, most))
         for end in (figures.low, figures.high)
@@ -727,7 +726,7 @@ def comparison_table(
 
 
 def _letters(n):
-    """Return marks of so many systems."""
+    """Return the marks of the systems: letters or numbers."""
     if n <= len(ascii_lowercase):
         return list(ascii_lowercase[:n])
     return [str(i + 1) for i in range(n)]

@@ -1,4 +1,4 @@
-"""Orders of systems over all queries, from their order query by query."""
+"""Aggregation of the orders of systems by query into one order."""
 
 from dataclasses import dataclass
 
@@ -70,19 +70,19 @@ def order_systems(
     random_state=None,
     verbose: int = 0,
 ) -> SystemOrder:
-    r"""Put systems in one order from which is better than which, query by query.
+    r"""Aggregate the orders of systems by query into one order.
 
-    Use it for preferences such as lexirecall, of which means over queries would say little, and
-    wherever no query should count more than another because its differences are larger.
+    Use it for preferences such as lexirecall, whose means over queries have little meaning, and if
+    queries with larger differences should not have more weight.
 
     Parameters
     ----------
     scores : SystemScores, or what :meth:`SystemScores.of` reads
         Values of at least two systems; for a query, only their order matters.
     measure : str or None, default=None
-        Which measure, where `scores` has several.
+        Name of the measure, if `scores` has several.
     method : {"win_rate", "borda", "copeland", "mc4"}, default="win_rate"
-        What a system is scored by:
+        Method that scores the systems:
 
         - "win_rate": share of its comparisons (with each other system, for each query) that it
           wins; ties are half won.
@@ -119,7 +119,7 @@ def order_systems(
             Names of the systems, the best first, tied ones as in the scores: the order of all that
             is here.
         scores : ndarray of shape (n_systems,), dtype float64
-            What the systems are ordered by, greater is better; its meaning is that of the method.
+            Scores that order the systems, greater is better; the meaning depends on the method.
         rank : ndarray of shape (n_systems,), dtype float64
             Rank of each system, 1 for the best; tied systems share the mean of their ranks.
         low, high : ndarray of shape (n_systems,), dtype float64
@@ -144,9 +144,9 @@ def order_systems(
 
     Notes
     -----
-    Resampled are queries, with replacement (bootstrap); intervals are those of the percentiles,
-    outwards to ranks that occurred. They are wide where systems are alike, and each holds for its
-    system alone.
+    Queries are resampled with replacement (bootstrap). Intervals are percentile intervals, rounded
+    outwards to ranks that occurred. They are wide for similar systems, and each holds only for its
+    system.
 
     With :math:`j \succ i` where j is preferred to i for more queries than i to j, and d the
     damping, the scores :math:`\pi` of "mc4" solve
@@ -154,7 +154,7 @@ def order_systems(
     .. math:: \pi_i = \frac{1 - d}{n} + d \Big( \sum_{j: i \succ j} \frac{\pi_j}{n}
         + \pi_i \big(1 - \sum_{j: j \succ i} \frac{1}{n}\big) \Big)
 
-    and are rounded to 12 digits after the point, so that systems in the same situation tie.
+    and are rounded to 12 decimals, so that equivalent systems tie.
 
     References
     ----------
@@ -223,20 +223,20 @@ def _win_rate(values, counts, damping):
 
 
 def _borda(values, counts, damping):
-    """Points, mean over queries, each of which occurs as often as `counts` says."""
-    # Points are doubled: sums of whole numbers are exact, so that equal sums tie.
+    """Compute mean Borda points over queries, with `counts` as the queries' frequencies."""
+    # Points are doubled to integers, whose sums are exact, so that equal sums tie.
     doubled = 2 * (rankdata(values, axis=0) - 1)
     return counts @ doubled.T / (2 * values.shape[1])
 
 
 def _copeland(values, counts, damping):
-    """Return systems beaten minus systems that beat it."""
+    """Compute numbers of systems beaten minus numbers of systems that win."""
     each = [_majorities(values, system, counts).sum(axis=1) for system in range(len(values))]
     return np.column_stack(each)
 
 
 def _mc4(values, counts, damping):
-    """Stationary distribution of the walk."""
+    """Compute the stationary distribution of the walk."""
     n_systems = len(values)
     diagonal = np.arange(n_systems)
     # From each system (last axis) to each other.
@@ -255,7 +255,7 @@ _METHODS = {"win_rate": _win_rate, "borda": _borda, "copeland": _copeland, "mc4"
 
 
 def _majorities(values, system, counts):
-    """+1 where a system beats another for more queries than it loses, -1, 0; (n_counts, others)."""
+    """Return 1, 0 or -1: whether a system wins against another on more queries than it loses."""
     mine = values[system]
     signs = (mine > values).astype(np.float64) - (mine < values)
     # Sums of whole numbers, exact.

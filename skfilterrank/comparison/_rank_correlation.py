@@ -19,7 +19,7 @@ from skfilterrank.exceptions import InputError, brief
 
 
 class Order:
-    """Names of systems and a value for each, greater is better; what only rounding parts, ties."""
+    """Names of systems with values, greater is better; values equal up to rounding tie."""
 
     def __init__(self, order, name):
         if has_queries(order):
@@ -49,7 +49,7 @@ class Order:
 
 
 def values_of_both(first, second, names=("first", "second")):
-    """Return values of the same systems by both, in the order of the first, and the systems."""
+    """Return both values of each system, in the order of the first, and the systems."""
     first, second = Order(first, names[0]), Order(second, names[1])
     check_same("systems", first.systems, second.systems, names)
     if len(first.systems) < 2:
@@ -62,7 +62,7 @@ def values_of_both(first, second, names=("first", "second")):
 
 
 def _oriented(values):
-    """Return values by system, greater is better, of a Series that may be named after a measure."""
+    """Return values by system, negated if a Series is named after a measure to minimise."""
     known = known_measure(values.name)
     return -values if known is not None and not known.greater_is_better else values
 
@@ -107,8 +107,8 @@ def _numbers(values, name):
 def kendall_tau(first, second) -> float:
     """Compute Kendall's tau-b: pairs in the same order minus pairs in opposite order.
 
-    The usual number for how well an estimated order of systems matches the true one. All pairs
-    count alike, those at the bottom too; :func:`tau_ap` looks more at the top.
+    The usual measure of how well an estimated order of systems matches the true one. All pairs have
+    equal weight; :func:`tau_ap` gives the top more weight.
 
     Parameters
     ----------
@@ -157,8 +157,8 @@ def kendall_tau(first, second) -> float:
 def tau_ap(truth, predicted, *, symmetric: bool = False) -> float:
     r"""Compute AP correlation: Kendall's tau with more weight at the top of the predicted order.
 
-    Use it where confusing the best systems is worse than confusing the worst: where it is far
-    below :func:`kendall_tau`, the top of the prediction is wrong.
+    Use it if errors among the best systems are worse than among the worst. If it is far below
+    :func:`kendall_tau`, the top of the prediction is wrong.
 
     Parameters
     ----------
@@ -243,8 +243,8 @@ def tau_ap(truth, predicted, *, symmetric: bool = False) -> float:
 def swap_rate(first, second) -> float:
     """Compute the share of pairs of systems that two sets of values order oppositely.
 
-    With values over different queries it tells how consistent a measure is; with values of
-    different measures, how much they disagree.
+    With values on different query sets, it measures the consistency of a measure; with different
+    measures, their disagreement.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def swap_rate(first, second) -> float:
 
 
 def _walk(other, walked):
-    """AP correlation of an order with another, down the one that is walked, by groups of ties."""
+    """Compute AP correlation from the top of one order, by groups of ties."""
     # Equal ones are sorted by the other order, so that none counts as above an equal one.
     order = np.lexsort((other, -walked))
     ranks = np.unique(other[order], return_inverse=True)[1]
@@ -306,9 +306,9 @@ def _walk(other, walked):
 
 
 def n_greater_before(ranks):
-    """For each entry of an array of ranks from 0, the number of those before it that are greater.
+    """Count, for each entry of an array of ranks from 0, the greater entries before it.
 
-    Counted where the halves of a merge sort meet, all of one width at once: n log(n)**2.
+    Entries are counted in the merges of a merge sort, in time n log(n)**2.
     """
     n = len(ranks)
     size = 1 << max(1, (n - 1).bit_length())
@@ -371,11 +371,11 @@ def rank_biased_overlap(
     first, second : SystemScores, result of order_systems, Series, dict or list
         Two orders, as :func:`kendall_tau` takes them, but each of any names and any length.
     persistence : float, default=0.9
-        Chance p that a reader who compares the lists goes on to the next rank; the mean depth is
-        1 / (1 - p). Between 0 and 1, both excluded.
+        Probability p that a reader continues to the next rank; the mean depth is 1 / (1 - p).
+        Between 0 and 1, both excluded.
     ties : {"raise", "average"}, default="raise"
-        What becomes of ties in a list: an error, or the exact mean over all orders of those tied
-        (in each list independently).
+        Treatment of ties in a list: an error, or the exact mean over all tied orders (of each list
+        independently).
 
     Returns
     -------
@@ -450,7 +450,7 @@ def rank_biased_overlap(
 
 
 class _List:
-    """Names, how many stand before the ties of each, and how many are tied."""
+    """Names, with the number before each one's tie, and the number tied."""
 
     def __init__(self, order, name, ties):
         order = Order(order, name)
@@ -479,7 +479,7 @@ class _List:
         return self.before[at], self.before[at] + self.n_tied[at]
 
     def seen(self, n_depths):
-        """Share of the ties that each depth ends in which is seen down to it; 1 behind the list."""
+        """Share of the tie at each depth that is above the depth; 1 after the end of the list."""
         best_first = np.argsort(self.before, kind="stable")
         share = np.ones(n_depths)
         share[: len(self)] = np.arange(1, len(self) + 1) - self.before[best_first]
@@ -488,18 +488,18 @@ class _List:
 
 
 def _overlap(short, long, common):
-    """Expected number of names in common at each depth of the longer list.
+    """Compute the expected number of common names at each depth of the longer list.
 
-    Down to a depth, a list shows names for sure and a share of the ties that the depth ends in. So
-    what counts is how many names are sure in both lists, sure in one and in those ties of the
-    other, and in such ties of both: whole numbers, which come and go once for each name.
+    Down to a depth, a list contains some names for certain, and some of the tie in which the depth
+    ends. So the sum needs three counts: names certain in both lists, certain in one and tied in the
+    other, and tied in both.
     """
     n_depths = len(long)
     begin_short, end_short = short.spans(common)
     begin_long, end_long = long.spans(common)
 
     def number(first, behind):
-        """Count, at each depth, the names whose range [first, behind) holds it."""
+        """Count for each depth the names whose range [first, behind) contains it."""
         is_any = first < behind
         change = np.bincount(first[is_any], minlength=n_depths + 2)
         change -= np.bincount(behind[is_any], minlength=n_depths + 2)
@@ -514,13 +514,13 @@ def _overlap(short, long, common):
 
 
 def _value_and_bounds(overlap, s, l, p):  # noqa: E741
-    """Extrapolated value, least, greatest and residual, all of them linear in the overlaps."""
+    """Compute extrapolated value, bounds and residual, which are linear in the overlaps."""
     depth = np.arange(1, l + 1)
     weight = (1 - p) * p ** (depth - 1.0)
     seen = float(weight @ (overlap / depth))
     at_short, at_long = overlap[s - 1], overlap[-1]
 
-    # All the weight behind l, for what is in common so far and nothing more.
+    # Weight of all depths after l, for the names in common so far.
     behind = (1 - p) / p * (-np.log1p(-p) - float((p**depth / depth).sum()))
     low = seen + at_long * max(behind, 0.0)
 

@@ -30,7 +30,7 @@ from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, align
 from skfilterrank.metrics import evaluate, evaluate_run
 
-# Measures whose values only order rankings, which is done exactly instead.
+# Measures whose values only order rankings; the exact order is used instead.
 _KINDS = {"lexirecall": "recall", "lexiprecision": "precision"}
 
 
@@ -64,9 +64,9 @@ def score_systems(
     measures : str or list of str
         Names of measures such as "ap", "ndcg_f@20" or "lexirecall".
     missing : {"raise", "drop", "empty"} or float, default="raise"
-        What becomes of a query of the judgments that is not in some run, or has no value there
-        (``undefined="drop"``): an error; the query is left out for all runs; the run is measured
-        as an empty list (a value that is still missing is an error); it gets this number.
+        Treatment of a query that some run lacks or that is undefined for it (``undefined="drop"``).
+        "raise" is an error; "drop" leaves the query out for all runs; "empty" measures an empty
+        list (a value that is still missing is an error); a number is used as the value.
     gains, ties, precision, unjudged, undefined, unjudged_label, predicted, **options
         As in :func:`skfilterrank.metrics.evaluate_run`.
     n_jobs : int or None, default=None
@@ -126,7 +126,7 @@ def score_systems(
             refuse_measures_of_sample(wanted)
         warn_of_forbidden(wanted.values(), index.labels, gains)
     jobs = (
-        # A process that joblib uses again may stand in another folder.
+        # A reused joblib process may have another working directory.
         delayed(collecting_warnings(_score_run))(
             name, *for_any_process(run), index, precision, wanted, params
         )
@@ -149,7 +149,7 @@ def score_systems(
 
 
 def _compared(measures):
-    """Measures of which differences of means say what the measures say."""
+    """Return measures whose means can be compared; others become preferences."""
     wanted = parse_measures(measures)
     for parsed in wanted.values():
         parsed.for_means("systems are compared", takes=("mean", "sum"))
@@ -187,7 +187,7 @@ def score_predictions(
     gains, ties, unjudged, undefined, **options
         As in :func:`skfilterrank.metrics.evaluate`.
     missing : {"raise", "drop"} or float, default="raise"
-        What becomes of a query without a value (``undefined="drop"``), as in
+        Treatment of a query without a value (``undefined="drop"``), as in
         :class:`SystemScores`.
 
     Returns
@@ -250,7 +250,7 @@ def score_predictions(
 
 
 class _Predicted(NamedTuple):
-    """Values of systems by query and their preferences, and measures that are warned of."""
+    """Values and preferences of systems by query, and measures with warnings."""
 
     tables: dict
     preferences: dict
@@ -264,7 +264,7 @@ def _predicted(y_true, y_scores, groups, valued, kinds, of_values, params):
         try:
             tables[name] = evaluate(y_true, y_score, valued, groups=groups, **of_values)
         except ValueError as error:
-            error.add_note(f"This came up with the scores of {brief(name)}.")
+            error.add_note(f"The error concerns the scores of {brief(name)}.")
             raise
     preferences = {
         text: preference_matrix(y_true, y_scores, kind=kind, groups=groups, **params)
@@ -274,7 +274,7 @@ def _predicted(y_true, y_scores, groups, valued, kinds, of_values, params):
 
 
 def _joined(parts) -> _Predicted:
-    """Join pairs of query ids and what was predicted of them, sorted by the ids."""
+    """Join predictions of several blocks, sorted by query id."""
     ids_of_parts, every = zip(*parts)
     ids = np.concatenate(ids_of_parts)
     order = np.argsort(ids, kind="stable")
@@ -294,7 +294,7 @@ def _joined(parts) -> _Predicted:
 
 
 class _Scoring(NamedTuple):
-    """Measures all systems of a block."""
+    """Work of a pass: measure all systems of a block."""
 
     systems: tuple
     valued: dict
@@ -322,7 +322,7 @@ class _Scoring(NamedTuple):
 
 
 class _RunScores(NamedTuple):
-    """Values of one run, and the positions of its relevant documents where only these count."""
+    """Values of one run, and positions of relevant documents for preferences."""
 
     values: pd.DataFrame | None
     positions: RelevantPositions | None
@@ -356,7 +356,7 @@ def _score_run(name, path, run, index, precision, wanted, params):
 
 
 def _scores_of(text, parsed, results, missing):
-    """The values of all runs by one measure, NaN for the queries that a run does not have."""
+    """Return the values of all runs by one measure, NaN for missing queries."""
     kind, exact = _kind(parsed), None
     if kind is not None:
         positions = {name: each.positions for name, each in results.items()}
@@ -380,7 +380,7 @@ def _scores_of(text, parsed, results, missing):
 
 
 def _kind(parsed):
-    """Kind of lexicographic preferences, "recall" or "precision"; None where values are wanted."""
+    """Return the kind of preferences, "recall" or "precision"; None for ordinary measures."""
     if parsed.options.get("scale") != "preference":
         return None
     plain = parsed.measure.plain

@@ -1,6 +1,6 @@
 """Tables of values: systems x queries, queries x systems, or a row for each value.
 
-The names of the axes decide.
+The names of the axes determine the layout.
 """
 
 import pandas as pd
@@ -15,7 +15,7 @@ _AXES |= dict.fromkeys(("run", "system", "model"), "system")
 
 
 def systems_by_queries(table: pd.DataFrame) -> pd.DataFrame:
-    """Table with systems as rows and queries as columns, turned where its axes are named so."""
+    """Return a table with systems as rows, transposed if the names of its axes say so."""
     if is_long(table):
         raise InputError(
             "values have a row for each system and query, as evaluate_runs makes them: take one "
@@ -45,13 +45,13 @@ def systems_by_queries(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def turned(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table with systems as rows, where its axes are named the other way round."""
+    """Return the transposed table if its axes are named the other way round."""
     rows, columns = _meaning(table.index.name), _meaning(table.columns.name)
     return table.T if rows == "query" or columns == "system" else table
 
 
 def warn_of_shape(shape) -> None:
-    """Warn of more systems than queries where nothing names them."""
+    """Warn of more systems than queries if the axes have no names."""
     n_systems, n_queries = shape
     if n_systems > n_queries:
         warn_user(
@@ -92,7 +92,7 @@ def one_measure(table: pd.DataFrame | pd.Series, measure, name) -> tuple[pd.Data
 
 
 def choose_measure(measures, measure, name):
-    """Return the measure that is asked for, or the only one."""
+    """Return the requested measure, or the only one."""
     measures = list(measures)
     if measure is None and len(measures) == 1:
         return measures[0]
@@ -112,7 +112,7 @@ def choose_measure(measures, measure, name):
 
 
 def _columns_of_names(table):
-    """Index levels and columns that say which query and system a value is of."""
+    """Return the index levels and columns with query and system ids."""
     names = list(table.index.names)
     # Columns of an axis that has a name are queries or systems, whatever their names are.
     if isinstance(table, pd.DataFrame) and table.columns.name is None:
@@ -121,5 +121,5 @@ def _columns_of_names(table):
 
 
 def _meaning(name):
-    """Tell from the name of an axis that it holds queries or systems."""
+    """Tell from the name of an axis whether it holds queries or systems."""
     return _AXES.get(name) if isinstance(name, str) else None

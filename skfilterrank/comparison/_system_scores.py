@@ -42,7 +42,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
 class SystemScores(Result):
-    """Values of systems for queries by one measure, which comparisons start from.
+    """Values of systems for queries by one measure: the input of comparisons.
 
     Make it from an array or a table of systems x queries; of what other functions return by
     :meth:`of`; of runs by several measures by :func:`score_systems`; of what
@@ -70,7 +70,7 @@ class SystemScores(Result):
         for "lexirecall(scale=preference)" and "lexiprecision(scale=preference)", and False for all
         others.
     missing : {"raise", "drop"} or float, default="raise"
-        What becomes of a query for which some system has no value: an error; the query is left
+        Treatment of a query for which some system has no value: an error; the query is left
         out for all systems; the system gets this number.
     dropped_queries : tuple, default=()
         Queries that were left out before.
@@ -86,7 +86,7 @@ class SystemScores(Result):
     measure : str
         Name of the measure.
     greater_is_better, is_preference : bool
-        As given.
+        Value of the parameter.
     dropped_queries : tuple
         Queries that were left out, because of `missing` and before.
     n_filled : int
@@ -196,16 +196,16 @@ class SystemScores(Result):
         least: tuple[int, int] = (1, 1),
         name: str = "scores",
     ) -> Self:
-        """Read values of systems by one measure, in whatever form the package returns them.
+        """Read values of systems by one measure, in any form that this package returns.
 
         Every function of this package that takes `scores` reads them so.
 
         Parameters
         ----------
         scores : SystemScores, dict, DataFrame, Series, PreferenceMatrix or array-like
-            SystemScores are taken as they are. A dict {measure: SystemScores}, as
-            :func:`score_systems` returns; a DataFrame or Series with index levels or columns
-            "run" (or "system") and "qid" (or "query", "topic") and a column for each measure, as
+            SystemScores are returned unchanged. A dict {measure: SystemScores}, as
+            :func:`score_systems` returns; a DataFrame or Series with index levels or columns "run"
+            (or "system") and "qid" (or "query", "topic") and a column for each measure, as
             :func:`~skfilterrank.metrics.evaluate_runs` returns; or a matrix or table of systems x
             queries, as the class takes it.
         measure : str or None, default=None
@@ -214,9 +214,9 @@ class SystemScores(Result):
         missing : {"raise", "drop"} or float, default="raise"
             As for the class; a missing row is a missing value.
         least : (int, int), default=(1, 1)
-            How many systems and queries there must be.
+            Smallest number of systems and of queries.
         name : str, default="scores"
-            What messages call the values.
+            Name of the values in messages.
 
         Returns
         -------
@@ -242,7 +242,7 @@ class SystemScores(Result):
         try:
             scores = cls._read(scores, measure, missing, name)
         except ValueError as error:
-            error.add_note(f"This came up with {name}.")
+            error.add_note(f"The error concerns {name}.")
             raise
         scores._check_size(least, name)
         return scores
@@ -261,7 +261,7 @@ class SystemScores(Result):
             Names of measures to keep; None keeps all. The counts of trec_eval, such as num_rel, are
             no measures.
         missing : {"raise", "drop"} or float, default="raise"
-            What becomes of a query for which some system has no value, as in the class.
+            Treatment of a query for which some system has no value, as in the class.
 
         Returns
         -------
@@ -309,7 +309,7 @@ class SystemScores(Result):
 
     @classmethod
     def _read(cls, scores, measure, missing, name):
-        """Return values of any form; `measure` chooses, or names what has no name."""
+        """Read values in any form; `measure` selects one, or names unnamed values."""
         scores = getattr(scores, "per_query", scores)  # what evaluate_runs returns
         if isinstance(scores, PreferenceMatrix):
             scores = cls.from_preferences(scores)
@@ -327,7 +327,7 @@ class SystemScores(Result):
 
     @classmethod
     def _measured(cls, table, measure, missing):
-        """Return values that a measure returned; of a lexicographic one only their order."""
+        """Make scores from a measure's values; lexicographic values become preferences."""
         scores = cls(table, measure=measure, missing=missing)
         if not scores.is_preference or scores.n_systems < 2:
             return scores
@@ -336,7 +336,7 @@ class SystemScores(Result):
 
     @classmethod
     def from_preferences(cls, preferences: PreferenceMatrix) -> Self:
-        """Take the exact order of the systems of each query.
+        """Make scores from the exact order of the systems of each query.
 
         Parameters
         ----------
@@ -381,7 +381,7 @@ class SystemScores(Result):
         )
 
     def with_values(self, values, **changes) -> Self:
-        """Put other values in the place of these, for the same systems and queries.
+        """Return scores with other values for the same systems and queries.
 
         Parameters
         ----------
@@ -410,7 +410,7 @@ class SystemScores(Result):
 
     @property
     def oriented(self) -> np.ndarray:
-        """Values with a sign that makes the greater the better, shape (n_systems, n_queries)."""
+        """Values, negated if lower is better; shape (n_systems, n_queries)."""
         return self.values if self.greater_is_better else -self.values
 
     @property
@@ -432,11 +432,11 @@ class SystemScores(Result):
     def means(self) -> pd.Series:
         """Mean over queries of each system, the best first."""
         means = pd.Series(self.values.mean(axis=1), list(self.systems), name=self.measure)
-        # Equal means keep the order of the systems, whatever their last digits are.
+        # Means that are equal up to rounding keep the order of the systems.
         return means.iloc[np.argsort(-merge_means(self.oriented), kind="stable")]
 
     def select(self, *, systems=None, queries=None) -> Self:
-        """Keep some systems or queries, in the order asked for.
+        """Select systems or queries, in the given order.
 
         Parameters
         ----------
@@ -466,7 +466,7 @@ class SystemScores(Result):
         )
 
     def aligned_to(self, other: Self, *, names: tuple[str, str] = ("first", "second")) -> Self:
-        """Put systems and queries in the order of other values, which must hold the same.
+        """Reorder systems and queries like other scores, which must have the same ones.
 
         Parameters
         ----------
@@ -499,7 +499,7 @@ class SystemScores(Result):
         return self.select(systems=other.systems, queries=other.queries)
 
     def fraction_tied(self, *, tolerance: float = 0.0) -> float:
-        """Compute the share of comparisons of two systems for a query that the measure ties.
+        """Compute the share of ties among comparisons of two systems for a query.
 
         Parameters
         ----------
@@ -544,10 +544,9 @@ class SystemScores(Result):
     def percentage_differences(self, *, divide_by: str = "size") -> np.ndarray:
         r"""Compute the difference of the means of every two systems in percent of the greater one.
 
-        The mean of the values tells how far apart a measure puts systems. It is a matter of scale:
-        a measure with the same differences and smaller means has more of it, without telling
-        systems apart any better. :func:`sensitivity_curve` and :func:`compare_systems` weigh
-        differences against chance.
+        The mean of the values shows how far apart a measure puts systems. It depends on the scale:
+        with smaller means it is larger for the same differences. :func:`sensitivity_curve` and
+        :func:`compare_systems` compare differences with chance variation.
 
         Parameters
         ----------
@@ -639,7 +638,7 @@ class SystemScores(Result):
         return self._find_display().from_scores(self, ax=ax, **kwargs)
 
     def _check_size(self, least, name="scores"):
-        """Raise where there are too few systems or queries."""
+        """Raise if there are too few systems or queries."""
         for what, number, enough in zip(
             ("systems", "queries"), (self.n_systems, self.n_queries), least
         ):
@@ -663,7 +662,7 @@ class SystemScores(Result):
     def _table(self):
         values = merge_values(self.oriented)
         best = values == values.max(axis=0, initial=-np.inf)
-        # Nobody wins where the best are equal.
+        # A query with several best systems has no winner.
         best &= best.sum(axis=0) == 1
         table = pd.DataFrame(
             {
@@ -677,7 +676,7 @@ class SystemScores(Result):
 
 
 def _settled(array, systems, queries, missing):
-    """Values without holes, which of them are filled in (or None), and which queries dropped."""
+    """Return complete values, a mask of filled values (or None), and dropped queries."""
     is_missing, is_dropped = np.isnan(array), np.zeros(len(queries), dtype=bool)
     if not (
         missing in ("raise", "drop") if isinstance(missing, str) else is_finite_number(missing)
@@ -711,7 +710,7 @@ def _settled(array, systems, queries, missing):
 
 
 def _numbers(values):
-    """Return a matrix of numbers that are not infinite, not shared with the caller."""
+    """Return a copy as a matrix of numbers without infinite ones."""
     numbers = as_number_array(values, "values")
     if numbers is None:
         raise InputError(
@@ -732,7 +731,7 @@ def _numbers(values):
 
 
 def _names(names, n_expected, argument, what, *, as_text=False):
-    """Different names, as many as expected."""
+    """Check names: distinct, and as many as expected."""
     names = tuple(range(n_expected)) if names is None else tuple(as_list(names, argument, "names"))
     for name in names:
         if not is_hashable(name) or (not isinstance(name, tuple) and pd.isna(name)):
@@ -759,7 +758,7 @@ def _names(names, n_expected, argument, what, *, as_text=False):
 
 
 def known_places(names, known, argument):
-    """Return places of the names, all of which must be known; None for all places."""
+    """Return positions of known names; None means all."""
     if names is None:
         return range(len(known))
     names = [names] if isinstance(names, str) else as_list(names, argument, "names")
@@ -776,7 +775,7 @@ def known_places(names, known, argument):
 
 
 def check_same(what, ours, theirs, names):
-    """Raise where only one of two has a name."""
+    """Raise if only one of two has a name."""
     odd = sorted(set(ours) ^ set(theirs), key=str)
     if odd:
         holder = names[0] if odd[0] in set(ours) else names[1]

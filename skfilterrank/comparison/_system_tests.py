@@ -29,7 +29,7 @@ from skfilterrank._lists.words import progress_bar
 
 
 def _joined(test):
-    """Make a test that joins the figures which a function yields for blocks of pairs."""
+    """Decorator: join the results that a test yields for blocks of pairs."""
 
     @wraps(test)
     def joined(values, pairs, settings) -> PairFigures:
@@ -40,7 +40,7 @@ def _joined(test):
 
 @_joined
 def paired_t(values, pairs, settings):
-    """Return the mean difference against what its standard error lets expect."""
+    """Paired t test."""
     n_queries = values.shape[1]
     for block in pair_blocks(pairs, 6 * n_queries, verbose=settings.verbose):
         rounding = rounding_errors(values, pairs[block])
@@ -60,14 +60,14 @@ def paired_t(values, pairs, settings):
 
 
 def _p_of_tails(at_least, at_most, settings):
-    """P value, from the chances of a statistic at least and at most as great as observed."""
+    """Compute the p value from both tail probabilities."""
     if settings.alternative == "two-sided":
         return np.minimum(2 * np.minimum(at_least, at_most), 1.0)
     return at_least if settings.alternative == "greater" else at_most
 
 
 def t_interval(mean, deviation, n_queries, confidence):
-    """Return the mean difference minus and plus what Student's distribution allows."""
+    """Student's t interval of the mean difference."""
     width = stdtrit(n_queries - 1, (1 + confidence) / 2) * deviation / np.sqrt(n_queries)
     return mean - width, mean + width
 
@@ -80,7 +80,7 @@ _N_WALSH = 50_000
 
 @_joined
 def sign_test(values, pairs, settings):
-    """Count the queries where first has the greater value, of those where the two differ."""
+    """Sign test: exact binomial test on queries where the two systems differ."""
     n_queries = values.shape[1]
     for block in pair_blocks(pairs, 6 * n_queries, verbose=settings.verbose):
         difference = differences(values, pairs[block])
@@ -91,7 +91,7 @@ def sign_test(values, pairs, settings):
         yield PairFigures(
             p_value=_p_of_tails(*chances, settings),
             effect_size=ratio((greater - less).astype(float), decided),
-            # A share s of the decided queries is an effect of s - (1 - s).
+            # A share s of the queries without tie is an effect of s - (1 - s).
             low=np.where(decided > 0, 2 * low - 1, 0.0),
             high=np.where(decided > 0, 2 * high - 1, 0.0),
             effect_name="net share of queries",
@@ -101,7 +101,7 @@ def sign_test(values, pairs, settings):
 
 
 def clopper_pearson(successes, trials, confidence):
-    """Exact interval of a share."""
+    """Exact confidence interval of a share."""
     tail = (1 - confidence) / 2
     failures = trials - successes
     low = betaincinv(np.maximum(successes, 1), failures + 1, tail)
@@ -111,7 +111,7 @@ def clopper_pearson(successes, trials, confidence):
 
 @_joined
 def wilcoxon_test(values, pairs, settings):
-    """Return ranks of the sizes of the differences, summed over those above 0."""
+    """Wilcoxon's signed rank test."""
     n_queries = values.shape[1]
     numbers = max(10 * n_queries, 2 ** min(n_queries, _N_PATTERNS) // 2)
     if n_queries * (n_queries + 1) // 2 <= _N_WALSH:
@@ -137,7 +137,7 @@ def wilcoxon_test(values, pairs, settings):
 
 
 def _signed_rank_p_value(ranks, above, total, settings):
-    """Exact where scipy's is exact, else from the normal distribution with ties corrected for."""
+    """Compute the exact p value where scipy does, else by the normal approximation."""
     n_queries = ranks.shape[1]
     # The sum of the squares of the ranks holds the correction for ties and zeros.
     deviation = np.sqrt((ranks**2).sum(axis=1)) / 2
@@ -158,7 +158,7 @@ def _signed_rank_p_value(ranks, above, total, settings):
 
 
 def signed_rank_distribution(n_queries):
-    """Chance of each sum of ranks, from 0 to n (n + 1) / 2, when each counts with chance 1/2."""
+    """Probability of each signed rank sum from 0 to n (n + 1) / 2 under the null hypothesis."""
     chances = np.ones(1)
     for rank in range(1, n_queries + 1):
         chances = (np.pad(chances, (0, rank)) + np.pad(chances, (rank, 0))) / 2
@@ -166,7 +166,7 @@ def signed_rank_distribution(n_queries):
 
 
 def hodges_lehmann_interval(difference, confidence):
-    """Shifts that the signed rank test of all differences does not reject.
+    """Hodges and Lehmann's interval: shifts that the signed rank test does not reject.
 
     Its bounds are the k-th smallest and the k-th greatest of the Walsh averages, the means of
     every two differences of a pair.
@@ -187,7 +187,7 @@ def hodges_lehmann_interval(difference, confidence):
 
 
 def _walsh_place(n_queries, tail):
-    """Return the greatest k for which the chance of a sum of ranks below k is at most the tail."""
+    """Return the largest k with P(rank sum < k) at most the tail probability."""
     if n_queries <= _N_EXACT:
         share = signed_rank_distribution(n_queries).cumsum()
         return int(np.searchsorted(share, tail * (1 + 1e-12), side="right"))
@@ -197,7 +197,7 @@ def _walsh_place(n_queries, tail):
 
 
 def _bisect_walsh(difference, k):
-    """The k-th smallest Walsh average of each pair, to the last bits of the differences' range."""
+    """Find the k-th smallest Walsh average of each pair by bisection."""
     low, high = difference.min(axis=1), difference.max(axis=1)
     places = np.arange(1, difference.shape[1] + 1)
     for _ in range(54):
@@ -215,10 +215,10 @@ _N_PAIRS = 64
 
 
 def randomization_test(values, pairs, settings) -> PairFigures:
-    """Mean difference against those with the two values swapped for a random half of queries."""
+    """Randomization test: values of the two systems are swapped at random in each query."""
     figures = paired_t(values, pairs, replace(settings, verbose=0))
     n_queries = values.shape[1]
-    # A common offset of all systems at a query cancels, and costs digits.
+    # A common offset of all systems at a query is subtracted: it cancels, but would cost precision.
     centered = values - np.median(values, axis=0)
     is_exact = n_queries < 63 and 2**n_queries <= settings.n_resamples
     n_resamples = 2**n_queries if is_exact else settings.n_resamples
@@ -235,13 +235,13 @@ def randomization_test(values, pairs, settings) -> PairFigures:
     if is_exact:
         smallest = smallest_flip_p(n_queries, settings.alternative)
         return replace(figures, p_value=count / n_resamples, smallest_p=smallest)
-    # The observed values are one of the resamples, so that no p value is 0.
+    # The observed values count as a resample, so that no p value is 0.
     smallest = 1 / (n_resamples + 1)
     return replace(figures, p_value=(count + 1) / (n_resamples + 1), smallest_p=smallest)
 
 
 def _count_as_extreme(values, signs, pairs, alternative):
-    """In how many of the resamples the difference of each pair is as far out as observed."""
+    """Count the resamples whose difference is at least as extreme as observed."""
     # The sum of signed differences of a pair is the difference of the systems' signed sums.
     sums = values @ signs.T
     observed = values.sum(axis=1)
@@ -264,7 +264,7 @@ def _count_as_extreme(values, signs, pairs, alternative):
 
 
 def _starts(n_resamples, n_queries):
-    """First places of blocks of resamples, the same for any number of systems."""
+    """Return the starts of blocks of resamples, independent of the number of systems."""
     return range(0, n_resamples, max(1, min(512, 2**22 // n_queries)))
 
 
@@ -272,7 +272,7 @@ def _starts(n_resamples, n_queries):
 @limit_threads(limits=1, user_api="blas")
 @_joined
 def bootstrap_test(values, pairs, settings):
-    """Studentized mean difference against that of resampled queries, shifted to no difference."""
+    """Studentized bootstrap test, with differences shifted to mean 0."""
     n_queries = values.shape[1]
     counts = draw_resamples(n_queries, settings.n_resamples, settings.random_state)
     smallest = 1 / (settings.n_resamples + 1)
@@ -316,9 +316,9 @@ def bootstrap_test(values, pairs, settings):
 
 
 def _studentized(shifted, counts, rounding=0.0):
-    """The t of each resample, shape (n_pairs, n_resamples); infinite where it has no spread."""
+    """Compute t of each resample, (n_pairs, n_resamples); infinite without variance."""
     n_queries = shifted.shape[1]
-    # A query whose difference is the mean is 0 but for rounding.
+    # If a query's difference equals the mean, the centred value is only rounding.
     largest = np.abs(shifted).max(axis=1, keepdims=True)
     least = np.maximum(ROUNDING_OF_MEANS * largest, rounding)
     shifted = np.where(np.abs(shifted) <= least, 0.0, shifted)
@@ -337,7 +337,7 @@ _BLOCK = 2**12
 
 
 class StudentizedRange:
-    """Largest less smallest of means, in units of an independent estimate of their deviation.
+    """Studentized range distribution: range of means divided by an independent deviation.
 
     Absolute error of the tail below 1e-7, as far as known below 1e-8 for up to 1,000 means.
     """
@@ -353,7 +353,7 @@ class StudentizedRange:
         self._weight = weight * self._s * root * chi.pdf(self._s * root, degrees_of_freedom)
 
     def sf(self, q) -> np.ndarray:
-        """Chance of a range of at least q, for q of shape (n_values,)."""
+        """Probability of a range of at least q, for q of shape (n_values,)."""
         tail = np.empty(len(q))
         for start in range(0, len(q), _BLOCK):
             wide = np.minimum(q[start : start + _BLOCK], 1e100)[:, np.newaxis] * self._s
@@ -362,27 +362,27 @@ class StudentizedRange:
         return np.clip(tail, 0.0, 1.0)
 
     def isf(self, p: float) -> float:
-        """Return the q that a range reaches with chance p."""
+        """Return the q that a range reaches with probability p."""
         high = 4.0
         while self.sf(np.array([high]))[0] > p:
             high *= 2
         return brentq(lambda q: self.sf(np.array([q]))[0] - p, 0.0, high, xtol=1e-10)
 
 
-# Designs come again and again.
+# Instances are cached, because one number of systems is often used repeatedly.
 studentized_range = lru_cache(maxsize=32)(StudentizedRange)
 
 
 def _log_tail_of_range(n_means):
-    """Log of the chance that the range of normal variables exceeds w, as a spline over w.
+    """Log of the probability that the range of normal variables exceeds w, as a spline.
 
-    Where the smallest is z, the others lie within w above it with chance
-    ``(1 - Q(z + w) / Q(z)) ** (n_means - 1)``, Q being the upper tail.
+    If the smallest is z, the others lie within w above it with probability ``(1 - Q(z + w) / Q(z))
+    ** (n_means - 1)``, Q being the upper tail.
     """
     lowest, highest = -_WIDEST / 2 - 9, -ndtri(1e-17 ** (1 / n_means))
     z, weight = _gauss_legendre(lowest, highest)
     log_q = log_ndtr(-z)
-    # Density of the smallest at z.
+    # Probability density of the smallest variable at z.
     weight *= n_means * np.exp(-z * z / 2 + (n_means - 1) * log_q) / np.sqrt(2 * np.pi)
     w = np.linspace(0, _WIDEST, _KNOTS)
     with np.errstate(divide="ignore"):
@@ -402,7 +402,7 @@ _BLOCK_NUMBERS = 2**18
 
 
 def residual_mean_square(values: np.ndarray) -> tuple[float, int]:
-    """Variance that neither systems nor queries explain, and its degrees of freedom.
+    """Residual mean square of the two-way layout, and its degrees of freedom.
 
     Two-way layout without replication: the residual of a value is what is left without the mean
     of its system and that of its query.
@@ -419,7 +419,7 @@ def residual_mean_square(values: np.ndarray) -> tuple[float, int]:
 
 
 def tukey_hsd_blocked(values, pairs, settings) -> PairFigures:
-    """Differences against the studentized range of the means of all systems."""
+    """Tukey's test with queries as blocks."""
     n_systems, n_queries = values.shape
     mean_square, degrees_of_freedom = residual_mean_square(values)
     difference = _settled(mean_differences(values, pairs), values)
@@ -437,7 +437,7 @@ def tukey_hsd_blocked(values, pairs, settings) -> PairFigures:
 
 
 def randomized_tukey(values, pairs, settings) -> PairFigures:
-    """Differences against the range of the means when systems are shuffled in each query."""
+    """Tukey's test by randomization: systems are shuffled within each query."""
     mean_square, _ = residual_mean_square(values)
     difference = _settled(mean_differences(values, pairs), values)
     ranges = np.sort(shuffled_ranges(values, settings))
@@ -450,7 +450,7 @@ def randomized_tukey(values, pairs, settings) -> PairFigures:
 
 
 def shuffled_ranges(values, settings) -> np.ndarray:
-    """Largest less smallest mean of a system in each resample, shape (n_resamples,)."""
+    """Compute the range of the systems' means in each resample, shape (n_resamples,)."""
     n_systems, n_queries = values.shape
     # The mean of a query stays with it; without it less is lost to rounding.
     rows = np.ascontiguousarray((values - values.mean(axis=0)).T)
@@ -470,12 +470,12 @@ def shuffled_ranges(values, settings) -> np.ndarray:
 
 
 def _quantile_place(confidence, n_ranges):
-    """Place of the smallest range that the wanted share of the ranges does not exceed."""
+    """Return the index of the quantile among sorted ranges."""
     return min(int(np.ceil(confidence * (n_ranges + 1))), n_ranges) - 1
 
 
 def _settled(difference, values):
-    """Differences of means that are only rounding errors become 0."""
+    """Set differences of means to 0 if they are only rounding errors."""
     return np.where(np.abs(difference) <= mean_tolerance(values), 0.0, difference)
 
 

@@ -22,13 +22,13 @@ from skfilterrank.comparison._system_tests import residual_mean_square
 from skfilterrank.exceptions import InputError, brief
 
 _BLOCK_NUMBERS = 2**20
-# scipy before 1.14 divides by zero on its way to some tails.
+# scipy before 1.14 warns of a division by zero for some tails.
 _of_tails = np.errstate(divide="ignore")
 
 
 @_of_tails
 def paired_power(n_queries, difference, variance, alpha):
-    """Power of the two-sided paired t test, `variance` being that of the paired differences."""
+    """Compute the power of the two-sided paired t test for a variance of the differences."""
     n = np.asarray(n_queries, dtype=np.float64)
     shift = np.sqrt(n * difference**2 / variance)
     critical = stats.t.isf(alpha / 2, n - 1)
@@ -42,8 +42,8 @@ def paired_power(n_queries, difference, variance, alpha):
 def anova_power(n_queries, difference, variance, alpha, n_systems, *, blocked):
     """Power of the F test when best and worst of the systems differ by `difference`.
 
-    All other systems lie half way between: of all layouts, the one with the least power. `variance`
-    is that of a value about its system's mean; of what queries leave unexplained, if blocked.
+    All other systems are assumed half way between, which gives the least power. `variance` is the
+    variance of values about their system's mean, or with blocks the residual variance.
     """
     n = np.asarray(n_queries, dtype=np.float64)
     numerator = n_systems - 1
@@ -55,7 +55,7 @@ def anova_power(n_queries, difference, variance, alpha, n_systems, *, blocked):
 
 
 def smallest_n(power_at, power, most):
-    """Smallest number of queries whose power is at least `power`; None above `most`."""
+    """Find the smallest number of queries with at least `power`; None if above `most`."""
     low, high = 1, 2
     while power_at(high) < power:
         if high >= most:
@@ -74,8 +74,8 @@ def simulated_power(residuals, difference, alpha, n_max, n_trials, generator):
     """Return the share of trials in which the paired t test is significant, for 2 to n_max queries.
 
     Parameters: `residuals` of shape (n_pairs, n_queries), differences of pairs without their mean.
-    A trial draws a pair, then queries with replacement; the trial of n + 1 queries is that of n
-    and one more, so that the curve has little noise between neighbours.
+    A trial draws a pair, then queries with replacement. The trial for n + 1 queries adds one query
+    to the trial for n, so the curve is smooth.
     """
     n_pairs, n_pilot = residuals.shape
     n = np.arange(2, n_max + 1)
@@ -93,7 +93,7 @@ def simulated_power(residuals, difference, alpha, n_max, n_trials, generator):
         total, squares = np.cumsum(x, axis=1)[:, 1:], np.cumsum(x * x, axis=1)[:, 1:]
         mean = total / n
         deviation = np.sqrt(np.maximum(squares - n * mean**2, 0.0) / (n - 1))
-        # Draws of one and the same query show no variation, and are no evidence.
+        # Draws of a single repeated query have no variance, and are no evidence.
         varied = deviation > 1e-7 * scale
         t = np.abs(mean + difference) * np.sqrt(n)
         n_significant += np.count_nonzero(varied & (t >= critical * deviation), axis=0)
@@ -176,7 +176,7 @@ def topic_set_size(
 ) -> TopicSetSize:
     """Compute how many topics a test collection needs to detect a difference between systems.
 
-    Take the smallest difference worth knowing of, not the one seen in the pilot.
+    Pass the smallest relevant difference, not the one observed in the pilot.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def topic_set_size(
         Pilot values of at least two systems for at least two queries, from which the variance is
         estimated.
     measure : str or None, default=None
-        Which measure, where `scores` has several.
+        Name of the measure, if `scores` has several.
     difference : float
         Difference of two systems' means that is to be detected, greater than 0, in the unit of the
         measure. For the two ANOVA designs: of the best and the worst system.
@@ -230,11 +230,11 @@ def topic_set_size(
         difference : float
             Difference to be found, in the unit of the measure.
         variance : float
-            Variance that was reckoned with; of what, `design` says.
+            Variance used in the computation; its meaning depends on `design`.
         alpha : float
             Level of significance.
         design, method : str
-            As given.
+            Value of the parameter.
         n_systems : int
             Number of systems of the design; 2 if it is "paired".
         sizes : ndarray of int
@@ -351,7 +351,7 @@ def topic_set_size(
 
 
 def _simulate(residuals, difference, alpha, power, n_guess, n_trials, random_state):
-    """Return the number of queries from which on power suffices, and the curve it was read off."""
+    """Return the number of queries from which the power suffices, and the power curve."""
     seed = seeds_of(random_state)
     n_max = _MOST_SIMULATED + 1 if n_guess is None else max(2 * n_guess, 20)
     while n_max <= _MOST_SIMULATED:
@@ -367,7 +367,7 @@ def _simulate(residuals, difference, alpha, power, n_guess, n_trials, random_sta
 
 
 def _pilot_variance(scores, design, pair):
-    """Variance of the design, estimated from the pilot; it must not be 0."""
+    """Estimate the variance of the design from the pilot; raise if it is 0."""
     if design == "anova":
         _, deviation = mean_and_deviation(scores.values)
         variance = float(np.mean(deviation**2))
@@ -385,7 +385,7 @@ def _pilot_variance(scores, design, pair):
 
 
 def _residuals(scores, pair):
-    """Differences of pairs without their mean, with the unbiased variance as mean square."""
+    """Return centred differences of pairs, scaled to the unbiased variance."""
     if pair is None:
         pairs = Pairs.all(scores.n_systems)
     else:
@@ -397,7 +397,7 @@ def _residuals(scores, pair):
 
 
 def _places(scores, pair):
-    """Return places of the two systems of a pair."""
+    """Return the numbers of the two systems of a pair."""
     names = list(map(str, as_list(pair, "pair", "two names")))
     if len(names) != 2 or names[0] == names[1]:
         raise InputError(f"pair must name two systems, got {brief(pair)}.")
@@ -421,7 +421,7 @@ def _check_n_systems(n_systems, scores, design):
 
 
 def _check_range(name, value, low, high, *, low_name=None) -> float:
-    """A number between two others, which it is not."""
+    """Check a number between two others, both excluded."""
     if not is_finite_number(value) or not low < value < high:
         least = f"{low_name} = {low:g}" if low_name else f"{low:g}"
         between = f"greater than {least}" + (f" and below {high:g}" if np.isfinite(high) else "")

@@ -1,4 +1,4 @@
-"""Values of systems by query as ``evaluate --per-query`` and ``trec_eval -q`` write them."""
+"""Reading of values that ``evaluate --per-query`` or ``trec_eval -q`` wrote."""
 
 import numpy as np
 import pandas as pd
@@ -123,7 +123,7 @@ def _read_trec(lines, name, nameless):
 
 
 def _numbers(row, name, line):
-    """Read a finite number of each measure, NaN where there is none."""
+    """Parse a finite number for each measure, NaN if missing."""
     numbers = {}
     for measure, value in row.items():
         try:
@@ -138,7 +138,7 @@ def _numbers(row, name, line):
 
 
 def _join(sources):
-    """Collect the values of all files by run and query; each file has other runs."""
+    """Collect the values of all files by run and query; files must have different runs."""
     found, holder = {}, {}
     for number, source in enumerate(sources):
         name = source_name(source)
@@ -165,7 +165,7 @@ def _join(sources):
 
 
 def _wanted(measures, known):
-    """Return the measures to keep, all of which must be there."""
+    """Return the measures to keep; raise if one is missing."""
     if measures is None:
         return known
     wanted = dict.fromkeys([measures] if isinstance(measures, str) else measures)

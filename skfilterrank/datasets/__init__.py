@@ -19,5 +19,5 @@ __all__ = [
     "make_rank_and_filter",
 ]
 
-if not TYPE_CHECKING:  # type checkers would accept any name
+if not TYPE_CHECKING:  # without this check, type checkers accept any name
     __getattr__ = names_of(__name__)

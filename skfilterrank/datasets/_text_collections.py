@@ -67,7 +67,7 @@ def fetch_cranfield(
             Columns "qid", "docno" and "label": 4 is a complete answer, 1 of least interest, and 0
             of none.
         DESCR : str
-            What this is, and where it is from.
+            Description and source of the data.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def fetch_semeval_cqa(
         groups : ndarray of shape (n_comments,), object
             The question of each comment.
         DESCR : str
-            What this is, and where it is from.
+            Description and source of the data.
 
     Raises
     ------

@@ -148,7 +148,7 @@ def fetch_trec_qrels(
         path : Path
             The file, in TREC format, packed by gzip.
         DESCR : str
-            What the labels mean, and where they are from.
+            Meaning and source of the labels.
 
     Raises
     ------
@@ -215,7 +215,7 @@ def fetch_trec_covid(
         qrels : DataFrame of shape (8691, 3)
             Columns "qid", "docno" and "label": 2 relevant, 1 partially relevant, 0 not relevant.
         DESCR : str
-            What this is, and where it is from.
+            Description and source of the data.
 
     Raises
     ------
@@ -235,7 +235,7 @@ def fetch_trec_covid(
     Notes
     -----
     Runs come from the mirror of NIST's archive in the repository castorini/TREC-COVID, at a fixed
-    commit. No digests of them are published; each is read once, and has to be a run over the 30
+    commit. No checksums of them are published; each run is read once and checked to cover the 30
     topics. Judgments are compared with a SHA-256.
 
     References

@@ -78,7 +78,7 @@ class FilteredCrossEncoder:
         top_k : int or None, default=None
             Number of passages to return at most. The threshold sees them all.
         **options
-            Of the model's `predict`, such as `batch_size`.
+            Parameters of the model's `predict`, such as `batch_size`.
 
         Returns
         -------

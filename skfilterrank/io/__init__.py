@@ -1,4 +1,4 @@
-"""Reading judged documents, writing filtered runs, keeping models."""
+"""Reading and writing of judgments, runs and models."""
 
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ __all__ = [
 if TYPE_CHECKING:
     from skfilterrank.io._letor import read_letor, write_letor
     from skfilterrank.io._models import load_model, save_model
-else:  # it would take any name for one that is there
+else:  # without this check, type checkers accept any name
     __getattr__ = names_of(
         __name__,
         {

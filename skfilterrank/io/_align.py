@@ -1,4 +1,4 @@
-"""Join of runs with judgments, as the arrays that the measures take."""
+"""Join of runs with judgments into arrays for the measures."""
 
 from dataclasses import dataclass
 from numbers import Integral
@@ -16,13 +16,13 @@ from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError,
 from skfilterrank.io._pairs import are_distinct, pair_keys
 from skfilterrank.io._read import check_unjudged_label, qrels_rows, run_rows
 
-# Whole numbers above this are scores, not grades.
+# Integers above this are taken for scores, not grades.
 _LARGEST_GRADE = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AlignedRun(Result):
-    """A run joined with judgments, as three arrays; see :func:`align`."""
+    """A run joined with judgments, made by :func:`align`."""
 
     y_true: np.ndarray
     y_score: np.ndarray
@@ -39,7 +39,7 @@ class AlignedRun(Result):
     n_retrieved: int
     n_retrieved_unjudged: int
     n_judged_not_retrieved: int
-    # (Tokens, their rows, places in ours): few callers want the documents as text.
+    # Document tokens, their rows, and positions; converted to text only when needed.
     _documents: tuple
 
     def _table(self) -> None:
@@ -64,7 +64,7 @@ class AlignedRun(Result):
     def to_series(self) -> tuple[pd.Series, pd.Series]:
         """Return `y_true` and `y_score` as Series whose index has the levels "qid" and "docno".
 
-        Measures and scorers find the queries there by themselves.
+        Measures and scorers read the query ids from the index.
         """
         index = pd.MultiIndex.from_arrays([self.groups, self.docnos], names=["qid", "docno"])
         return pd.Series(self.y_true, index, name="label"), pd.Series(
@@ -120,7 +120,7 @@ def align(
         "doc_id") and "score" as columns or index levels. The order of the rows does not matter. A
         score of -inf says that the document is filtered out; `read_run` describes other ways.
     missing : {"raise", "drop", "empty"}, default="empty"
-        What to do with queries of the judgments that are not in the run: raise an error, leave them
+        Treatment of queries of the judgments that are not in the run: raise an error, leave them
         out (trec_eval's default), or keep them as lists that hold nothing (``trec_eval -c``).
     precision : {"double", "single"}, default="double"
         "single" rounds scores as trec_eval 9 and pytrec_eval keep them: scores that differ by less
@@ -232,7 +232,7 @@ document not retrieved
 
 
 class QrelsIndex:
-    """Judgments that are indexed once and joined with many runs.
+    """Indexed judgments, for joining with many runs.
 
     Parameters
     ----------
@@ -295,7 +295,7 @@ class QrelsIndex:
         self.n_pooled = len(by_query)
         self._is_by_query = is_by_query(qrels)
         self.n_judged = int(np.count_nonzero(~np.isnan(self._labels)))
-        # Different pairs may have one key by chance: another salt separates them.
+        # If different pairs have equal hashes, another salt is tried.
         self._salt = 0
         while not are_distinct(keys := pair_keys(self._codes, self._docnos, self._salt)):
             self._salt += 1 << 32
@@ -310,7 +310,7 @@ class QrelsIndex:
         predicted: str = "warn",
         gains: Gains = None,
     ) -> "QrelsIndex":
-        """Index judgments; those that are indexed already stay as they are.
+        """Index judgments; a QrelsIndex is returned unchanged.
 
         Parameters
         ----------
@@ -459,14 +459,15 @@ class QrelsIndex:
                 DataWarning,
             )
         elif aligned.n_retrieved and aligned.n_retrieved == aligned.n_retrieved_unjudged:
-            # The first document, and the first that the judgments hold of its query.
+            # Example ids: the first document of the run, and the first judged document of its
+            # query.
             (own,) = docnos.take([0]).tolist()
             (theirs,) = self._docnos.take([np.searchsorted(self._codes, codes[0])]).tolist()
             self._warn_of_other_documents(aligned, self.queries[codes[0]], own, theirs)
         return aligned
 
     def _looks_swapped(self, run, scores):
-        """Tell whether scores are grades, and labels fractions that no two documents share."""
+        """Tell whether run and judgments look swapped: integer scores and fractional labels."""
         pairs = pd.DataFrame({"query": self._codes, "label": self._labels}).dropna()
         return (
             bool((pairs["label"] % 1 != 0).any() and not pairs.duplicated().any())
@@ -485,7 +486,7 @@ class QrelsIndex:
         )
 
     def _lay_out(self, codes, scores, docnos, in_run, *, keep_missing, **counts):
-        """Put the retrieved rows and the judged ones that were not retrieved in their places."""
+        """Arrange the retrieved rows, and the judged rows that were not retrieved, by query."""
         hits, judged = self._match(codes, docnos)
         is_absent = np.ones(self.n_pooled, dtype=bool)
         is_absent[judged] = False
@@ -500,7 +501,7 @@ class QrelsIndex:
         starts = np.cumsum(sizes) - sizes
         n_rows = int(sizes.sum())
 
-        # Few rows are judged: only these are looked for, the others come in one piece.
+        # Usually few rows are judged: only these are scattered, the others are copied in order.
         order = rank_order(codes, scores, None if counts["ties"] == "stable" else docnos)
         before = np.cumsum(retrieved) - retrieved
         positions = np.empty(len(codes), dtype=np.int64)
@@ -550,7 +551,7 @@ class QrelsIndex:
         )
 
     def _match(self, codes, docnos):
-        """Find the rows of a run whose pair is in the judgments, and its row there."""
+        """Find the rows of a run that are in the judgments, and their rows there."""
         matches = self._index.get_indexer(pair_keys(codes, docnos, self._salt))
         hits = np.flatnonzero(matches >= 0)
         judged = matches[hits]
@@ -567,7 +568,7 @@ def _name_of(name):
 def rank_order(codes, scores, docnos):
     """Order rows by query, score descending, and document id descending or as they come.
 
-    A slice of all rows stands for the order that they have.
+    The result is a slice of all rows if they are in order already.
     """
     order = _order_of_stretches(codes, scores)
     if order is None:
@@ -579,7 +580,7 @@ def rank_order(codes, scores, docnos):
     second = np.flatnonzero(tied) + 1
     if not second.size:
         return order
-    # Only rows that share their score with another are sorted by document.
+    # Only rows with tied scores are sorted by document.
     members = np.union1d(second, second - 1)
     spans = np.cumsum((members == 0) | ~tied[members - 1])
     rows = members if isinstance(order, slice) else order[members]
@@ -592,9 +593,9 @@ def rank_order(codes, scores, docnos):
 
 
 def _order_of_stretches(codes, scores):
-    """Order rows by query and score, where each query's rows stand together in order; else None.
+    """Sort rows by query and score if each query's rows are consecutive and sorted; else None.
 
-    A slice of all rows stands for queries that are in order, too.
+    The result is a slice of all rows if the queries are in order, too.
     """
     new_query = codes[1:] != codes[:-1]
     if ((scores[1:] > scores[:-1]) & ~new_query).any():

@@ -1,4 +1,4 @@
-"""Columns of TREC files, as places in the bytes of the file, and the numbers in them."""
+"""Columns of TREC files as positions in the file's bytes, and parsing of numbers."""
 
 import re
 from typing import Any, NamedTuple
@@ -46,8 +46,8 @@ _OTHERS_PATTERN = re.compile(r"[^-+.eE0-9]")
 class TrecLines:
     """Lines of a TREC file split at white space, all with the same number of columns.
 
-    White space is what it is to trec_eval: the blank and the bytes 9 to 13. Other control bytes are
-    part of a text. Only the columns asked for are kept. Lines that begin with "#" are comments.
+    As in trec_eval, white space is the blank and the bytes 9 to 13. Other control bytes are part of
+    a text. Only the requested columns are stored. Lines that begin with "#" are comments.
     """
 
     def __init__(self, content, name, layout, columns):
@@ -56,9 +56,9 @@ class TrecLines:
         columns = [column for column in layout.names if column in kept]
         self._n_columns = len(layout.names)
         if b"\r" in content:
-            # Some files were converted for Windows twice.
+            # Some files have doubled carriage returns.
             content = re.sub(rb"\r+(?=\n|\Z)", b"", content)
-        # One byte after the other is found ten times as fast as by an expression for both.
+        # Two searches for single bytes are ten times as fast as one for both.
         if odd := [byte for byte in (b"\0", b"\r") if byte in content]:
             self._fail_at(
                 content.count(b"\n", 0, content.index(odd[0])) + 1,
@@ -94,7 +94,7 @@ class TrecLines:
         return self._columns[name].factorize()
 
     def numbers(self, name, what):
-        """Read a column of numbers; a text that is none is an error."""
+        """Parse a column of numbers; raise for other texts."""
         return self._read(name, what) if name != "rank" or self._ranks is None else self._ranks
 
     def _read(self, name, what):
@@ -135,7 +135,7 @@ class TrecLines:
             end = content.find(b"\n", begin - PAD + _BLOCK_BYTES - 1) + 1
             end = end + PAD if end else stop
             starts, ends = self._split_block(begin, end)
-            # Each column by itself, so that what reads it reads nothing else.
+            # Each column is stored contiguously, which is faster to read.
             spans = [(starts[i :: self._n_columns], ends[i :: self._n_columns]) for i in places]
             blocks.append([(first + begin, behind - first) for first, behind in spans])
             begin = end
@@ -145,7 +145,7 @@ class TrecLines:
         }
 
     def _split_block(self, begin, end):
-        """Find the first position of each text of some whole lines, and that behind its last."""
+        """Find start and end of each text of some whole lines."""
         block = self.data[begin:end]
         is_space = np.empty(len(block) + 1, dtype=bool)
         is_space[0] = True
@@ -164,7 +164,7 @@ class TrecLines:
         return starts, ends
 
     def _of_rows(self, block, starts, begin):
-        """Tell which texts are columns of rows; a line with another number of them is an error.
+        """Return a mask of texts in rows; raise for a line with a wrong number of columns.
 
         Comments and blank lines are no rows.
         """
@@ -192,10 +192,10 @@ class TrecLines:
 
 
 def parse_decimals(tokens):
-    """Read each text as Python's float() does, and tell whether it is a number at all.
+    """Parse texts like Python's float(), and return a mask of the texts that are numbers.
 
-    Plain decimals of up to 15 digits are quotients of two exact floats, the digits and a power of
-    ten, so that they are rounded once; float() reads all others.
+    Plain decimals of up to 15 digits are computed as a quotient of two exact floats, the digits and
+    a power of ten, so they are rounded once. float() parses all others.
     """
     if not len(tokens):
         return np.zeros(0), np.zeros(0, dtype=bool)
@@ -213,7 +213,7 @@ def parse_decimals(tokens):
 
 
 def _parse_others(texts):
-    """Read texts by float(), except those that only Python takes for numbers; tell which are."""
+    """Parse texts by float(), except forms that only Python accepts; return also a mask."""
     if not _OTHERS_PATTERN.search("".join(texts)):
         try:
             return np.fromiter(map(float, texts), np.float64, len(texts)), True
@@ -225,7 +225,7 @@ def _parse_others(texts):
 
 
 def _parse_plain(tokens):
-    """Read texts such as "12", "-0.5" and "3." of up to 15 digits, and tell which are."""
+    """Parse texts such as "12", "-0.5" and "3." of up to 15 digits; return also a mask."""
     ends = tokens.starts + tokens.lengths
     first = tokens.data[tokens.starts]
     negative = first == ord("-")

@@ -25,7 +25,7 @@ _WORD_PATTERNS = [re.compile(word, re.ASCII) for word in (_NUMBER, r"qid:\S+", _
 _DOCNO_PATTERN = re.compile(r"\bdocid\s*=\s*(\S+)", re.ASCII)
 # Fewer than those of str.strip(): ids may hold a no-break space.
 _BLANKS = " \t\n\r\f\v"
-# An id that int() and str() carry over unchanged; "007" and "+7" stay strings.
+# Integers whose text is unchanged by int() and str(); "007" and "+7" stay strings.
 _INTEGER_PATTERN = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 
 _MAX_INDEX = np.iinfo(np.int32).max
@@ -33,7 +33,7 @@ _SPARSE_BELOW = 0.1
 
 
 class _LetorData(NamedTuple):
-    """Rows of a LETOR file, as aligned arrays.
+    """Rows of a LETOR file as aligned arrays.
 
     Attributes
     ----------
@@ -175,7 +175,7 @@ def _parse_lines(lines, first_line, source, n_features, dtype, query_codes):
     """Read a block of lines: labels, query codes, counts, indices, values, docnos, comments.
 
     Lines are matched as a whole by one pattern, then all numbers are converted in one call. Only a
-    line that fails is parsed piece by piece, for the error message.
+    line that does not match is parsed in parts, for the error message.
     """
     labels, qids, features, comments, line_numbers = [], [], [], [], []
     for number, line in enumerate(lines, first_line):
@@ -270,7 +270,7 @@ def _query_ids(query_codes):
 
 
 def _object_array(items):
-    """Make a one-dimensional object array of any iterable."""
+    """Make a one-dimensional object array from an iterable."""
     items = list(items)
     array = np.empty(len(items), dtype=object)
     array[:] = items
@@ -340,7 +340,7 @@ def write_letor(path, X, y, groups, *, docnos=None) -> None:
 
 
 def _written_ids(ids, name, forbidden, empty=False):
-    """Return ids as text; an id that the line could not hold is an error."""
+    """Return ids as text; raise for an id with invalid characters."""
     column = as_column(ids, name, "id")
     ids, missing = np.asarray(column, dtype=object), is_missing(column, name)
     texts = ["" if none else str(item) for item, none in zip(ids, missing, strict=True)]

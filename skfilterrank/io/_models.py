@@ -1,4 +1,4 @@
-"""Models in files that run no code when they are loaded, and checks of such files."""
+"""Saving and loading of models in files that run no code, and checks of such files."""
 
 import copy
 import importlib
@@ -63,14 +63,14 @@ _ALLOWED = {f"{module}.{name}": _OBJECT for module in _OBJECTS for name in _OBJE
 _ALLOWED |= {
     "collections.OrderedDict": frozenset({"TypeNode", "DictNode"}),
     "numpy.dtype": frozenset({"DTypeNode"}),
-    # Numbers alone: numpy reads them and unpickles nothing.
+    # Only numbers, which numpy reads without unpickling.
     "scipy.sparse._csr.csr_array": frozenset({"SparseMatrixNode"}),
     "scipy.sparse._csr.csr_matrix": frozenset({"SparseMatrixNode"}),
     # Each is looked at once it is there, see check_trees.
     "sklearn.tree._tree.Tree": frozenset({"TreeNode"}),
     "sklearn.utils._bunch.Bunch": frozenset({"DictNode"}),
 }
-# Packages whose models may say something else in another version.
+# Packages whose models may predict differently in another version.
 _VERSIONED = {
     "skfilterrank": "skfilterrank",
     "sklearn": "scikit-learn",
@@ -254,7 +254,7 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
             name,
         )
     nodes = list(_nodes(_schema(data)))
-    # An object that is held twice is written twice, under one id.
+    # An object with several references is written several times with one id.
     trees = {node.get("__id__", id(node)) for node in nodes if node["__loader__"] == "TreeNode"}
     if trees:
         check_trees(_objects(content), len(trees), name)
@@ -274,13 +274,13 @@ def _skops_io():
 
 
 def _versions():
-    """Return the version of each package that is imported and that models are made of."""
+    """Return the versions of imported packages whose objects may be in models."""
     loaded = {package: sys.modules.get(package) for package in _VERSIONED}
     return {package: module.__version__ for package, module in loaded.items() if module}
 
 
 def _warn_of_other_versions(content, nodes, name):
-    """Warn where a package that the model is made of had another version when it was saved."""
+    """Warn if a package of the model had another version when the model was saved."""
     used = {node["__module__"].partition(".")[0] for node in nodes}
     saved, now = content.get("versions", {}), _versions()
     known = [package for package in _VERSIONED if package in used & saved.keys()]
@@ -317,7 +317,7 @@ def _objects(model):
 
 
 def _with_named_owners(model):
-    """Copy a model, with names in place of the estimators that its requests belong to."""
+    """Copy a model, and replace estimators in metadata requests by their names."""
     model = copy.deepcopy(model)
     for item in list(_objects(model)):
         if type(item).__module__ == "sklearn.utils._metadata_requests":
@@ -326,13 +326,13 @@ def _with_named_owners(model):
 
 
 def _schema(data):
-    """Return the description that a skops file gives of its content."""
+    """Return the schema of a skops file."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return json.loads(archive.read("schema.json"))
 
 
 def _refused(data, untrusted):
-    """List the names that skops does not trust and the file may not use, or not in this way."""
+    """List the names in a file that neither skops nor this package trusts."""
     schema = _schema(data)
     if schema["protocol"] < 1:
         # Its functions are named elsewhere than in the nodes.
@@ -362,7 +362,7 @@ def _nodes(state):
 
 
 def _allowed(name):
-    """Return the loaders by which a file may use a name."""
+    """Return the allowed loaders for a name."""
     if name in _ALLOWED:
         return _ALLOWED[name]
     module_name, _, attribute = name.rpartition(".")
@@ -389,7 +389,7 @@ _LEAF = -1
 
 
 def unpacked(data: bytes, most: int, name: str) -> bytes:
-    """Copy a model file to an archive of which nothing is compressed; beyond `most` bytes raise."""
+    """Copy a model file to an uncompressed archive; raise if it exceeds `most` bytes."""
     copied = _copied(data, 0, most, name)
     with zipfile.ZipFile(io.BytesIO(copied)) as archive:
         sizes = {info.filename: info.file_size for info in archive.infolist()}
@@ -410,7 +410,7 @@ def _copied(data, n_before, most, name):
         for info in {info.filename: info for info in source.infolist()}.values():
             if info.compress_type not in _WAYS:
                 raise zipfile.BadZipFile("an entry is compressed in a way that is not used")
-            # No more than it says, as the sizes may be lies.
+            # At most the declared size is read, since sizes may be false.
             content = source.open(info).read(info.file_size)
             if content.startswith(b"PK"):
                 content = _copied(content, n_bytes, most, name)
@@ -429,7 +429,7 @@ def _check_size(n_bytes, most, name):
 
 
 def check_trees(objects, n_trees: int, name: str) -> None:
-    """Refuse a file whose trees would lead `predict` outside the tree or outside a row of X.
+    """Raise for trees that would make `predict` read outside of the tree or of X.
 
     Parameters
     ----------
@@ -456,7 +456,7 @@ def check_trees(objects, n_trees: int, name: str) -> None:
             seen.add(id(tree))
             is_sound = _is_sound(tree, width)
         elif isinstance(owner, forest_types):
-            # These look at X once, and hand it to their trees unseen.
+            # These ensembles validate X once, and pass it to their trees unchecked.
             trees = [
                 getattr(each, "tree_", None) for each in np.ravel(state.get("estimators_", ()))
             ]
@@ -477,13 +477,13 @@ def check_trees(objects, n_trees: int, name: str) -> None:
 
 
 def _is_sound(tree, width):
-    """Tell whether a walk through a tree stays in it, and in rows of `width` features."""
+    """Tell whether all node and feature numbers of a tree are valid."""
     n_nodes, left, right = tree.node_count, tree.children_left, tree.children_right
     if tree.n_features != width or not 0 < n_nodes <= tree.capacity:
         return False
     inner = np.flatnonzero(left != _LEAF)
     children = np.concatenate([left[inner], right[inner]])
-    # Parents stand before their children, so that no path comes back.
+    # Parents precede their children, so there are no cycles.
     if (
         np.any((tree.feature[inner] < 0) | (tree.feature[inner] >= width))
         or not np.array_equal(np.sort(children), np.arange(1, n_nodes))

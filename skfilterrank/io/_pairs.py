@@ -1,8 +1,8 @@
 """Judgments and runs as pairs of query and document, from tables and from lines.
 
-A machine's labels never count as people's without notice. A table names the judge in a column
-"judged_by", a TREC file in the second one: "predicted", or "predicted:NAME", is a machine's.
-Everything else there, by which people number their passes, is people's.
+Labels by machines never count as people's labels without a warning. The judge is in the column
+"judged_by" of a table, or in the second column of a TREC file: "predicted" or "predicted:NAME"
+means a machine, and any other value means people.
 """
 
 import re
@@ -34,13 +34,13 @@ from skfilterrank.exceptions import (
 )
 from skfilterrank.io._columns import MS_MARCO_RUN, RUN
 
-# The highest number of bytes of an id: eight of them are compared at a time.
+# Largest number of bytes of an id.
 _MOST_BYTES = 1 << 16
 _TRUTHS = {text: text[0] in "t1" for text in ("true", "false", "1", "0", "1.0", "0.0")}
 
 
 def gains_of_texts(content, gains: dict) -> np.ndarray:
-    """Read labels, texts or numbers, as their gains; the labels "1" and 1.0 are one."""
+    """Convert labels (texts or numbers) to gains; "1" and 1.0 are the same label."""
     if not isinstance(gains, dict) or not gains:
         raise InputError(f"gains must be a dict {{label: gain}} or None, got {brief(gains)}.")
     for label, gain in gains.items():
@@ -56,12 +56,12 @@ def gains_of_texts(content, gains: dict) -> np.ndarray:
             f"gains has no gain for labels of {content.name}: {brief_list(lacking)}. Add the gain "
             "of each."
         )
-    # The last one serves code -1, of a label that is missing.
+    # The last entry is for code -1, a missing label.
     return np.array([*(float(known[_key(label)]) for label in labels), np.nan])[codes]
 
 
 def _key(label):
-    """Make one key of a number and its texts, so that "1" is 1.0."""
+    """Return a common key for a number and its texts, such as 1.0 and "1"."""
     try:
         return str(label).strip() if np.isnan(float(label)) else float(label)
     except (TypeError, ValueError):
@@ -69,14 +69,14 @@ def _key(label):
 
 
 class Judges(NamedTuple):
-    """Judges of the rows: names[codes[i]] gave the label of row i."""
+    """Judges of rows: names[codes[i]] is the source of the label of row i."""
 
     codes: np.ndarray
     names: list[str]
 
     @property
     def is_machine(self) -> np.ndarray:
-        """True where a machine gave the label of a row."""
+        """Mask of the rows with a label by a machine."""
         return np.array([name != PEOPLE for name in self.names], dtype=bool)[self.codes]
 
     def counts(self, labels) -> dict[str, int]:
@@ -88,7 +88,7 @@ class Judges(NamedTuple):
 
 
 def judges_of(content) -> Judges | None:
-    """Return the judges of a table or of lines; None where they are not named."""
+    """Return the judges of a table or of lines; None if there are no names."""
     if content.has("judged_by"):
         codes, names = content.words("judged_by")
         if wrong := [name for name in names if not isinstance(name, str) or not name]:
@@ -127,9 +127,9 @@ def iterations_of(judges: Judges | None, n_rows) -> np.ndarray:
 class DocumentPairs(NamedTuple):
     """Judgments or a run: the query of row i is queries[codes[i]], its document docnos[i].
 
-    `values` holds labels or scores as float64, `name` that of the run where there is one,
-    `probabilities` those with which judged documents were drawn where they are known, `judges` who
-    judged them where a machine may have done it.
+    `values` holds labels or scores as float64. `name` is the name of a run, if any. `probabilities`
+    are inclusion probabilities, if known. `judges` are the sources of labels, if some may be
+    machines.
     """
 
     queries: list[str]
@@ -142,9 +142,9 @@ class DocumentPairs(NamedTuple):
 
 
 class Table:
-    """A data frame of judgments or of a run, by our names of its columns or index levels.
+    """A data frame of judgments or of a run.
 
-    `name` is the argument, or the file where `line_of` gives the line of a row.
+    `name` is the argument's name, or the file's name if `line_of` returns line numbers.
     """
 
     def __init__(self, frame, name, line_of=None):
@@ -154,7 +154,7 @@ class Table:
         self._present = [str(column) for column in self._frame.columns]
 
     def fail(self, row, what, rest=""):
-        """Raise an error of what a row holds."""
+        """Raise an error about the content of a row."""
         if self.line_of is None:
             raise InputError(f"{self.name} holds {what} in row {row}{rest}")
         raise FileFormatError(f"the row holds {what}{rest}", self.name, self.line_of(row))
@@ -165,7 +165,7 @@ class Table:
         if name == "label" and has_labels(self._present):
             names = (*names, "score")
         if name == "score":
-            # BEIR writes judgments so, and no runs.
+            # BEIR writes judgments, but not runs, in this form.
             names = () if "corpus-id" in self._present else ("score", "rank")
         return next((each for each in names if each in self._present), None)
 
@@ -174,7 +174,7 @@ class Table:
         return self._alias(name) is not None
 
     def check(self, value, *, may_be_empty=False):
-        """Raise where a table of "label" or "score" lacks one of its columns, or rows."""
+        """Raise if a table lacks a required column, or has no rows."""
         for name in ("qid", "docno", value) if self._present else ():
             self.column(name)
         if not len(self._frame) and not (may_be_empty and self._present):
@@ -222,7 +222,7 @@ class Table:
 
 
 def qrels_rows_of(content, gains=None) -> DocumentPairs:
-    """Read judgments from a table or from lines; labels of a table may be NaN: not judged."""
+    """Read judgments from a table or from lines; NaN in a table means unjudged."""
     is_table = isinstance(content, Table)
     if is_table:
         content.check("label")
@@ -257,7 +257,7 @@ def qrels_rows_of(content, gains=None) -> DocumentPairs:
 
 
 def run_rows_of(content) -> DocumentPairs:
-    """Read a run from a table or from lines, and its name where it has one."""
+    """Read a run from a table or from lines, with its name if it has one."""
     rows = pair_rows(content, scores_of(content))
     if not len(rows.values):
         warn_user(
@@ -275,8 +275,8 @@ def run_rows_of(content) -> DocumentPairs:
 def scores_of(content) -> np.ndarray:
     """Read the scores of a run: finite, or -inf where a document is hidden.
 
-    Ranks stand for scores that a table lacks. Its column "shown" says which documents are hidden,
-    else a rank of 0 does.
+    If a table has no scores, ranks are used. Hidden documents are given by a column "shown", or
+    else by rank 0.
     """
     if isinstance(content, Table):
         content.check("score", may_be_empty=True)
@@ -318,7 +318,7 @@ def _check(content, values, is_good, what, advice):
 
 
 def _hidden(table, scores) -> np.ndarray:
-    """Find the rows that a column "shown" hides, or a rank of 0 unless ranks count from 0."""
+    """Return a mask of hidden rows, by a column "shown" or by rank 0."""
     if table.has("shown"):
         column = table.column("shown")
         codes, distinct = pd.factorize(column, use_na_sentinel=False)
@@ -342,7 +342,7 @@ def _hidden(table, scores) -> np.ndarray:
             "leave out the column 'rank' if its scores rank the documents, or say with a column "
             "'shown' (True or False) what is hidden."
         )
-    # Ranks that count from 0 give each list one 0, at its best score.
+    # If ranks count from 0, each list has rank 0 once, for its best score.
     best = pd.Series(scores).groupby(codes).transform("max").to_numpy()
     n_of_rank_0 = np.bincount(codes, is_0)[codes]
     counts_from_0 = (n_of_rank_0[best > -np.inf] == 1).all() and (scores == best)[is_0].all()
@@ -350,7 +350,7 @@ def _hidden(table, scores) -> np.ndarray:
 
 
 def pair_rows(content, values) -> DocumentPairs:
-    """Join ids with values; a document that is twice in its query is an error."""
+    """Join ids with values; raise if a document occurs twice in its query."""
     queries, docnos = content.ids("qid"), content.ids("docno")
     for tokens in (queries, docnos):
         if (longest := tokens.lengths.max(initial=0)) > _MOST_BYTES:
@@ -371,7 +371,7 @@ def pair_rows(content, values) -> DocumentPairs:
 
 
 def pair_keys(codes, docnos, salt=0):
-    """Hash each pair to 64 bits; different pairs have equal hashes hardly ever."""
+    """Hash each pair to 64 bits; equal hashes of different pairs are very rare."""
     return mix(docnos.hashes(salt), codes.astype(np.uint64))
 
 
@@ -382,7 +382,7 @@ def are_distinct(keys):
 
 
 def find_repeated(codes, docnos, keys):
-    """Find the first pair that repeats another: its row and the other's; None without one."""
+    """Find the first repeated pair: its row and the earlier row; None if there is none."""
     if are_distinct(keys):
         return None
     rows = np.flatnonzero(pd.Series(keys).duplicated(keep=False))

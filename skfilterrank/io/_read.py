@@ -31,9 +31,9 @@ from skfilterrank.io._pairs import (
 
 # Choices of `predicted`.
 _WAYS = ("warn", "use", "drop")
-# The highest number of counts in a message.
+# Largest number of counts in a message.
 _MOST = 5
-# Attributes of a frame whose labels need not be asked about again.
+# Attribute of frames whose labels need no warning.
 _SAID, _SAID_OF_MACHINES = "unjudged_label", "predicted"
 # Content of a layout, and the value of a row.
 _KINDS = {
@@ -282,7 +282,7 @@ def read_run(source) -> pd.DataFrame:
 
 
 def read_runs(runs) -> dict[str, pd.DataFrame]:
-    r"""Read runs into data frames, as every function does that has a parameter `runs`.
+    r"""Read runs into data frames, in all forms of a parameter `runs`.
 
     Parameters
     ----------
@@ -325,7 +325,7 @@ def read_runs(runs) -> dict[str, pd.DataFrame]:
 
 
 def _run_columns(run):
-    """Read the queries and documents of a run unchanged, and its scores."""
+    """Read the scores of a run, with unconverted columns of queries and documents."""
     if not is_frame(run):
         return run_frame(run, "run")[["qid", "docno", "score"]]
     table = Table(as_table(run, "score"), "run")
@@ -360,7 +360,7 @@ def run_rows(source) -> DocumentPairs:
 
 
 def _qrels_frame(rows):
-    """Make a data frame of judgments, with probabilities and judges where there are any."""
+    """Make a data frame of judgments, with probabilities and judges if present."""
     columns = {
         "qid": distinct_column(rows.codes, rows.queries),
         "docno": text_column(rows.docnos),
@@ -374,14 +374,14 @@ def _qrels_frame(rows):
 
 
 def _whole_numbers(values):
-    """Convert values to int64 where this changes none of them."""
-    # Beyond 2**53 float64 does not tell neighbours apart.
+    """Convert values to int64 if all are integers."""
+    # Beyond 2**53, float64 does not represent every integer.
     is_whole = (np.floor(values) == values) & (np.abs(values) <= 2**53)
     return values.astype(np.int64) if is_whole.all() else values
 
 
 def _of_the_other_role(source, value):
-    """Name runs where judgments belong, or judgments where a run belongs; else None."""
+    """Describe an argument in the wrong role (runs or judgments); else None."""
     name = type(source).__name__
     if value == "score":
         is_other = name in ("Qrels", "QrelsIndex")  # the first is of ranx
@@ -410,7 +410,7 @@ def _opened(source, layout, argument, *, also=()) -> TrecLines | Table:
     content = read_bytes(source).removeprefix(b"\xef\xbb\xbf")
     width = n_columns(content)
     if layout is RUN and not width:
-        # A filter that hides every document writes such a run.
+        # An empty run is valid: a filter may hide every document.
         return Table(pd.DataFrame({"qid": [], "docno": [], "score": []}), name, lambda row: None)
     form = form_of(content)
     if form != LINES:
@@ -435,16 +435,16 @@ def check_unjudged_label(label):
 
 
 def mark_as_said(frame: pd.DataFrame) -> pd.DataFrame:
-    """Mark a frame whose labels are settled, so that no other function warns of them."""
+    """Mark a frame so that no other function warns of its labels."""
     frame.attrs[_SAID] = True
     if "judged_by" in frame:
-        # Only here: a column that is written into others later must cause the warning.
+        # The mark is set only here, so that labels that are changed later cause the warning.
         frame.attrs[_SAID_OF_MACHINES] = True
     return frame
 
 
 def settled(rows, source, unjudged_label, predicted, name):
-    """Apply `unjudged_label` and `predicted` to judgments, with warnings where both are open."""
+    """Apply `unjudged_label` and `predicted` to judgments, with warnings for "warn"."""
     said = getattr(source, "attrs", {})
     if unjudged_label == "warn" and _SAID not in said:
         _warn_of_labels_below_0(rows.values, name)
@@ -470,7 +470,7 @@ def settled(rows, source, unjudged_label, predicted, name):
 
 
 def _warn_of_labels_below_0(labels, name):
-    """Warn where labels below 0 may mean forbidden or unjudged."""
+    """Warn if labels below 0 may mean forbidden or unjudged."""
     below, counts = np.unique(labels[labels < 0], return_counts=True)
     if len(below):
         shown = _shown({f"{label:g}": n for label, n in zip(below[::-1], counts[::-1])})

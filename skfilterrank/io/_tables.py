@@ -1,4 +1,4 @@
-"""Reader of tables of judged documents: CSV, TSV, JSON lines, Parquet."""
+"""Reading of tables of judged documents: CSV, TSV, JSON lines, Parquet."""
 
 import numbers
 
@@ -90,7 +90,7 @@ def read_judged_table(
         known = (other for other in COLUMN_NAMES["qid"] if other in table.columns)
         query = next((other for other in known if other not in (label, document)), query)
         ids[0] = query
-        # Again, as ids keep their leading zeros.
+        # Read again as text, to keep leading zeros of ids.
         table, line_of = read_format(data, name, ids, format)
 
     wanted = ids if label is None else [*ids, label]
@@ -142,7 +142,7 @@ def _as_labels(values, name, line_of):
 
 
 def _is_float(label):
-    """Tell whether a label is a number that float64 holds, or NaN."""
+    """Tell whether a label is NaN or a number in the range of float64."""
     try:
         return isinstance(label, numbers.Number) and not np.isinf(float(label))
     except (OverflowError, TypeError):

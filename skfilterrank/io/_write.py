@@ -24,7 +24,7 @@ from skfilterrank.io._pairs import (
 )
 
 _DEFAULT_NAME = "skfilterrank"
-# Lines that are text in memory at a time.
+# Largest number of lines in memory as text.
 _CHUNK_LINES = 1 << 15
 # Characters that separate columns, or cannot be written and read back as UTF-8.
 _FORBIDDEN = re.compile(r"[\s\x00-\x20\ufeff\ud800-\udfff]")
@@ -54,8 +54,8 @@ class RunCounts(Result):
 def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) -> RunCounts:
     r"""Write ranked and filtered lists as a TREC run, ``qid Q0 docno rank score run``.
 
-    Rows with score -inf are filtered out and do not appear. A query of which nothing is left does
-    not appear either; the counts say how many there are.
+    Rows with score -inf are filtered out and do not appear. A query without remaining documents
+    does not appear either; the returned counts include these.
 
     Parameters
     ----------
@@ -301,8 +301,8 @@ def write_prels(path, prels) -> None:
 
     Notes
     -----
-    The column that says by which method a document was chosen is 1 throughout. Labels and
-    probabilities are written so that they read back exactly.
+    The column of the selection method is always 1. Labels and probabilities are written with all
+    digits.
 
     Examples
     --------
@@ -333,7 +333,7 @@ def write_prels(path, prels) -> None:
 
 
 def _judged_rows(frame, argument, *, may_lack):
-    """Read the rows of a frame of judgments, and their documents, all of which can be written."""
+    """Read a frame of judgments; raise if an id cannot be written."""
     table = as_table(frame, "label")
     if table is None:
         raise InputTypeError(f"{argument} must be a data frame, got {type(frame).__name__}.")
@@ -355,14 +355,14 @@ def _query_names(rows):
 
 
 def _number_texts(numbers):
-    """Return texts of numbers that read back exactly, whole ones without a point."""
+    """Return texts of numbers that can be read back exactly; integers have no decimal point."""
     codes, distinct = pd.factorize(numbers)
     shown = [repr(int(number) if number.is_integer() else number) for number in distinct.tolist()]
     return np.array(shown, dtype=object)[codes]
 
 
 def _run_names(names, n_rows):
-    """Return the number of each row's run name, and the names, from one name or a column."""
+    """Return codes and distinct names of runs, from one name or a column."""
     if isinstance(names, pd.Series):
         codes, distinct = pd.factorize(names, use_na_sentinel=False)
     else:
@@ -395,7 +395,7 @@ def _frame_of_columns(run, docnos, y_score):
 
 
 def _sorted_queries(rows, column):
-    """Return codes in the order of sorted queries, and these: numbers by size, others as text."""
+    """Return codes for sorted queries, and the queries: numeric order, or else as text."""
     key = int if pd.api.types.is_numeric_dtype(column.dtype) else str
     queries = sorted(rows.queries, key=key)
     place = {query: i for i, query in enumerate(queries)}
@@ -403,18 +403,18 @@ def _sorted_queries(rows, column):
 
 
 def _check_tokens(tokens, name):
-    """Raise on the first id that would not be one column of a line."""
+    """Raise for the first id that is not a single column of a line."""
     if not len(tokens):
         return
     text = np.frombuffer(tokens.packed(), dtype=np.uint8)
-    # ASCII is looked at as a whole, other letters one id after the other.
+    # ASCII text is checked at once, other text id by id.
     if not tokens.lengths.min() or text.min() <= ord(" ") or text.max() > 127:
         _check_ids(tokens.tolist(), name)
 
 
 def _check_ids(texts, name, *, begins_line=False):
-    """Raise on the first id that would not be one column of a line."""
-    # All at once, as nearly always none is to be found.
+    """Raise for the first id that is not a single column of a line."""
+    # All ids are checked at once, since problems are very rare.
     if not all(texts) or _FORBIDDEN.search("".join(texts)):
         text = next(text for text in texts if not text or _FORBIDDEN.search(text))
         raise InputError(

@@ -1,4 +1,4 @@
-"""Judging less: which documents to judge, labels nobody made, systems without judgments."""
+"""Judging with less effort: selecting documents, predicting labels, estimating measures."""
 
 from typing import TYPE_CHECKING
 
@@ -64,5 +64,5 @@ __all__ = [
     "write_judging_tasks",
 ]
 
-if not TYPE_CHECKING:  # which would take any name for one that is there
+if not TYPE_CHECKING:  # without this check, type checkers accept any name
     __getattr__ = names_of(__name__)

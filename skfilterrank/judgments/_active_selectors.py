@@ -1,4 +1,4 @@
-"""Strategies that look at each answer before they say which document to judge next."""
+"""Active strategies, which choose the next document to judge from the answers so far."""
 
 import heapq
 from collections.abc import Collection
@@ -19,29 +19,30 @@ from skfilterrank.judgments._selector import (
     query_by_query,
 )
 
-# Queries whose state stays in memory; that of others is made again from their answers.
+# Number of queries whose state is cached; other states are rebuilt from the answers.
 _KEPT_QUERIES = 8
 
 
 class ActiveSelector(RunSelector):
-    """Base class of the strategies that choose by the answers so far.
+    """Base class of strategies that choose documents from the answers so far.
 
-    After `fit`, `next_rows` says what to judge, `update` takes the answer, and `retract` takes one
-    back; :func:`judge` is the loop around them. `simulate` answers from labels that are known.
+    After `fit`, `next_rows` returns the documents to judge next, `update` adds answers, and
+    `retract` removes an answer; :func:`judge` is the loop around them. `simulate` takes the answers
+    from known labels.
 
-    A strategy defines `__init__` with a parameter `gains`, and `_query_state`, which gives an
+    A subclass defines `__init__` with a parameter `gains`, and `_query_state`, which returns an
     object with the methods ``propose(n, allowed)`` and ``answer(row, is_relevant)``.
 
     Attributes
     ----------
     answers_ : ndarray of shape (n_rows,), dtype float64
-        Gains of the answers, NaN where there is none.
+        Gains of the answers, NaN for documents without an answer.
     ranking_ : ndarray of shape (n_rows,), dtype int64
-        Place of each document within its query, from 1: those that were answered in the order of
-        the answers, then the others in the order of ``next_rows(n_per_query)``.
+        Place of each document within its query, from 1: first the answered documents in the order
+        of the answers, then the others in the order of ``next_rows(n_per_query)``.
     gains_ : ndarray of shape (n_rows,), dtype float64
-        What the strategy promised itself from each document when it was answered, and from the
-        others now; NaN where the strategy has no such number.
+        Expected benefit of judging each document: at the time of its answer, or now if it has none.
+        NaN if the strategy has no such number.
     pool_ : MultiIndex of length n_rows
         Query and document of each row, levels "qid" and "docno".
     """
@@ -49,7 +50,7 @@ class ActiveSelector(RunSelector):
     answers_: Any
 
     def _query_state(self, ranks):
-        """Return the state of a query before the first answer: hook.
+        """Return the state of a query before the first answer (to be overridden).
 
         Parameters
         ----------
@@ -59,24 +60,24 @@ class ActiveSelector(RunSelector):
         Returns
         -------
         state : object
-            ``propose(n, allowed)`` gives at most n of the rows that the mask `allowed` marks, the
-            best first, and the gain of each; ``answer(row, is_relevant)`` takes a judgment.
+            ``propose(n, allowed)`` returns at most n of the rows in the mask `allowed`, the best
+            first, and the gain of each; ``answer(row, is_relevant)`` adds a judgment.
         """
         raise NotImplementedError
 
     def _check_parameters(self):
-        """Raise for bad constructor parameters: hook."""
+        """Check the constructor parameters (to be overridden)."""
 
     @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None) -> Self:
-        """Take the pool, and forget all answers.
+        """Read the pool, and remove all answers.
 
         Parameters
         ----------
         X : DataFrame of shape (n_rows, n_runs) or dict of DataFrames
-            The table of :func:`rank_table`, or the runs that it makes one of.
+            A table of :func:`rank_table`, or runs from which it can be made.
         y : object, default=None
-            Not used; there by scikit-learn's convention.
+            Not used; present for scikit-learn's conventions.
         groups : array-like of shape (n_rows,), default=None
             Query of each row. None takes the index level "qid" of X.
         prior : array-like of shape (n_rows,), default=None
@@ -104,7 +105,7 @@ class ActiveSelector(RunSelector):
 
     @all_or_nothing
     def reset(self) -> Self:
-        """Forget all answers.
+        """Remove all answers.
 
         Returns
         -------
@@ -122,26 +123,27 @@ class ActiveSelector(RunSelector):
     def next_rows(
         self, n_per_query: int = 1, *, query=None, leave_out: Collection[int] = ()
     ) -> np.ndarray:
-        """Say which documents to judge next.
+        """Return the documents to judge next.
 
         Parameters
         ----------
         n_per_query : int, default=1
-            How many. More than one are chosen without knowing each other's answers.
+            Number of documents. If more than one, they are chosen without knowing each other's
+            answers.
         query : object, default=None
-            Id of the query. None takes the first one, by id, that has documents left.
+            Id of the query. None takes the first query (by id) that has unanswered documents.
         leave_out : collection of int, default=()
-            Rows not to propose.
+            Rows that are not proposed.
 
         Returns
         -------
         rows : ndarray of shape (at most n_per_query,), dtype int64
-            Rows of X, all of one query, the first to be judged first; empty where none is left.
+            Rows of X, all of one query, in the order of judging; empty if none is left.
 
         Raises
         ------
         ValueError
-            If `n_per_query` is no number of documents, or the query is not in the pool.
+            If `n_per_query` is not a positive integer, or the query is not in the pool.
         """
         check_is_fitted(self, "_index")
         n_per_query = check_count(n_per_query, "n_per_query")
@@ -157,7 +159,7 @@ class ActiveSelector(RunSelector):
 
     @all_or_nothing
     def update(self, rows, labels) -> Self:
-        """Take answers.
+        """Add answers.
 
         Parameters
         ----------
@@ -169,13 +171,13 @@ class ActiveSelector(RunSelector):
         Returns
         -------
         self : ActiveSelector
-            The strategy, which knows them now.
+            The strategy with these answers.
 
         Raises
         ------
         ValueError
-            If a row is not in the pool, there twice or has an answer already, or a label is missing
-            or none. No answer is taken then.
+            If a row is not in the pool, occurs twice or has an answer already, or a label is
+            missing or invalid. No answer is added then.
         """
         check_is_fitted(self, "_index")
         rows = check_numbers([rows] if np.isscalar(rows) else rows, "rows", entry="row number")
@@ -197,7 +199,7 @@ class ActiveSelector(RunSelector):
             code, place = self._codes[row], self._place(row)
             state = self._state(code)
             self._promised[row] = state.propose(1, np.arange(len(self._rows[code])) == place)[1][0]
-            # First, so that a state that was stopped on its way is not used again.
+            # The state is removed first, so that a half updated state is never used after an error.
             state.n_answers += 1
             state.answer(place, gain > 0)
             self.answers_[row] = gain
@@ -205,7 +207,7 @@ class ActiveSelector(RunSelector):
         return self
 
     def check_label(self, labels) -> np.ndarray:
-        """Check labels before `update` gets them.
+        """Check labels before they are passed to `update`.
 
         Parameters
         ----------
@@ -220,16 +222,16 @@ class ActiveSelector(RunSelector):
         Raises
         ------
         ValueError
-            If a label is missing, or none that has a gain.
+            If a label is missing, or has no gain.
         """
         gains = as_gains([labels] if np.isscalar(labels) else labels, self.gains, name="labels")
         if np.isnan(gains).any():
-            raise InputError("labels holds NaN: an answer is a label; leave unjudged rows out.")
+            raise InputError("labels holds NaN: leave out rows without a label.")
         return gains
 
     @all_or_nothing
     def retract(self, row: int) -> Self:
-        """Take an answer back, as if it had never been given.
+        """Remove an answer.
 
         Parameters
         ----------
@@ -259,26 +261,26 @@ class ActiveSelector(RunSelector):
 
     @all_or_nothing
     def simulate(self, y_true, *, n_per_query=None) -> Self:
-        """Answer from known labels, from the start, query by query.
+        """Restart, and answer from known labels, query by query.
 
         Parameters
         ----------
         y_true : array-like of shape (n_rows,)
             Label of each row of X.
         n_per_query : int or float, default=None
-            Number of answers per query, as in `select`: the rest of each ranking is what the
-            strategy proposes after them. None answers all.
+            Number of answers per query, as in `select`. The rest of each ranking is the proposal
+            after these answers. None answers all.
 
         Returns
         -------
         self : ActiveSelector
-            The strategy with these answers: `ranking_`, `gains_` and `select` as in a strategy
-            that asks for no answers.
+            The strategy with these answers; `ranking_`, `gains_` and `select` work as in strategies
+            that need no answers.
 
         Raises
         ------
         ValueError
-            If a label is missing, or there is not one for each row.
+            If a label is missing, or the number of labels is wrong.
         """
         check_is_fitted(self, "_index")
         gains = all_labels(y_true, self.gains, self._index.n_rows, "y_true")
@@ -303,11 +305,11 @@ class ActiveSelector(RunSelector):
 
     @property
     def gains_(self) -> np.ndarray:
-        """Gain of each row when it was answered, or now."""
+        """Gain of each row at the time of its answer, or now."""
         return self._ranking()[1]
 
     def _ranking(self):
-        """Places and gains of all rows: the answered ones, then the others as they stand now."""
+        """Return places and gains of all rows: answered rows first, then the current proposal."""
         check_is_fitted(self, "_index")
         ranking = np.empty(self._index.n_rows, dtype=np.int64)
         gains = self._promised.copy()
@@ -322,7 +324,7 @@ class ActiveSelector(RunSelector):
         return ranking, gains
 
     def _state(self, code):
-        """State of a query, made from its answers where it is not at hand."""
+        """Return the state of a query; rebuild it from the answers if it is not cached."""
         state = self._states.pop(code, None)
         if state is None or state.n_answers != len(self._answered[code]):
             state = self._query_state(self._ranks[self._rows[code]])
@@ -335,16 +337,16 @@ class ActiveSelector(RunSelector):
         return state
 
     def _own_answers(self):
-        """Go on with copies of what is known of the answers; a failure puts the old ones back."""
+        """Work on copies of the answers; restore the old ones if an error occurs."""
         self.answers_, self._promised = self.answers_.copy(), self._promised.copy()
         self._answered = self._answered.copy()
 
     def _place(self, row):
-        """Return the number of a row within its query, whose rows ascend."""
+        """Return the position of a row within its query."""
         return int(np.searchsorted(self._rows[self._codes[row]], row))
 
     def _code_of(self, query):
-        """Return the number of a query."""
+        """Return the number of a query id."""
         ids = self._index.query_ids
         places = np.flatnonzero(ids == query)
         if not len(places):
@@ -354,18 +356,18 @@ class ActiveSelector(RunSelector):
         return int(places[0])
 
     def _check_row(self, row):
-        """Raise on what is no row of the pool."""
+        """Raise if a value is not a row of the pool."""
         if not is_whole_number(row) or not 0 <= row < self._index.n_rows:
             raise InputError(f"row {brief(row)} is not in the pool of {self._index.n_rows} rows.")
 
     def __getstate__(self):
-        # States can be made again, and are as large as the pool.
+        # States are not pickled: they are as large as the pool and can be rebuilt.
         state = super().__getstate__()
         return {**state, "_states": {}} if "_states" in state else state
 
 
 def _simulated(state, relevant, budget):
-    """Return rows in the order in which they are answered, and their gains."""
+    """Simulate the answers of a query; return the rows in order, and their gains."""
     open_rows = np.ones(len(relevant), dtype=bool)
     places = np.empty(budget, dtype=np.int64)
     promised = np.empty(budget)
@@ -378,29 +380,29 @@ def _simulated(state, relevant, budget):
 
 
 class MoveToFrontSelector(ActiveSelector):
-    """Judge what the run at the front returns next, as long as it is relevant.
+    """Move-to-front pooling: judge documents of one run as long as they are relevant.
 
-    Move-to-front pooling finds relevant documents early: a run that has just returned one is asked
-    for more, a run that has not steps back behind the others. It needs the answers one at a time,
-    see :func:`judge`.
+    This finds relevant documents early: after a relevant document, the next one comes from the same
+    run; after another document, the run moves behind the other runs. The strategy needs the answers
+    one at a time, see :func:`judge`.
 
     Parameters
     ----------
     gains : None, "exp2", dict or callable, default=None
-        Gain of each label; a document is relevant where its gain is above 0. None takes the label
-        as the gain.
+        Gain of each label; a document is relevant if its gain is above 0. None uses the label as
+        the gain.
     n_jobs : int, default=None
-        Queries that `simulate` works on at a time.
+        Number of queries that `simulate` processes in parallel.
     verbose : int, default=0
         Whether `simulate` shows progress.
 
     Attributes
     ----------
     answers_ : ndarray of shape (n_rows,), dtype float64
-        Gains of the answers, NaN where there is none.
+        Gains of the answers, NaN for documents without an answer.
     ranking_ : ndarray of shape (n_rows,), dtype int64
-        Place of each document within its query, from 1: those that were answered in the order of
-        the answers, then the others in the order of ``next_rows(n)``.
+        Place of each document within its query, from 1: first the answered documents in the order
+        of the answers, then the others in the order of ``next_rows(n)``.
     gains_ : ndarray of shape (n_rows,), dtype float64
         NaN: the strategy has no objective.
     pool_ : MultiIndex of length n_rows
@@ -414,17 +416,17 @@ class MoveToFrontSelector(ActiveSelector):
 
     Notes
     -----
-    The variant is the one for each query by itself, with whole priorities. All runs start with the
-    same priority. The run at the front is that of the highest priority that has unjudged documents;
-    of equal ones, the first in the order of the table's columns. Its highest ranked unjudged
-    document is judged. Where the answer is relevant, nothing changes, and so the run stays in
-    front; where it is not, its priority falls by 1. As only the run at the front ever falls, and by
-    1, this is the same as a list of runs whose first one moves to the end.
+    This is the variant that treats each query separately and has integer priorities. All runs start
+    with the same priority. The run at the front is that of the highest priority that has unjudged
+    documents; of equal ones, the first in the order of the table's columns. Its highest ranked
+    unjudged document is judged. If it is relevant, nothing changes, and the run stays in front;
+    otherwise its priority falls by 1. Only the priority of the run at the front falls, so this is
+    equivalent to a list of runs whose first run moves to the end.
 
-    * A document that was judged because of another run is passed over, and costs its run nothing.
-    * An answer falls to the account of the run of the highest priority that returns the document;
-      for documents that `next_rows` proposed one at a time, this is the run at the front.
-    * ``next_rows(n)`` proposes what would be asked if each answer was not relevant.
+    * A document that was judged for another run is skipped, without changing the priority.
+    * An answer changes the priority of the highest-priority run that returns the document. For
+      documents that `next_rows` proposed one at a time, this is the run at the front.
+    * ``next_rows(n)`` proposes the documents that would be asked about if no answer were relevant.
     * Documents that no run returns come last, by row.
 
     References
@@ -455,18 +457,18 @@ class MoveToFrontSelector(ActiveSelector):
         self.verbose = verbose
 
     def _query_state(self, ranks):
-        """Return the runs in a row."""
+        """Return the initial priorities of the runs."""
         return _Front(ranks)
 
 
 class _Front:
-    """Runs of one query by priority."""
+    """Priorities of the runs for one query."""
 
     n_answers = 0
 
     def __init__(self, ranks):
         self.returned = ~np.isnan(ranks)
-        # NaN sorts last; of equal ranks, which rank_table does not make, the first row is first.
+        # NaN sorts last. Equal ranks, which rank_table never has, keep the order of rows.
         by_rank = np.argsort(ranks, axis=0, kind="stable")
         self.lists = [
             by_rank[:length, run].tolist() for run, length in enumerate(self.returned.sum(axis=0))
@@ -475,7 +477,7 @@ class _Front:
         self.orphans = np.flatnonzero(~self.returned.any(axis=1))
 
     def propose(self, n, allowed):
-        """Return rows that are asked if no answer is relevant."""
+        """Return the rows that would be asked about if no answer were relevant."""
         free = allowed.tolist()
         begins = [0] * len(self.lists)
         line = [(falls, run) for run, falls in enumerate(self.falls.tolist())]
@@ -498,47 +500,46 @@ class _Front:
         return rows, np.full(len(rows), np.nan)
 
     def answer(self, row, is_relevant):
-        """The first run that returns the document stays or falls."""
+        """Lower the priority of the document's run if it is not relevant."""
         runs = np.flatnonzero(self.returned[row])
         if len(runs) and not is_relevant:
             self.falls[runs[self.falls[runs].argmin()]] += 1
 
 
 _AGGREGATES = ("sum", "max")
-# Weights that differ by less, relative to the query's largest one, are equal: they are sums of
-# the same fractions in another order.
+# Relative tolerance for equal weights: sums of the same fractions in another order differ by
+# rounding.
 _TOLERANCE = 1e-10
 
 
 class MTCSelector(ActiveSelector):
-    r"""Judge the document that may change the differences in AP between runs most.
+    r"""Minimal test collections: judge the document that can change AP differences most.
 
-    Minimal test collections compare runs with few judgments: a document at the same rank in all
-    runs says nothing about which is better, and is judged last. The strategy needs the answers one
-    at a time, see :func:`judge`.
+    Runs are compared with few judgments: a document at the same rank in all runs does not affect
+    which run is better, and is judged last. The strategy needs the answers one at a time, see
+    :func:`judge`.
 
     Parameters
     ----------
     aggregate : {"sum", "max"}, default="sum"
-        How the weights of all pairs of runs become that of a document: their sum, or that of the
-        pair that the document tells most about.
+        How a document's weights for all pairs of runs are combined: sum or maximum.
     gains : None, "exp2", dict or callable, default=None
-        Gain of each label; a document is relevant where its gain is above 0. None takes the label
-        as the gain.
+        Gain of each label; a document is relevant if its gain is above 0. None uses the label as
+        the gain.
     n_jobs : int, default=None
-        Queries that `simulate` works on at a time.
+        Number of queries that `simulate` processes in parallel.
     verbose : int, default=0
         Whether `simulate` shows progress.
 
     Attributes
     ----------
     answers_ : ndarray of shape (n_rows,), dtype float64
-        Gains of the answers, NaN where there is none.
+        Gains of the answers, NaN for documents without an answer.
     ranking_ : ndarray of shape (n_rows,), dtype int64
-        Place of each document within its query, from 1: those that were answered in the order of
-        the answers, then the others in the order of ``next_rows(n)``.
+        Place of each document within its query, from 1: first the answered documents in the order
+        of the answers, then the others in the order of ``next_rows(n)``.
     gains_ : ndarray of shape (n_rows,), dtype float64
-        Weight of each document when it was answered, and of the others now.
+        Weight of each document at the time of its answer, or now if it has none.
     pool_ : MultiIndex of length n_rows
         Query and document of each row, levels "qid" and "docno".
 
@@ -563,23 +564,24 @@ class MTCSelector(ActiveSelector):
     .. math:: w^R_i = \Big| \sum_{j \in R \cup \{i\}} c_{ij} \Big|, \qquad
         w^N_i = \Big| \sum_{j \in R \cup U} c_{ij} \Big|.
 
-    :math:`w^R_i` is by how much :math:`\Delta SP` changes if i turns out to be relevant, where
-    unjudged documents count as not relevant. :math:`w^N_i` is by how much it changes if i turns out
-    to be not relevant, where unjudged documents count as relevant. Each is summed over all pairs of
-    runs (``aggregate="sum"``), or taken from the pair where it is largest (``"max"``), and the
-    weight of the document is the larger of the two results. For two runs this is the pairwise
-    algorithm in the reading taken here: the effect of an answer is that of all its terms together,
-    with their signs, and both weights leave out the factor 1 / (number of relevant documents),
-    which all runs share. The aggregate over the pairs of more runs is a choice of this library.
+    :math:`w^R_i` is the change of :math:`\Delta SP` if i is relevant and all unjudged documents
+    count as not relevant. :math:`w^N_i` is the change if i is not relevant and all unjudged
+    documents count as relevant. Each is summed over all pairs of runs (``aggregate="sum"``), or
+    taken from the pair where it is largest (``"max"``), and the weight of the document is the
+    larger of the two results. For two runs this is the pairwise algorithm, with two details as
+    interpreted here: the effect of an answer is the absolute value of the sum of all its terms, and
+    both weights omit the factor 1 / (number of relevant documents), which is the same for all runs.
+    The aggregation over pairs of more than two runs is a choice of this library.
 
-    The stopping rule is left out: the strategy never says that enough is judged for the order of
-    two runs to be certain. Where to end is up to the budget.
+    The stopping rule, which detects when the order of two runs is certain, is not implemented. The
+    budget decides when to stop.
 
     Documents of equal weight are judged by row. With a single run all weights are 0.
 
-    Both results take a sort of the runs for each document: for values :math:`v_1 \le ... \le v_m`
-    the sum of the differences of all pairs is :math:`\sum_k (2k - m - 1) v_k`, and the largest one
-    is :math:`v_m - v_1`. Each answer costs O(n m log m) for n documents and m runs.
+    Both aggregates are computed by sorting the runs for each document: for values :math:`v_1 \le
+    ... \le v_m` the sum of the differences of all pairs is :math:`\sum_k (2k - m - 1) v_k`, and the
+    largest difference is :math:`v_m - v_1`. Each answer costs O(n m log m) for n documents and m
+    runs.
 
     References
     ----------
@@ -621,12 +623,12 @@ class MTCSelector(ActiveSelector):
         check_choice(self.aggregate, "aggregate", _AGGREGATES)
 
     def _query_state(self, ranks):
-        """Return sums of the coefficients of each document."""
+        """Return the initial sums of coefficients of each document."""
         return _Effects(ranks, _PAIRS[self.aggregate])
 
 
 class _Effects:
-    """By how much each document of a query changes the differences of all pairs of runs."""
+    """Effects of each document of a query on the differences of all pairs of runs."""
 
     n_answers = 0
 
@@ -634,7 +636,7 @@ class _Effects:
         self.ranks = np.where(np.isnan(ranks), np.inf, ranks)
         self.of_pairs = of_pairs
         self.is_open = np.ones(len(ranks), dtype=bool)
-        # Sums of a_ij over j in R and i itself, and over j in R or U.
+        # Sums of a_ij over R and i itself, and over R and U.
         self.if_relevant = 1 / self.ranks
         self.if_not = _sums_over_all(self.ranks)
         self.weights_if_relevant = of_pairs(self.if_relevant)
@@ -642,11 +644,11 @@ class _Effects:
         self.tolerance = _TOLERANCE * self.weights().max(initial=0.0)
 
     def weights(self):
-        """Weight of each row; that of an answered row means nothing."""
+        """Weight of each row; meaningless for answered rows."""
         return np.maximum(self.weights_if_relevant, self.weights_if_not)
 
     def propose(self, n, allowed):
-        """Return rows of the largest weights."""
+        """Return the rows with the largest weights."""
         rows = np.flatnonzero(allowed)
         weights = self.weights()[rows]
         if n == 1:
@@ -656,7 +658,7 @@ class _Effects:
         return rows[order], weights[order]
 
     def answer(self, row, is_relevant):
-        """Move a row out of U: to R, or away."""
+        """Remove a row from U, and add it to R if it is relevant."""
         self.is_open[row] = False
         rows = np.flatnonzero(self.is_open)
         shared = 1 / np.maximum(self.ranks[rows], self.ranks[row])
@@ -671,7 +673,7 @@ class _Effects:
 
 
 def _sums_over_all(ranks):
-    """Sum of 1 / max(rank of i, rank of j) over all j, i among them, for each i and run."""
+    """Sum of 1 / max(rank of i, rank of j) over all j (including i), for each i and run."""
     order = np.argsort(ranks, axis=0, kind="stable")
     inverse = 1 / np.take_along_axis(ranks, order, axis=0)
     above = np.arange(1, len(ranks) + 1)[:, None] * inverse
@@ -696,8 +698,8 @@ _PAIRS = {"sum": _sum_of_differences, "max": _largest_difference}
 
 
 def _descending(weights, tolerance):
-    """Return places from the largest weight down, equal ones by place."""
+    """Return positions sorted by descending weight; equal weights keep their order."""
     order = np.argsort(-weights, kind="stable")
-    # Neighbours within the tolerance share a class, in which places ascend.
+    # Neighbours within the tolerance form a class, in which positions ascend.
     steps = -np.diff(weights[order], prepend=weights[order[:1]]) > tolerance
     return order[np.lexsort((order, np.cumsum(steps)))]

@@ -1,4 +1,4 @@
-"""From runs, judgments and texts to completed judgments, and how far to trust them."""
+"""Completion of judgments by labels predicted from texts, with estimates of their quality."""
 
 import warnings
 from collections.abc import Mapping
@@ -31,9 +31,10 @@ from skfilterrank.judgments._rank_table import rank_table
 from skfilterrank.judgments._ranked_selectors import statap_prior
 
 _SHOWN = 5
-# Below this share of right ones, labels do more harm than none.
+# Below this precision, predicted labels do more harm than good.
 _LEAST = 0.5
-# Random samples have 0.47 to 0.51 on TREC 2019 and Cranfield, pools and MAXREP 0.89 or more.
+# Limit for `judged_above_unjudged`: 0.47 to 0.51 in random samples of TREC 2019 and Cranfield, 0.89
+# or more after pooling or MAXREP.
 _CHOSEN_BY_RANK = 0.6
 
 
@@ -45,36 +46,37 @@ class CompletedQrels(Result):
     ----------
     qrels : DataFrame of shape (n_documents, 4)
         "qid", "docno" (str), "label" (float64, NaN where nothing could be predicted) and
-        "judged_by": "people", "predicted", or missing where the label is. Queries in the order of
-        the judgments, documents of the runs behind those of the judgments.
-        :func:`skfilterrank.io.write_qrels` keeps the mark.
+        "judged_by": "people", "predicted", or missing if the label is missing. Queries have the
+        order of the judgments; documents of the runs come after those of the judgments.
+        :func:`skfilterrank.io.write_qrels` writes this column, too.
     expected_precision : float
-        Share of the documents predicted relevant (label above 0) that are expected to be; NaN where
-        too few are judged to tell, or none is predicted relevant.
+        Expected share of relevant documents among the documents predicted relevant (label above 0);
+        NaN if there are too few judged documents, or none is predicted relevant.
     n_predicted_relevant : int
-        Number of these documents; with soft labels of those whose likeliest label is above 0.
+        Number of documents predicted relevant; with soft labels, of documents whose likeliest label
+        is above 0.
     quality : DataFrame
-        A row for each label, index "label": "n_judged" and "n_predicted" documents, "n_held_out"
-        judged documents that models which have not seen them give the label, and "agreement", the
-        share of these whose label it is. Of judged documents alone: the others are worse where the
-        judged ones were selected as likely to be relevant.
+        A row for each label, index "label". "n_judged" and "n_predicted" are numbers of documents;
+        "n_held_out" is the number of judged documents that get the label from models not fitted on
+        them, and "agreement" the share of these with the same judged label. Predictions for
+        unjudged documents are worse if the judged documents were selected as likely to be relevant.
     predictor : LabelPredictor
-        The fitted predictor, which says which queries have no model and which texts no term.
+        The fitted predictor; its attributes list queries without a model and texts without terms.
     without_text : DataFrame
-        Rows of `qrels` whose document has no text (or lacks a feature): neither learned from nor
-        predicted.
+        Rows of `qrels` whose document has no text (or lacks a feature). They are neither used for
+        fitting nor predicted.
     unknown_queries : list of str
         Queries of the runs without judgments that are left out.
     is_doubtful : bool
-        Whether less than half of the documents predicted relevant are expected to be, or nothing
-        says how many, or all judged labels are the same one and others got it: then
-        :func:`complete_qrels` warns.
+        True if `expected_precision` is below 0.5 or unknown, or if all judged labels are equal and
+        others were predicted; then :func:`complete_qrels` warns.
     judged_above_unjudged : float
-        Chance that a judged document stands higher in the runs than an unjudged one of its query:
-        near 1 after pooling, 0.5 in a random sample. NaN without runs.
+        Probability that a judged document is ranked higher in the runs than an unjudged one of its
+        query: near 1 after pooling, 0.5 in a random sample. NaN without runs.
     is_random_sample : bool
-        Whether that chance is below 0.6, and labels were predicted. Then lists without unjudged
-        documents are mostly the better choice, and :func:`complete_qrels` warns.
+        True if `judged_above_unjudged` is below 0.6 and labels were predicted. Then removing
+        unjudged documents from lists is usually better than completing labels, and
+        :func:`complete_qrels` warns.
 
     See Also
     --------
@@ -110,14 +112,14 @@ class CompletedQrels(Result):
 
     @property
     def is_random_sample(self) -> bool:
-        """Tell whether the judged documents stand no higher in the runs than the others."""
+        """Tell whether the judged documents are not ranked higher in the runs than the others."""
         return self.predictor.n_imputed_ > 0 and self.judged_above_unjudged < _CHOSEN_BY_RANK
 
     def precision_text(self) -> str:
-        """Describe the expected precision of predicted labels above 0, in a phrase."""
+        """Describe the expected precision in a phrase."""
         labels = self.predictor.labels_
         if len(labels) == 1:
-            return f"all judged labels are {labels[0]:g}, which tells no document from another"
+            return f"all judged labels are {labels[0]:g}, so documents cannot be distinguished"
         if not self.n_predicted_relevant:
             return "none is predicted to be relevant"
         text = f"of {counted(self.n_predicted_relevant, 'document')} predicted relevant "
@@ -126,7 +128,7 @@ class CompletedQrels(Result):
         return text + f"{100 * self.expected_precision:.2g} % are expected to be"
 
     def _too_few(self):
-        """Name the kind of judged documents that is too rare."""
+        """Describe which kind of judged documents is too rare."""
         judged = self.quality["n_judged"]
         n_others, n_relevant = (
             int(judged[is_one].sum()) for is_one in (judged.index <= 0, judged.index > 0)
@@ -147,58 +149,57 @@ def complete_qrels(
     predictor: LabelPredictor | None = None,
     random_state=None,
 ) -> CompletedQrels:
-    """Predict the labels that nobody made, from the texts of documents that somebody judged.
+    """Predict missing labels from the texts of judged documents.
 
-    What is completed are the documents that the runs return and nobody judged, in queries with
-    judgments, and those that the judgments hold without a label. Other queries of the runs are left
-    out, unless the predictor has a model of all queries for them (``unjudged_query="pool"`` or
-    ``shared=True``). The labels are marked as predicted, and come with what is to be expected of
-    them.
+    Labels are predicted for unjudged documents of the runs in queries with judgments, and for
+    documents of the judgments without a label. Other queries of the runs are left out, unless the
+    predictor has a model of all queries (``unjudged_query="pool"`` or ``shared=True``). The labels
+    are marked as predicted, and their expected quality is returned.
 
     Parameters
     ----------
     qrels : path, open file, DataFrame or other judgments
-        As :func:`skfilterrank.io.read_qrels` takes them. Labels that a column "judged_by" (the
-        second one of a TREC file) says are a machine's are not learned from, and predicted anew.
+        Judgments in a form that :func:`skfilterrank.io.read_qrels` accepts. Labels by a machine,
+        according to a column "judged_by" (the second column of a TREC file), are not used for
+        fitting, and are predicted again.
     runs : path, list of paths, dict {name: path, open file or DataFrame}, or None
-        The runs, as :func:`skfilterrank.io.read_runs` takes them. None completes the unjudged
-        documents of `qrels` alone.
+        The runs, as :func:`skfilterrank.io.read_runs` takes them. None completes only the unjudged
+        documents of `qrels`.
     documents : dict or Series {docno: text}, or DataFrame
         Texts by document id. A DataFrame, of pandas or polars, has the id in a column or index
         level "docno", and the columns that the predictor names by `text` and `features`.
     depth : int or None, default=None
-        Only the first so many documents of each run and query. None takes all.
+        Number of first documents of each run and query that are used. None means all.
     unjudged_label : None, float, "trec" or "warn", default="warn"
         Labels of `qrels` that mean unjudged, as in :func:`skfilterrank.io.read_qrels`.
     predictor : LabelPredictor or None, default=None
         Predicts the labels; cloned. None means ``LabelPredictor()``.
     random_state : int, RandomState instance or None, default=None
-        Deals the judged documents to folds. Pass an int for results that can be repeated.
+        Assigns the judged documents to folds. Pass an int for results that can be repeated.
 
     Returns
     -------
     CompletedQrels
         `qrels`, the completed judgments; `expected_precision` of the `n_predicted_relevant`
-        documents; `quality`, a table by label; `predictor`; `without_text`, `unknown_queries`,
-        `is_doubtful` and `is_random_sample`, of which warnings tell.
+        documents; `quality`, a table by label; `predictor`; and `without_text`, `unknown_queries`,
+        `is_doubtful` and `is_random_sample`, which warnings are about.
 
     Raises
     ------
     ValueError
-        If nothing is unjudged or nothing is judged by people, no document has a text, no judged
-        document has one, ids are there twice, the runs and the judgments have no query in common, a
-        query has no judgments and the predictor says ``unjudged_query="raise"``, or a parameter is
-        out of range.
+        If nothing is unjudged or nothing is judged by people, no document or no judged document has
+        a text, ids occur twice, the runs and the judgments have no query in common, a query has no
+        judgments and the predictor says ``unjudged_query="raise"``, or a parameter is out of range.
     TypeError
         If `documents` is of another kind.
 
     Warns
     -----
     DataWarning
-        If less than half of the documents predicted relevant are expected to be, or too few are
-        judged to say; if all judged labels are the same one and others got it; if the judged
-        documents stand no higher in the runs than the others, as in a random sample; of labels
-        that machines gave; of queries of the runs that are left out.
+        If `expected_precision` is below 0.5 or unknown; if all judged labels are equal and others
+        were predicted; if the judged documents are not ranked higher in the runs than the others,
+        as in a random sample; about labels by machines; about queries of the runs that are left
+        out.
     UnjudgedWarning, FitWarning
         As :meth:`LabelPredictor.fit`.
 
@@ -210,19 +211,20 @@ def complete_qrels(
 
     Notes
     -----
-    Each judged document is predicted by models that have not seen its label (five folds within
-    queries). Where there are runs, a logistic regression of its relevance on what was predicted and
-    on the logarithm of what its ranks say (:func:`statap_prior`), gives the chance of each unjudged
-    document that is predicted relevant, and `expected_precision` is the mean of these chances.
-    Without the ranks it would be far too high wherever the best ranks were judged: the documents
-    that are left stand lower. Without runs it holds only where judged documents are like the
-    others, as after a random sample. With runs it is a model's guess, too: of pools of TREC 2019
-    and Cranfield it said up to 7 points too much and up to 33 too little, where held-out documents
-    alone said up to 82 points too much (``benchmarks/completed_labels_precision.py``).
+    Each judged document is predicted by models that were not fitted on it (five folds within
+    queries). With runs, a logistic regression is fitted: relevance against the prediction and the
+    logarithm of the document's :func:`statap_prior`. It gives the probability of relevance of each
+    unjudged document that is predicted relevant, and `expected_precision` is the mean of these
+    probabilities. Without the ranks, the estimate would be far too high if the best ranks were
+    judged, since the other documents are ranked lower. So without runs it is valid only if judged
+    documents are like the others, as after a random sample. With runs it is still a model's
+    estimate: for pools of TREC 2019 and Cranfield it was up to 7 points too high and up to 33
+    points too low. Held-out documents alone gave up to 82 points too much
+    (``benchmarks/completed_labels_precision.py``).
 
-    With few judgments of a query most predicted relevant documents are not, the more so where few
-    are relevant at all: use the labels to rank systems or to choose what to judge next, not as if
-    people had given them.
+    With few judgments for a query, most documents predicted relevant are not relevant, especially
+    if few are relevant at all. Use the labels to rank systems or to choose documents to judge next;
+    do not treat them as human labels.
 
     Examples
     --------
@@ -246,18 +248,18 @@ def complete_qrels(
     predictor = LabelPredictor() if predictor is None else clone(predictor)
     if predictor.n_per_query is not None:
         raise InputError(
-            f"predictor.n_per_query must be None, got {brief(predictor.n_per_query)}: labels that "
-            "are there are all learned from."
+            f"predictor.n_per_query must be None, got {brief(predictor.n_per_query)}: all given "
+            "labels are used for fitting."
         )
     predictor.set_params(query="qid", document="docno", label="label", imputed=None)
     random_state = check_random_state(random_state)
     if runs is None and depth is not None:
-        raise InputError("depth says how much of the runs counts, and there are no runs.")
+        raise InputError("depth is the depth of the runs, but there are no runs.")
     ranks = None if runs is None else rank_table(runs, depth=depth)
     try:
         judged = read_qrels(qrels, unjudged_label=unjudged_label, predicted="use")
     except SkfilterrankError as error:
-        error.add_note("This came up with qrels.")
+        error.add_note("The error concerns qrels.")
         raise
     if is_sample(judged["label"], judged.get(PROBABILITY)):
         refuse_sample()
@@ -297,16 +299,17 @@ def complete_qrels(
     if completed.is_random_sample:
         warn_user(
             "the judged documents stand no higher in the runs than the others, as in a random "
-            "sample: AP by completed labels then mostly orders systems worse than AP without "
-            "unjudged documents, and values are further off. Measure by people's labels with "
-            "unjudged='drop', or estimate values with intervals (skfilterrank.judgments).",
+            "sample: AP with completed labels then mostly orders systems worse than AP "
+            "without unjudged documents, and its values are less accurate. Measure with people's "
+            "labels and unjudged='drop', or estimate values with intervals "
+            "(skfilterrank.judgments).",
             DataWarning,
         )
     return completed
 
 
 def _pool(ranks, qrels, *, leaves):
-    """Judged and unjudged documents, query by query as judged; and queries that are left out."""
+    """Return judged and unjudged documents by query, and the queries without judgments."""
     table = qrels[["qid", "docno", "label"]].astype({"label": np.float64})
     if JUDGED_BY in qrels:
         table["label"] = labels_of_people(table["label"].to_numpy(), qrels[JUDGED_BY], "qrels")
@@ -321,8 +324,9 @@ def _pool(ranks, qrels, *, leaves):
         is_known = pool["qid"].isin(table["qid"].unique())
         if not is_known.any():
             raise InputError(
-                f"the runs have no query of the judgments: they have such as "
-                f"{brief(pool['qid'].iloc[0])}, these such as {brief(table['qid'].iloc[0])}."
+                "the runs have no query of the judgments: the runs have queries such as "
+                f"{brief(pool['qid'].iloc[0])}, the judgments such as "
+                f"{brief(table['qid'].iloc[0])}."
             )
         if leaves and not is_known.all():
             unknown = pool["qid"][~is_known].unique().tolist()
@@ -336,8 +340,8 @@ def _pool(ranks, qrels, *, leaves):
         table = table.drop_duplicates(["qid", "docno"])
     if table["label"].notna().all():
         raise InputError(
-            "no document is unjudged: name the label that marks those in the judgments "
-            "(unjudged label), or give runs that return others."
+            "no document is unjudged: name the label that means unjudged in the judgments "
+            "(unjudged_label), or pass runs with other documents."
         )
     queries = pd.factorize(table["qid"])[0]
     return table.iloc[np.argsort(queries, kind="stable")].reset_index(drop=True), unknown
@@ -348,8 +352,7 @@ def _columns_of(documents, predictor):
     if isinstance(documents, Mapping | pd.Series):
         if predictor.text is None or predictor.features is not None:
             raise InputError(
-                "documents must be a DataFrame where the predictor looks at features, got texts "
-                "alone."
+                "documents must be a DataFrame if the predictor uses features, got only texts."
             )
         texts = pd.Series(documents, dtype=object)
         documents = pd.DataFrame({"docno": texts.index, predictor.text: texts.to_numpy()})
@@ -375,7 +378,7 @@ def _columns_of(documents, predictor):
 
 
 def _add_columns(table, columns, predictor):
-    """Add what is known of the documents; which of them have it."""
+    """Add texts and features of the documents; return a mask of the documents that have them."""
     is_there = np.ones(len(table), dtype=bool)
     for name in columns:
         values = columns[name].reindex(table["docno"])
@@ -398,7 +401,7 @@ def _add_columns(table, columns, predictor):
 
 
 def _places(ranks, table):
-    """Return log priors of the documents by their ranks, those of no run last."""
+    """Return the documents' log priors from their ranks; documents of no run are lowest."""
     prior = statap_prior(ranks)
     prior.index = pd.MultiIndex.from_frame(prior.index.to_frame(index=False).astype(str))
     places = prior.reindex(pd.MultiIndex.from_frame(table[["qid", "docno"]]))
@@ -406,7 +409,7 @@ def _places(ranks, table):
 
 
 def _judged_above_unjudged(table, places) -> float:
-    """Share of the pairs of a judged and an unjudged document in which the first is higher."""
+    """Return the share of (judged, unjudged) pairs whose judged document is ranked higher."""
     by_query = pd.Series(places).groupby(table["qid"].to_numpy())
     is_judged = table["label"].notna().to_numpy()
     counts = pd.DataFrame({"rank": by_query.rank() * is_judged, "judged": is_judged})
@@ -418,12 +421,12 @@ def _judged_above_unjudged(table, places) -> float:
 
 
 def _quality(predictor, table, fitted, places, random_state):
-    """Expected precision, of how many documents, and the table of labels."""
+    """Return the expected precision, the number of documents for it, and the table of labels."""
     read = predictor._read(table, needs_label=True)
     vectors = predictor._document_vectors.transform(table)
     hard = clone(predictor).set_params(output="hard", calibration=None, verbose=0)
     if hard.unjudged_query == "raise":
-        # A query with one label has none left once it is held out: no reason to warn.
+        # A query with one label has none left when it is held out; its warning is not shown.
         hard.set_params(unjudged_query="leave")
     folds = dealt_folds(read.index, read.labels, random_state, lone=True)
     held_out = held_out_labels(hard, vectors, read.index, read.labels, folds)
@@ -432,7 +435,7 @@ def _quality(predictor, table, fitted, places, random_state):
         found = np.full(len(table), np.nan)
         is_there = predictor.imputed_
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SkfilterrankWarning)  # told of by the first
+            warnings.simplefilter("ignore", SkfilterrankWarning)  # the first call has warned
             found[is_there] = hard.fit_vectors(vectors, read.index, read.labels)[is_there]
     is_new = np.isnan(read.labels) & ~np.isnan(found)
     is_known = ~np.isnan(held_out)
@@ -458,27 +461,27 @@ def _quality(predictor, table, fitted, places, random_state):
     return precision, int(np.count_nonzero(relevant)), quality
 
 
-# Judged documents of either kind, and of those said to be relevant, that are needed to tell.
+# Number of judged documents of either kind, and of those predicted relevant, that is needed.
 MIN_ROWS = 5
 
 
 def expected_precision(relevant, said, places, said_places) -> float:
-    """Return the mean chance to be relevant of documents that a model says are.
+    """Return the mean probability of relevance of documents that are predicted relevant.
 
     Parameters
     ----------
     relevant, said : ndarray of shape (n_held_out,), dtype bool
-        What judged documents are, and what models that have not seen them say.
+        Relevance of judged documents, and out-of-fold predictions.
     places : ndarray of shape (n_held_out,), dtype float64, or None
-        What their ranks say: higher is likelier. None where there are no ranks.
+        Log priors of the judged documents from ranks, higher is likelier. None without ranks.
     said_places : ndarray of shape (n_said,), dtype float64, or None
-        The same of documents that nobody judged and the model says are relevant.
+        Log priors of the unjudged documents that are predicted relevant.
 
     Returns
     -------
     float
-        From 0 to 1; NaN where there are too few judged documents of one kind, or too few are said
-        to be relevant.
+        Mean probability; NaN if there are too few judged documents of one kind, or too few
+        documents predicted relevant.
     """
     counts = [np.count_nonzero(rows) for rows in (relevant, ~relevant, said)]
     if min(counts) < MIN_ROWS:
@@ -487,7 +490,7 @@ def expected_precision(relevant, said, places, said_places) -> float:
         places, said_places = np.zeros(len(said)), np.zeros(1)
     if not len(said_places):
         return np.nan
-    # With the usual penalty, few documents said to be relevant do not make a certainty.
+    # The default penalty avoids probabilities near 1 from few documents.
     model = LogisticRegression().fit(np.column_stack([said, places]), relevant)
     return float(
         model.predict_proba(np.column_stack([np.ones(len(said_places)), said_places]))[:, 1].mean()

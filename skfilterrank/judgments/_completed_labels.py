@@ -1,4 +1,4 @@
-"""Completing labels inside model selection: in each training fold, and in each held-out fold."""
+"""Completion of labels within model selection, separately in training and held-out folds."""
 
 import inspect
 from typing import Any, Self
@@ -42,7 +42,7 @@ from skfilterrank.metrics import make_ranking_scorer
 
 
 def _estimator_has(name):
-    """Return a check that the estimator inside has a method, fitted or not."""
+    """Return a check whether the inner estimator has a method, fitted or not."""
 
     def has(self):
         getattr(getattr(self, "estimator_", self.estimator), name)
@@ -52,17 +52,16 @@ def _estimator_has(name):
 
 
 class CompletedLabels(WrappingRanker, BaseEstimator):
-    """Fit an estimator on labels of which the missing ones are predicted first.
+    """Estimator that predicts missing labels before it fits an inner estimator.
 
-    `fit` completes the labels from the rows it is given and from nothing else, so that in
-    cross-validation each training fold is completed by itself. Held-out folds are completed by
-    :func:`make_completed_scorer`.
+    `fit` completes the labels only from the rows that it gets, so in cross-validation each training
+    fold is completed separately. Held-out folds are completed by :func:`make_completed_scorer`.
 
     Parameters
     ----------
     estimator : estimator
-        What learns from the completed labels: a ranker, RankAndFilter, classifier or regressor,
-        or a Pipeline that ends in one.
+        Estimator that is fitted on the completed labels: a ranker, RankAndFilter, classifier or
+        regressor, or a Pipeline that ends in one.
     predictor : LabelPredictor or None, default=None
         Predicts the labels; cloned. None means ``LabelPredictor()``.
 
@@ -71,13 +70,12 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
     estimator_ : estimator
         The fitted estimator.
     predictor_ : LabelPredictor or None
-        The fitted predictor, which tells what it imputed; None where every row was judged and
-        learned from.
+        The fitted predictor; None if every row was judged and used.
     n_imputed_ : int
-        Rows whose label was predicted.
+        Number of rows whose label was predicted.
     n_left_ : int
-        Rows that stay without a label, in queries the predictor has no model for; they are left out
-        of the training.
+        Number of rows without a label, in queries for which the predictor has no model; they are
+        left out of training.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
@@ -90,32 +88,31 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
 
     Notes
     -----
-    What the predictor looks at depends on X. Of a DataFrame with the predictor's text column, that
-    column, and its feature columns if any; of a list or Series of texts, the texts; of anything
-    else, all of X as numbers, scaled within the rows at hand: to mean 0 and variance 1, columns of
-    a sparse matrix to a largest absolute value of 1.
+    The predictor's input depends on X. From a DataFrame with the predictor's text column, it uses
+    this column and its feature columns, if any. From a list or Series of texts, it uses the texts.
+    Otherwise it uses all of X as numbers, scaled within the given rows: to mean 0 and variance 1,
+    or columns of a sparse matrix to a largest absolute value of 1.
 
-    Completing all labels before a split would let the idf of held-out documents, and with the
-    model of all queries or a pooled calibration their labels too, into the training.
+    Completing all labels before a split would leak into training: the idf of held-out documents,
+    and with a model of all queries or a pooled calibration also their labels.
 
-    When to use it: leave unjudged rows out of the training first, and try this as one candidate of
-    a search. From random samples the defaults lose a little (nDCG@10 of a ridge regression, 5 %
-    judged: OHSUMED 0.431 instead of 0.454, MQ2007 0.410 instead of 0.417). Where the rows were
-    selected as the best by some ranking it depends: 0.411 instead of 0.186 on OHSUMED, 0.407
-    instead of 0.428 on MQ2007. For features that mean the same in every query and estimators that
-    learn from expected labels, as regressors do, a shared model, ``LabelPredictor(
+    When to use it: first try to leave unjudged rows out of training, and use this as one candidate
+    of a search. With random samples the defaults are a little worse (nDCG@10 of a ridge regression,
+    5 % judged: OHSUMED 0.431 instead of 0.454, MQ2007 0.410 instead of 0.417). With rows selected
+    as the best of some ranking, results differ: 0.411 instead of 0.186 on OHSUMED, 0.407 instead of
+    0.428 on MQ2007. For features that mean the same in every query and estimators that learn from
+    expected labels, as regressors do, a shared model, ``LabelPredictor(
     HistGradientBoostingClassifier(), shared=True, output="soft")``, is ahead of leaving out from
     random samples (by 0.005 to 0.008) and on OHSUMED's best rows (0.445), not on MQ2007's (0.411):
     ``benchmarks/results/when_to_impute.md``.
 
-    With the predictor's `n_per_query`, only the labels that its selector asks for first are learned
-    from, and the others are predicted as if nobody had made them, also where every row is judged. A
-    grid over ``predictor__n_per_query`` and, with ``selector=MaxRepSelector()``, over
-    ``predictor__selector__threshold`` so compares strategies and budgets by what the estimator
-    makes of their labels.
+    With the predictor's `n_per_query`, only the labels that its selector asks for first are used,
+    and the others are predicted, even if every row is judged. So a grid over
+    ``predictor__n_per_query`` and, with ``selector=MaxRepSelector()``, over
+    ``predictor__selector__threshold`` compares strategies and budgets by the quality of the fitted
+    estimator.
 
-    Where the split cuts through queries instead of between them, the labels of a query are
-    completed from its training rows alone.
+    If the split divides queries, the labels of a query are completed only from its training rows.
 
     Examples
     --------
@@ -163,8 +160,8 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
         y : array-like of shape (n_rows,)
             Labels, NaN where unjudged. A Series may carry the queries in an index level "qid".
         groups : array-like of shape (n_rows,), default=None
-            Query of each row. None looks for an index level "qid" on `y`, then on `X`. Only
-            needed where a row is unjudged, or by the estimator, which gets them if it wants them.
+            Query of each row. None looks for an index level "qid" on `y`, then on `X`. Needed only
+            if a row is unjudged, or if the estimator needs query ids.
         **fit_params
             Passed to the estimator's `fit`; with scikit-learn's metadata routing, what the
             estimator requests.
@@ -185,7 +182,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
         DataWarning
             If no label is NaN and some are -1, which never means unjudged.
         FitWarning
-            If the predictor has a selector, but no `n_per_query`, without which it changes nothing.
+            If the predictor has a selector but no `n_per_query`: the selector then has no effect.
         """
         if y is None:
             raise InputError("CompletedLabels requires y to be passed, but the target y is None.")
@@ -195,7 +192,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
             raise InputError(f"y has {num_samples(y)} labels but X has {count_rows(X)} rows.")
         group_ids = find_groups(groups, y, X)
         if group_ids is not None:
-            # scikit-learn cannot cut an index of Arrow's text.
+            # scikit-learn cannot slice an index of Arrow text.
             group_ids = np.asarray(group_ids)
             check_groups(group_ids, n_rows=count_rows(X))
         if metadata_routing_enabled():
@@ -209,7 +206,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
         if self.predictor_ is not None:
             self.n_imputed_, self.n_left_ = self.predictor_.n_imputed_, self.predictor_.n_left_
         if getattr(self.estimator, "takes_judged_by", False) and self.n_imputed_:
-            # A promise made from predicted labels does not hold for those of people.
+            # A guarantee from predicted labels does not hold for people's labels.
             judges = np.where(self.predictor_.imputed_, PREDICTED, PEOPLE)
             fit_params = fit_params | {"judged_by": judges}
         if self.n_left_:
@@ -220,14 +217,14 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:
-        """Predict the rows of X by the estimator.
+        """Predict the rows of X with the estimator.
 
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or list of length n_rows
             Documents.
         groups : array-like of shape (n_rows,), default=None
-            Query of each row, for estimators whose `predict` wants it.
+            Query of each row, for estimators whose `predict` needs it.
 
         Returns
         -------
@@ -261,7 +258,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
         X : array-like, sparse matrix, DataFrame or list of length n_rows
             Documents.
         groups : array-like of shape (n_rows,), default=None
-            Query of each row, for estimators that want it.
+            Query of each row, for estimators that need it.
 
         Returns
         -------
@@ -272,7 +269,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
 
     @available_if(_estimator_has("score"))
     def score(self, X, y, groups=None, *, sample_weight: ArrayLike | None = None) -> float:
-        """Return the estimator's own score, on labels as they are: nothing is completed.
+        """Return the estimator's own score on the given labels, without completing them.
 
         Parameters
         ----------
@@ -281,7 +278,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
         y : array-like of shape (n_rows,)
             Labels.
         groups : array-like of shape (n_rows,), default=None
-            Query of each row, for estimators that want it.
+            Query of each row, for estimators that need it.
         sample_weight : array-like of shape (n_rows,), default=None
             Weight of each row, for estimators that take it.
 
@@ -299,7 +296,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
         return inner_attribute(self, "classes_")
 
     def _ask(self, method, *data, groups=None, **params):
-        """Call a method of the fitted estimator, with the queries where it wants them."""
+        """Call a method of the fitted estimator, with query ids if it has a parameter for them."""
         check_is_fitted(self)
         self._check_columns(data[0])
         find_groups(groups, *reversed(data), names=("y", "X")[-len(data) :])
@@ -325,7 +322,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
 
 
 def _groups_parameter(estimator):
-    """Name under which the estimator's fit takes the queries, or None."""
+    """Return the name of the parameter for query ids of the estimator's fit, or None."""
     prefix = ""
     while isinstance(estimator, Pipeline):
         name, estimator = estimator.steps[-1]
@@ -335,15 +332,15 @@ def _groups_parameter(estimator):
 
 
 def check_predictor(predictor) -> None:
-    """Raise a ValueError for anything but a LabelPredictor or None."""
+    """Raise a ValueError unless `predictor` is a LabelPredictor or None."""
     if predictor is not None and not isinstance(predictor, LabelPredictor):
         raise InputError(f"predictor must be a LabelPredictor or None, got {brief(predictor)}.")
 
 
 def complete_labels(predictor, X, y, groups):
-    """Labels completed from these rows alone, and the fitted predictor; None where all are there.
+    """Return labels completed from these rows, and the fitted predictor (None if not needed).
 
-    A Series stays one, with its index.
+    A Series gives a Series with the same index.
     """
     check_predictor(predictor)
     predictor = LabelPredictor() if predictor is None else clone(predictor)
@@ -357,8 +354,8 @@ def complete_labels(predictor, X, y, groups):
     check_parameters(predictor)
     if predictor.selector is not None and predictor.n_per_query is None:
         warn_user(
-            f"selector={brief(predictor.selector)} changes nothing: with n_per_query=None all "
-            "labels are learned from. Give the predictor's n_per_query, or no selector.",
+            f"selector={brief(predictor.selector)} has no effect: with n_per_query=None all "
+            "labels are used. Set the predictor's n_per_query, or no selector.",
             FitWarning,
         )
     documents = DocumentVectors(predictor, of_table=False, scale=True)
@@ -370,14 +367,14 @@ def complete_labels(predictor, X, y, groups):
 
 
 def reads_texts_alone(predictor, X) -> bool:
-    """Tell whether labels of these rows are predicted from texts and nothing else."""
+    """Tell whether labels of these rows are predicted from texts only."""
     if is_table(X):
         return predictor.features is None and predictor.text in names_of(X)
     return not sparse.issparse(X) and np.ndim(X) == 1
 
 
 class CompletedScorer(RequestsGroups):
-    """A scorer ``scorer(estimator, X, y, groups=None)``; made by :func:`make_completed_scorer`."""
+    """Scorer ``scorer(estimator, X, y, groups=None)`` of :func:`make_completed_scorer`."""
 
     def __init__(self, scorer, predictor):
         self._scorer = scorer
@@ -388,7 +385,7 @@ class CompletedScorer(RequestsGroups):
 
     @property
     def __name__(self):
-        """The name that scikit-learn's displays label their axes by."""
+        """The name that scikit-learn's displays use for their axes."""
         return self._scorer.__name__
 
     def __repr__(self):
@@ -409,7 +406,7 @@ class CompletedScorer(RequestsGroups):
         if predictor is not None and self._has_ap and reads_texts_alone(predictor, X):
             warn_user(
                 "AP by labels completed from texts orders systems worse than AP without unjudged "
-                "documents, where the judged ones are a random sample or few. Take "
+                "documents if the judged ones are a random sample or few. Use "
                 "make_ranking_scorer(..., unjudged='drop'), or a measure of the top such as "
                 "'ndcg_f@10'.",
                 DataWarning,
@@ -425,15 +422,15 @@ def make_completed_scorer(
     Parameters
     ----------
     measure : str, callable or list of these
-        As for :func:`skfilterrank.metrics.make_ranking_scorer`, like the following.
+        As for :func:`skfilterrank.metrics.make_ranking_scorer`.
     predictor : LabelPredictor or None, default=None
         Predicts the labels; cloned at every call. None means ``LabelPredictor()``.
     k : int or None, default=None
-        Cut-off, where the name does not give it.
+        Cut-off, if the name does not contain it.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain.
     **params
-        Further parameters of the measure.
+        Other parameters of the measure.
 
     Returns
     -------
@@ -444,14 +441,14 @@ def make_completed_scorer(
     Raises
     ------
     ValueError
-        As :func:`skfilterrank.metrics.make_ranking_scorer`. When called: if rows are unjudged and
-        queries are missing, or if no row is judged.
+        For the reasons of :func:`skfilterrank.metrics.make_ranking_scorer`. When called: if rows
+        are unjudged and query ids are missing, or if no row is judged.
 
     Warns
     -----
     DataWarning
-        When called: if labels are completed from texts alone and a measure is AP, which ordered
-        systems worse by such labels than by condensed lists.
+        When called: if labels are completed only from texts and a measure is AP. AP with such
+        labels ordered systems worse than with condensed lists.
 
     See Also
     --------
@@ -459,25 +456,25 @@ def make_completed_scorer(
 
     Notes
     -----
-    The missing labels of the held-out rows are predicted from what is judged among these rows, and
-    from nothing else: neither the estimator that is scored nor any row of the training folds has
-    a say, so that a model cannot be its own judge. Rows that stay without a label, in queries the
-    predictor has no model for, are unjudged to the measure. Where every row is judged, the value
-    is that of the plain scorer, with a warning if some labels are -1.
+    The missing labels of the held-out rows are predicted only from the judged rows among them.
+    Neither the scored estimator nor the training folds influence these labels. Rows that stay
+    without a label (in queries without a model) count as unjudged. If every row is judged, the
+    value equals that of the plain scorer, with a warning if some labels are -1.
 
-    When to use it: where rows were judged because they stood high in some list (pooling, MAXREP),
-    and for measures of the top of the list. On 33 sets of 10 or 20 systems with 5 to 20 % pooled,
-    completed labels order systems by nDCG@10 better than condensed lists (``unjudged="drop"``) in
-    23 and worse in 7, by AP in 16 and 16. Where the judged rows are a random sample they are better
-    by nDCG@10 in 19 and worse in 14, better by AP in 10 and worse in 23, and values of both are
-    mostly further off (``benchmarks/results/completing_few_systems.md``). Compare on a collection
-    of your own by :func:`skfilterrank.metaevaluation.judging_curve`. Values from completed labels
-    order models; they are no values that people's labels would give.
+    When to use it: if rows were judged because they were ranked high in some list (pooling,
+    MAXREP), and for measures of the top of the list. On 33 sets of 10 or 20 systems with 5 to 20 %
+    pooled, completed labels order systems by nDCG@10 better than condensed lists
+    (``unjudged="drop"``) in 23 and worse in 7, by AP in 16 and 16. If the judged rows are a random
+    sample, completed labels are better by nDCG@10 in 19 and worse in 14, better by AP in 10 and
+    worse in 23, and their values are mostly less accurate
+    (``benchmarks/results/completing_few_systems.md``). Compare on a collection of your own by
+    :func:`skfilterrank.metaevaluation.judging_curve`. Use values from completed labels only to
+    order models; with people's labels, values would differ.
 
-    With the predictor's `n_per_query`, labels of held-out rows that its selector would not have
-    asked for are hidden and predicted, too.
+    With the predictor's `n_per_query`, labels of held-out rows that its selector would not ask for
+    are hidden and predicted, too.
 
-    The labels are completed anew for each candidate of a grid, in the same way.
+    The labels are completed again for each candidate of a grid, with the same result.
 
     Examples
     --------

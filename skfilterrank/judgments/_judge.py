@@ -1,4 +1,4 @@
-"""Ask an assessor about documents, save each answer, and resume from the log."""
+"""The judging loop: ask an assessor, save each answer, and resume from the log."""
 
 from collections.abc import Callable, Collection
 from contextlib import nullcontext
@@ -40,17 +40,17 @@ class Question(NamedTuple):
     docno : object
         Id of the document.
     row : int
-        Its row in what the selector was fitted on.
+        Row of the document in the data that the selector was fitted on.
     place : int
-        How many documents of the query are settled with this one, from 1.
+        Number of documents of the query that are finished including this one, from 1.
     n_query : int
-        How many documents of the query are to be judged.
+        Number of documents of the query to judge.
     n_answered : int
-        How many documents have a label already, over all queries.
+        Number of documents that have a label already, over all queries.
     n_total : int
-        How many documents are to be judged, over all queries.
+        Number of documents to judge, over all queries.
     before : float, "skip" or None
-        Earlier answer to this document: a label that was undone, "skip", or None.
+        Earlier answer to this document: an undone label, "skip", or None.
     """
 
     query: object
@@ -78,66 +78,64 @@ def judge(
     assessor_name: str | None = None,
     verbose: int = 0,
 ) -> pd.DataFrame:
-    r"""Ask an assessor about one document after the other, and save every answer.
+    r"""Ask an assessor about one document at a time, and save every answer.
 
     Parameters
     ----------
     selector : QuerySelector or ActiveSelector
-        A fitted strategy. One that looks at the answers is asked again after each; its earlier
-        answers are forgotten first. Of any other the documents of ``select(n_per_query)`` are taken
-        in the order of `ranking_`.
+        A fitted strategy. An active strategy chooses again after each answer; its earlier answers
+        are removed first. For other strategies, the documents of ``select(n_per_query)`` are asked
+        about in the order of `ranking_`.
     assessor : callable
         Called with a question, whose attributes are `query`, `docno`, `row` (of what the selector
         was fitted on), `place` among the `n_query` documents of the query to judge, `n_answered` of
-        `n_total` over all queries, and `before`, an earlier answer or None. Returns a label, a
-        finite number, where negative ones mean forbidden; or "skip" to be asked about this
-        document later, "undo" to take back the answer before this one, "stop" to end. Where it has
-        a method `at_end`, this is called when all is judged, and may return "undo", or anything
-        else to end.
+        `n_total` over all queries, and `before`, an earlier answer or None. It returns a label (a
+        finite number; negative means forbidden), "skip" to be asked about this document later,
+        "undo" to remove the previous answer, or "stop" to end. If it has a method `at_end`, this is
+        called when everything is judged; it may return "undo", and any other value ends the loop.
     log : str or PathLike, default=None
-        File that keeps the answers, one line of JSON each. Each is on the disk before the next
-        question. Where the file exists, its answers count as given, and the loop goes on behind
-        them. None keeps nothing.
+        File of the answers, one line of JSON each. Each answer is on disk before the next question.
+        If the file exists, its answers count, and the loop continues after them. None saves
+        nothing.
     n_per_query : int or float, default=None
         Documents per query, or their share, as in `QuerySelector.select`. None asks about all
         that ``select()`` gives, which a :class:`PoolingSelector` may limit.
     queries : list, default=None
-        Ids of the queries to judge, in this order. None takes all, in the order of their ids.
+        Ids of the queries to judge, in this order. None means all queries, sorted by id.
     order : array-like of float of shape (n_rows,), default=None
-        Which query comes next: that whose next document has the lowest number here, of the query
-        that comes first in `queries` where several have it. Skipped documents come behind all
-        others. None finishes one query before the next.
+        A number for each row. The next question is about the query whose next document has the
+        lowest number; ties go to the query that is earlier in `queries`. Skipped documents come
+        after all others. None finishes one query before the next.
     pool : DataFrame or MultiIndex of length n_rows, default=None
         Columns or index levels "qid" and "docno": query and document of each row that the selector
-        was fitted on. None takes `selector.pool_`, which strategies have that work on runs.
+        was fitted on. None means `selector.pool_`, which strategies for runs have.
     leave_out : collection of int, default=()
-        Rows never to ask about, such as documents without text.
+        Rows that are never asked about, such as documents without text.
     grades : collection of numbers, or dict {number: name}, default=None
-        The labels that may be given. None takes any finite number. The log keeps them, and is not
-        gone on with under others.
+        The allowed labels. None allows any finite number. They are stored in the log, which cannot
+        be continued with other grades.
     known : DataFrame, default=None
-        Judgments that are there already, with columns (or index levels) "qid", "docno" and
-        "label", NaN where there is none: they count as given, the strategy learns of them, and
-        their documents are not asked about. They are neither in the log nor in what is returned,
-        and cannot be undone. Where the log has an answer to a document, that answer counts.
-        Documents that are not in the pool count for nothing.
+        Existing judgments, with columns (or index levels) "qid", "docno" and "label" (NaN where
+        missing). They count as given, are passed to the strategy, and their documents are not asked
+        about. They are not written to the log or returned, and cannot be undone. If the log has an
+        answer to the same document, the answer is used. Documents outside the pool are ignored.
     assessor_name : str, default=None
-        Who answers; the log keeps it with each answer.
+        Name of the assessor, stored in the log with each answer.
     verbose : int, default=0
         Whether to show a progress bar.
 
     Returns
     -------
     qrels : DataFrame of shape (n_judgments, 3)
-        Columns "qid" and "docno" (str) and "label", in the order of the answers, those of the log
-        included. Labels are int64 where all are whole numbers, else float64. Where there are names
-        of assessors, a column "assessor" with the name of each.
+        Columns "qid" and "docno" (str) and "label", in the order of the answers, including those of
+        the log. Labels are int64 if all are integers, else float64. If there are names of
+        assessors, they are in a column "assessor".
 
     Raises
     ------
     ValueError
-        If the assessor returns anything else, a query is not in the pool, or the pool is missing,
-        of another length or holds a document twice in a query. What was answered before is saved.
+        If the assessor returns an invalid answer, a query is not in the pool, or the pool is
+        missing, has another length or holds a document twice in a query. Earlier answers are saved.
     JudgmentLogError
         A ValueError that names file and line: the log is damaged before its last line, holds an
         answer to a document that is not in the pool or was begun with other grades, or is in use
@@ -146,8 +144,7 @@ def judge(
     Warns
     -----
     DataWarning
-        If the last line of the log is only half written: it is cut off, and the answers before it
-        count.
+        If the last line of the log is incomplete: it is removed, and the answers before it count.
 
     See Also
     --------
@@ -156,21 +153,20 @@ def judge(
 
     Notes
     -----
-    A query is finished when `n_per_query` of its documents are settled. A skipped document keeps
-    its place among these, and is asked about again when all others have an answer; if it is skipped
-    then, it stays without label, until the loop is started again on the same log.
+    A query is finished when `n_per_query` of its documents are labelled or skipped twice. A skipped
+    document counts among these, and is asked about again when all others have an answer. If it is
+    skipped again, it stays without a label until the loop is started again with the same log.
 
-    "undo" takes back the last answer, a skip too, and asks about that document next; it
-    reaches back to the begin of the log, and does nothing where no answer is left. Nothing is ever
-    erased from the log: undo is a line of its own.
+    "undo" removes the last answer (a label or a skip), and asks about that document next. It can be
+    repeated back to the beginning of the log, and does nothing if no answer is left. Nothing is
+    erased from the log: an undo is written as a new line.
 
-    The strategy may change from one session to the next, and the pool may grow, as long as it
-    holds all documents that the log has an answer to: documents that have
-    labels count towards `n_per_query`, whoever chose them, and what is left out is made up for by
-    the next documents of the ranking. Not so where a budget's documents are not the first ones of
-    the ranking, as those of :class:`StatAPSelector`: exactly the documents of
-    ``select(n_per_query=...)`` are asked about then, but for those that have a label or are left
-    out.
+    The strategy may change between sessions, and the pool may grow, as long as it holds all
+    documents with an answer in the log. Labelled documents count towards `n_per_query`, whichever
+    strategy chose them, and documents in `leave_out` are replaced by the next ones of the ranking.
+    An exception are strategies such as :class:`StatAPSelector`, whose selection is not the first
+    part of a ranking: there, exactly the documents of ``select(n_per_query=...)`` are asked about,
+    without those that have a label or are left out.
 
     Examples
     --------
@@ -263,15 +259,16 @@ class _Session:
             self.turns = check_numbers(order, "order", n_rows=index.n_rows)
             if np.isnan(self.turns).any():
                 raise InputError("order must hold a number for each row, got NaN.")
-        # Next rows of each query; an answer changes those of its own query.
+        # Cached next rows of each query; an answer changes only those of its query.
         self.nexts = {}
         self.events, self.stack = [], []
         self.n_labels = np.zeros(index.n_queries, dtype=np.int64)
-        # Skipped rows of each query: once, to be asked about again; twice, not in this session.
+        # Number of skips of each row: rows skipped once are asked about again, rows skipped twice
+        # are not.
         self.skips = [{} for _ in range(index.n_queries)]
-        # A row whose answer was taken back, and that answer.
+        # Row of an undone answer, and the answer.
         self.undone = None
-        # Last: what cannot be begun leaves the answers of the strategy as they are.
+        # Done last, so that an error before it does not change the strategy.
         self.queue = selector.reset() if is_active else _RankedQueue(selector, self.counts)
 
     @property
@@ -285,7 +282,7 @@ class _Session:
         return int(self.n_labels[self.order].sum())
 
     def know(self, known, events):
-        """Take judgments that were there before, but for documents that have answers."""
+        """Add existing judgments, except for documents that have answers."""
         if known is None:
             return
         answered = {event[1:3] for event in events}
@@ -298,7 +295,7 @@ class _Session:
                     self.n_labels[self.codes[row]] += self.counts[row]
 
     def replay(self, events):
-        """Take the answers of earlier sessions."""
+        """Add the answers of earlier sessions."""
         for event in events:
             self.take(event)
         self.undone = None
@@ -308,7 +305,7 @@ class _Session:
                 skips[row] = 1
 
     def question(self):
-        """Return the next question; None where there is none left."""
+        """Return the next question; None if none is left."""
         if self.undone is not None:
             return self._question(*self.undone)
         if self.turns is None:
@@ -327,7 +324,7 @@ class _Session:
         return before is not None, self.turns[row]
 
     def _next_of(self, code):
-        """Return the next row of a query, and what was answered to it before; None without one."""
+        """Return the next row of a query and the earlier answer to it; None if there is none."""
         skips = self.skips[code]
         if self.n_labels[code] + len(skips) < self.budgets[code]:
             settled = {*skips, *self.never}
@@ -337,7 +334,7 @@ class _Session:
         return next(((row, "skip") for row, times in skips.items() if times == 1), None)
 
     def _question(self, row, before):
-        """Question about a row."""
+        """Make the question about a row."""
         code = self.codes[row]
         place = 1 + int(self.n_labels[code]) + list(self.skips[code].values()).count(2)
         n_query = max(int(self.budgets[code]), place)
@@ -345,7 +342,7 @@ class _Session:
         return Question(*ids, row, place, n_query, self.n_answered, self.n_total, before)
 
     def event_of(self, answer, question, grades, assessor):
-        """Return the event to save for an answer; None for an undo of nothing."""
+        """Return the event to save for an answer; None for an undo without an earlier answer."""
         if isinstance(answer, str) and answer == "undo":
             return Event("undo", *self.stack[-1][1:3], None, assessor) if self.stack else None
         pair = str(self.qids[question.row]), str(self.docnos[question.row])
@@ -356,7 +353,7 @@ class _Session:
         return Event("label", *pair, label, assessor)
 
     def take(self, event):
-        """Count an answer."""
+        """Apply an answer."""
         self.events.append(event)
         row = self.row_of[event.qid, event.docno]
         code = self.codes[row]
@@ -381,7 +378,7 @@ class _Session:
 
 
 class _RankedQueue:
-    """A strategy that looks at no answers, in the form of those that do."""
+    """Adapter that gives a ranking strategy the interface of an active one."""
 
     def __init__(self, selector, counts):
         self.index, self.counts = selector._index, counts
@@ -398,19 +395,19 @@ class _RankedQueue:
         return rows[~np.isin(rows, list(leave_out))][:n_per_query]
 
     def check_label(self, label):
-        """Any will do."""
+        """Accept any label."""
 
     def update(self, row, label):
-        """Close a row."""
+        """Mark a row as answered."""
         self.is_open[row] = False
 
     def retract(self, row):
-        """Open a row."""
+        """Mark a row as not answered."""
         self.is_open[row] = self.counts[row]
 
 
 def _known_labels(known):
-    """Query, document and label of judgments, without those that are none."""
+    """Return query, document and label of judgments, without missing labels."""
     frame = key_columns(known, "known", "label")
     labels = check_numbers(frame["label"], "labels of known", n_rows=len(frame))
     judged = ~np.isnan(labels)
@@ -419,20 +416,20 @@ def _known_labels(known):
 
 
 def _selected(selector, n_per_query):
-    """Return budgets of a ranking, and the rows that count towards them."""
+    """Return the budget of each query, and a mask of the rows that count towards it."""
     index = selector._index
     budgets = None if n_per_query is None else query_budgets(n_per_query, index)
     selected = selector._is_selected(budgets)
     budgets = np.bincount(index.codes()[selected], minlength=index.n_queries)
     first = selector.ranking_ <= budgets[index.codes()]
-    # A sample may be the first documents by chance.
+    # A sample may equal the first documents by chance.
     is_nested = getattr(selector, "_select_is_nested", n_per_query is not None)
     is_nested = is_nested and (first == selected).all()
     return budgets, np.ones(index.n_rows, dtype=bool) if is_nested else selected
 
 
 def _pool_columns(selector, pool):
-    """Query and document of each row, as lists."""
+    """Return query and document of each row, as lists."""
     if pool is None:
         pool = getattr(selector, "pool_", None)
         if pool is None:
@@ -450,7 +447,7 @@ def _pool_columns(selector, pool):
         )
     qids, docnos = pool["qid"].tolist(), pool["docno"].tolist()
     if qids != index.query_ids[index.codes()].tolist():
-        raise InputError("pool holds other queries than those that the selector was fitted on.")
+        raise InputError("pool has other queries than the data that the selector was fitted on.")
     refuse_repeated(list(map(str, qids)), list(map(str, docnos)), "pool")
     return qids, docnos
 

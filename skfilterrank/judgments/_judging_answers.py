@@ -1,4 +1,4 @@
-"""Answers that come back from the page or from labelling tools."""
+"""Reading and merging of answers from the judging page or from labelling tools."""
 
 import csv
 import io
@@ -39,28 +39,28 @@ _QUERY_NAMES, _DOCUMENT_NAMES = ("query", "query text"), ("docid", "doc id", "do
 
 
 def read_judging_answers(path, *, tool: str = "page", grades=None, queries=None) -> pd.DataFrame:
-    """Read the answers of a judgment log, or those that a labelling tool exports.
+    """Read the answers of a judgment log, or of the export of a labelling tool.
 
     Parameters
     ----------
     path : str or PathLike
         The log of the page or of :func:`judge`; the JSON of Label Studio, not its short form
-        "JSON-MIN"; the JSON lines of doccano, a file for each user, after whom it is named; what
-        Argilla's `to_json` writes; or Quepid's book as JSON, or its ratings as CSV.
+        "JSON-MIN"; the JSON lines of doccano, one file for each user, named after the user; the
+        output of Argilla's `to_json`; or Quepid's book as JSON, or its ratings as CSV.
     tool : {"page", "label-studio", "doccano", "argilla", "quepid"}, default="page"
-        Where the answers come from.
+        Tool that wrote the file.
     grades : list of numbers, or dict {number: name}, default=None
-        The labels that could be given, with their names: others are an error. None takes any text
-        that begins with a number.
+        The allowed labels, with their names; other labels are an error. None allows any text that
+        begins with a number.
     queries : dict, default=None
-        Texts of the queries by their ids, for ratings of Quepid as CSV, which know texts alone.
-        None takes the texts for ids.
+        Texts of the queries by id, for ratings of Quepid as CSV, which have only texts. None uses
+        the texts as ids.
 
     Returns
     -------
     DataFrame of shape (n_answers, 5)
-        Columns "qid", "docno", "label" (float, NaN for what was skipped or left without a grade
-        but has a note), "assessor" and "note" (None where there is none).
+        Columns "qid", "docno", "label" (float, NaN for skipped documents and for notes without a
+        grade), "assessor" and "note" (None without a note).
 
     Raises
     ------
@@ -92,24 +92,24 @@ def read_judging_answers(path, *, tool: str = "page", grades=None, queries=None)
     try:
         rows = list(_READERS[tool](entries, text))
     except (AttributeError, LookupError, TypeError) as error:
-        entries.fail(f"it is not as {tool} exports it: missing or of another type is {error}.")
+        entries.fail(f"it is not an export of {tool}: {error} is missing or of another type.")
     frame = pd.DataFrame(rows, columns=_COLUMNS, dtype=object)
     return frame.astype({"qid": "str", "docno": "str", "label": "float64"})
 
 
 class _Entries:
-    """The entries of a file, each with its place for errors."""
+    """Entries of a file, with positions for errors."""
 
     def __init__(self, name, label_of, ids):
         self.name, self.label_of, self.ids = name, label_of, ids
         self.line, self.place = None, ""
 
     def fail(self, message) -> NoReturn:
-        """Raise the error of the entry that is read."""
+        """Raise an error about the current entry."""
         raise FileFormatError(f"{self.place}{message}", self.name, self.line)
 
     def pair(self, record):
-        """Query and document of an object, which came with the task."""
+        """Return query and document of an object, as written in the task."""
         for key in KEY:
             if not isinstance(record.get(key), str):
                 self.fail(f"{key!r} is missing or of another type, got {brief(record.get(key))}.")
@@ -123,13 +123,13 @@ class _Entries:
             self.fail(str(error))
 
     def only(self, values, what):
-        """Return the one value of a list, None where it is empty."""
+        """Return the only value of a list, None if it is empty."""
         if len(values) > 1:
             self.fail(f"{what} has {len(values)} values, expected one: choose one of them.")
         return values[0] if values else None
 
     def qid(self, text):
-        """Id of a query by its text."""
+        """Return the id of a query from its text."""
         if self.ids is None:
             return text.strip()
         if text.strip() not in self.ids:
@@ -137,14 +137,14 @@ class _Entries:
         return self.ids[text.strip()]
 
     def parsed(self, text):
-        """Return the content of JSON."""
+        """Parse the file as JSON."""
         try:
             return parse_json(text)
         except InputError as error:
-            self.fail(f"it is no JSON: {error}.")
+            self.fail(f"it is not JSON: {error}.")
 
     def of_list(self, records):
-        """Entries of a list, from 1."""
+        """Yield the entries of a list, and count them from 1 for errors."""
         if not isinstance(records, list):
             self.fail(f"a list of entries is missing or of another type, got {brief(records)}.")
         for number, record in enumerate(records, 1):
@@ -171,26 +171,26 @@ def _label_reader(grades):
             shown = (
                 "a number, or a text that begins with one" if known is None else ", ".join(texts)
             )
-            raise InputError(f"the grade {brief(value)} is none: expected {shown}.")
+            raise InputError(f"the grade {brief(value)} is not valid: expected {shown}.")
         return float(found)
 
     return label_of
 
 
 def _ids_of(queries):
-    """Return ids of queries by their texts."""
+    """Return {text: id} of the queries."""
     if queries is None:
         return None
     if not isinstance(queries, Mapping | pd.Series):
         raise InputError(f"queries must be a dict {{id: text}} or None, got {brief(queries)}.")
     ids = {str(text).strip(): str(key) for key, text in queries.items()}
     if len(ids) < len(queries):
-        raise InputError("two queries have one text, by which Quepid knows them.")
+        raise InputError("two queries have the same text, but Quepid identifies queries by text.")
     return ids
 
 
 def _note(value):
-    """Return a note that holds something, or None."""
+    """Return a note, or None if it is empty."""
     return value.strip() or None if isinstance(value, str) else None
 
 
@@ -199,7 +199,7 @@ def _user(name):
 
 
 def _log(entries, text):
-    # A document that was skipped before its answer has several events.
+    # A document that was first skipped has several events.
     last = {event[1:3]: event for event in read_events(entries.name)}
     for pair, event in last.items():
         entries.place = f"document {brief(event.docno)} of query {brief(event.qid)}: "
@@ -219,7 +219,7 @@ def _label_studio(entries, text):
                 note = value.get("text", [])
                 notes += note if isinstance(note, list) else [note]
             grade = entries.only(grades, "the grade")
-            # A task that was passed over has no grade, whatever was chosen before.
+            # A skipped task has no grade, even if one was chosen before.
             label = entries.label(None if annotation.get("was_cancelled") else grade)
             yield *pair, label, _user(who), _note("\n".join(map(str, notes)))
 
@@ -274,7 +274,7 @@ def _quepid(entries, text):
 
 
 def _quepid_ratings(entries, text):
-    """Ratings of a case as CSV; they are of nobody in particular."""
+    """Read the ratings of a case as CSV, which have no assessor."""
     lines = csv.reader(io.StringIO(text, newline=""))
     head = [name.strip().lower() for name in next(lines, [])]
     places = [
@@ -288,7 +288,7 @@ def _quepid_ratings(entries, text):
         )
     for row in lines:
         entries.line = lines.line_num
-        # A query without ratings has a row of its own, which ends behind it.
+        # A query without ratings has a row with empty other fields.
         query, docno, rating = (row[place].strip() if place < len(row) else "" for place in places)
         if docno and rating:
             yield entries.qid(query), docno, entries.label(rating), None, None
@@ -313,7 +313,7 @@ class MergedAnswers(Result):
         Every answer: columns "qid", "docno", "label" (NaN where there is none), "assessor" and
         "note".
     agreement : AssessorAgreement or None
-        How far the assessors agree; None where no document has labels of two.
+        Agreement of the assessors; None if no document has labels of two assessors.
     """
 
     answers: pd.DataFrame
@@ -329,11 +329,11 @@ class MergedAnswers(Result):
 
     @property
     def conflicts(self) -> pd.DataFrame:
-        """The answers to documents with different labels, the greatest differences first."""
+        """Answers to documents with different labels, the largest differences first."""
         labels = self.answers.dropna(subset="label")
         by_document = labels.groupby(KEY, sort=False)["label"]
         spread = by_document.transform("max") - by_document.transform("min")
-        # Answers to one document stay together.
+        # Answers to one document are sorted together.
         order = pd.DataFrame({"spread": -spread, "document": by_document.ngroup()})
         order = order[spread > 0].sort_values(["spread", "document"], kind="stable")
         return labels.loc[order.index].reset_index(drop=True)
@@ -343,24 +343,24 @@ class MergedAnswers(Result):
         return self.answers.copy()
 
     def write_log(self, path, pool, *, grades=None, assessor: str | None = None) -> None:
-        """Write the answers of one assessor as a log that :func:`judge` goes on with.
+        """Write the answers of one assessor as a log that :func:`judge` can continue.
 
         Parameters
         ----------
         path : str or PathLike
             The log.
         pool : DataFrame or MultiIndex
-            Columns or index levels "qid" and "docno": what is judged.
+            Columns or index levels "qid" and "docno": the documents to judge.
         grades : list of numbers, or dict {number: name}, default=None
-            The labels that can be given. None takes any.
+            The allowed labels. None allows any.
         assessor : str, default=None
-            Whose answers to write. None takes those of the only assessor.
+            Name of the assessor. None means the only assessor.
 
         Raises
         ------
         ValueError
-            If there is no such assessor, an answer is to no document of the pool, or a label is
-            none of the grades.
+            If there is no such assessor, an answer is about a document outside the pool, or a label
+            is not one of the grades.
         """
         check_target(path, "merged.write_log(path, pool)", may_be_open=False)
         names = self.answers["assessor"].unique().tolist()
@@ -380,7 +380,7 @@ class MergedAnswers(Result):
                 )
             is_label = label == label
             if is_label and grades is not None and label not in grades:
-                raise InputError(f"the label {label:g} of {assessor} is none of the grades.")
+                raise InputError(f"the label {label:g} of {assessor} is not one of the grades.")
             label = int(label) if is_label and label.is_integer() else label
             event = Event("label" if is_label else "skip", qid, docno, label, who, note)
             lines.append(line_of(event))
@@ -397,7 +397,7 @@ class MergedAnswers(Result):
         )
 
     def _head(self):
-        # Without disagreement there is no table.
+        # The table shows only disagreements.
         return f"{self._summary()}\n{self.agreement}" if len(self.conflicts) else self._summary()
 
     def _table(self):
@@ -408,28 +408,28 @@ class MergedAnswers(Result):
 
 
 def merge_answers(answers, *, scale: str = "ordinal", gains=None) -> MergedAnswers:
-    """Bring the answers of several assessors together.
+    """Merge the answers of several assessors.
 
     Parameters
     ----------
     answers : list of paths and DataFrames, or dict {name: path or DataFrame}
-        Logs of :func:`judge` or of its page, or what `read_judging_answers` returns. Answers
-        without an assessor's name get that of the dict, or of the file.
+        Logs of :func:`judge` or of its page, or results of `read_judging_answers`. Answers without
+        an assessor's name get the name from the dict or the file.
     scale, gains :
-        What `assessor_agreement` takes.
+        As in :func:`assessor_agreement`.
 
     Returns
     -------
     MergedAnswers
         `answers`, all of them; `agreement`, as :func:`assessor_agreement` returns it, or None;
         `qrels` and `conflicts`, the documents with equal and with different labels. Its method
-        `write_log` writes one assessor's answers as a log that :func:`judge` goes on with.
+        `write_log` writes one assessor's answers as a log that :func:`judge` can continue.
 
     Raises
     ------
     ValueError
-        If a table has no names of assessors and gets none, or one assessor gives a document two
-        answers.
+        If a table has no names of assessors and none is passed, or if an assessor has two answers
+        to a document.
 
     See Also
     --------
@@ -467,7 +467,7 @@ def merge_answers(answers, *, scale: str = "ordinal", gains=None) -> MergedAnswe
     if not sources:
         raise InputError("answers is empty: pass at least one log or table.")
     table = pd.concat([_table_of(name, source) for name, source in sources], ignore_index=True)
-    # A log that was saved twice is no conflict.
+    # Equal answers of one assessor, as in a log saved twice, are allowed.
     table = table.drop_duplicates(ignore_index=True)
     again = table.duplicated([*KEY, "assessor"])
     if again.any():
@@ -484,12 +484,12 @@ def merge_answers(answers, *, scale: str = "ordinal", gains=None) -> MergedAnswe
 
 
 def _name_of(source):
-    """Name of an assessor after a log, such as anna of anna.txt.log; None for a table."""
+    """Return an assessor's name from the name of a log; None for a table."""
     return name_of_path(os.fspath(source).removesuffix(".log")) if is_path(source) else None
 
 
 def _table_of(name, source):
-    """Answers of a source, all with a name."""
+    """Return the answers of a source, with names of assessors."""
     if is_path(source):
         source = read_judging_answers(source)
     frame = key_columns(source, "each of answers", "label")

@@ -1,4 +1,4 @@
-"""Pools with texts as a page to judge on, or as tasks of labelling tools."""
+"""Export of pools with texts: a page for judging, or tasks for labelling tools."""
 
 import hashlib
 import json
@@ -22,7 +22,7 @@ from skfilterrank.judgments._pairs import KEY, key_columns, refuse_repeated
 
 GRADES = (0, 1, 2)
 TOOLS = ("page", "label-studio", "doccano", "argilla", "quepid")
-# XML has no characters for these, and no file holds halves of characters.
+# Characters that XML does not allow, and unpaired surrogates.
 _NO_TEXT = re.compile("[\ud800-\udfff]")
 _NO_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
@@ -58,38 +58,38 @@ def write_judging_tasks(
     assessor_name: str | None = None,
     machine_labels=None,
 ) -> None:
-    r"""Write a pool as a page to judge on, or as tasks of a labelling tool.
+    r"""Write a pool as a page for judging, or as tasks for a labelling tool.
 
     Parameters
     ----------
     path : str or PathLike
-        The file. Label Studio also needs its labelling configuration, which is written beside it,
-        with the ending ".xml".
+        The file. Label Studio also needs its labelling configuration, which is written to a file of
+        the same name with the suffix ".xml".
     pool : DataFrame or MultiIndex
-        Columns or index levels "qid" and "docno": what to judge, in this order.
+        Columns or index levels "qid" and "docno": the documents to judge, in this order.
     texts : dict, Series or DataFrame
-        Texts of the documents by their ids; of a DataFrame, the columns are paragraphs.
+        Texts of the documents by id; the columns of a DataFrame are paragraphs.
     queries : dict, Series or DataFrame, default=None
-        Texts of the queries by their ids. None shows the ids alone.
+        Texts of the queries by id. None shows only the ids.
     grades : list of numbers, or dict {number: name}, default=(0, 1, 2)
-        The labels that can be given. Labels below 0 mean forbidden.
+        The allowed labels. Labels below 0 mean forbidden.
     tool : {"page", "label-studio", "doccano", "argilla", "quepid"}, default="page"
-        The page is one HTML file that needs neither a network nor a program but a browser. Label
-        Studio takes a list of JSON, doccano lines of JSON (a project of text classification),
-        Argilla records (fields "query" and "text", questions "grade" and "note"), Quepid a book.
+        "page" is one HTML file that needs only a browser, no network. For Label Studio the file is
+        a JSON list, for doccano JSON lines (a text classification project), for Argilla records
+        (fields "query" and "text", questions "grade" and "note"), for Quepid a book.
     title : str, default="Judging"
         Title of the page, or name of the book.
     assessor_name : str, default=None
-        Name that the page begins with; it can be changed there.
+        Initial name on the page; it can be changed there.
     machine_labels : DataFrame, default=None
-        Columns "qid", "docno" and "label": labels that the page shows beside a document when it
-        has been graded. None writes none: what is not in the file influences nobody.
+        Columns "qid", "docno" and "label": machine labels, which the page shows for a document
+        after it has been graded. None writes no machine labels into the file.
 
     Raises
     ------
     ValueError
-        If a document is twice in a query, or has no text; an id is empty or holds what no file
-        can; a grade is there twice; or an option is given to a tool that has no place for it.
+        If a document occurs twice in a query or has no text, an id is empty or has invalid
+        characters, a grade occurs twice, or an option is not supported by the tool.
     MissingPackageError
         If jinja2 is not installed, which the page needs.
 
@@ -100,10 +100,10 @@ def write_judging_tasks(
 
     Notes
     -----
-    The page keeps each answer in the storage of the browser, under a key that belongs to the pool,
-    the grades and the name of the assessor. "Save answers" downloads a log that :func:`judge` goes
-    on with, and `read_judging_answers` reads; notes and marks for a second look are in it, too. The
-    page asks nothing from the network, and its policy forbids it to.
+    The page stores each answer in the browser, under a key of the pool, the grades and the name of
+    the assessor. "Save answers" downloads a log that :func:`judge` can continue and
+    `read_judging_answers` can read. It also contains notes and marks for a second look. The page
+    does not access the network; its content security policy forbids this.
 
     Examples
     --------
@@ -122,7 +122,9 @@ def write_judging_tasks(
     check_target(path, "write_judging_tasks(path, pool, texts)", may_be_open=False)
     check_choice(tool, "tool", TOOLS)
     if tool == "label-studio" and Path(path).suffix == ".xml":
-        raise InputError("path ends in .xml, as its labelling configuration will: call it .json.")
+        raise InputError(
+            "path ends in .xml, but this is the suffix of the labelling configuration: use .json."
+        )
     grades = named_grades(grades)
     tasks = _tasks(pool, texts, queries)
     if tool == "page":
@@ -132,7 +134,7 @@ def write_judging_tasks(
     else:
         if assessor_name is not None or machine_labels is not None:
             name = "machine_labels" if assessor_name is None else "assessor_name"
-            raise InputError(f"{name} is for tool='page' alone: leave it out for {tool!r}.")
+            raise InputError(f"{name} is for tool='page' only: leave it out for {tool!r}.")
         content = _WRITERS[tool](tasks, grades, title)
     with open_for_writing(path) as write:
         write(content)
@@ -142,7 +144,7 @@ def write_judging_tasks(
 
 
 def pool_pairs(pool) -> list:
-    """Query and document of each row of a pool, as texts."""
+    """Return query and document of each row of a pool, as texts."""
     frame = key_columns(pool, "pool")
     qids, docnos = (["" if pd.isna(each) else str(each) for each in frame[name]] for name in KEY)
     refuse_repeated(qids, docnos, "pool")
@@ -151,12 +153,14 @@ def pool_pairs(pool) -> list:
         raise InputError("pool is empty: there is nothing to judge.")
     for name in {name for pair in pairs for name in pair}:
         if not name or _NO_TEXT.search(name):
-            raise InputError(f"pool holds the id {brief(name)}, which no file can hold.")
+            raise InputError(
+                f"pool holds the id {brief(name)}, which has characters that a file cannot hold."
+            )
     return pairs
 
 
 def named_grades(grades) -> dict:
-    """Return names of grades by their labels, whole ones as int."""
+    """Return {label: name} of the grades, with int for whole numbers."""
     labels = check_numbers(as_list(grades, "grades", "labels"), "grades", entry="label").tolist()
     if not labels or not np.isfinite(labels).all() or len(set(labels)) < len(labels):
         raise InputError(f"grades must be different finite numbers, got {brief(list(grades))}.")
@@ -166,12 +170,12 @@ def named_grades(grades) -> dict:
 
 
 def logged_grades(grades) -> dict:
-    """Grades as the first line of a log has them."""
+    """Return the grades in the form of the first line of a log."""
     return {f"{label:.17g}": name for label, name in grades.items()}
 
 
 def grade_texts(grades) -> dict:
-    """Return labels by the texts that labelling tools show for them, such as "-1 forbidden"."""
+    """Return {text: label} for the texts that labelling tools show, such as "-1 forbidden"."""
     return {f"{label:.17g} {name}".strip(): label for label, name in grades.items()}
 
 
@@ -193,7 +197,7 @@ def _tasks(pool, texts, queries):
 
 
 def _by_id(texts, name):
-    """Return lists of texts that hold something, by id."""
+    """Return {id: list of non-empty texts}."""
     if isinstance(texts, pd.DataFrame):
         rows = zip(texts.index, texts.itertuples(index=False, name=None))
     elif isinstance(texts, pd.Series | Mapping):
@@ -210,7 +214,7 @@ def _by_id(texts, name):
 
 
 def _machine(labels, tasks):
-    """Label of each task by a machine, None where there is none."""
+    """Return each task's machine label, None if there is none."""
     found = key_columns(labels, "machine_labels", "label").dropna(subset="label")
     pairs = zip(found["qid"].astype(str), found["docno"].astype(str))
     by_pair = dict(zip(pairs, (f"{label:g}" for label in found["label"])))
@@ -233,7 +237,7 @@ def _label_studio(tasks, grades, title):
 
 
 def _label_studio_config(grades):
-    """Return the labelling configuration: choices by the keys of a keyboard, and a note."""
+    """Return the labelling configuration: choices with hot keys, and a note."""
     lines = ["<View>", '  <Header value="$query"/>', '  <Text name="text" value="$text"/>']
     lines.append('  <Choices name="grade" toName="text" choice="single" showInline="true">')
     for place, text in enumerate(grade_texts(grades), 1):
@@ -244,7 +248,7 @@ def _label_studio_config(grades):
 
 
 def _doccano(tasks, grades, title):
-    """Lines with the query above the document, since doccano shows one text."""
+    """Make lines with the query above the document, since doccano shows one text."""
     return "".join(
         _json(
             {
@@ -259,7 +263,7 @@ def _doccano(tasks, grades, title):
 
 
 def _argilla(tasks, grades, title):
-    """Records as `Dataset.records.from_json` reads them; their ids hold query and document."""
+    """Make records for `Dataset.records.from_json`; their ids contain query and document."""
     return _json(
         [
             {
@@ -277,14 +281,14 @@ def _argilla(tasks, grades, title):
 
 
 def _quepid(tasks, grades, title):
-    """Return a book; a query is its text there, so that no two may have one text."""
+    """Return a book, in which queries are identified by text, so texts must differ."""
     qid_of: dict = {}
     for task in tasks:
         other = qid_of.setdefault(task.title, task.qid)
         if other != task.qid:
             raise InputError(
-                f"queries {brief(other)} and {brief(task.qid)} have one text, by which Quepid "
-                "knows them: make the texts differ."
+                f"queries {brief(other)} and {brief(task.qid)} have the same text, but Quepid "
+                "identifies queries by text: make the texts differ."
             )
     if not all(isinstance(label, int) for label in grades):
         raise InputError(f"grades must be whole numbers for Quepid, got {brief(list(grades))}.")
@@ -319,7 +323,7 @@ def page_of(tasks, grades, header, title, assessor, machine) -> str:
     """Return the text of the page."""
     from skfilterrank._files.pages import render_page
 
-    # Behind the import that says how to install it.
+    # Imported after the check that jinja2 is installed.
     from jinja2.utils import htmlsafe_json_dumps  # isort: skip
 
     json_of = partial(htmlsafe_json_dumps, ensure_ascii=False, separators=(",", ":"))
@@ -328,7 +332,7 @@ def page_of(tasks, grades, header, title, assessor, machine) -> str:
 
 
 def _pool(tasks, grades, header, assessor, machine):
-    """Return the data of the script; texts that several tasks share are there once."""
+    """Return the data of the page's script; texts that several tasks share occur once."""
     queries: dict = {}
     documents: dict = {}
     items = []

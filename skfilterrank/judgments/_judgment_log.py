@@ -1,4 +1,4 @@
-"""The file that keeps every answer of an assessor from the moment it is given."""
+"""The log file of judging, to which every answer is written at once."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ _VERSION = 1
 
 
 class Event(NamedTuple):
-    """An answer: a label, or a skip or an undo, where the label is None; and a note on it."""
+    """An answer with an optional note; the label is None for a skip or an undo."""
 
     kind: str
     qid: str
@@ -40,21 +40,20 @@ def read_judgment_log(path) -> pd.DataFrame:
     Returns
     -------
     qrels : DataFrame of shape (n_judgments, 3)
-        Columns "qid", "docno" and "label", in the order of the answers, without those that were
-        undone or skipped. Labels are int64 where all are whole numbers, else float64. Where
-        assessors gave their names, a last column "assessor" has that of each answer, None for
-        answers without.
+        Columns "qid", "docno" and "label", in the order of the answers, without undone and skipped
+        ones. Labels are int64 if all are integers, else float64. If there are names of assessors,
+        they are in a last column "assessor", None for answers without a name.
 
     Raises
     ------
     JudgmentLogError
-        A ValueError that names the first damaged line; its attribute `judgments` holds what the
-        lines before it say.
+        A ValueError that names the first damaged line; its attribute `judgments` has the judgments
+        of the lines before it.
 
     Warns
     -----
     DataWarning
-        If the last line is only half written, with its number: it is left out.
+        If the last line is incomplete and left out; the warning has its number.
 
     Examples
     --------
@@ -76,7 +75,7 @@ def read_judgment_log(path) -> pd.DataFrame:
 
 
 def read_events(path) -> list:
-    """Read the answers and skips of a log, without those that were undone."""
+    """Read the answers and skips of a log that were not undone."""
     with open(path, "rb") as handle:
         content = _read(handle.read(), os.fspath(path))
     _warn_of_torn_line(content)
@@ -93,11 +92,11 @@ def line_of(event, time=None) -> bytes:
 
 
 class JudgmentLog:
-    """A log opened for judging: holds what is there, and takes more.
+    """Log that is open for judging: its earlier answers, and a method to append answers.
 
-    The first line names the pool, each further one is an answer, or the pool from there on. A half
-    written last line is cut off; a damaged line before it is an error, and nothing is changed.
-    Grades are the names by labels, or None where any label may be given.
+    The first line describes the pool. Each other line is an answer, or describes the pool from
+    there on. An incomplete last line is removed; a damaged line before it is an error, and the file
+    is not changed. Grades are {label: name}, or None if any label is allowed.
     """
 
     def __init__(self, path, pool, grades=None):
@@ -108,16 +107,16 @@ class JudgmentLog:
         flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
         self._file = os.open(self.path, flags, 0o666)
         try:
-            # The lock goes with the process.
+            # The lock is released when the process ends.
             if try_lock(self._file) is False:
                 raise JudgmentLogError(
-                    "another process is judging into this log; end it, or name another log.",
+                    "another process is writing to this log; end it, or name another log.",
                     self.path,
                 )
             with open(self._file, "rb", closefd=False) as handle:
                 data = handle.read()
             if header.startswith(data):
-                # Nothing yet, or a first line that did not get ready.
+                # The file is empty, or its first line is incomplete.
                 os.ftruncate(self._file, 0)
                 self._write(header)
                 _sync_folder(self.path)
@@ -138,11 +137,11 @@ class JudgmentLog:
             raise
 
     def append(self, event):
-        """Write an answer; it is on the disk when this returns."""
+        """Write an answer to disk."""
         self._write(line_of(event, datetime.now(UTC).isoformat(timespec="seconds")))
 
     def close(self):
-        """Give the file back."""
+        """Close the file and release the lock."""
         os.close(self._file)
 
     def __enter__(self):
@@ -152,7 +151,7 @@ class JudgmentLog:
         self.close()
 
     def _write(self, data):
-        """Append bytes and wait for the disk; all of them or none."""
+        """Append bytes and wait for the disk; after an error, none of them remain."""
         length = os.fstat(self._file).st_size
         try:
             while data:
@@ -165,7 +164,7 @@ class JudgmentLog:
 
 
 class Pool(NamedTuple):
-    """Identity of the pool that a log was begun with."""
+    """Description of a log's pool: its size and a hash."""
 
     n_documents: int
     n_queries: int
@@ -174,7 +173,7 @@ class Pool(NamedTuple):
 
     @classmethod
     def of(cls, qids, docnos):
-        """Return the pool of these queries and documents, in whatever order."""
+        """Describe the pool of some queries and documents, in any order."""
         pairs = sorted(zip(qids, docnos, strict=True))
         text = "".join(f"{qid}\0{docno}\n" for qid, docno in pairs)
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -182,7 +181,7 @@ class Pool(NamedTuple):
 
 
 class _Content(NamedTuple):
-    """Content of a log without undone answers: `length` bytes of it are whole lines."""
+    """Content of a log without undone answers; the first `length` bytes are complete lines."""
 
     pool: Pool
     grades: dict | None
@@ -194,7 +193,7 @@ class _Content(NamedTuple):
 
 
 def judgments_of(events) -> dict:
-    """Return the labels that no undo removed, by query and document, in order."""
+    """Return {(query, document): label} without undone labels, in order."""
     answers: list = []
     for event in events:
         if event.kind == "undo":
@@ -232,13 +231,13 @@ def header_of(pool, grades) -> bytes:
 
 
 def _as_line(record):
-    """Bytes of a record; JSON has no line ends within a record."""
+    """Return a record as a line of bytes; JSON has no line ends within a record."""
     return (json.dumps(record, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
 
 
 def _read(data, file, pool=None) -> _Content:
-    """Content of a log; a pool must hold all documents of its answers."""
-    # A computer that loses its power can leave zero bytes at the end of a file.
+    """Read a log; raise if an answer is about a document outside the pool."""
+    # A power failure can leave zero bytes at the end of a file.
     whole = data.rstrip(b"\0")
     lines = whole.split(b"\n")
     torn = None
@@ -256,7 +255,7 @@ def _read(data, file, pool=None) -> _Content:
         try:
             record = _record(line)
             if record is None:
-                raise InputError("it is no JSON object")
+                raise InputError("it is not a JSON object")
             if header is None or record.get("log") == _MARK:
                 header = _header(record)
             else:
@@ -264,7 +263,7 @@ def _read(data, file, pool=None) -> _Content:
         except InputError as error:
             if header is None:
                 raise JudgmentLogError(
-                    "the file is no judgment log: its first line does not begin with "
+                    "the file is not a judgment log: its first line does not begin with "
                     f'{{"log": "{_MARK}"; name another file.',
                     file,
                     number,
@@ -282,7 +281,7 @@ def _read(data, file, pool=None) -> _Content:
 
 
 def _record(line):
-    """Object of a line, or None."""
+    """Return the JSON object of a line, or None."""
     try:
         record = parse_json(line.decode("utf-8"))
     except ValueError:
@@ -291,7 +290,7 @@ def _record(line):
 
 
 def _header(record):
-    """Pool and grades of a first line, or of one that begins another pool."""
+    """Return pool and grades of a header line."""
     if record.get("log") != _MARK or record.get("version") != _VERSION:
         raise InputError("it is of another version")
     pool = Pool(record.get("documents"), record.get("queries"), record.get("pool"))
@@ -299,20 +298,20 @@ def _header(record):
 
 
 def _add_event(record, stack, judged, number):
-    """Let an answer follow those of the stack, or an undo remove the last one."""
+    """Add an answer to the stack, or remove the last one for an undo."""
     pair = record.get("qid"), record.get("docno")
     if not all(isinstance(each, str) for each in pair):
-        raise InputError("it names no query and document")
+        raise InputError("it has no query and document")
     kinds = [kind for kind in ("label", "skip", "undo") if kind in record]
     if len(kinds) != 1:
         raise InputError("it holds no answer")
     for name in ("assessor", "note"):
         if not isinstance(record.get(name), str | None):
-            raise InputError(f"the {name} {brief(record[name])} is no text")
+            raise InputError(f"the {name} {brief(record[name])} is not a text")
     event = Event(kinds[0], *pair, record.get("label"), record.get("assessor"), record.get("note"))
     if event.kind == "undo":
         if not stack or stack[-1][0][1:3] != pair:
-            raise InputError("it takes back what is not the last answer")
+            raise InputError("it undoes an answer that is not the last one")
         stack.pop()
         judged.discard(pair)
         return
@@ -322,13 +321,13 @@ def _add_event(record, stack, judged, number):
         )
     if event.kind == "label":
         if not is_finite_number(event.label):
-            raise InputError(f"the label {brief(event.label)} is no finite number")
+            raise InputError(f"the label {brief(event.label)} is not a finite number")
         judged.add(pair)
     stack.append((event, number))
 
 
 def _check_pool(logged, pool, stack, file):
-    """Raise where an answer is to no document of the pool."""
+    """Raise if an answer is about a document outside the pool."""
     places = (place for place, (event, _) in enumerate(stack) if event[1:3] not in pool.pairs)
     if (place := next(places, None)) is None:
         return
@@ -338,16 +337,16 @@ def _check_pool(logged, pool, stack, file):
         error = f"document {brief(docno)} of query {brief(qid)} is not in the pool"
         raise _damage(error, stack[:place], file, number)
     raise JudgmentLogError(
-        f"the log belongs to another pool: to one of {logged.n_documents} documents of "
-        f"{logged.n_queries} queries, while this one has {pool.n_documents} of {pool.n_queries} "
-        f"and does not hold document {brief(docno)} of query {brief(qid)}, which is answered there"
+        f"the log belongs to another pool: it has {logged.n_documents} documents of "
+        f"{logged.n_queries} queries, this pool has {pool.n_documents} of {pool.n_queries} and "
+        f"lacks document {brief(docno)} of query {brief(qid)}, which is answered there"
         "; name another log, or a pool that holds all documents of its answers.",
         file,
     )
 
 
 def _check_grades(content, grades):
-    """Raise where answers were chosen from other grades, or from grades of other names."""
+    """Raise if the answers had other grades, or grades with other names."""
     if grades is None:
         return
     before = content.grades or {}
@@ -368,7 +367,7 @@ def _check_grades(content, grades):
 
 
 def _damage(error, stack, file, number):
-    """Return the error of a damaged line, behind these answers."""
+    """Return the error for a damaged line, with the answers before it."""
     kept = qrels_of(judgments_of(event for event, _ in stack).values())
     return JudgmentLogError(
         f"the line is damaged ({error}): correct it, or delete it and what follows it. The "
@@ -380,23 +379,23 @@ def _damage(error, stack, file, number):
 
 
 def _warn_of_torn_line(content):
-    """Tell of a half written line."""
+    """Warn of an incomplete last line."""
     if content.torn_line is not None:
         warn_user(
-            f"{content.file}:{content.torn_line}: the last line is only half written, and left "
-            "out; the answer before it is the last one.",
+            f"{content.file}:{content.torn_line}: the last line is incomplete and left out; the "
+            "answer before it is the last one.",
             DataWarning,
         )
 
 
 def _sync_folder(path):
-    """Wait until the disk knows the name of a new file."""
+    """Wait until the directory entry of a new file is on disk."""
     if os.name != "posix":
         return
     folder = os.open(os.path.dirname(os.path.abspath(path)), os.O_RDONLY)
     try:
         os.fsync(folder)
-    except OSError:  # some network drives cannot
+    except OSError:  # not supported by some network drives
         pass
     finally:
         os.close(folder)

@@ -1,16 +1,16 @@
 """Probabilities of human labels, learned from a sample of them.
 
-Ridge logistic regressions, one for each grade: is a document above it, if it is not below it? They
-read what the machines say, the query, and how high the runs rank the document, all together and
-each by itself: where a machine favours a run, the sample shows it. Each of these blocks has a
-penalty of its own, found by the evidence of the labels (MacKay 1992: the penalty of a block is one
-over the mean square of its coefficients, counting those that the labels determine). A block that
-says nothing gets a penalty without bounds, so a useless judge costs next to nothing; one that says
-much is believed. That is power tuning, block by block.
+The model has a ridge logistic regression for each grade: the probability that a document is above
+the grade, given that it is not below it. The features are machine labels, the query, and how high
+the runs rank the document, on average and each run by itself, so that the sample shows which runs a
+machine favours. Each of these blocks of features has its own penalty, chosen by the evidence of the
+labels (MacKay 1992): the penalty is one over the mean square of the block's coefficients, where the
+mean is over the effective number of coefficients. A block without information gets an unlimited
+penalty, so that a useless judge does almost no harm.
 
-The documents of a fold are predicted from the labels of the other folds alone, penalties included.
-Folds are drawn from independently of each other, so that the errors of the predictions have mean 0
-given the predictions, whatever those are: calibration cannot make an estimate biased.
+The documents of a fold are predicted only from the labels of other folds; this includes the
+penalties. Samples of different folds are independent. So, given the predictions, the sampling
+errors have mean 0, and the calibration cannot bias an estimate.
 """
 
 from dataclasses import dataclass
@@ -24,11 +24,12 @@ from scipy.special import expit, ndtri
 from skfilterrank._lists.checks import cached_property
 from skfilterrank.judgments._ranked_pool import RankedPool
 
-# A judge with more distinct labels is cut into as many classes.
+# Number of classes for a judge with more distinct labels.
 _MOST_LABELS = 10
-# Columns for the runs; the time of a regression goes with their square.
+# Largest number of columns for the runs; the time of a regression grows with its square.
 _MOST_RUNS = 150
-# Coefficients that are drawn, and label vectors of each, where a measure is not linear in labels.
+# Number of draws of coefficients, and of label vectors for each (if a measure is not linear in
+# labels).
 N_DRAWS = 32
 N_LABELS = 8
 
@@ -41,12 +42,12 @@ class LabelModel:
     pool : RankedPool
         The documents.
     worth : csr_array of shape (n_rows, n_runs)
-        How much a document's label counts in each run: features, so that the sample says how much
-        a machine favours a run.
+        Weight of a document's label in each run, used as features.
     influential : ndarray of shape (n_rows,), bool
-        Documents that are to be predicted.
+        Documents to predict.
     use_means : bool
-        Whether the mean worth, and the share of runs that return a document, are features.
+        Whether the mean of `worth` over the runs, and the share of runs that return a document, are
+        features.
     """
 
     def __init__(self, pool: RankedPool, worth, influential, use_means: bool = True):
@@ -67,7 +68,7 @@ class LabelModel:
         self.pool, self.influential = pool, influential
 
     def predict(self, rows, grades, n_grades, is_certain, weights=None) -> "Prediction":
-        """Probabilities of the grades of every document of the pool.
+        """Predict probabilities of the grades for every document of the pool.
 
         Parameters
         ----------
@@ -76,24 +77,25 @@ class LabelModel:
         grades : ndarray of shape (n_judged,), int
             Their grades, by number.
         n_grades : int
-            How many grades there are.
+            Number of grades.
         is_certain : ndarray of shape (n_judged,), bool
-            Documents that every sample would hold: no chance decides of them, so that all folds
-            may learn from them.
+            Documents that every sample contains. They are not random, so all folds may learn from
+            them.
         weights : ndarray of shape (n_judged,), default=None
-            Weights of the judged documents; None weighs all alike.
+            Weights of the judged documents; None gives equal weights.
         """
         folding = self.pool.folding
         folds = np.where(is_certain, self.pool.n_folds, folding.folds[rows])
         is_learned = np.arange(self.pool.n_folds)[:, None] != folds
-        # Folds that learn from the same labels are one.
+        # Folds with the same training labels share one fit.
         is_learned, fits = np.unique(is_learned, axis=0, return_inverse=True)
         if weights is not None:
             total = np.maximum(is_learned @ weights, 1e-300)
             is_learned = is_learned * weights * (is_learned.sum(axis=1) / total)[:, None]
         fits = np.where(self.influential, fits.ravel()[folding.folds], -1)
         random_state = np.random.RandomState(0)
-        # The random numbers of a query go by its place in the order that no name gives.
+        # Random numbers are assigned by the queries' order in the folding, which does not depend on
+        # ids.
         columns = np.arange(len(self.features.blocks))
         n_values = len(columns) - len(folding.queries)
         columns[n_values:] = n_values + folding.queries
@@ -114,12 +116,12 @@ class LabelModel:
         return Prediction(self.pool, drawn.mean(axis=0).T, drawn)
 
     def _chances(self, rows, is_above, is_learned, fits, numbers):
-        """Drawn probabilities, of all documents, to be above a grade, if not below it."""
+        """Draw each document's probability to be above a grade, given it is not below."""
         drawn = ridge_logistic(self.features.at(rows), is_above, is_learned, numbers)
         chances = np.zeros((N_DRAWS, len(self.pool)))
         for fit, learned in enumerate(is_learned > 0):
             mine = np.flatnonzero(fits == fit)
-            # A grade that no other fold has seen keeps the values of those folds.
+            # If the other folds lack a grade, its probability keeps its earlier value.
             seen = is_above[learned]
             if seen.all() or not seen.any():
                 chances[:, mine] = float(seen.any())
@@ -130,7 +132,7 @@ class LabelModel:
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """Probabilities of the grades of all documents, and how unsure they are.
+    """Probabilities of the grades of all documents, with their uncertainty.
 
     Attributes
     ----------
@@ -139,8 +141,8 @@ class Prediction:
     probabilities : ndarray of shape (n_rows, n_grades)
         From 0 to 1, each row summing to 1.
     drawn : ndarray of shape (n_draws, n_grades, n_rows)
-        The same by other coefficients, drawn from their distribution given the labels: what is
-        wrong for one document of a query is wrong for others, too. Their mean is `probabilities`.
+        Probabilities by coefficients that are drawn from their distribution given the labels, so
+        errors are correlated between documents. Their mean is `probabilities`.
     """
 
     pool: RankedPool
@@ -149,12 +151,12 @@ class Prediction:
 
     @classmethod
     def sure(cls, pool, probabilities) -> "Prediction":
-        """Probabilities that are taken as they are."""
+        """Make a prediction of given probabilities without uncertainty."""
         drawn = np.broadcast_to(probabilities.T, (N_DRAWS, *probabilities.T.shape))
         return cls(pool, probabilities, drawn)
 
     def with_known(self, rows, grades) -> "Prediction":
-        """Return the prediction with some labels known."""
+        """Return the prediction with some labels fixed to known ones."""
         known = np.eye(self.probabilities.shape[1])[grades]
         probabilities, drawn = self.probabilities.copy(), self.drawn.copy()
         probabilities[rows], drawn[:, :, rows] = known, known.T
@@ -162,7 +164,7 @@ class Prediction:
 
     @cached_property
     def expected(self) -> np.ndarray:
-        """Expected number of labels of each grade, by each draw: (n_draws, n_queries, n_grades)."""
+        """Compute the expected number of labels of each grade, (n_draws, n_queries, n_grades)."""
         n_rows = len(self.pool)
         queries = sparse.csr_array(
             (np.ones(n_rows), (self.pool.codes, np.arange(n_rows))),
@@ -172,10 +174,10 @@ class Prediction:
 
     @cached_property
     def counts(self) -> np.ndarray:
-        """Number of labels of each grade where labels are drawn, too.
+        """Count the labels of each grade in random label vectors.
 
-        Shape (n_draws * N_LABELS, n_queries, n_grades), the label vectors of a draw one after the
-        other.
+        Shape (n_draws * N_LABELS, n_queries, n_grades); the label vectors of one draw are
+        consecutive.
         """
         n_draws, n_grades, _ = self.drawn.shape
         n_cells = len(self.pool.queries) * n_grades
@@ -183,13 +185,13 @@ class Prediction:
         turns = np.arange(N_LABELS)[:, None] / N_LABELS
         first = np.arange(N_LABELS)[:, None] * n_cells + self.pool.codes * n_grades
         for draw, each in enumerate(self.drawn):
-            # Rotated uniform numbers: each label is drawn as often as it is likely.
+            # Systematic sampling: each label occurs in proportion to its probability.
             numbers = self.pool.folding.random_number + (turns + draw / (n_draws * N_LABELS))
             numbers -= numbers >= 1
             cells, end = first.copy(), 0.0
             for grade in each[:-1]:
                 end = end + grade
-                # Sums of certain labels must not miss 1 by rounding.
+                # Cumulative probabilities must end in exactly 1.
                 cells += numbers >= np.where(end > 1 - 1e-12, 1.0, end)
             counts[draw] = np.bincount(cells.ravel(), minlength=N_LABELS * n_cells).reshape(
                 N_LABELS, n_cells
@@ -198,17 +200,18 @@ class Prediction:
 
 
 def _normal(n_rows, random_state):
-    """Standard normal numbers, (n_rows, N_DRAWS): a row has one of each N_DRAWS-th of the normal.
+    """Draw standard normal numbers (n_rows, N_DRAWS), stratified within each row.
 
-    A row is a coefficient, and little of a query depends on more than its own (Latin hypercube
-    sampling; McKay, Beckman and Conover 1979).
+    This is Latin hypercube sampling (McKay, Beckman and Conover 1979), efficient because a query's
+    predictions depend mainly on one coefficient. Each row is a coefficient, with one number in each
+    of N_DRAWS equally likely intervals.
     """
     parts = random_state.uniform(size=(n_rows, N_DRAWS)).argsort(axis=1)
     return ndtri((parts + 0.5) / N_DRAWS)
 
 
 def _classes(labels):
-    """Indicators of a judge's labels; of many different ones, of ten classes of equal size."""
+    """Make indicators of a judge's labels; many different labels are put into ten classes."""
     distinct = np.unique(labels[~np.isnan(labels)])
     if len(distinct) > _MOST_LABELS:
         ends = np.unique(np.nanquantile(labels, np.linspace(0, 1, _MOST_LABELS + 1)[1:-1]))
@@ -217,13 +220,13 @@ def _classes(labels):
     else:
         codes = np.searchsorted(distinct, labels)
         n_classes = len(distinct)
-    # Documents that a judge left out are a class of their own.
+    # Documents without a label of the judge form a separate class.
     codes[np.isnan(labels)] = n_classes
     return np.eye(n_classes + 1)[codes]
 
 
 def _standardized(values):
-    """Return one column of mean 0 and standard deviation 1; 0 where missing or all the same."""
+    """Return one standardised column; 0 where missing, or if all values are equal."""
     centred = values - np.nanmean(values)
     deviation = np.sqrt(np.nanmean(centred**2))
     column = np.nan_to_num(centred / deviation if deviation > 0 else 0.0 * centred)
@@ -248,18 +251,18 @@ _OF_INTERCEPT = 0.01
 
 
 class Features(NamedTuple):
-    """Columns of a regression: some values, and indicators of the query.
+    """Features of the regression: columns of values, and indicators of the query.
 
     Attributes
     ----------
     values : ndarray of shape (n_rows, n_values)
-        All but the next and the indicators; the first column is 1.
+        Columns other than the next ones and the indicators; the first column is 1.
     by_run : csr_array of shape (n_rows, n_runs)
-        Columns that are mostly 0.
+        Columns of the runs, mostly 0.
     query : ndarray of shape (n_rows,), int
         Number of the query.
     blocks : ndarray of shape (n_values + n_runs + n_queries,), int
-        Block of each column, the queries' last; block 0 is the intercept.
+        Block of each column; the queries are the last block, and block 0 is the intercept.
     """
 
     values: np.ndarray
@@ -272,26 +275,25 @@ class Features(NamedTuple):
         return Features(self.values[rows], self.by_run[rows], self.query[rows], self.blocks)
 
     def times(self, coefficients) -> np.ndarray:
-        """Return sums of features times coefficients of shape (n_columns, n); shape (n_rows, n)."""
+        """Multiply the features by coefficients of shape (n_columns, n); return (n_rows, n)."""
         n_values, n_runs = self.values.shape[1], self.by_run.shape[1]
         values, by_run, query = np.split(coefficients, [n_values, n_values + n_runs])
         return self.values @ values + self.by_run @ by_run + query[self.query]
 
 
 def ridge_logistic(features: Features, target, weights, numbers) -> np.ndarray:
-    """Draw coefficients of ridge logistic regressions, one for each fold, by Newton's steps.
+    """Fit ridge logistic regressions for all folds by Newton's method, and draw coefficients.
 
-    The penalty of a block follows from the evidence of the target (MacKay 1992): it is one over
-    the mean square of the block's coefficients, counting those that the labels determine. So a
-    block that says nothing costs next to nothing. The indicators of queries make a diagonal block
-    of the matrix of each step, which leaves a small one to invert (its Schur complement).
+    The penalty of a block follows from the evidence (MacKay 1992): it is one over the mean square
+    of the block's coefficients, where the mean is over their effective number. The indicators of
+    queries form a diagonal block of the Hessian, so only its small Schur complement is inverted.
 
     Parameters
     ----------
     features : Features
-        Of the rows to learn from.
+        Features of the training rows.
     target : ndarray of shape (n_rows,), bool
-        What is to be predicted.
+        Target of the regression.
     weights : ndarray of shape (n_fits, n_rows)
         Weights of the rows in each regression.
     numbers : ndarray of shape (n_columns, n_draws)
@@ -300,7 +302,7 @@ def ridge_logistic(features: Features, target, weights, numbers) -> np.ndarray:
     Returns
     -------
     ndarray of shape (n_fits, n_columns, n_draws)
-        From the normal distribution around the coefficients that the labels leave.
+        Coefficients, drawn from their approximate normal distribution given the labels.
     """
     order = np.argsort(features.query, kind="stable")
     values, by_run, query, blocks = features.at(order)
@@ -338,7 +340,7 @@ def ridge_logistic(features: Features, target, weights, numbers) -> np.ndarray:
         coefficients[:, n_values:] += change
         if step < 2:
             continue
-        # Coefficients that the labels determine, of each block.
+        # Effective number of coefficients of each block.
         turned = scaled @ inverse
         variance = np.hstack(
             [inverse[:, diagonal, diagonal], 1 / outer + (turned * scaled).sum(axis=2)]
@@ -346,7 +348,7 @@ def ridge_logistic(features: Features, target, weights, numbers) -> np.ndarray:
         known = members.sum(axis=0) - penalty * (variance @ members)
         needed = np.maximum(known, 1e-9) / np.maximum(coefficients**2 @ members, 1e-30)
         penalty[:, 1:] = np.clip(needed[:, 1:], *_PENALTIES)
-    # Coefficients of queries are independent given the others.
+    # Given the other coefficients, those of queries are independent.
     drawn = np.repeat(coefficients[:, :, None], numbers.shape[1], axis=2)
     away = np.linalg.cholesky(inverse) @ numbers[:n_values]
     drawn[:, :n_values] += away

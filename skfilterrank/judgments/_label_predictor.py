@@ -1,4 +1,4 @@
-"""LabelPredictor, an imputer of missing labels, and the labels a strategy would ask for."""
+"""LabelPredictor, an imputer of missing labels, and simulation of judging budgets."""
 
 from typing import Any, Literal, Self
 
@@ -48,106 +48,106 @@ _SHOWN = 5
 class LabelPredictor(TableImputer):
     r"""Imputer of labels, for a table of judgments or for `y` with NaN where unjudged.
 
-    Each query gets a classifier of its own, which learns from the query's judged documents and
-    labels the others. All queries share the document vectors. Labels that are there stay as they
-    are.
+    Each query gets its own classifier, which is fitted on the query's judged documents and predicts
+    the labels of the others. All queries share the document vectors. Existing labels are not
+    changed.
 
-    X is a judgment table, a DataFrame with columns of queries, texts and labels, or documents whose
-    labels are in `y` and whose queries are in `groups` or an index level "qid". Then it may hold
-    texts, or the vectors that an earlier step of a Pipeline makes of them.
+    X is a judgment table, a DataFrame with columns of queries, texts and labels, or documents, with
+    labels in `y` and queries in `groups` or an index level "qid". Documents may be texts, or
+    vectors of texts from an earlier step of a Pipeline.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Cloned for each query, and for each step between its labels. It needs `predict`, and
-        `predict_proba` or `decision_function`; it sees vectors and 0 or 1. None means
-        ``LinearSVC(class_weight="balanced", random_state=0)``.
+        Binary classifier, cloned for each query and each pair of neighbouring labels. It needs
+        `predict`, and `predict_proba` or `decision_function`, and is fitted on vectors with targets
+        0 and 1. None means ``LinearSVC(class_weight="balanced", random_state=0)``.
     text : str or None, default="text"
-        Column with the documents' text; a missing text counts as empty. None learns from
-        `features` alone.
+        Column with the documents' text; a missing text counts as empty. None uses only `features`.
     features : list of str or None, default=None
-        Columns of numbers to learn from, behind the text's vectors or instead of them. They are
-        brought to mean 0 and variance 1 over the rows of the table `fit` sees.
+        Columns of numbers as features, in addition to the text vectors or instead of them. They are
+        scaled to mean 0 and variance 1 over the rows in `fit`.
     query : str, default="qid"
         Column, or index level, with the query of each row.
     document : str or None, default="docno"
-        Column, or index level, with the document's id: a document that is twice in a query is an
-        error. Only "docno" may be missing, and then, as with None, nothing is checked.
+        Column, or index level, with the document's id: a document that occurs twice in a query is
+        an error. The default column "docno" may be missing; then, and with None, duplicates are not
+        checked.
     label : str, default="label"
         Column with the labels: numbers, higher is better, below 0 forbidden, NaN (or null) where
-        nobody judged. -1 never means unjudged. Labels that a column "judged_by" says are a
-        machine's count as NaN, with a warning.
+        unjudged. -1 never means unjudged. Labels by machines, according to a column "judged_by",
+        count as NaN, with a warning.
     imputed : str or None, default="imputed"
-        Name of the bool column that :meth:`transform` adds, True where the label is predicted.
-        None adds none. The column "judged_by" says it too, which judgments keep in files.
+        Name of the bool column that :meth:`transform` adds, True where the label is predicted. None
+        adds no column. The column "judged_by" has the same information, and is kept in files of
+        judgments.
     vectorizer : transformer or None, default=None
         Turns texts into vectors, such as HashingVectorizer; cloned. None means
         ``TfidfVectorizer(max_features=n_terms)``, fitted on the distinct texts of all rows.
     n_terms : int, default=1_000_000
-        The most frequent terms of the table that count.
+        Number of terms, the most frequent ones, that are used.
     output : {"hard", "soft"}, default="hard"
         "hard" predicts one of the query's labels. "soft" predicts the expected label, the mean of
-        the query's labels by their chances: with two labels ``(1 - p) * low + p * high``.
+        the query's labels weighted by probability: with two labels ``(1 - p) * low + p * high``.
     calibration : {"auto", "pooled", None}, default="auto"
-        How margins become chances. "pooled": Platt's sigmoid, one for all queries, fitted on the
-        margins of judged rows that a classifier of their query was not shown (cross-validation
-        within queries, up to 5 folds). None: the logistic function of the decision function, or
-        the classifier's own probabilities. "auto": "pooled" for ``output="soft"`` and a
-        classifier without `predict_proba`, else None. Where there are too few judged rows for
-        "pooled", chances are as with None, and `fit` warns.
+        How margins become probabilities. "pooled": Platt's sigmoid, one for all queries, fitted on
+        out-of-fold margins of judged rows (cross-validation within queries, up to 5 folds). None:
+        the logistic function of the decision function, or the classifier's own probabilities.
+        "auto": "pooled" for ``output="soft"`` and a classifier without `predict_proba`, else None.
+        If there are too few judged rows for "pooled", None is used, and `fit` warns.
     shared : bool, default=False
-        Whether one model of all queries' judged documents answers for every query, in place of a
-        model for each: for columns of numbers that mean the same in every query, such as features
-        of query and document or ranks in runs; terms of texts do not.
+        Whether one model of all queries' judged documents replaces the models of single queries.
+        This suits numbers with the same meaning in every query, such as features of query and
+        document or ranks in runs, but not terms of texts.
     one_class : {"auto", "pool", "copy", "leave"}, default="auto"
-        Queries whose judged documents all have one label: ask a model of all queries' judged
-        documents ("pool"), give it to the others too, as in [1]_ ("copy"), or leave the rows NaN
-        ("leave"). "auto": "pool" where there are columns of numbers, and for ``shared=True``; with
-        texts alone "leave", with a warning, because what the model of all queries learns of terms
-        says little of one.
+        Treatment of queries whose judged documents all have one label: use a model of all queries'
+        judged documents ("pool"), copy the label to the other documents as in [1]_ ("copy"), or
+        leave the rows NaN ("leave"). "auto" means "pool" if there are columns of numbers or
+        ``shared=True``. With only texts it means "leave", with a warning, because a model of terms
+        of all queries is of little use for one query.
     unjudged_query : {"leave", "pool", "raise"}, default="leave"
-        Queries without a judged document, and queries that `fit` has not seen: leave the rows NaN,
-        with a warning, ask the model of all queries, or raise a ValueError.
+        Treatment of queries without a judged document, and of queries that `fit` has not seen:
+        leave the rows NaN with a warning, use the model of all queries, or raise a ValueError.
     selector : QuerySelector, "uncertainty" or None, default=None
-        The strategy :meth:`select` follows, one that looks at texts (or at the scaled feature
-        columns, where `text` is None). None means ``MaxRepSelector()``, which starts from what is
-        judged; "uncertainty" takes what the classifiers are least sure of.
+        Strategy of :meth:`select`. It gets the texts, or the scaled feature columns if `text` is
+        None. None means ``MaxRepSelector()``, which starts from the judged documents; "uncertainty"
+        selects the documents whose label is least certain.
     n_per_query : int, float or None, default=None
-        To try strategies and budgets on labels that are there: so many labels of each query, or
-        this share of them, are learned from, those that the selector asks for first among the
-        judged documents. `fit` takes the others for unjudged. None learns from all.
+        Number or share of the labels of each query that are used, to compare strategies and budgets
+        on existing labels: those that the selector asks for first. `fit` treats the others as
+        unjudged. None uses all labels.
     n_jobs : int or None, default=None
-        Queries fitted at a time; results do not depend on it.
+        Number of queries that are fitted in parallel; results do not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Seeds each query's classifier. None leaves them the `random_state` of `estimator`.
+        Seed of the classifiers. None keeps the `random_state` of `estimator`.
     verbose : int, default=0
         Above 0 shows the progress over queries.
 
     Attributes
     ----------
     imputed_ : ndarray of shape (n_rows,), dtype bool
-        Rows of the table `fit` saw that have a predicted label; with `n_per_query` also those whose
-        own label was not learned from.
+        Mask of the rows in `fit` with a predicted label; with `n_per_query` including rows whose
+        own label was not used.
     confidence_ : ndarray of shape (n_rows,), dtype float64
-        Chance of the predicted label ("soft": of the likeliest one) among the query's labels; NaN
-        where nothing is predicted or a label is copied. Without calibration it sorts rows by how
-        sure the classifier is, but is no frequency.
+        Probability of the predicted label ("soft": of the likeliest label) among the query's
+        labels; NaN where nothing is predicted or a label is copied. Without calibration it only
+        orders rows by certainty, and is not a frequency.
     n_imputed_, n_left_ : int
-        Number of rows that got a label, and that stay unjudged.
+        Number of rows with a predicted label, and number of rows that stay unjudged.
     empty_texts_ : ndarray of shape (n_empty_texts_,), dtype int64
-        Numbers of the rows, judged or not, whose text is empty or holds no known term, ascending;
-        a linear classifier labels them by its intercept. `fit` warns of them.
+        Row numbers, ascending, of judged and unjudged rows whose text is empty or has no known
+        term. A linear classifier labels them by its intercept. `fit` warns of them.
     n_empty_texts_ : int
-        How many these are.
+        Length of `empty_texts_`.
     fallback_queries_ : dict
-        Queries that have no model of their own, and why.
+        Queries without their own model, with the reason.
     models_ : dict
-        The model that answers for each query, None where rows are left. Its `levels` are the
-        query's labels, ascending, its `classifiers` one for each but the highest.
+        The model of each query, None if it has none. `levels` of a model are the query's labels,
+        ascending; `classifiers` has one for each label but the highest.
     pool_model_ : LevelModel or None
-        The model of all queries, where one is needed.
+        The model of all queries; None if not needed.
     calibration_ : Calibration or None
-        `slope` and `intercept` of the sigmoid, where there is one.
+        `slope` and `intercept` of the sigmoid; None without one.
     queries_ : ndarray of shape (n_queries,)
         The queries, sorted.
     labels_ : ndarray of shape (n_labels,), dtype float64
@@ -172,29 +172,29 @@ class LabelPredictor(TableImputer):
     and unit length.
 
     A query with more than two labels :math:`l_1 < \dots < l_m`, forbidden ones included, gets a
-    classifier for each of :math:`P(l > l_1), \dots, P(l > l_{m-1})` [3]_. The hard label is the
-    highest one that is reached without a "no" on the way. For chances, :math:`P(l > l_i)` is
-    lowered to :math:`P(l > l_{i-1})` where it exceeds that, and
-    :math:`P(l = l_i) = P(l > l_{i-1}) - P(l > l_i)`.
+    classifier for each of :math:`P(l > l_1), \dots, P(l > l_{m-1})` [3]_. The hard label is found
+    by going up from the lowest label until a classifier says no. For probabilities, :math:`P(l >
+    l_i)` is lowered to :math:`P(l > l_{i-1})` if it is larger, and :math:`P(l = l_i) = P(l >
+    l_{i-1}) - P(l > l_i)`.
 
-    Balanced classes move the margins' zero to where both classes are equally likely in the sample
-    of equal parts, so that the logistic function of a margin is far above the chance of a rare
-    label. The pooled sigmoid repairs a part of this where the judged rows were drawn at random: on
-    Cranfield, 30 % judged, it expects 10.8 % of the unjudged documents to be relevant where 4.3 %
-    are, and the logistic function 33.4 %; where the likeliest 10 % are judged, 18.7 % where 2.4 %
-    are (``benchmarks/labels_needed.py``). It is fitted on models of single queries, and too high
-    for a model of all queries that answers for a query whose judged documents have one label. Its
-    cost is up to five more fits per query and label.
+    With balanced class weights, a margin of 0 means equal probability in a sample with as many rows
+    of each class. So the logistic function of a margin is far above the probability of a rare
+    label. The pooled sigmoid corrects a part of this if the judged rows were drawn at random. On
+    Cranfield with 30 % judged, it predicts that 10.8 % of the unjudged documents are relevant, the
+    logistic function 33.4 %, and the truth is 4.3 %. If the likeliest 10 % are judged, it predicts
+    18.7 %, and the truth is 2.4 % (``benchmarks/labels_needed.py``). It is fitted on models of
+    single queries. Its probabilities are too high for a model of all queries that is used for a
+    query whose judged documents have one label. It needs up to five more fits per query and label.
 
     .. warning::
-       Soft labels are far too high where the judged rows were selected as likely to be relevant:
-       the calibration only sees judged rows, and these are not like the rest: the mean chance may
-       be several times the share of the unjudged documents that is relevant. Chances hold for
-       judged rows drawn at random.
+       Soft labels are far too high if the judged rows were selected as likely to be relevant,
+       because the calibration sees only judged rows. The mean probability may be several times the
+       share of relevant documents among the unjudged ones. Probabilities are valid if judged rows
+       were drawn at random.
 
-    A query only ever gets labels that somebody gave to one of its documents, except from the
-    model of all queries. Other queries' labels enter by that model and by the two numbers of the
-    pooled calibration, and by nothing else.
+    Except for the model of all queries, a query only gets labels that one of its documents has.
+    Labels of other queries are used only by that model and by the two parameters of the pooled
+    calibration.
 
     References
     ----------
@@ -249,7 +249,7 @@ class LabelPredictor(TableImputer):
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    # scikit-learn's metadata routing brings the queries without being asked to.
+    # By default, scikit-learn's metadata routing passes `groups`.
     __metadata_request__fit = {"groups": True}  # noqa: RUF012
     __metadata_request__predict = {"groups": True}  # noqa: RUF012
     __metadata_request__transform = {"groups": True}  # noqa: RUF012
@@ -300,7 +300,7 @@ class LabelPredictor(TableImputer):
 
     @all_or_nothing
     def fit(self, X, y=None, groups=None) -> Self:
-        """Fit a model of each query's labels.
+        """Fit a model for each query.
 
         Parameters
         ----------
@@ -310,7 +310,7 @@ class LabelPredictor(TableImputer):
             comes. Rows in any order.
         y : array-like of shape (n_rows,), default=None
             Labels, NaN where unjudged; a Series may carry queries in an index level "qid". Not used
-            where X has the label column, so that it may say how to split the rows.
+            if X has the label column; then it may be passed for splitting.
         groups : array-like of shape (n_rows,), default=None
             Query of each row. None takes the query column of a judgment table; with `y`, the index
             level "qid" of y or X, or else the query column of X.
@@ -323,19 +323,19 @@ class LabelPredictor(TableImputer):
         Raises
         ------
         TypeError
-            If X is no table.
+            If X is not a table.
         ValueError
-            If a column is missing or holds what it must not, such as -1 among integers without a
-            NaN; if no row is judged, a document is twice in a query, no text holds a term, or a
+            If a column is missing or has invalid values, such as -1 among integers without a NaN;
+            if no row is judged, a document occurs twice in a query, no text has a term, or a
             parameter is out of range.
 
         Warns
         -----
         DataWarning, FitWarning
             If no label is NaN and some are -1, which never means unjudged; if a text is empty or
-            holds no known term; if chances should be calibrated and cannot be.
+            has no known term; if probabilities cannot be calibrated.
         UnjudgedWarning
-            If queries are left unjudged: those without a judged document, and by default those of
+            If queries stay unjudged: queries without a judged document, and by default queries with
             one label.
         """
         self._fit_table(X, y, groups)
@@ -343,20 +343,20 @@ class LabelPredictor(TableImputer):
 
     @all_or_nothing
     def fit_transform(self, X, y=None, groups=None, **fit_params) -> Any:
-        """Fit, and complete the labels that were given.
+        """Fit, and return the given labels completed.
 
         Parameters
         ----------
         X, y, groups
-            As :meth:`fit` takes them.
+            As in :meth:`fit`.
         **fit_params
-            None are taken; there by scikit-learn's convention.
+            Not supported; present for scikit-learn's conventions.
 
         Returns
         -------
         DataFrame, or ndarray or Series of shape (n_rows,)
-            A judgment table as :meth:`transform` returns it. With `y`, its labels, those that were
-            missing predicted, NaN where none could be; a Series where y is one.
+            A judgment table as :meth:`transform` returns it. With `y`, the labels with predictions
+            for missing ones, NaN if none could be made; a Series if y is one.
         """
         if fit_params:
             raise InputTypeError(
@@ -370,14 +370,14 @@ class LabelPredictor(TableImputer):
         Parameters
         ----------
         X : DataFrame, list of str, array-like or sparse matrix of n_rows rows
-            Documents of the kind that `fit` saw, of queries that it saw.
+            Documents in the form of `fit`, of queries that were in `fit`.
         groups : array-like of shape (n_rows,), default=None
             Query of each row, as in :meth:`fit`.
 
         Returns
         -------
         ndarray of shape (n_rows,), dtype float64
-            Predicted labels, NaN where no model answers for the query.
+            Predicted labels, NaN for queries without a model.
         """
         check_is_fitted(self)
         index = self._read(X, groups=groups).index
@@ -390,9 +390,8 @@ class LabelPredictor(TableImputer):
         Parameters
         ----------
         X : DataFrame, list of str, array-like or sparse matrix of n_rows rows
-            The table `fit` saw, or other documents of its kind. The label column may be missing,
-            and then no row is judged. Labels in it stay as they are, but nothing is learned from
-            them.
+            The table of `fit`, or other documents in the same form. If the label column is missing,
+            no row is judged. Existing labels are kept, but not used for fitting.
         groups : array-like of shape (n_rows,), default=None
             Query of each row, as in :meth:`fit`.
 
@@ -400,15 +399,15 @@ class LabelPredictor(TableImputer):
         -------
         DataFrame, or ndarray of shape (n_rows,)
             The table with the label column as floats, the column that marks imputed rows, and
-            "judged_by": "people" or "predicted", missing where the label is. Of the kind that came,
-            unless `set_output` says otherwise. Where `fit` took labels as y, what :meth:`predict`
-            returns, as X holds no labels.
+            "judged_by": "people" or "predicted", missing if the label is missing. The type of table
+            is that of X, unless `set_output` sets another. If the labels were passed as y to `fit`,
+            the result is that of :meth:`predict`, since X has no labels.
 
         Raises
         ------
         ValueError
-            As :meth:`fit`; if the column to add is there already; with ``unjudged_query="raise"``,
-            if a query is unknown.
+            For the reasons of :meth:`fit`; if the column to add exists already; with
+            ``unjudged_query="raise"``, if a query is unknown.
         """
         check_is_fitted(self)
         table = self._read(X, groups=groups)
@@ -425,32 +424,32 @@ class LabelPredictor(TableImputer):
         Parameters
         ----------
         X : DataFrame, list of str, array-like or sparse matrix of n_rows rows
-            Documents as `fit` takes them, judged and unjudged.
+            Documents in the form of `fit`, judged and unjudged.
         y, groups : array-like of shape (n_rows,), default=None
             Labels and queries, as in :meth:`fit`.
         n_per_query, n_total, share : int, int and float, default=None
-            The budget, as in :meth:`MaxRepSelector.select`; all unjudged documents of a query where
-            there are fewer, or without a budget.
+            The budget, as in :meth:`MaxRepSelector.select`. If a query has fewer unjudged
+            documents, or without a budget, all are selected.
         prior : array-like of shape (n_rows,), default=None
-            How likely each document is to be relevant; handed to the selector.
+            Prior of relevance of each document, passed to the selector.
 
         Returns
         -------
         rows : ndarray of shape (n_selected,), dtype int64
-            Numbers of unjudged rows of `X` that should be judged, ascending: the first unjudged
-            documents in the order that the selector gives to the query's documents, given what is
-            judged where it takes that into account, as :class:`MaxRepSelector` does. With
-            "uncertainty", those whose likeliest label is the least likely; rows that no model of
-            the query tells apart come in the order of the table.
+            Row numbers of the unjudged rows to judge, ascending: the first unjudged documents of
+            each query in the selector's order. Selectors such as :class:`MaxRepSelector` take the
+            judged documents into account. With "uncertainty", the rows with the lowest probability
+            of their likeliest label; rows without a model of their query keep the order of the
+            table.
 
         Raises
         ------
         ValueError
-            As :meth:`fit`, for a selector that has no one order of the documents, and with
-            "uncertainty" for a prior.
+            For the reasons of :meth:`fit`; if the selector does not rank documents; with
+            "uncertainty", if a prior is passed.
         NotFittedError
-            With "uncertainty", before `fit`; a strategy needs no model, so that the first round can
-            be asked for when nothing is judged.
+            With "uncertainty", before `fit`. Other strategies need no model and work before
+            anything is judged.
         """
         selector = check_selector(self.selector)
         is_own = isinstance(selector, str)
@@ -461,7 +460,7 @@ class LabelPredictor(TableImputer):
         budgets = table.index.sizes if budgets is None else budgets
         unjudged = np.isnan(table.labels)
         if is_own and prior is not None:
-            raise InputError(f"prior needs a strategy: {selector!r} makes no use of it.")
+            raise InputError(f"prior needs a strategy: {selector!r} does not use it.")
         if is_own:
             order = self._certainty(X, table.index, unjudged)
         else:
@@ -470,40 +469,39 @@ class LabelPredictor(TableImputer):
         return np.flatnonzero(first_rows(order, table.index, unjudged, budgets))
 
     def score(self, X, y=None, groups=None) -> float:
-        """Measure how well labels are predicted, as if nobody had made them.
+        """Measure the agreement of given labels with predictions for their rows.
 
         Parameters
         ----------
         X : DataFrame, list of str, array-like or sparse matrix of n_rows rows
-            Documents that `fit` has not seen, of queries that it has; those with a label count.
+            Documents that were not in `fit`, of queries that were; only rows with a label count.
         y : array-like of shape (n_rows,), default=None
-            Labels, where `fit` took them so. Not used with judgment tables, so that it may say how
-            to split the rows (see Notes).
+            Labels, if they were passed so to `fit`. Not used with judgment tables; then it may be
+            passed for splitting (see Notes).
         groups : array-like of shape (n_rows,), default=None
             Query of each row, as in :meth:`fit`.
 
         Returns
         -------
         float
-            Agreement of the labels of X with what is predicted for their rows, over all queries
-            together: Cohen's kappa with quadratic weights, for ``output="soft"`` with expected
-            labels in place of labels (Lin's concordance coefficient). 1 is perfect, 0 chance. A row
-            that stays without a label counts as predicted 0, as in measures. 1.0 where all labels
-            and all predictions are the same one.
+            Agreement of labels and predictions over all queries: Cohen's kappa with quadratic
+            weights, or for ``output="soft"`` Lin's concordance coefficient. 1 is perfect agreement,
+            0 agreement by chance. A row without a prediction counts as 0, as in measures. The
+            result is 1.0 if all labels and all predictions are equal.
 
         Raises
         ------
         ValueError
-            If no row of X is judged; as :meth:`transform`.
+            If no row of X is judged; for the reasons of :meth:`transform`.
 
         Notes
         -----
-        With this, GridSearchCV tunes the predictor itself, `n_per_query` and the selector included.
-        Its models are those of single queries, so the rows of every query have to be in all folds:
+        GridSearchCV uses this to tune the predictor, including `n_per_query` and the selector. The
+        models are for single queries, so every fold needs rows of every query:
         ``GridSearchCV(predictor, grid, cv=StratifiedKFold(5, shuffle=True,
-        random_state=0)).fit(table, table["qid"])``. Folds of whole queries would leave nothing to
-        predict from. It tells how well labels *like the judged ones* are predicted; where these
-        were selected as likely to be relevant, the others are predicted worse.
+        random_state=0)).fit(table, table["qid"])``. With folds of whole queries, nothing could be
+        predicted. The score holds for labels *like the judged ones*; if these were selected as
+        likely to be relevant, other labels are predicted worse.
 
         Examples
         --------
@@ -536,7 +534,7 @@ class LabelPredictor(TableImputer):
         return self._document_vectors.vectorizer
 
     def _fit_table(self, X, y=None, groups=None):
-        """Fit; return the table as it was read, and the labels for its unjudged rows."""
+        """Fit; return the parsed table, and the labels for its unjudged rows."""
         check_parameters(self)
         vars(self).pop("_of_table", None)
         self._of_table = self._takes_table(X, y)
@@ -551,7 +549,7 @@ class LabelPredictor(TableImputer):
         return table, self._fit_documents(self._document_vectors, X, table.index, table.labels)
 
     def _fit_documents(self, documents, X, index, labels):
-        """Fit on documents, and on the labels that `n_per_query` leaves; return the others."""
+        """Fit on documents with the labels that `n_per_query` allows; return predicted labels."""
         vectors = documents.fit_transform(X)
         if self.n_per_query is not None:
             selectable = documents.selectable(X)
@@ -562,7 +560,7 @@ class LabelPredictor(TableImputer):
         return f"column {brief(self.label)} of X" if self._of_table else "y"
 
     def _certainty(self, X, index, unjudged):
-        """Chance of the likeliest label of each row, -1 where no model tells rows apart."""
+        """Return the probability of each row's likeliest label, -1 without a model."""
         vectors = self._document_vectors.transform(X)
         models = [self.models_.get(query) for query in index.query_ids.tolist()]
         _, confidence = predict_queries(
@@ -571,12 +569,12 @@ class LabelPredictor(TableImputer):
         return np.where(np.isnan(confidence), -1.0, confidence)
 
     def fit_vectors(self, vectors, index, labels) -> np.ndarray:
-        """Fit on document vectors, whatever they were made of.
+        """Fit on document vectors.
 
         Parameters
         ----------
         vectors : Vectors
-            One for each row.
+            A vector for each row.
         index : GroupIndex
             Rows of each query.
         labels : ndarray of shape (n_rows,), dtype float64
@@ -585,7 +583,7 @@ class LabelPredictor(TableImputer):
         Returns
         -------
         ndarray of shape (n_rows,), dtype float64
-            Labels of the unjudged rows, NaN for the others and where none is predicted.
+            Labels of the unjudged rows; NaN for other rows, and where none is predicted.
         """
         estimator = check_parameters(self)
         unjudged = np.isnan(labels)
@@ -601,7 +599,7 @@ class LabelPredictor(TableImputer):
         models, self.calibration_ = fit_queries(
             estimator,
             vectors,
-            # All rows as one query, whose model is that of each.
+            # All rows form one query, whose model is used for each.
             check_groups(whole, n_rows=len(whole)) if self.shared else index,
             labels,
             seeds[-1:] if self.shared else seeds,
@@ -610,9 +608,9 @@ class LabelPredictor(TableImputer):
         )
         if calibrate and self.calibration_ is None:
             warn_user(
-                "the chances are not calibrated: the pooled sigmoid needs 5 held-out rows on "
-                "either side of a label, and the judged rows give fewer, so that margins go "
-                "through the logistic function as they are. Judge more, or say calibration=None.",
+                "the probabilities are not calibrated: the pooled sigmoid needs 5 held-out rows "
+                "on either side of a label, and there are fewer, so the logistic function of the "
+                "margins is used. Judge more, or set calibration=None.",
                 FitWarning,
             )
         if self.shared:
@@ -640,14 +638,14 @@ class LabelPredictor(TableImputer):
             warn_user(
                 f"the text holds no known term in {self.n_empty_texts_} of {len(unjudged)} rows "
                 f"({n_judged} of them judged), such as "
-                f"{', '.join(map(str, self.empty_texts_[:_SHOWN]))} (all in empty_texts_): nothing "
-                "in it tells these rows apart. Fill in the texts, or leave the rows out.",
+                f"{', '.join(map(str, self.empty_texts_[:_SHOWN]))} (all in empty_texts_): these "
+                "rows cannot be distinguished. Fill in the texts, or leave the rows out.",
                 DataWarning,
             )
         return labels
 
     def _predict(self, vectors, index, unjudged):
-        """Labels and confidence of the unjudged rows; NaN, with a warning, where rows are left."""
+        """Return labels and confidence of unjudged rows; NaN with a warning if impossible."""
         queries = index.query_ids.tolist()
         is_asked = np.bincount(index.codes(), weights=unjudged) > 0
         asked = [query for query, is_one in zip(queries, is_asked) if is_one and not self.shared]
@@ -663,18 +661,18 @@ class LabelPredictor(TableImputer):
             )
             if self.unjudged_query == "raise":
                 raise InputError(
-                    f"{text}: judge some, leave these queries out, or say by unjudged_query= what "
-                    "to do with them."
+                    f"{text}: judge some, leave these queries out, or choose their treatment by "
+                    "unjudged_query=."
                 )
             warn_user(f"{text}: they stay unjudged.", UnjudgedWarning)
         left = [query for query in asked if query not in lone and self.models_[query] is None]
         if left and self.one_class == "auto":
-            # Also where there are more labels, which n_per_query hides.
+            # This includes queries whose other labels are hidden by n_per_query.
             warn_user(
                 "all labels to learn from are the same one in "
                 f"{counted(len(left), 'query', 'queries')}, such as "
                 f"{', '.join(map(brief, left[:_SHOWN]))}: the other documents stay unjudged. "
-                "Judge more, or say by one_class= what to do with them.",
+                "Judge more, or choose their treatment by one_class=.",
                 UnjudgedWarning,
             )
         unknown = self.pool_model_ if self.shared or self.unjudged_query == "pool" else None
@@ -688,21 +686,21 @@ class LabelPredictor(TableImputer):
         )
 
     def _seeds(self, n_seeds):
-        """Return a seed for each query and for the model of all; None where random_state is."""
+        """Return a seed for each query and for the model of all; None if random_state is None."""
         if self.random_state is None:
             return [None] * n_seeds
         return check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_seeds)
 
 
 def _one_class(predictor, vectors):
-    """Return the treatment of queries whose judged documents have one label."""
+    """Return the value of `one_class`, with "auto" resolved."""
     if predictor.one_class != "auto":
         return predictor.one_class
     return "leave" if vectors.of_texts and not predictor.shared else "pool"
 
 
 def concordance(labels, predicted) -> float:
-    """Cohen's kappa with quadratic weights, of numbers of any kind."""
+    """Compute Cohen's kappa with quadratic weights; labels may be any numbers."""
     apart = np.mean((labels - predicted) ** 2)
     by_chance = labels.var() + predicted.var() + (labels.mean() - predicted.mean()) ** 2
     rounding = mean_tolerance(np.append(labels, predicted)) ** 2
@@ -710,7 +708,7 @@ def concordance(labels, predicted) -> float:
 
 
 def check_parameters(predictor):
-    """The classifier of a predictor, after checking it and all other parameters."""
+    """Check all parameters of a predictor, and return its classifier."""
     check_choice(predictor.output, "output", ("hard", "soft"))
     check_choice(predictor.calibration, "calibration", ("auto", "pooled", None))
     check_flag(predictor.shared, "shared")
@@ -733,7 +731,7 @@ def check_parameters(predictor):
         tags = get_tags(estimator[0]).input_tags
         if tags.string and not tags.two_d_array:
             raise InputError(
-                "estimator is given vectors of numbers, but this Pipeline starts from texts: pass "
+                "estimator gets vectors of numbers, but this Pipeline starts from texts: pass "
                 "its first step as vectorizer=, and its last one as estimator=."
             )
     if not hasattr(estimator, "predict_proba") and not hasattr(estimator, "decision_function"):
@@ -748,14 +746,14 @@ UNCERTAINTY = "uncertainty"
 
 
 def check_selector(selector):
-    """The strategy of a predictor: one that ranks documents, or the name of its own."""
+    """Check the strategy of a predictor, and return it: a selector or "uncertainty"."""
     if selector is None:
         return MaxRepSelector()
     if isinstance(selector, StatAPSelector):
         raise InputError(
             f"selector must be a strategy with one order of the documents, got {brief(selector)}: "
-            "its sample is drawn anew for each budget, and the start of its ranking_ has other "
-            "inclusion probabilities. Call its select on all documents instead."
+            "it draws a new sample for each budget, and the first documents of its ranking_ have "
+            "other inclusion probabilities. Call its select on all documents instead."
         )
     if not isinstance(selector, QuerySelector) and not (
         isinstance(selector, str) and selector == UNCERTAINTY
@@ -768,15 +766,15 @@ def check_selector(selector):
 
 
 def selection_order(selector, documents, index: GroupIndex, prior, judged) -> np.ndarray:
-    """Place of each row in its query's order of judging, by a strategy that ranks documents."""
-    # Most strategies order documents one by one: what is judged changes nothing for the others.
+    """Return the place of each row in its query's order of judging."""
+    # For most strategies, judged documents do not change the order of the others.
     known = {"judged": judged} if has_fit_parameter(selector, "judged") else {}
     groups = index.query_ids[index.codes()]
     return clone(selector).fit(documents, groups=groups, prior=prior, **known).ranking_
 
 
 def first_rows(order, index: GroupIndex, wanted, budgets) -> np.ndarray:
-    """The first wanted rows of each query, as many as its budget; ties in the order of rows."""
+    """Return the first wanted rows of each query up to its budget; ties keep the row order."""
     chosen = np.zeros(len(order), dtype=bool)
     for rows, budget in zip(index.rows_by_query(), budgets):
         rows = rows[wanted[rows]]
@@ -785,15 +783,15 @@ def first_rows(order, index: GroupIndex, wanted, budgets) -> np.ndarray:
 
 
 def asked_labels(selector, documents, index: GroupIndex, labels, n_per_query) -> np.ndarray:
-    """Return labels that the strategy would have asked for, NaN for the others.
+    """Return the labels that the strategy asks for, NaN for the others.
 
-    The judged documents are the pool that it would have chosen from.
+    The strategy chooses among the judged documents.
     """
     selector = check_selector(selector)
     if isinstance(selector, str):
         raise InputError(
-            f"n_per_query={brief(n_per_query)} needs a selector that starts from nothing, and "
-            f"{selector!r} asks a model of labels that are there: expected a strategy such as "
+            f"n_per_query={brief(n_per_query)} needs a selector that works without labels, but "
+            f"{selector!r} needs a model of labels: expected a strategy such as "
             "MaxRepSelector() or RandomSelector()."
         )
     judged = np.flatnonzero(~np.isnan(labels))

@@ -1,4 +1,4 @@
-"""Quality of labels: agreement of assessors, and labels that are likely errors."""
+"""Agreement of assessors, and detection of likely labelling errors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,16 +30,16 @@ class AssessorAgreement(Result):
     Attributes
     ----------
     krippendorff_alpha : float
-        Agreement of all assessors: 1 where all labels are the same, 0 as by chance; NaN where no
-        document has two labels, or all labels are one.
+        Agreement of all assessors: 1 if all labels agree, 0 for agreement by chance. NaN if no
+        document has two labels, or all labels are equal.
     scale : str
-        How labels were compared for it.
+        Scale on which labels were compared.
     pairs : DataFrame of shape (n_pairs, 6)
         Columns "first", "second", "n_both" (documents that both judged), "agreement" (share of
-        these with the same label), "kappa" (Cohen's, unweighted) and "overlap" (documents that
-        both found relevant over those that either did); NaN where they are not defined.
+        these with equal labels), "kappa" (Cohen's, unweighted) and "overlap" (documents relevant by
+        both, divided by documents relevant by either); NaN where undefined.
     labels : DataFrame of shape (n_documents, n_assessors)
-        Label of every document by every assessor, NaN where there is none; index levels "qid" and
+        Label of every document by every assessor, NaN where missing; index levels "qid" and
         "docno".
     """
 
@@ -75,28 +75,28 @@ class AssessorAgreement(Result):
     def _head(self):
         head = f"{self.scale} {self._summary()}"
         if np.isnan(self.krippendorff_alpha):
-            head += "\nAll labels of documents that several judged are one: nothing is known of "
-            head += "agreement beyond chance."
+            head += "\nAll labels of documents with several assessors are equal: nothing is known "
+            head += "about agreement beyond chance."
         return head
 
     def _table(self):
-        # Beside an alpha that may know of an order of labels.
+        # Kappa is unweighted, unlike alpha on an ordinal scale.
         return self.pairs.rename(columns={"kappa": "unweighted kappa"})
 
 
 def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) -> AssessorAgreement:
-    r"""Tell how far assessors agree.
+    r"""Measure the agreement of assessors.
 
     Parameters
     ----------
     qrels : list of paths, or dict {name: path, open file or DataFrame}
         Judgments of at least two assessors, as :func:`skfilterrank.io.read_qrels` reads them or
-        with columns "qid", "docno" and "label". NaN is no label. Paths are named by their files.
+        with columns "qid", "docno" and "label". NaN means no label. Paths are named by their files.
     scale : {"ordinal", "nominal", "interval"}, default="ordinal"
-        How labels are compared for Krippendorff's alpha: by how many labels lie between two of
-        them, by whether they are the same, or by their squared difference.
+        Difference of two labels for Krippendorff's alpha: the number of labels between them, equal
+        or different, or the squared difference.
     gains : None, "exp2", dict or callable, default=None
-        How a label becomes a gain, for the overlap: relevant is a gain above 0.
+        Map from labels to gains, for the overlap: a gain above 0 is relevant.
 
     Returns
     -------
@@ -108,8 +108,8 @@ def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) ->
     Raises
     ------
     ValueError
-        If there are fewer than two assessors, a column is missing, a document is twice in a query,
-        or no document is judged by two.
+        If there are fewer than two assessors, a column is missing, a document occurs twice in a
+        query, or no document is judged by two assessors.
 
     See Also
     --------
@@ -118,12 +118,12 @@ def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) ->
 
     Notes
     -----
-    Cohen's kappa is ``(agreement - chance) / (1 - chance)``, chance being the agreement of labels
-    drawn independently as each of the two gives them. Krippendorff's alpha [1]_ is
-    ``1 - observed / expected`` disagreement, over all pairs of labels of a document, each document
-    weighted by its number of labels; documents with one label count for nothing. Kappa does not
-    know that 2 is nearer to 1 than to 0, ordinal alpha does. Overlap is that of [2]_, where
-    assessors of TREC have 0.42 to 0.49, and orders of systems are nearly the same nonetheless.
+    Cohen's kappa is ``(agreement - chance) / (1 - chance)``, where chance is the agreement of
+    labels drawn independently from the label frequencies of the two assessors. Krippendorff's alpha
+    [1]_ is ``1 - observed / expected`` disagreement, over all pairs of labels of a document, each
+    document weighted by its number of labels; documents with one label are ignored. Kappa treats
+    all different labels alike; ordinal alpha counts 2 as nearer to 1 than to 0. Overlap is defined
+    as in [2]_, where TREC assessors have 0.42 to 0.49 and systems are still ordered almost equally.
 
     References
     ----------
@@ -170,7 +170,7 @@ def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) ->
 
 
 def _by_name(qrels):
-    """Judgments by the names of assessors."""
+    """Read judgments, and return them by name of the assessor."""
     if isinstance(qrels, Mapping):
         found = dict(qrels)
     else:
@@ -189,7 +189,7 @@ def _by_name(qrels):
 def _labels(name, source):
     """Return an assessor's labels by query and document."""
     with errors_of(name):
-        # A machine is an assessor like others here.
+        # Machines count as assessors here.
         is_frame = isinstance(source, pd.DataFrame)
         frame = source if is_frame else QrelsIndex(source, predicted="use").to_frame()
         frame = key_columns(frame, "a table of judgments", "label")
@@ -209,7 +209,7 @@ def _pair(labels, is_relevant):
     n_either = np.count_nonzero(relevant.any(axis=1))
     kappa = np.nan
     if len(np.unique([first, second])) > 1:
-        # Labels as codes, which need not be whole numbers.
+        # Codes replace labels, which may be any numbers.
         codes = np.unique([first, second], return_inverse=True)[1].reshape(2, -1)
         kappa = _kappa(*codes)
     return {
@@ -223,7 +223,7 @@ def _pair(labels, is_relevant):
 
 
 def _kappa(first, second):
-    """Cohen's kappa of labels by number, 1 - observed / expected disagreement."""
+    """Compute Cohen's kappa of label codes: 1 - observed / expected disagreement."""
     n, n_codes = len(first), 1 + max(first.max(), second.max())
     given = (np.bincount(codes, minlength=n_codes) for codes in (first, second))
     expected = n - np.dot(*given) / n
@@ -231,7 +231,7 @@ def _kappa(first, second):
 
 
 def _alpha(labels, distance):
-    """1 - observed / expected disagreement, over the pairs of labels of a document."""
+    """Compute Krippendorff's alpha: 1 - observed / expected disagreement of label pairs."""
     n_labels = np.count_nonzero(~np.isnan(labels), axis=1)
     labels, n_labels = labels[n_labels > 1], n_labels[n_labels > 1]
     is_label = ~np.isnan(labels)
@@ -240,7 +240,7 @@ def _alpha(labels, distance):
         return np.nan
     document = np.nonzero(is_label)[0]
     totals = np.bincount(codes).astype(np.float64)
-    # Disagreement of all pairs of one document, then of all pairs there are.
+    # Disagreement of pairs within documents, and of all pairs.
     observed = distance(values, totals, codes, document, n_labels)
     together = np.zeros(len(codes), dtype=np.intp)
     expected = distance(values, totals, codes, together, np.array([len(codes)]))
@@ -248,22 +248,22 @@ def _alpha(labels, distance):
 
 
 def _nominal(values, totals, codes, document, n_labels):
-    """Return the number of ordered pairs of different labels, of each document."""
+    """Return the number of ordered pairs of different labels for each document."""
     cells, counts = np.unique(document * len(values) + codes, return_counts=True)
     same = np.bincount(cells // len(values), counts.astype(np.float64) ** 2)
     return n_labels**2 - same
 
 
 def _interval(values, totals, codes, document, n_labels):
-    """Sum of squared differences over ordered pairs of labels, of each document."""
+    """Sum squared differences over ordered pairs of labels for each document."""
     places = values[codes]
-    # About the mean, which loses no digits.
+    # Labels are centred first, which avoids cancellation.
     away = places - (np.bincount(document, places) / n_labels)[document]
     return 2 * n_labels * np.bincount(document, away**2)
 
 
 def _ordinal(values, totals, codes, document, n_labels):
-    # Labels up to the middle of each value.
+    # Number of labels below each value plus half of those equal to it.
     middles = np.cumsum(totals) - totals / 2
     return _interval(middles, totals, codes, document, n_labels)
 
@@ -271,42 +271,41 @@ def _ordinal(values, totals, codes, document, n_labels):
 _DISTANCES = {"ordinal": _ordinal, "nominal": _nominal, "interval": _interval}
 
 
-# Similarities that are held in memory at once.
+# Most similarities in memory at once.
 _CELLS = 2**22
 
 
 def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=None) -> pd.DataFrame:
-    """List the labels that deserve a second look.
+    """List labels that are likely errors.
 
-    A label is listed where a model that has not seen it predicts another one, and the labels of
-    the most similar documents of the query are nearer to the prediction than to the label.
+    A label is listed if a model that was not fitted on it predicts another label, and if the labels
+    of the most similar documents of the query are closer to the prediction than to the label.
 
     Parameters
     ----------
     X : pandas or polars DataFrame of n_rows rows
-        The judgment table, as :class:`LabelPredictor` takes it; rows without a label count for
-        nothing but the terms.
+        A judgment table as in :class:`LabelPredictor`. Rows without a label are used only to learn
+        terms.
     predictor : LabelPredictor, default=None
-        Names the columns and has the classifier; None means ``LabelPredictor()``. It is cloned.
+        Defines the columns and the classifier; None means ``LabelPredictor()``. It is cloned.
     n_neighbors : int, default=5
         Number of the most similar judged documents of the query, by the cosine of their vectors.
     random_state : int, RandomState instance or None, default=None
-        Deals the labels of each query to the folds. Pass an int for results that can be
-        repeated.
+        Assigns the labels of each query to folds. Pass an int for results that can be repeated.
 
     Returns
     -------
     DataFrame of shape (n_suspects, 5)
-        The table's columns of query, document (where there is one) and label, then "predicted",
-        the label that the model predicts, "neighbors", the mean label of similar documents weighted
-        by their similarity, and "doubt", from above 0 to 1: the mean of the two distances from the
-        label, over the range of the query's labels. The most doubtful come first; the index holds
-        the numbers of the rows in X.
+        The table's columns of query, document (if any) and label; "predicted", the label that the
+        model predicts; "neighbors", the mean label of similar documents weighted by similarity; and
+        "doubt", above 0 and up to 1: the mean distance of the two from the label, divided by the
+        range of the query's labels. Rows are sorted by descending doubt; the index has the row
+        numbers in X.
 
     Raises
     ------
     ValueError
-        What :class:`LabelPredictor` raises of X, and a parameter out of range.
+        For the reasons of :class:`LabelPredictor`, or if a parameter is out of range.
 
     See Also
     --------
@@ -315,9 +314,9 @@ def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=None)
 
     Notes
     -----
-    The labels of each query are dealt to five folds, evenly by label; a label that only one
-    document of a query has is never held out, and never listed. A listed label need not be wrong:
-    documents may differ in what no bag of words holds. Texts without a known term are not listed.
+    The labels of each query are divided into five folds, stratified by label. A label that only one
+    document of a query has is never held out or listed. A listed label need not be wrong: documents
+    may differ in ways that word counts do not show. Texts without a known term are not listed.
 
     Examples
     --------
@@ -353,7 +352,7 @@ def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=None)
 
 
 def _neighbors(vectors, table, n_neighbors):
-    """Mean label of the most similar judged rows of the query, and the range of its labels."""
+    """Return the mean label of the most similar judged rows, and the range of labels."""
     neighbors = np.full(len(table.labels), np.nan)
     spread = np.full(len(table.labels), np.nan)
     for rows in table.index.rows_by_query():
@@ -379,9 +378,9 @@ def _neighbors(vectors, table, n_neighbors):
 
 
 def _nearest(similar, begin, n_taken):
-    """Return the most similar other documents of each row: rows, columns and similarities above 0.
+    """Return each row's most similar other documents: rows, columns, similarities above 0.
 
-    Others count for nothing. Documents that share no term need not be looked at.
+    Documents that share no term have similarity 0 and are skipped.
     """
     if sparse.issparse(similar):
         found = similar.tocoo()
@@ -391,7 +390,7 @@ def _nearest(similar, begin, n_taken):
         weight = similar[row, other]
     is_other = (weight > 0) & (other != row + begin)
     row, other, weight = row[is_other], other[is_other], weight[is_other]
-    # Among equal similarities, the first documents.
+    # Ties go to the first documents.
     order = np.lexsort((other, -weight, row))
     row, other, weight = row[order], other[order], weight[order]
     taken = np.arange(len(row)) - np.searchsorted(row, row) < n_taken

@@ -1,6 +1,6 @@
-"""The judgment table: one row per query and document, the label NaN where nobody judged.
+"""Judgment tables: one row per query and document, with label NaN where unjudged.
 
-And what makes a predictor of labels a scikit-learn transformer of such tables.
+This file also has the base class that makes a label predictor a scikit-learn transformer.
 """
 
 from numbers import Real
@@ -30,12 +30,12 @@ from skfilterrank.judgments._pairs import refuse_repeated
 
 _SHOWN = 5
 CONTAINERS = ("default", "pandas", "polars")
-# Looked for without being asked for, so that it may be missing.
+# Default name, which may be missing.
 DEFAULT_DOCUMENT = "docno"
 
 
 class LabelTable(NamedTuple):
-    """Content of a judgment table, and the table itself."""
+    """Parsed columns of a judgment table, and the table itself."""
 
     frame: object
     index: GroupIndex  # type: ignore[assignment]  # a tuple's own method of this name is not used
@@ -43,7 +43,7 @@ class LabelTable(NamedTuple):
 
 
 def read_labels(X, y, groups, *, query) -> LabelTable:
-    """Check documents whose labels are given as y; without y, every row is unjudged."""
+    """Check documents with labels in y; without y, all rows are unjudged."""
     n_rows = count_rows(X)
     labels = np.full(n_rows, np.nan) if y is None else check_labels(y, "y")
     if len(labels) != n_rows:
@@ -66,13 +66,13 @@ def is_polars(X) -> bool:
 
 
 def names_of(X) -> list:
-    """Return names of the columns, and of the index levels of a pandas table."""
+    """Return the names of the columns and, for pandas, of the index levels."""
     levels = list(X.index.names) if isinstance(X, pd.DataFrame) else []
     return [*X.columns, *(name for name in levels if name is not None)]
 
 
 def column_of(X, name, argument=None, table="X") -> pd.Series:
-    """A column, or index level, as a pandas Series; `argument` is the parameter that names it."""
+    """Return a column or index level as a pandas Series; `argument` is its parameter."""
     if name in X.columns:
         values = X[name]
         if isinstance(values, pd.DataFrame):
@@ -88,7 +88,7 @@ def column_of(X, name, argument=None, table="X") -> pd.Series:
 
 
 def check_labels(labels, name) -> np.ndarray:
-    """Labels as float64, NaN where unjudged; -1 for a missing one is an error."""
+    """Return labels as float64, NaN where unjudged; raise if -1 seems to mean missing."""
     column = as_column(labels, name, "label")
     values = as_numbers(column, name)
     if values is None:
@@ -112,29 +112,29 @@ def check_labels(labels, name) -> np.ndarray:
             raise InputError(
                 f"{name} holds integers, {n_missing} of them -1, and no NaN: unjudged rows are "
                 "marked by NaN, as negative labels mean forbidden. Where -1 means unjudged, turn "
-                "it into NaN (in pandas .replace(-1, np.nan)); where it means forbidden, say so "
-                "by floats (.astype(float))."
+                "it into NaN (in pandas .replace(-1, np.nan)); where it means forbidden, convert "
+                "the column to floats (.astype(float))."
             )
     return values
 
 
 def warn_of_minus_one(labels, name) -> None:
-    """Warn where no label is missing and some are -1, which may stand for a missing one."""
+    """Warn if no label is missing but some are -1, which may mean missing."""
     labels = as_number_array(labels, name)
     if labels is None or labels.dtype == bool or np.isnan(labels).any():
         return
     if n_minus_one := int(np.count_nonzero(labels == -1)):
         warn_user(
-            f"{name} has no NaN, so that nothing is left to complete, and {n_minus_one} of its "
-            f"{len(labels)} labels are -1: labels below 0 are taken as forbidden. Write NaN where "
-            "nobody judged; where -1 does mean forbidden, silence this by "
+            f"{name} has no NaN, so there is nothing to complete, and {n_minus_one} of its "
+            f"{len(labels)} labels are -1, which means forbidden. Use NaN for unjudged rows; "
+            "where -1 does mean forbidden, silence this by "
             "warnings.filterwarnings('ignore', message='.*labels are -1').",
             DataWarning,
         )
 
 
 def with_columns(X, added, *, container):
-    """Return the table with columns added or replaced, as the kind of table that is asked for."""
+    """Return the table with new or replaced columns, in the requested container."""
     if not is_polars(X):
         levels = [name for name in X.index.names if name is not None and name in added]
         frame = (X.reset_index(level=levels, drop=True) if levels else X).assign(**added)
@@ -149,13 +149,13 @@ def with_columns(X, added, *, container):
 
 
 def output_container(estimator) -> str:
-    """Return the kind of table that `set_output`, or scikit-learn's configuration, asks for."""
+    """Return the container that `set_output` or scikit-learn's configuration requests."""
     own = getattr(estimator, "_sklearn_output_config", {})
     return own.get("transform", sklearn.get_config()["transform_output"])
 
 
 def _to_polars(frame):
-    """Return a pandas table as a polars one, named index levels as columns."""
+    """Convert a pandas table to polars, with named index levels as columns."""
     import polars as pl
 
     levels = [name for name in frame.index.names if name is not None]
@@ -166,7 +166,7 @@ def _to_polars(frame):
 
 
 def _polars_column(name, values):
-    """Return a pandas column as a polars one, missing values null."""
+    """Convert a pandas column to polars, with null for missing values."""
     import polars as pl
 
     is_plain = isinstance(values.dtype, np.dtype) and values.dtype != object
@@ -177,20 +177,21 @@ def _polars_column(name, values):
 
 
 def labels_of_people(labels, judged_by, name="X") -> np.ndarray:
-    """Labels, NaN with a warning where a machine gave them."""
+    """Return labels, with NaN for labels by machines, and warn of these."""
     is_machine = is_of_machine(judged_by).to_numpy(dtype=bool) & ~np.isnan(labels)
     if n_machine := int(np.count_nonzero(is_machine)):
         names = sorted(map(str, judged_by[is_machine].unique()))
         warn_user(
             f"{name} holds {n_machine} labels that machines gave (column {brief(JUDGED_BY)}: "
-            f"{', '.join(names[:_SHOWN])}): they are not learned from, and predicted anew.",
+            f"{', '.join(names[:_SHOWN])}): they are not used for fitting, and are predicted "
+            "again.",
             DataWarning,
         )
     return np.where(is_machine, np.nan, labels)
 
 
 def judges_of(labels, is_predicted) -> np.ndarray:
-    """Return the judge of each label; None where there is none."""
+    """Return the column "judged_by"; None if there is none."""
     judges = np.full(len(labels), PEOPLE, dtype=object)
     judges[np.isnan(labels)] = None
     judges[is_predicted] = PREDICTED
@@ -200,19 +201,19 @@ def judges_of(labels, is_predicted) -> np.ndarray:
 class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, which has no types
     TransformerMixin, BaseEstimator, auto_wrap_output_keys=None
 ):
-    """Reads a judgment table and gives it back with labels, in the kind that is asked for."""
+    """Base class of label predictors: reads judgment tables and returns completed ones."""
 
     def __init_subclass__(cls, **kwargs):
-        # scikit-learn's wrapper would force the columns of the table `fit` saw upon others.
+        # scikit-learn's wrapper would require the columns of `fit` in other tables.
         super().__init_subclass__(**kwargs | {"auto_wrap_output_keys": None})
 
     def set_output(self, *, transform=None) -> Self:
-        """Choose the kind of table that comes out.
+        """Choose the container of the output.
 
         Parameters
         ----------
         transform : {"default", "pandas", "polars", None}, default=None
-            "default" gives the kind that came; None changes nothing.
+            "default" returns the input's container; None changes nothing.
 
         Returns
         -------
@@ -225,7 +226,7 @@ class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, 
         return self
 
     def get_feature_names_out(self, input_features=None) -> np.ndarray:
-        """Columns of the completed table.
+        """Return the columns of the completed table.
 
         Parameters
         ----------
@@ -235,7 +236,7 @@ class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, 
         Returns
         -------
         ndarray of str
-            The columns `fit` saw, the mark of imputed rows, and "judged_by".
+            The columns of `fit`, the column that marks imputed rows, and "judged_by".
         """
         check_is_fitted(self)
         if not self._of_table:
@@ -276,14 +277,14 @@ class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, 
             labels = labels_of_people(labels, column_of(X, JUDGED_BY, JUDGED_BY))
         if self.imputed is not None and self.imputed in names:
             raise InputError(
-                f"X has a column {brief(self.imputed)} already, so that some of its labels may be "
-                "predicted ones: set these to NaN and drop the column, or choose another name by "
+                f"X has a column {brief(self.imputed)} already, so some of its labels may be "
+                "predictions: set these to NaN and drop the column, or choose another name by "
                 "imputed=."
             )
         return LabelTable(X, index, labels)
 
     def _takes_table(self, X, y) -> bool:
-        """Tell whether labels are read from a column of X, as in `fit` once it was called."""
+        """Tell whether labels are read from a column of X; after `fit`, as in `fit`."""
         if hasattr(self, "_of_table"):
             return self._of_table
         if not is_table(X) or self.label not in names_of(X):
@@ -297,7 +298,7 @@ class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, 
         return True
 
     def _completed(self, table, predicted):
-        """Return the table, or the labels where they came as y, with what was predicted."""
+        """Return the table with predictions, or the labels if they were given as y."""
         is_found = np.isnan(table.labels) & ~np.isnan(predicted)
         labels = np.where(is_found, predicted, table.labels)
         if not self._of_table:
@@ -313,7 +314,7 @@ class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, 
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # It takes a table of texts, queries and labels, no matrix of numbers.
+        # X is a table of texts, queries and labels, not a matrix of numbers.
         tags.input_tags.two_d_array = False
         tags.input_tags.string = True
         tags.input_tags.allow_nan = True
@@ -321,10 +322,10 @@ class TableImputer(  # type: ignore[call-arg]  # a keyword of TransformerMixin, 
 
 
 class Vectors:
-    """A matrix and, for each row of the table, its row in the matrix.
+    """Document vectors: a matrix, and the row of the matrix for each row of the table.
 
-    A document that is in many queries has one vector. What is made of texts alone means something
-    else in every query.
+    A document that occurs in many queries has one vector. `of_texts` tells that the vectors come
+    only from texts.
     """
 
     def __init__(self, matrix, numbers=None, is_empty=None, *, of_texts=False):
@@ -334,22 +335,22 @@ class Vectors:
         self.is_empty = np.zeros(len(self.numbers), dtype=bool) if is_empty is None else is_empty
 
     def take(self, rows):
-        """Vectors of some rows of the table."""
+        """Return the vectors of some rows of the table."""
         return self.matrix[self.numbers[rows]]
 
 
 class DocumentVectors:
-    """Fitted transformer of documents, given as columns of a table, texts or a matrix, to vectors.
+    """Transformer from documents (table columns, texts or a matrix) to vectors.
 
     Parameters
     ----------
     predictor : LabelPredictor
-        Names the columns of a table, and the vectorizer.
+        Defines the columns of a table and the vectorizer.
     of_table : bool
-        Whether X is a table with the columns that the predictor names. Otherwise X may also hold
-        texts or numbers alone.
+        Whether X is a table with the predictor's columns. Otherwise X may also be texts or a
+        matrix.
     scale : bool
-        Whether a matrix of numbers is scaled; columns of a table always are.
+        Whether to scale a matrix of numbers; columns of a table are always scaled.
     """
 
     def __init__(self, predictor, *, of_table, scale=False):
@@ -359,7 +360,7 @@ class DocumentVectors:
         self.of_table, self.scale, self.scaler = of_table, scale, None
 
     def fit_transform(self, X) -> Vectors:
-        """Learn terms and scales from all rows, judged or not."""
+        """Learn terms and scales from all rows, judged or not, and return their vectors."""
         if self.of_table and self.text is None and self.features is None:
             raise InputError(
                 "text and features are both None: name the column with the texts, or columns of "
@@ -368,7 +369,7 @@ class DocumentVectors:
         return self._vectors(X, fits=True)
 
     def transform(self, X) -> Vectors:
-        """Vectors of other rows."""
+        """Return the vectors of other rows."""
         return self._vectors(X, fits=False)
 
     def _vectors(self, X, fits):
@@ -394,7 +395,7 @@ class DocumentVectors:
         return Vectors(np.hstack([matrix, scaled]), None, vectors.is_empty)
 
     def _vectors_of_texts(self, table, fits):
-        """Return a vector of each distinct text, and which rows have no term."""
+        """Return the vectors of distinct texts, and a mask of rows without terms."""
         numbers, distinct = pd.factorize(texts_of(table, self.text))
         if not fits:
             matrix = self.vectorizer.transform(distinct)
@@ -420,7 +421,7 @@ class DocumentVectors:
         return Vectors(matrix, numbers, is_empty[numbers], of_texts=True)
 
     def selectable(self, X):
-        """Documents as selection strategies take them: texts, scaled columns or the matrix."""
+        """Return documents for selection strategies: texts, scaled columns or the matrix."""
         table = self._as_table(X)
         if table is None:
             matrix = self._numbers(X)
@@ -430,7 +431,7 @@ class DocumentVectors:
         return StandardScaler().fit_transform(feature_matrix(table, self.features))
 
     def _as_table(self, X):
-        """Return X as a table with the columns to look at, or None where it is all numbers."""
+        """Return X as a table with the needed columns, or None if it is a matrix of numbers."""
         if is_table(X):
             if not self.of_table and self.text not in names_of(X):
                 self.text = None
@@ -441,7 +442,7 @@ class DocumentVectors:
         return pd.DataFrame({"X": np.asarray(X, dtype=object)})
 
     def _numbers(self, X):
-        """Return X as a matrix of numbers, without the columns that name queries and documents."""
+        """Return X as a matrix of numbers, without the columns of query and document ids."""
         if sparse.issparse(X):
             return X.tocsr()
         if is_table(X):

@@ -1,4 +1,4 @@
-"""Any binary classifier as a model of ordered labels; one for each query; what they hold out."""
+"""Models of ordered labels from binary classifiers, fitted for each query, with calibration."""
 
 import warnings
 from typing import NamedTuple
@@ -18,36 +18,36 @@ from skfilterrank.judgments._selector import query_by_query
 
 NO_LABEL = "no judged document"
 _N_FOLDS = 5
-# Rows of the rarer side that a sigmoid of two parameters needs.
+# Number of rows of the rarer class that the sigmoid needs.
 _MIN_ROWS = 5
 _NEAR_1 = 1.0 - 2.0**-40
 
 
 class LevelCalibration(NamedTuple):
-    """A margin m stands for the chance ``expit(slope * m + intercept)``."""
+    """Calibration: a margin m gives the probability ``expit(slope * m + intercept)``."""
 
     slope: float
     intercept: float
 
 
 class LevelModel(NamedTuple):
-    """For each label but the highest, a classifier that tells labels above it from the rest.
+    """Model of ordered labels: for each label but the highest, a classifier for higher labels.
 
-    One label needs no classifier.
+    A model of one label has no classifier.
     """
 
     levels: np.ndarray
     classifiers: list
 
     def hard_levels(self, X) -> np.ndarray:
-        """Return the number of each row's label: the steps until a classifier says no."""
+        """Return the number of each row's label: go up until a classifier says no."""
         above = np.ones((X.shape[0], len(self.classifiers)), dtype=bool)
         for step, classifier in enumerate(self.classifiers):
             above[:, step] = classifier.predict(X) == 1
         return np.logical_and.accumulate(above, axis=1).sum(axis=1)
 
     def chances(self, X, calibration) -> np.ndarray:
-        """Chance of each label, (n_rows, n_levels); the chances to be above never rise."""
+        """Compute each label's probability, (n_rows, n_levels); P(above) never rises."""
         above = np.ones((X.shape[0], len(self.levels) + 1))
         above[:, -1] = 0.0
         for step, classifier in enumerate(self.classifiers):
@@ -59,21 +59,21 @@ class LevelModel(NamedTuple):
 
 
 def fit_level_model(estimator, X, labels, seed) -> LevelModel:
-    """Return a clone of the classifier for each step between two labels."""
+    """Fit a clone of the classifier for each label but the highest."""
     levels = np.unique(labels)
     classifiers = [
         _seeded(estimator, seed).fit(X, (labels > level).astype(int)) for level in levels[:-1]
     ]
     if sparse.issparse(X):
         for classifier in classifiers:
-            # A query's documents hold few of a million terms; the other weights are 0.
+            # A query's documents contain few of a million terms; weights of other terms are 0.
             if hasattr(classifier, "sparsify"):
                 classifier.sparsify()
     return LevelModel(levels, classifiers)
 
 
 def held_out_margins(estimator, X, labels, seed) -> tuple[np.ndarray, np.ndarray]:
-    """Margins that classifiers give to rows they have not seen, and which of these are above."""
+    """Return out-of-fold margins, and a mask of the rows above the label."""
     margins, above = [np.empty(0)], [np.empty(0, dtype=bool)]
     for level in np.unique(labels)[:-1]:
         is_above = (labels > level).astype(int)
@@ -88,26 +88,26 @@ def held_out_margins(estimator, X, labels, seed) -> tuple[np.ndarray, np.ndarray
 
 
 def fit_calibration(margins, above) -> LevelCalibration | None:
-    """Platt's sigmoid with his smoothed targets; None where too few rows were held out."""
+    """Fit Platt's sigmoid with his smoothed targets; None if too few rows were held out."""
     n_above = np.count_nonzero(above)
     n_below = len(above) - n_above
     if min(n_above, n_below) < _MIN_ROWS:
         return None
     target = np.where(above, (n_above + 1) / (n_above + 2), 1 / (n_below + 2))
-    # A row with target t is one above with weight t and one below with weight 1 - t.
+    # A row with target t becomes a positive row of weight t and a negative one of weight 1 - t.
     X = np.concatenate([margins, margins])[:, None]
     model = LogisticRegression(C=np.inf).fit(
         X, np.repeat([1, 0], len(margins)), sample_weight=np.concatenate([target, 1 - target])
     )
     slope = float(model.coef_[0, 0])
     if slope <= 0:
-        # Margins that say the opposite of the labels say nothing: the share of rows above is left.
+        # If margins contradict the labels, the sigmoid is constant: the share of positive rows.
         return LevelCalibration(0.0, float(logit(target.mean())))
     return LevelCalibration(slope, float(model.intercept_[0]))
 
 
 def margins_of(classifier, X) -> np.ndarray:
-    """Return margins of rows above the step: log odds, or its decision function."""
+    """Return margins of rows: log odds of the upper class, or the decision function."""
     if hasattr(classifier, "predict_proba"):
         chances = np.asarray(classifier.predict_proba(X), dtype=np.float64)[:, 1]
         return logit(np.clip(chances, 1.0 - _NEAR_1, _NEAR_1))
@@ -115,7 +115,7 @@ def margins_of(classifier, X) -> np.ndarray:
 
 
 def _seeded(estimator, seed):
-    """Return a clone whose random_state, and that of its parts, is the seed; None keeps its own."""
+    """Clone an estimator and set all its random states to the seed; None keeps them."""
     estimator = clone(estimator)
     if seed is not None:
         names = [name for name in estimator.get_params() if name.split("__")[-1] == "random_state"]
@@ -124,7 +124,7 @@ def _seeded(estimator, seed):
 
 
 def fit_queries(estimator, vectors: Vectors, index: GroupIndex, labels, seeds, *, calibrate, owner):
-    """A model for each query with judged documents, else None; and the chances' calibration.
+    """Fit a model for each query with judged documents (else None), and a calibration.
 
     `owner` has parameters `n_jobs` and `verbose`.
     """
@@ -154,9 +154,9 @@ def fit_queries(estimator, vectors: Vectors, index: GroupIndex, labels, seeds, *
 
 
 def predict_queries(models, calibration, vectors: Vectors, index: GroupIndex, wanted, *, soft):
-    """Return labels of the wanted rows (a mask) and how sure they are; NaN where a model is None.
+    """Predict labels and their probabilities for a mask of rows; NaN if the model is None.
 
-    A copied label is as sure as nothing: its confidence is NaN too.
+    The confidence of a copied label is NaN, too.
     """
     labels = np.full(index.n_rows, np.nan)
     confidence = np.full(index.n_rows, np.nan)
@@ -180,9 +180,9 @@ def predict_queries(models, calibration, vectors: Vectors, index: GroupIndex, wa
 
 
 def stand_ins(queries, models, pool, *, one_class, unjudged_query):
-    """The model that answers for each query, by query, and the reason where it is not its own.
+    """Return the model used for each query, and the reason if it is not the query's own.
 
-    `pool` makes the model of all queries, and is called where one is needed.
+    `pool` makes the model of all queries, and is called only if it is needed.
     """
     answering, reasons, pooled = {}, {}, None
     if unjudged_query == "pool":
@@ -202,7 +202,7 @@ def stand_ins(queries, models, pool, *, one_class, unjudged_query):
 
 
 def _fit_query(estimator, X, labels, seed, calibrate, query) -> tuple[LevelModel, object, object]:
-    """Return the model of one query, with the margins of rows it was not shown."""
+    """Fit the model of one query; return also out-of-fold margins."""
     try:
         model = fit_level_model(estimator, X, labels, seed)
         margins, above = np.empty(0), np.empty(0, dtype=bool)
@@ -215,10 +215,10 @@ def _fit_query(estimator, X, labels, seed, calibrate, query) -> tuple[LevelModel
 
 
 def held_out_labels(predictor, vectors, index: GroupIndex, labels, folds) -> np.ndarray:
-    """Prediction for each row from the labels of other folds; NaN for fold -1 and where none is."""
+    """Predict each row from the labels of other folds; NaN for fold -1 and if impossible."""
     predicted = np.full(len(folds), np.nan)
     with warnings.catch_warnings():
-        # Queries left with one label or none, texts without a term: nothing is found for them.
+        # Queries with at most one label left, and texts without a term, get no prediction.
         warnings.simplefilter("ignore", SkfilterrankWarning)
         for fold in np.unique(folds[folds >= 0]):
             held_out = folds == fold
@@ -231,9 +231,9 @@ def held_out_labels(predictor, vectors, index: GroupIndex, labels, folds) -> np.
 
 
 def dealt_folds(index: GroupIndex, labels, random_state, *, lone: bool) -> np.ndarray:
-    """Fold of each judged row, every query's labels dealt evenly; -1 where none is held out.
+    """Assign judged rows to folds, stratified by label within queries; -1 means never held out.
 
-    `lone` says whether a label that only one document of its query has is held out, too.
+    `lone` tells whether a label that only one document of its query has is held out, too.
     """
     folds = np.full(len(labels), -1)
     for rows in index.rows_by_query():

@@ -1,4 +1,4 @@
-"""Quality of a machine's labels, measured on a sample of people's."""
+"""Quality of a machine's labels, measured on a sample of people's labels."""
 
 import warnings
 from dataclasses import dataclass, replace
@@ -25,23 +25,24 @@ class MachineReport(Result):
     Attributes
     ----------
     by_judge : DataFrame
-        Index "judge". "agreement": estimated share of the documents that can be drawn whose label
-        has the gain that people give; "kappa": Cohen's, of that; "bias": estimated mean of the
-        machine's gain less people's; "n_judged" of the sample.
+        Index "judge". "agreement": estimated share of the documents whose machine label has the
+        gain of the people's label; "kappa": Cohen's kappa of the two; "bias": estimated mean of the
+        machine's gain minus the people's gain; "n_judged": number of judged documents in the
+        sample. Estimates are for the documents that can be drawn.
     by_label : DataFrame
-        Index "judge" and "label", the machine's: "n_pool" and "n_judged" documents, and the
-        estimated mean and standard deviation of people's gain among them.
+        Index "judge" and "label" (of the machine). Numbers of documents "n_pool" and "n_judged",
+        and the estimated mean and standard deviation of people's gain for the label.
     by_query : DataFrame
-        Index "judge" and "qid": "n_judged", and "bias" as above, of each query: of few labels.
+        Index "judge" and "qid": "n_judged", and "bias" as above; each from few labels.
     by_run : DataFrame
-        Index "judge", "measure" and "run": "believed", the value by the machine's labels alone;
-        "bias", its difference to the estimate, and the interval of that, "low" and "high". A bias
-        that differs between runs says that the machine favours some.
+        Index "judge", "measure" and "run": "believed", the value from the machine's labels only;
+        "bias", its difference to the estimate; "low" and "high", the confidence interval of the
+        bias. If the bias differs between runs, the machine favours some of them.
     width_removed : Series
-        Index "measure": share of the mean half-width that all judges together remove, against an
-        estimate from the same labels by people alone.
+        Index "measure": relative reduction of the mean half-width of intervals by all judges
+        together, compared with an estimate from the same people's labels without machines.
     estimates, by_people : Estimates
-        With the machine, and by people alone.
+        Estimates with the machine labels, and from people's labels only.
     """
 
     by_judge: pd.DataFrame
@@ -83,27 +84,27 @@ def machine_report(
     gains=None,
     confidence_level: float = 0.95,
 ) -> MachineReport:
-    """Say what machine labels are worth, from people's labels of a sample.
+    """Measure the quality of machine labels with a sample of people's labels.
 
     Parameters
     ----------
     qrels, runs, measures, machine_qrels, pool, confidence_level
         As for :func:`estimate`.
     gains : None, "exp2", dict or callable, default=None
-        How a label becomes a gain: people's and machines' alike. A machine's label between two of
-        a dict has a gain between theirs.
+        Map from labels to gains, for labels of people and machines. With a dict, a machine's label
+        between two keys gets an interpolated gain.
 
     Returns
     -------
     MachineReport
         Tables `by_judge`, `by_label`, `by_query` and `by_run` of agreement and bias;
         `width_removed`, the share of the width of intervals that machine labels remove; `estimates`
-        with the machine, and `by_people` alone.
+        with the machine, and `by_people` from people's labels only.
 
     Raises
     ------
     InputError
-        As :func:`estimate`; if there are no machine labels.
+        For the reasons of :func:`estimate`; if there are no machine labels.
 
     Examples
     --------
@@ -127,14 +128,14 @@ def machine_report(
     table = judged_table(qrels)
     ranked = ranked_pool(machine_qrels, runs, pool)
     if not ranked.machine:
-        raise InputError("there are no machine labels to report of: pass machine_qrels.")
+        raise InputError("there are no machine labels to report on: pass machine_qrels.")
     params = {"gains": gains, "confidence_level": confidence_level}
     estimates = estimate(qrels, ranked, measures, **params)
     alone = replace(ranked, machine={})
     # The folds that the sample was drawn in.
     vars(alone)["folding"] = ranked.folding
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DataWarning)  # told of by the first
+        warnings.simplefilter("ignore", DataWarning)  # the first call has warned
         by_people = estimate(qrels, alone, measures, **params)
     rows = ranked.rows_of(table.index, "qrels")
     people = as_gains(table["label"].to_numpy(), gains, name="qrels")
@@ -168,7 +169,7 @@ def machine_report(
 
 
 def _agreement(sample):
-    """Agreement, kappa and bias of one judge."""
+    """Compute agreement, kappa and bias of one judge."""
     weight = sample["weight"] / sample["weight"].sum()
     same = float(weight @ (sample["machine"] == sample["people"]))
     shares = [weight.groupby(sample[side]).sum() for side in ("machine", "people")]
@@ -184,7 +185,7 @@ def _agreement(sample):
 
 
 def _of_labels(label, sample):
-    """People's gain given each label of a judge."""
+    """Compute mean and deviation of people's gain for each label of a judge."""
     rows = {}
     for value in np.unique(label[~np.isnan(label)]):
         mine = sample[sample["label"] == value]
@@ -200,7 +201,7 @@ def _of_labels(label, sample):
 
 
 def _of_queries(sample):
-    """Bias of each query."""
+    """Compute the bias for each query."""
     more = sample["weight"] * (sample["machine"] - sample["people"])
     queries = sample.assign(more=more).groupby("qid")
     return pd.DataFrame(
@@ -209,7 +210,7 @@ def _of_queries(sample):
 
 
 def _believed(pool, gain, measures):
-    """Return values of the runs by a machine's labels alone."""
+    """Return values of the runs from a machine's labels only."""
     values = {}
     grades, codes = np.unique(np.nan_to_num(gain), return_inverse=True)
     sure = Prediction.sure(pool, np.eye(len(grades))[codes])
@@ -220,7 +221,7 @@ def _believed(pool, gain, measures):
 
 
 def _of_runs(estimates, believed):
-    """Bias of each run with its interval."""
+    """Compute the bias for each run with its interval."""
     frame = estimates.to_frame()
     return pd.DataFrame(
         {

@@ -1,4 +1,4 @@
-"""MAXREP: judge first the documents that represent best what is probably relevant."""
+"""MAXREP: judge the documents first that best represent the probably relevant ones."""
 
 from typing import Any, Literal, Self
 
@@ -32,23 +32,24 @@ from skfilterrank.judgments._similarity import (
 
 
 class MaxRepSelector(QuerySelector):
-    """Judge the documents first that represent best what is probably relevant in the pool.
+    """MAXREP: judge the documents first that best represent the probably relevant ones.
 
-    Of several documents of nearly the same content one is enough to judge, so each next document is
-    the one that adds most to how well the chosen ones stand for the pool. Made to train a
-    :class:`LabelPredictor`; where few documents are similar, it is close to the order of the prior.
+    Among near duplicates it is enough to judge one. So the next document is always the one that
+    most improves how well the chosen documents represent the pool. The strategy was designed to
+    train a :class:`LabelPredictor`. If few documents are similar, its order is close to that of the
+    prior.
 
     Parameters
     ----------
     threshold : float in (0, 1], default=0.8
-        Similarities below it count as 0. One that equals it, but for rounding, is kept.
+        Similarities below it count as 0. Similarities equal to it up to rounding are kept.
     metric : {"cosine", "precomputed"}, default="cosine"
-        "cosine": the cosine of tf-idf vectors of texts, or of the vectors given. "precomputed": X
-        holds the similarities themselves.
+        "cosine": cosine of the tf-idf vectors of texts, or of the given vectors. "precomputed": X
+        contains similarities.
     max_terms : int, default=1_000_000
-        Of texts, only so many terms are used, the most frequent ones of all.
+        Number of terms of texts, the most frequent ones, that are used.
     n_jobs : int, default=None
-        Number of queries that are ranked at once. The ranking is the same for any.
+        Number of queries that are ranked in parallel. The ranking does not depend on it.
     verbose : int, default=0
         Above 0 shows the progress over queries.
 
@@ -57,9 +58,9 @@ class MaxRepSelector(QuerySelector):
     ranking_ : ndarray of shape (n_rows,), dtype int64
         Place of each document in the order of judging, from 1, within its query.
     gains_ : ndarray of shape (n_rows,), dtype float64
-        What each document adds to the objective at its place, in units of the prior; 0 for what is
-        judged. The sum over the documents selected in a query is what the selection adds to the
-        objective, from nothing the objective itself.
+        Increase of the objective by each document at its place, in units of the prior; 0 for judged
+        documents. The sum over the selected documents of a query is the total increase, which is
+        the objective itself if nothing was judged.
     n_features_in_ : int
         Number of features, where X has features.
     feature_names_in_ : ndarray of str
@@ -72,33 +73,33 @@ class MaxRepSelector(QuerySelector):
 
     Notes
     -----
-    In each query, the set L of chosen documents is to represent the pool well (eq. 1 of [1]_):
+    In each query, the set L of chosen documents should represent the pool well (eq. 1 of [1]_):
 
         f(L) = sum_i prior_i * max_{j in L} similarity(i, j),    f(empty) = 0,
 
-    and the next document is always the one that raises f most. The first m documents have at least
-    1 - 1/e of the best value that m documents can have, for every m. A document represents itself
-    with similarity 1. Where gains agree to 12 digits the first row is chosen; documents that add
-    nothing come last, in the order of rows.
+    and the next document is always the one that raises f most. For every m, the first m documents
+    reach at least 1 - 1/e of the best value of any m documents. A document represents itself with
+    similarity 1. If gains agree to 12 digits, the first row is chosen; documents that add nothing
+    come last, in the order of rows.
 
-    A later round starts from what is judged, L = `judged` in place of the empty set: what a judged
-    document stands for is not counted again, so that its copies add nothing. Two rounds, the second
-    one given the first, choose what one round does. Judged documents come behind all others.
+    A later round starts with L = `judged` instead of the empty set. What the judged documents
+    represent is not counted again, so copies of them add nothing. Two rounds choose the same
+    documents as one long round. Judged documents are ranked after all others.
 
-    Texts become vectors of tf * log(n / df): how often a term is in the text, times the logarithm
-    of the number of documents over the number of those that have the term. (scikit-learn's idf adds
-    1 to the logarithm, so terms that all documents share still count there.) n and df count the
-    documents of all queries in X, each once: rows that agree in their text, and "docno" where the
+    Texts become vectors of tf * log(n / df): the count of a term in the text, times the logarithm
+    of the number of documents divided by the number of documents with the term. (scikit-learn's idf
+    adds 1 to the logarithm, so there, terms that occur in all documents still count.) n and df
+    count distinct documents of all queries in X: rows with equal text, and equal "docno" if the
     index of X has it, are the same document. Terms are what scikit-learn's ``CountVectorizer``
-    finds: lower-case words of at least two letters or digits. To count in another collection than
-    X, or to find terms in another way, pass vectors (see the examples).
+    finds: lower-case words of at least two letters or digits. To use document frequencies of
+    another collection, or other terms, pass vectors (see the examples).
 
-    Vectors, sparse or dense, are taken as they are. A text without terms, or a vector of zeros,
-    represents itself alone, and so does one whose terms are all in every document.
+    Vectors, sparse or dense, are not changed. A text without terms, a text whose terms all occur in
+    every document, and a vector of zeros represent only themselves.
 
     Precomputed similarities are an array or sparse matrix of shape (n_rows, n_rows), where entry
-    (i, j) says how well document j represents document i, at most 1. Those between queries are not
-    read, those below the threshold count as 0, and the diagonal counts as 1.
+    (i, j), at most 1, is how well document j represents document i. Entries between queries are
+    ignored, entries below the threshold count as 0, and the diagonal counts as 1.
 
     Pairs of similar documents are found exactly, without comparing all of them, by prefix
     filtering (Bayardo, Ma and Srikant, "Scaling up all pairs similarity search", WWW 2007).
@@ -163,7 +164,7 @@ class MaxRepSelector(QuerySelector):
 
     @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None, judged=None) -> Self:
-        """Rank the documents of each query by what each adds to the representation of the pool.
+        """Rank the documents of each query by how much they improve the representation.
 
         Parameters
         ----------
@@ -175,13 +176,13 @@ class MaxRepSelector(QuerySelector):
         groups : array-like of shape (n_rows,), default=None
             Query of each row. None takes the index level "qid" of X, or else of `prior`.
         prior : array-like of shape (n_rows,), default=None
-            How likely each document is to be relevant, up to a factor; at least 0. A Series with
-            queries in its index must have the index of X. None takes all documents to be equally
-            likely. Documents of prior 0 need not be represented, but may represent others.
+            Prior of relevance of each document, at least 0, up to a factor. A Series with queries
+            in its index must have the index of X. None means equal priors. Documents of prior 0
+            need not be represented, but may represent others.
         judged : array-like of shape (n_rows,), dtype bool, default=None
-            True for documents that are judged already: the set that the choice starts from, of
-            which `select` takes none. None means that nothing is judged. A Series with queries in
-            its index must have the index of X.
+            True for judged documents, from which the choice starts and which `select` never
+            returns. None means that nothing is judged. A Series with queries in its index must have
+            the index of X.
 
         Returns
         -------
@@ -191,34 +192,35 @@ class MaxRepSelector(QuerySelector):
         Raises
         ------
         ValueError
-            If queries are missing, the prior is negative or not finite, the index of X holds a
-            document twice in a query, no text holds a term, vectors or similarities are not finite,
-            similarities are not square or above 1, or `judged` holds anything but True and False.
+            If queries are missing, the prior is negative or not finite, the index of X has a
+            document twice in a query, no text has a term, vectors or similarities are not finite,
+            similarities are not square or above 1, or `judged` has values other than True and
+            False.
 
         Warns
         -----
         DataWarning
-            If texts are missing or hold no term, with their number and the first of their rows.
+            If texts are missing or have no term; the warning has their number and first rows.
         """
         check_threshold(self.threshold)
         check_choice(self.metric, "metric", ("cosine", "precomputed"))
         check_max_terms(self.max_terms)
         if isinstance(X, pd.DataFrame) and X.columns.name == "run":
             raise InputError(
-                "X must hold texts, vectors or similarities of documents, and is a rank table, "
-                "whose ranks say nothing of what documents are about: give the texts of the "
+                "X must hold texts, vectors or similarities of documents, but is a rank table, "
+                "which has no content of documents: pass the texts of the "
                 "documents in its index, with prior=statap_prior of the table."
             )
         self._judged = _check_judged(judged, X)
         return super().fit(X, y, groups=groups, prior=prior)
 
     def _is_selected(self, budgets):
-        """Select rows, none of which is judged, as a mask."""
+        """Return a mask of the selected rows, without judged ones."""
         selected = super()._is_selected(budgets)
         return selected if self._judged is None else selected & ~self._judged
 
     def _prepare(self, X, y, index):
-        """Vectors of the texts and the number of each row's, or an array of numbers."""
+        """Return vectors of the texts with the number of each row's vector, or an array."""
         if self.metric == "cosine" and is_texts(X):
             return term_weights(X, self.max_terms)
         X = check_array(X, accept_sparse="csr", dtype=np.float64, estimator=self)
@@ -227,18 +229,18 @@ class MaxRepSelector(QuerySelector):
         return X
 
     def _query_rows(self, X, rows):
-        """Return the query's rows for `_rank_query`, and which of them are judged."""
+        """Return the query's rows for `_rank_query`, and a mask of the judged ones."""
         judged = None if self._judged is None else self._judged[rows]
         if isinstance(X, tuple):
             vectors, numbers = X
             _, firsts, copies = np.unique(numbers[rows], return_index=True, return_inverse=True)
-            # Distinct texts in the order of their first rows.
+            # Number the distinct texts by their first rows.
             by_row = np.argsort(firsts)
             return (vectors[numbers[rows[firsts[by_row]]]], np.argsort(by_row)[copies]), judged
         return (X[rows][:, rows] if self.metric == "precomputed" else X[rows]), judged
 
     def _rank_query(self, X, prior, random_state):
-        """Greedy facility location; what is judged comes last."""
+        """Rank by greedy facility location; judged documents come last."""
         X, judged = X
         if isinstance(X, tuple):
             order, gains = _rank_copies(*X, prior, self.threshold, judged)
@@ -260,8 +262,8 @@ class MaxRepSelector(QuerySelector):
 
 
 def _rank_copies(vectors, copies, prior, threshold, judged):
-    """Order and gains of rows, some of which are copies: each vector is looked at once."""
-    # The first of several copies is as good as all: the others have nothing left to add.
+    """Return order and gains of rows with copies; each distinct vector is ranked once."""
+    # After the first of several copies, the others add nothing.
     firsts = np.unique(copies, return_index=True)[1]
     weights = np.bincount(copies, prior).astype(np.float64)
     chosen = None if judged is None else np.bincount(copies, judged) > 0
@@ -275,7 +277,7 @@ def _rank_copies(vectors, copies, prior, threshold, judged):
 
 
 def _check_judged(judged, X):
-    """A mask of the rows that are judged, or None."""
+    """Check the mask of the judged rows, or None."""
     if judged is None:
         return None
     check_same_rows(X, judged, "judged")
@@ -283,13 +285,13 @@ def _check_judged(judged, X):
     if mask.dtype != bool or mask.shape != (count_rows(X),):
         raise InputError(
             f"judged must hold True or False for each of the {count_rows(X)} rows of X, got "
-            f"{brief(judged)}: of labels that are NaN where nobody judged, labels.notna()."
+            f"{brief(judged)}: if labels are NaN where unjudged, pass labels.notna()."
         )
     return mask
 
 
 def _check_similarities(X):
-    """Precomputed similarities must be square, and at most 1."""
+    """Raise unless precomputed similarities are square and at most 1."""
     if X.shape[0] != X.shape[1]:
         raise InputError(
             f"X must hold the similarities of all rows to all rows with metric='precomputed', a "
@@ -304,7 +306,7 @@ def _check_similarities(X):
 
 
 def _thresholded(X, threshold):
-    """Similarities from the threshold on, with a diagonal of ones."""
+    """Return similarities of at least the threshold, with a diagonal of ones."""
     X = sparse.csr_array(X)
     X.sum_duplicates()
     X = X.tocoo()
@@ -322,14 +324,14 @@ def _thresholded(X, threshold):
 
 
 def check_max_terms(max_terms) -> int:
-    """Return a number of terms, at least 1."""
+    """Check a number of terms, at least 1."""
     return check_count(max_terms, "max_terms")
 
 
 def term_weights(texts, max_terms) -> tuple[sparse.csr_array, np.ndarray]:
-    """Weights of the terms of each distinct text, and the number of the vector of each row.
+    """Return tf-idf vectors of distinct texts, and the number of each row's vector.
 
-    A text that comes out without weights gets a vector of its own in every row.
+    A text whose weights are all 0 gets a separate vector in every row.
     """
     values = check_texts(texts)
     numbers, distinct = pd.factorize(np.array(values, dtype=object))
@@ -351,20 +353,20 @@ def term_weights(texts, max_terms) -> tuple[sparse.csr_array, np.ndarray]:
 
 
 def _warn_of_empty(texts, values, is_empty):
-    """Warn of the texts that are there, but hold no term."""
-    # Missing ones have had their warning, and are equal to no text now.
+    """Warn of texts that are not missing but have no term."""
+    # Missing texts have been warned of before.
     is_text = np.array([isinstance(text, str) for text in texts], dtype=bool)
     rows = np.flatnonzero(is_empty & is_text)
     if len(rows):
         warn_user(
-            f"{len(rows)} of {len(values)} texts hold no term and represent themselves alone: "
+            f"{len(rows)} of {len(values)} texts have no term and represent only themselves: "
             f"{shown_rows(texts, rows)}.",
             DataWarning,
         )
 
 
 def _n_documents(texts, numbers):
-    """Count the documents with each distinct text: one, where documents have no ids."""
+    """Count the documents with each distinct text; 1 if documents have no ids."""
     if "docno" not in getattr(getattr(texts, "index", None), "names", ()):
         return np.ones(numbers.max() + 1)
     docnos = texts.index.get_level_values("docno")
@@ -373,7 +375,7 @@ def _n_documents(texts, numbers):
 
 
 def _separate_empty(vectors, numbers):
-    """Vectors of zeros of their own for all rows whose vector has no entries."""
+    """Give each row with a zero vector a separate zero vector."""
     rows = np.flatnonzero(np.diff(vectors.indptr)[numbers] == 0)
     n_vectors, n_terms = vectors.shape
     numbers[rows] = n_vectors + np.arange(len(rows))
@@ -382,9 +384,9 @@ def _separate_empty(vectors, numbers):
     return sparse.csr_array((vectors.data, vectors.indices, indptr), shape=shape), numbers
 
 
-# Sums are kept in whole numbers of at most about this many bits.
+# Largest number of bits of integer sums.
 _SUM_BITS = 61
-# Gains that agree in this many leading bits (12 decimal digits) are a tie.
+# Gains that agree in this many leading bits (12 decimal digits) are tied.
 _TIE_BITS = 40
 _BLOCK = 1 << 20
 
@@ -392,37 +394,37 @@ _BLOCK = 1 << 20
 def facility_location(
     similarity, weights=None, *, symmetric=False, chosen=None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Order documents greedily by how much each adds to what the chosen ones represent.
+    """Order documents greedily by the increase of the facility location objective.
 
     Parameters
     ----------
     similarity : csr_array of shape (n_documents, n_documents)
-        How well the document of a column represents that of a row, at least 0.
+        How well the column's document represents the row's document, at least 0.
     weights : ndarray of shape (n_documents,), default=None
-        How much each document counts, at least 0. None counts all alike.
+        Weight of each document, at least 0. None means equal weights.
     symmetric : bool, default=False
-        Whether `similarity` is known to be symmetric, which saves a copy of it.
+        Whether `similarity` is known to be symmetric, which avoids a copy.
     chosen : ndarray of shape (n_documents,), dtype bool, default=None
-        Documents that are chosen before the first of `order`. None starts from nothing.
+        Documents that are chosen already. None starts with no document.
 
     Returns
     -------
     order : ndarray of shape (n_documents,), dtype int64
-        All documents, first choice first. Where gains agree to 12 digits the smaller number comes
-        first. Those of `chosen` have nothing left to add.
+        All documents in the order of choice. If gains agree to 12 digits, the smaller number comes
+        first. Documents of `chosen` add nothing.
     gains : ndarray of shape (n_documents,), dtype float64
-        What each document of `order` adds at its place; 0 where nothing is left to add.
+        Increase of the objective by each document of `order` at its place.
 
     Notes
     -----
     The objective is f(L) = sum_i weights_i max_{j in L} similarity_ij, f(empty) = 0. Gains never
-    grow, so unconnected parts of the graph of similarities can be ordered on their own and merged
-    by gain. Within a part, a choice changes the gains of those documents alone that are similar to
-    one that is represented better now; no others are looked at again.
+    grow, so connected components of the similarity graph can be ordered separately and merged by
+    gain. Within a component, a choice only changes the gains of documents that are similar to a
+    document that is now represented better; only these are updated.
 
-    Weighted similarities are rounded to whole multiples of a power of two, 2^-61 of the largest
-    gain in a part. So sums are exact: gains do not drift as they are corrected, do not depend on
-    the order of rows, and come down to 0 where nothing is left to add.
+    Weighted similarities are rounded to integer multiples of a power of two, about 2^-61 of the
+    largest gain in a component. So sums are exact: updated gains have no accumulated rounding, do
+    not depend on the order of rows, and become exactly 0 when nothing is left to add.
     """
     n = similarity.shape[0]
     weights = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -446,18 +448,18 @@ def facility_location(
 
 
 def _tie_key(values):
-    """Return whole numbers in the order of values from 0 on, equal for values that are a tie."""
-    # Adding 0 turns -0.0, whose bits are a negative number, into 0.0.
+    """Return integers in the order of nonnegative values; tied values have equal integers."""
+    # Adding 0 turns -0.0, whose bits are a negative integer, into 0.0.
     bits = (np.asarray(values, dtype=np.float64) + 0.0).view(np.int64)
-    # The bits of floats from 0 on are in the floats' order; the last ones are rounded off.
+    # The bits of nonnegative floats have the order of the floats; the last bits are rounded off.
     drop = 52 - _TIE_BITS
     return (bits + (1 << (drop - 1))) >> drop
 
 
 def _greedy_gains(similarity, weights, starts, symmetric, first):
-    """Return the gain of each document when chosen, in all parts of the graph at once.
+    """Return the gain of each document when chosen; all components are processed together.
 
-    A part's documents stand together, from its start on. Documents of `first` are chosen already.
+    Documents of a component are consecutive. Documents of `first` are chosen already.
     """
     parts = _Parts(similarity, weights, starts, symmetric)
     parts.begin_with(first)
@@ -472,7 +474,7 @@ def _greedy_gains(similarity, weights, starts, symmetric, first):
 
 
 class _Parts:
-    """The state of the greedy choice: how well documents are represented, and what each adds."""
+    """State of the greedy choice: how well documents are represented, and the gain of each."""
 
     def __init__(self, similarity, weights, starts, symmetric):
         self.by_row = similarity
@@ -490,34 +492,34 @@ class _Parts:
         self.keys = _tie_key(self.gains)
 
     def _exponents(self, weights):
-        """Power of two for each part, by which its largest gain fills the whole numbers."""
+        """Return for each component a power of two that scales its gains to integers."""
         _, size = np.frexp(np.maximum.reduceat(weights, self.starts))
         scaled = np.ldexp(weights, -np.repeat(size, self.sizes))
         largest = np.maximum.reduceat(self.by_column @ scaled, self.starts)
         return _SUM_BITS - size - np.frexp(largest)[1]
 
     def gains_of(self, rows):
-        """Gains as floats."""
+        """Return gains as floats."""
         return np.ldexp(self.gains[rows].astype(np.float64), -self.exponents[rows])
 
     def _blocks(self, matrix, rows):
-        """Stretches of rows that have a limited number of entries together."""
+        """Yield slices of rows with a limited total number of entries."""
         lengths = (matrix.indptr[rows + 1] - matrix.indptr[rows]).astype(np.int64)
         for begin, end in blocks_of(running_sums(lengths), _BLOCK):
             yield rows[begin:end]
 
     def _covered_by(self, columns):
-        """Documents that some choices represent, by which of them, and how well."""
+        """Return documents that some choices represent, the choices, and the similarities."""
         entries, owners = entries_of(self.by_column.indptr, columns)
         covered = self.by_column.indices[entries]
         return covered, owners, self._whole(covered, self.by_column.data[entries])
 
     def _whole(self, rows, similarity):
-        """Weighted similarities as whole numbers."""
+        """Return weighted similarities as integers."""
         return np.rint(self.weights[rows] * similarity).astype(np.int64)
 
     def next_choices(self, active):
-        """Document of the largest gain in each active part, and the parts that have one above 0."""
+        """Return each active component's best document, and the components with gains above 0."""
         if len(active) == 1:
             start, size = self.starts[active[0]], self.sizes[active[0]]
             chosen = start + np.array([np.argmax(self.keys[start : start + size])])
@@ -538,7 +540,7 @@ class _Parts:
         return chosen[left], active[left]
 
     def begin_with(self, chosen):
-        """Take documents, of which a part may have several, before any other."""
+        """Choose given documents first; a component may have several of them."""
         best = np.zeros_like(self.best)
         for some in self._blocks(self.by_column, chosen):
             covered, _, values = self._covered_by(some)
@@ -547,14 +549,14 @@ class _Parts:
         self._represent(rows, best[rows])
 
     def choose(self, chosen):
-        """Take one document of each of some parts."""
+        """Choose one document in each of some components."""
         for some in self._blocks(self.by_column, chosen):
             covered, _, values = self._covered_by(some)
             better = values > self.best[covered]
             self._represent(covered[better], values[better])
 
     def _represent(self, rows, values):
-        """Correct the gains of all that could represent rows which are represented better now."""
+        """Update the gains of documents similar to rows that are now represented better."""
         before = self.best[rows]
         self.best[rows] = values
         begin = 0

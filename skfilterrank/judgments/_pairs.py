@@ -8,7 +8,7 @@ KEY = ["qid", "docno"]
 
 
 def key_columns(table, name: str, *others: str) -> pd.DataFrame:
-    """Return a table with "qid", "docno" and others as columns, which levels of its index may be.
+    """Return a table with "qid", "docno" and others as columns, from columns or index levels.
 
     Parameters
     ----------
@@ -17,12 +17,12 @@ def key_columns(table, name: str, *others: str) -> pd.DataFrame:
     name : str
         Name of the argument.
     *others : str
-        Columns that it must have, too.
+        Other required columns.
 
     Raises
     ------
     InputError
-        If it is no table, or has no such columns and levels.
+        If it is not a table, or lacks these columns and levels.
     """
     given = table
     if isinstance(table, pd.MultiIndex):
@@ -43,7 +43,7 @@ def key_columns(table, name: str, *others: str) -> pd.DataFrame:
 
 
 def refuse_repeated(queries, documents, name: str) -> None:
-    """Raise on the first document that is a second time in its query, but for missing ids."""
+    """Raise for the first document that occurs twice in its query; missing ids are ignored."""
     pairs = pd.DataFrame({"query": queries, "document": documents}, dtype=object)
     again = (pairs.duplicated() & pairs["document"].notna()).to_numpy()
     if again.any():

@@ -1,4 +1,4 @@
-"""Judgments that nobody made, out of what the runs agree on."""
+"""Pseudo-judgments from the agreement of runs."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ from skfilterrank.io import read_runs
 from skfilterrank.judgments._rank_table import as_rank_table, rank_table
 from skfilterrank.judgments._selector import round_half_up
 
-# Shares of the pool that are relevant in the paper's experiments.
+# Shares of relevant documents in the paper's experiments.
 _SELECTED = 0.3
 _DRAWN = 0.1
 
@@ -31,68 +31,67 @@ def pseudo_qrels(
     ties: str = "docno",
     random_state=None,
 ) -> pd.DataFrame:
-    """Judgments without judges: documents that many runs return pass for relevant.
+    """Make pseudo-judgments: documents that many runs return count as relevant.
 
-    The table can take the place of real judgments wherever these are read, to tell before the
-    judging which systems will come out well. :func:`rank_systems` does so in one step.
+    The table can be used in place of real judgments, to predict before judging which systems are
+    good. :func:`rank_systems` does this in one step.
 
     Parameters
     ----------
     runs : path, list of paths, dict {name: path, open file or DataFrame}, or DataFrame
-        The runs, as :func:`skfilterrank.io.read_runs` takes them, or their :func:`rank_table`. At
-        least two.
+        The runs in a form that :func:`skfilterrank.io.read_runs` accepts, or their
+        :func:`rank_table`. At least two.
     method : {"nruns", "sakai", "condorcet", "bias+condorcet", "soboroff"}, default="nruns"
-        How documents of a query's pool come to be relevant:
+        How relevant documents are chosen from a query's pool:
 
-        - "nruns": those that most runs return (the simplest, and as good as any in [1]_);
-        - "sakai": the same, ties to the smaller sum of ranks;
-        - "condorcet": those with the most wins over other documents of the pool, where a run lets
-          a document win against all that it ranks below or not at all; ties to fewer losses;
-        - "bias+condorcet": the same with the more biased half of the runs alone, which [1]_ found
-          to do harm;
-        - "soboroff": documents drawn at random from the pool in which a document stands as often
-          as runs return it.
+        - "nruns": documents that most runs return (the simplest method, and as good as any in
+          [1]_);
+        - "sakai": the same, with ties broken by the smaller sum of ranks;
+        - "condorcet": documents with the most wins over other documents of the pool; in each run, a
+          document wins against all documents that are ranked lower or not returned; ties are broken
+          by fewer losses;
+        - "bias+condorcet": the same with only the more biased half of the runs, which was worse in
+          [1]_;
+        - "soboroff": a random sample of the pool's entries, where a document has an entry for each
+          run that returns it.
     depth : int or None, default=30
-        Places of each run that go into the pool; None takes them all.
+        Number of first documents of each run that form the pool; None means all.
     share : float, default=None
-        Share of the pool that is relevant, above 0 and at most 1; of its documents, or with
-        "soboroff" of its entries, the same document drawn twice being relevant once. The number
-        of documents is rounded half up and at least 1. None means 0.3, with "soboroff" 0.1.
+        Share of the pool that is relevant, above 0 and at most 1: a share of its documents, or with
+        "soboroff" of its entries (a document may be drawn twice). The number is rounded half up and
+        at least 1. None means 0.3, with "soboroff" 0.1.
     n_relevant : int or None, default=None
-        Number of documents of each query that are relevant, in place of a share, all those of a
-        smaller pool; with "soboroff" the number of entries that are drawn. Sakai's method had 100
-        before [1]_.
+        Number of relevant documents of each query, instead of a share; all documents if the pool is
+        smaller. With "soboroff", the number of drawn entries. Sakai's method used 100 before [1]_.
     teams : dict or Series {run: team}, default=None
-        Team of each run: of each team only the first run by name is taken. None takes all runs.
-        Runs that are not in `runs` may be named.
+        Team of each run; of each team only the first run by name is used. None uses all runs. Runs
+        that are not in `runs` are allowed.
     n_trials : int, default=10
-        Number of drawings of "soboroff"; the other methods make one table.
+        Number of samples of "soboroff"; the other methods make one table.
     ties : {"docno", "random"}, default="docno"
-        Which of the documents that are left equal is relevant: the greater id as text, or one at
-        random. "soboroff" has no ties.
+        How remaining ties are broken: by the greater id as text, or at random. "soboroff" has no
+        ties.
     random_state : int, RandomState instance or None, default=None
-        Source of the random numbers of "soboroff" and of random ties. Pass an int for results that
-        can be repeated.
+        Seed for "soboroff" and for random ties. Pass an int for reproducible results.
 
     Returns
     -------
     DataFrame of shape (n_documents, 3), or with "soboroff" (n_trials * n_documents, 4)
-        Columns "qid", "docno" and "label" (int64): 1 where relevant, 0 for the others of the
-        pool; sorted by query and document. With "soboroff" a last column "trial" from 0 up, the
-        tables one below the other: ``table[table["trial"] == 0]`` are judgments of their own.
+        Columns "qid", "docno" and "label" (int64): 1 where relevant, 0 for the others of the pool;
+        sorted by query and document. With "soboroff", a last column "trial" from 0 up numbers the
+        samples: ``table[table["trial"] == 0]`` is one table of judgments.
 
     Raises
     ------
     ValueError
         Unknown `method` or `ties`; `depth`, `share`, `n_relevant` or `n_trials` out of range, or
-        both `share` and `n_relevant`; fewer than two
-        runs, or teams; a run without a team; a run that has no query in common with any other;
-        what :func:`rank_table` finds wrong with a run.
+        both `share` and `n_relevant`; fewer than two runs, or teams; a run without a team; a run
+        that has no query in common with any other; an error of :func:`rank_table`.
 
     Warns
     -----
     DataWarning
-        If `n_relevant` makes all documents of a query's pool relevant (but with "soboroff").
+        If `n_relevant` makes all documents of a query's pool relevant (not with "soboroff").
 
     See Also
     --------
@@ -100,18 +99,19 @@ def pseudo_qrels(
 
     Notes
     -----
-    With ``runs(d)`` the runs that return d within the depth [1]_ sorts by ::
+    Let ``runs(d)`` be the runs that return d within the depth. Documents are sorted as in [1]_ by
+    ::
 
         sakai      |runs(d)| + 1 / (sum of d's ranks in runs(d))
         condorcet  (sum of wins of d) + 1 / (1 + sum of losses of d)
 
-    which is the first number, then the second for ties. Wins over all documents of a pool are
-    counted from ranks, without comparing pairs. The bias of a run is one minus the cosine between
-    its response vector (for each document the sum of depth / rank over queries) and the sum of all
-    runs' vectors, its own included; half of the runs, rounded half up, are kept, and the pool is
-    theirs. "soboroff" is the variant of [1]_: it needs no guess at the number of relevant
-    documents. Documents outside the pool are in none of these tables: unjudged, which measures
-    count as not relevant.
+    where the second number breaks ties of the first. Wins over all documents of a pool are counted
+    from ranks, without comparing pairs. The bias of a run is one minus the cosine between its
+    response vector (for each document the sum of depth / rank over queries) and the sum of the
+    vectors of all runs, including its own. The more biased half of the runs, rounded half up, is
+    kept, and the pool consists of their documents. "soboroff" is the variant of [1]_, which needs
+    no estimate of the number of relevant documents. Documents outside the pool are not in the
+    table, so they are unjudged and count as not relevant.
 
     References
     ----------
@@ -171,8 +171,8 @@ def check_pseudo(share, n_relevant, n_trials, ties) -> None:
         check_count(n_relevant, "n_relevant")
         if share is not None:
             raise InputError(
-                f"share={brief(share)} and n_relevant={brief(n_relevant)} both say how many "
-                "documents are relevant: give one of the two."
+                f"share={brief(share)} and n_relevant={brief(n_relevant)} both determine the "
+                "number of relevant documents: give one of the two."
             )
     check_count(n_trials, "n_trials")
 
@@ -180,7 +180,7 @@ def check_pseudo(share, n_relevant, n_trials, ties) -> None:
 def pseudo_labels(
     table, method, *, share, n_relevant, n_trials, ties, random_state
 ) -> pd.DataFrame:
-    """Label of each document of the pool, a column for each trial."""
+    """Return the label of each document of the pool, with a column for each trial."""
     random_state = check_random_state(random_state)
     if method == "soboroff":
         number = _number(n_relevant, _DRAWN if share is None else share)
@@ -197,21 +197,21 @@ def pseudo_labels(
 
 
 def _warn_of_all_relevant(table, n_relevant):
-    """Labels that are all the same order no runs."""
+    """Warn of queries whose labels are all relevant, which cannot order runs."""
     if n_relevant is None:
         return
     sizes = np.bincount(_queries(table))
     if n_short := np.count_nonzero(sizes <= n_relevant):
         warn_user(
-            f"n_relevant={n_relevant} leaves no document of the pool of {n_short} of "
-            f"{counted(len(sizes), 'query', 'queries')} that is not relevant: choose less than the "
+            f"n_relevant={n_relevant} makes all documents of the pool relevant for {n_short} of "
+            f"{counted(len(sizes), 'query', 'queries')}: choose less than the "
             f"{sizes.min():,} documents of the smallest pool, or a share.",
             DataWarning,
         )
 
 
 def _number(n_relevant, share):
-    """Return the number of a query's rows that are taken, of any number of them."""
+    """Return the number of relevant rows for a number of rows."""
 
     def number(sizes):
         if n_relevant is not None:
@@ -222,17 +222,17 @@ def _number(n_relevant, share):
 
 
 def _by_runs(table):
-    """Prefer documents: the more runs, the better."""
+    """Return sort keys: more runs first."""
     return [-table.notna().to_numpy().sum(axis=1)]
 
 
 def _by_runs_and_ranks(table):
-    """Prefer documents: the more runs, then the smaller the sum of ranks, the better."""
+    """Return sort keys: more runs first, then smaller sums of ranks."""
     return [*_by_runs(table), np.nansum(table.to_numpy(), axis=1)]
 
 
 def _by_wins(table):
-    """Prefer documents: the more wins, then the fewer losses, the better."""
+    """Return sort keys: more wins first, then fewer losses."""
     wins, losses = condorcet_counts(table)
     return [-wins, losses]
 
@@ -247,14 +247,14 @@ METHODS = (*_ORDERS, "soboroff")
 
 
 def _draw(table, number, random_state):
-    """Draw entries of runs, without replacement: 1 for the documents that came up."""
+    """Draw entries of runs without replacement; return 1 for drawn documents, else 0."""
     rows = np.nonzero(table.notna().to_numpy())[0]
     drawn = _take_first([random_state.random_sample(len(rows))], _queries(table)[rows], number)
     return np.bincount(rows, weights=drawn, minlength=len(table)).astype(bool).astype(np.int64)
 
 
 def _take_first(keys, queries, number):
-    """1 for a number of each query's rows, the smallest by the keys; queries come in order."""
+    """Return 1 for the first rows of each query by the sort keys, else 0; queries are sorted."""
     order = np.lexsort((*reversed(keys), queries))
     sizes = np.bincount(queries)
     places = np.arange(len(queries)) - (np.cumsum(sizes) - sizes)[queries]
@@ -264,22 +264,22 @@ def _take_first(keys, queries, number):
 
 
 def _queries(table):
-    """Return the number of the query of each row, in the order of the table."""
+    """Return the query number of each row, in the order of the table."""
     return pd.factorize(table.index.get_level_values("qid"))[0]
 
 
 def condorcet_counts(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Wins and losses of each document of a rank table against all others of its query.
+    """Count each document's wins and losses against all others of its query.
 
-    A run that returns n of the N documents of a query's pool has its p-th document win against
-    the N - p that it ranks below or not at all, and lose against the p - 1 above; each document
-    that it does not return loses against all n. So the sums over pairs need no pairs.
+    If a run returns n of the N documents of a query's pool, its p-th document wins against the N -
+    p documents that are lower or not returned, and loses against the p - 1 above. A document that
+    is not returned loses against all n. So no pairs need to be formed.
     """
     ranks = table.to_numpy()
     queries = pd.factorize(table.index.get_level_values("qid"))[0]
     pool_sizes = np.bincount(queries)
     is_returned = ~np.isnan(ranks)
-    # Places among what is left of a run: those of a table that lost rows have gaps.
+    # Ranks are renumbered, since a table without some rows has gaps.
     places = table.groupby(queries).rank().to_numpy()
     starts = np.flatnonzero(np.diff(queries, prepend=-1))
     n_returned = np.add.reduceat(is_returned, starts, axis=0, dtype=np.int64)
@@ -291,11 +291,11 @@ def condorcet_counts(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
 def run_bias(table: pd.DataFrame) -> pd.Series:
     """Return one minus the cosine of each run's response vector with the sum over all runs.
 
-    A document has the sum of 1 / rank over queries; the factor 30 of the paper cancels. The sum
-    over all runs includes the run itself. A run that returns nothing has bias 1.
+    The vector has for each document the sum of 1 / rank over queries; the paper's factor 30
+    cancels. The sum over all runs includes the run itself. A run without documents has bias 1.
     """
     docnos = pd.factorize(table.index.get_level_values("docno"))[0]
-    # A document that is in the pools of several queries is one coordinate.
+    # A document in the pools of several queries is one coordinate of the vector.
     merge = sparse.csr_array((np.ones(len(docnos)), (docnos, np.arange(len(docnos)))))
     responses = merge @ np.nan_to_num(1 / table.to_numpy())
     norm = responses.sum(axis=1)
@@ -311,9 +311,9 @@ def most_biased(table: pd.DataFrame) -> list:
 
 
 def run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, object, dict | None]:
-    """Rank table of the runs down to a depth, the runs as they were read, and team by run.
+    """Return the rank table of the runs down to a depth, the runs, and {run: team}.
 
-    One run for each team is taken.
+    Only one run of each team is used.
     """
     is_table = isinstance(runs, pd.DataFrame)
     runs = runs if is_table else named_runs(runs)
@@ -336,12 +336,12 @@ def run_pool(runs, *, depth: int | None, teams) -> tuple[pd.DataFrame, object, d
 
 
 def only_pool_of(table: pd.DataFrame, names) -> pd.DataFrame:
-    """Return the rank table of some of the runs, without the documents that only others return."""
+    """Return the rank table of some runs, without documents that only other runs return."""
     return table[list(names)].dropna(how="all")
 
 
 def _check_queries(table):
-    """Every run must have a query that another run has too."""
+    """Raise if a run has no query in common with any other run."""
     has = table.notna().groupby(level="qid").any().to_numpy()
     is_apart = ~(has & (has.sum(axis=1) > 1)[:, None]).any(axis=0)
     if is_apart.any():
@@ -356,7 +356,7 @@ def _check_queries(table):
 
 
 def first_runs(names, teams) -> dict | None:
-    """Team by the first run, by name, of each; None without teams."""
+    """Return {first run by name: team}; None without teams."""
     if teams is None:
         return None
     first: dict = {}

@@ -1,4 +1,4 @@
-"""Systems in the order that judgments are expected to put them in."""
+"""Ranking of systems without judgments."""
 
 from collections.abc import Iterator
 
@@ -28,10 +28,10 @@ def rank_systems(
     ties: str = "docno",
     random_state=None,
 ) -> pd.DataFrame:
-    """Rank systems before anything is judged, by what their runs have in common.
+    """Rank systems without judgments, by the agreement of their runs.
 
-    It tells good from bad systems as soon as the runs are there. A system that finds relevant
-    documents which no other finds is taken for a bad one: all methods here follow the majority.
+    This predicts which systems are good before anything is judged. All methods follow the majority:
+    a system that finds relevant documents that no other system finds is underrated.
 
     Parameters
     ----------
@@ -40,37 +40,37 @@ def rank_systems(
         least two.
     method : {"nruns", "sakai", "condorcet", "bias+condorcet", "soboroff", "aslam", "spoerri"}, \
 default="nruns"
-        "aslam" scores a run by the mean Jaccard coefficient of what it returns with what each
-        other run does. "spoerri" scores it by minus the share of its documents that none of four
-        other runs returns, which makes sense for one run of each team, at least five of them. The
-        others make judgments by :func:`pseudo_qrels` and measure the runs against them.
+        "aslam" scores a run by the mean Jaccard coefficient of its documents with those of each
+        other run. "spoerri" scores a run by minus the share of its documents that none of four
+        other runs returns; use it with one run of each team, and at least five runs. The other
+        methods make judgments by :func:`pseudo_qrels` and measure the runs with them.
     measure : str, list of str or None, default=None
-        Measure of the methods that make judgments, such as "ndcg_0@10"; of several, the first
-        decides the order. None is "ap". "aslam" and "spoerri" measure nothing and take None alone.
+        Measure for the methods with pseudo-judgments, such as "ndcg_0@10"; if there are several,
+        the first defines the order. None means "ap". "aslam" and "spoerri" use no measure and
+        accept only None.
     depth : int or None, default=30
-        Places of each run that are compared, or go into the pool; None takes them all. Measures
-        take runs to their last document.
+        Number of first documents of each run that are compared, or form the pool; None means all.
+        Measures are computed on whole runs.
     share, n_relevant, n_trials, ties
         As in :func:`pseudo_qrels`; a run's value with "soboroff" is the mean over trials.
     teams : dict or Series {run: team}, default=None
-        Team of each run: of each team only the first run by name is taken, and ranked. None takes
-        all runs. Runs that are not in `runs` may be named.
+        Team of each run; of each team only the first run by name is used and ranked. None uses all
+        runs. Runs that are not in `runs` are allowed.
     random_state : int, RandomState instance or None, default=None
-        Source of the random numbers of "soboroff", of "spoerri" and of random ties. Pass an int
-        for results that can be repeated.
+        Seed for "soboroff", "spoerri" and random ties. Pass an int for reproducible results.
 
     Returns
     -------
     DataFrame of shape (n_runs, n_measures), or with teams one column more
-        Index "run", the best first, equal ones by name. Columns: with `teams` first "team"; then
-        the measures, as named, means over the queries of the pool; or for "aslam" and "spoerri" one
-        column of this name, up to 1 and up to 0, higher is better.
+        Index "run", the best first, ties sorted by name. The first column is "team" if `teams` is
+        given. The others are means of the measures over the queries of the pool, or one column
+        "aslam" (up to 1) or "spoerri" (up to 0). Higher is better.
 
     Raises
     ------
     ValueError
-        As :func:`pseudo_qrels`; "spoerri" with fewer than five runs, or teams; measures that do
-        not exist or are named twice.
+        For the reasons of :func:`pseudo_qrels`; "spoerri" with fewer than five runs or teams;
+        unknown or repeated measures.
 
     Warns
     -----
@@ -83,21 +83,21 @@ default="nruns"
 
     Notes
     -----
-    With Ret(i, t) the documents that run i returns for query t within the depth, T queries and n
-    runs [1]_::
+    Let Ret(i, t) be the documents that run i returns for query t within the depth, with T queries
+    and n runs. Then [1]_::
 
         aslam    (1 / T) sum over t of 1 / (n - 1) *
                  sum over j != i of |Ret(i, t) & Ret(j, t)| / |Ret(i, t) | Ret(j, t)|
         spoerri  -(1 / 5) sum over the trials of i of (1 / T) *
                  sum over t of |Ret(i, t) - union of the other four Ret(j, t)| / (1 + |Ret(i, t)|)
 
-    A run j that returns nothing adds nothing and still counts in n - 1; a run i that returns
-    nothing for a query scores 0 there, with "spoerri" the best there is. The n trials of "spoerri"
-    take five neighbours each from a circle on which the runs are laid out at random, so that each
-    run is in five. Queries are those for which some run returns a document.
+    A run j without documents adds 0, but still counts in n - 1. A run i without documents for a
+    query has score 0 there, which is the best score of "spoerri". For "spoerri" the runs are
+    arranged in a random circle; each of the n trials takes five neighbours, so each run is in five
+    trials. Only queries count for which some run returns a document.
 
-    With the documents outside the pool unjudged, and at gain 0, a run is not punished for its
-    length. Measures that need the size of the collection take it in their name, as in
+    Documents outside the pool are unjudged and have gain 0, so long runs are not penalised.
+    Measures that need the size of the collection have it in their name, as in
     "tse(n_items=100000)".
 
     References
@@ -137,8 +137,8 @@ default="nruns"
     check_pseudo(share, n_relevant, n_trials, ties)
     if measure is not None and method in ("aslam", "spoerri"):
         raise InputError(
-            f"measure={brief_list(list(parse_measures(measure)))} has no meaning for "
-            f"method={method!r}, which measures no run against judgments: leave measure out."
+            f"measure={brief_list(list(parse_measures(measure)))} has no effect for "
+            f"method={method!r}, which uses no judgments: leave measure out."
         )
     measures = parse_measures("ap" if measure is None else measure)
     table, runs, team_of = run_pool(runs, depth=depth, teams=teams)
@@ -167,7 +167,7 @@ default="nruns"
 
 
 def _check_enough(names, teams):
-    """Spoerri's trials compare five different runs."""
+    """Raise if there are fewer than five runs for Spoerri's method."""
     if len(names) < N_COMPARED:
         kind = "runs" if teams is None else "teams"
         raise InputError(
@@ -177,23 +177,23 @@ def _check_enough(names, teams):
 
 
 def _best_first(values, measures):
-    """Return rows by the first column, ties by name."""
+    """Sort rows by the first column, ties by name."""
     key = values.iloc[:, 0].to_numpy()
     first = measures.get(values.columns[0])
     if first is None or first.measure.greater_is_better:
         key = -key
-    # Equal lists can differ by a rounding error, which should not order them.
+    # Values are rounded, so that rounding errors do not order equal lists.
     return values.iloc[np.lexsort((np.argsort(np.argsort(values.index)), key.round(12)))]
 
 
-# Runs that are compared in one trial of Spoerri's method.
+# Number of runs in a trial of Spoerri's method.
 N_COMPARED = 5
 
 
 def mean_overlap(table: pd.DataFrame) -> np.ndarray:
-    """Mean Jaccard coefficient of each run with every other, over queries (Aslam and Savell).
+    """Compute each run's mean Jaccard coefficient with other runs (Aslam and Savell).
 
-    Coefficients with a run that returns nothing for the query are 0, and so are all of its own.
+    If one of the two runs returns nothing for the query, the coefficient is 0.
     """
     is_returned, starts = _incidence(table)
     n_runs = is_returned.shape[1]
@@ -210,10 +210,10 @@ def mean_overlap(table: pd.DataFrame) -> np.ndarray:
 
 
 def mean_uniqueness(table: pd.DataFrame, random_state: np.random.RandomState) -> np.ndarray:
-    """Minus the mean share of each run's documents that no other run of a trial returns (Spoerri).
+    """Compute minus the mean share of unique documents of each run (Spoerri).
 
-    Each of as many trials as there are runs compares five of them; every run is in five. The runs
-    are laid out on a circle at random, and a trial takes five neighbours.
+    A document is unique if no other run of the trial returns it. The runs are arranged in a random
+    circle. Each trial compares five neighbours, and there are as many trials as runs.
     """
     is_returned, starts = _incidence(table)
     sizes = np.add.reduceat(is_returned, starts, axis=0, dtype=np.int64)
@@ -230,16 +230,16 @@ def mean_uniqueness(table: pd.DataFrame, random_state: np.random.RandomState) ->
 
 
 def _incidence(table):
-    """Return the incidence of documents and runs, and the first row of each query."""
+    """Return the incidence matrix of documents and runs, and the first row of each query."""
     queries = pd.factorize(table.index.get_level_values("qid"))[0]
     return table.notna().to_numpy(), np.flatnonzero(np.diff(queries, prepend=-1))
 
 
 def mean_values(runs, names, labels: pd.DataFrame, measures: dict) -> pd.DataFrame:
-    """Return means of each measure over queries and columns of labels, a row for each run.
+    """Return means of each measure over queries and label columns, with a row for each run.
 
-    Runs are taken to their last document, whatever the depth of the pool: documents outside it
-    are unjudged.
+    Whole runs are measured, whatever the depth of the pool; documents outside the pool are
+    unjudged.
     """
     queries = labels.index.unique("qid")
     judged_queries = queries.get_indexer(labels.index.get_level_values("qid"))
@@ -251,17 +251,18 @@ def mean_values(runs, names, labels: pd.DataFrame, measures: dict) -> pd.DataFra
 
 
 def _whole_runs(runs, names) -> Iterator[tuple]:
-    """Name, and rank of each document, of one run after the other."""
+    """Yield name and document ranks of each run."""
     for name in names:
         if isinstance(runs, pd.DataFrame):
             yield name, runs[name].dropna()
         else:
-            # By itself: a table of all documents of all runs would be mostly empty.
+            # Each run is aligned separately: a table of all documents of all runs would be mostly
+            # empty.
             yield name, rank_table({name: runs[name]})[name]
 
 
 def _values(ranks, labels, queries, judged_queries, measures):
-    """Yield values of one run for every query of the pool, for each column of labels."""
+    """Yield a run's values for all queries of the pool, for each label column."""
     codes = queries.get_indexer(ranks.index.get_level_values("qid"))
     ranks, codes = ranks[codes >= 0], codes[codes >= 0]
     places = labels.index.get_indexer(ranks.index)
@@ -269,7 +270,7 @@ def _values(ranks, labels, queries, judged_queries, measures):
     absent[places[places >= 0]] = False
     codes = np.concatenate([codes, judged_queries[absent]])
     scores = -np.concatenate([ranks.to_numpy(), np.full(absent.sum(), np.inf)])
-    # In the order of the lists already, measures have nothing left to sort.
+    # Rows are sorted in list order here, so that measures need not sort.
     order = np.lexsort((-scores, codes))
     codes, scores = codes[order], scores[order]
     places = np.concatenate([places, np.flatnonzero(absent)])[order]

@@ -1,4 +1,4 @@
-"""The pool of some runs: which documents they return for each query, and where."""
+"""Rank tables: ranks of all documents that some run returns."""
 
 from collections.abc import Mapping
 from itertools import pairwise
@@ -15,15 +15,15 @@ from skfilterrank.io import read_runs
 def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
     """Return ranks of all documents that some run returns.
 
-    The table is the pool of the runs, one row for each query and document, and tells at which rank
-    each run returns it. What works on runs takes this table, so that it is made once.
+    The table has one row for each query and document of the pool, and a column for each run.
+    Functions that work on runs accept this table, so that it needs to be made only once.
 
     Parameters
     ----------
     runs : path, list of paths, or dict {name: path, open file or DataFrame}
-        The runs, as :func:`skfilterrank.io.read_runs` takes them.
+        The runs in a form that :func:`skfilterrank.io.read_runs` accepts.
     depth : int, default=None
-        Only the first so many documents of each run and query count. None takes all.
+        Number of first documents of each run and query that count. None means all.
 
     Returns
     -------
@@ -35,8 +35,8 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If there is no run, one has no rows or columns missing, holds a document twice in a query,
-        a score that is NaN or infinite (-inf will do), or shares no query with any other run.
+        If there is no run; if a run has no rows, lacks columns, has a document twice in a query,
+        has a score that is NaN or +inf, or shares no query with any other run.
 
     See Also
     --------
@@ -45,9 +45,9 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
 
     Notes
     -----
-    Rank 1 is the highest score; the column "rank", where there is one, is not looked at. Documents
-    of equal score are ranked by their id, descending, as in trec_eval. A score of -inf means that
-    the document is filtered out: it is not returned.
+    Rank 1 is the highest score; a column "rank" of a run is ignored. Documents of equal score are
+    ranked by their id, descending, as in trec_eval. A score of -inf means that the document is
+    filtered out: it is not returned.
 
     The table holds 8 bytes for each document and run.
 
@@ -70,7 +70,7 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
     queries, query_ids = _factorize([run["qid"] for run in frames.values()], "qid")
     documents, document_ids = _factorize([run["docno"] for run in frames.values()], "docno")
     if len(queries) == 0:
-        raise InputError("the runs return no document at all: each score is -inf (filtered).")
+        raise InputError("the runs return no document: all scores are -inf (filtered).")
     names, offsets = list(frames), np.cumsum([0, *lengths])
     stretches = [slice(*ends) for ends in pairwise(offsets)]
     _check_common_queries([np.unique(queries[rows]) for rows in stretches], names, query_ids)
@@ -91,21 +91,21 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
         names=["qid", "docno"],
         verify_integrity=False,
     )
-    # Transposed, each column of the frame is one stretch of memory.
+    # Transposed, so that each column of the frame is contiguous in memory.
     table = pd.DataFrame(ranks.T, columns=pd.Index(names, name="run"), copy=False)
     return table.set_axis(index.remove_unused_levels(), axis=0)
 
 
 def are_runs(X) -> bool:
-    """Tell whether X is a dict of runs; a sparse array of keys is a dict too."""
+    """Tell whether X is a dict of runs; scipy's dictionary-of-keys arrays are not."""
     return isinstance(X, Mapping) and not sparse.issparse(X)
 
 
 def as_rank_table(runs, *, depth: int | None = None, name: str = "runs") -> pd.DataFrame:
-    """The rank table of runs, or the given one after a check; only ranks up to `depth` count."""
+    """Return the rank table of runs, or a given table after checks; cut at `depth`."""
     if not isinstance(runs, pd.DataFrame):
         check_container(runs, name)
-        if name == "X" and not are_runs(runs):  # a list may be one of texts
+        if name == "X" and not are_runs(runs):  # the list may contain texts
             raise InputError(
                 "X must be a rank table, or a dict {name: path, open file or data frame} of runs, "
                 f"got {type(runs).__name__}. rank_table makes one of a path or a list of paths."
@@ -115,7 +115,8 @@ def as_rank_table(runs, *, depth: int | None = None, name: str = "runs") -> pd.D
     if not {"qid", "docno"} <= set(runs.index.names):
         raise InputError(
             "a rank table must have index levels named 'qid' and 'docno', got "
-            f"{list(runs.index.names)}: make it by rank_table; of one frame of several runs, by "
+            f"{list(runs.index.names)}: make it by rank_table; from one frame with several runs, "
+            "by "
             "rank_table(dict(list(frame.groupby('run'))))."
         )
     if runs.shape[1] == 0 or len(runs) == 0:
@@ -140,7 +141,7 @@ def rank_values(table) -> np.ndarray:
         bad = ranks[~is_rank][0]
         raise InputError(
             f"a rank table must hold whole numbers from 1 on, NaN where not returned, got {bad:g}; "
-            "of scores, make one by rank_table."
+            "from scores, make one by rank_table."
         )
     return ranks
 
@@ -158,7 +159,7 @@ def _factorize(columns, name):
             f"column {brief(name)} is text in some runs and not in others: convert them, e.g. by "
             f"run[{brief(name)}].astype(str)."
         )
-    # Distinct ids of each run first: a concatenation of long columns of text is slow.
+    # Factorize each run first, because concatenating long text columns is slow.
     parts = [pd.factorize(column) for column in columns]
     distinct = pd.concat([pd.Series(ids) for _, ids in parts], ignore_index=True)
     codes, ids = pd.factorize(distinct, sort=True)
@@ -169,7 +170,7 @@ def _factorize(columns, name):
 
 
 def _check_common_queries(queries_of_runs, names, query_ids):
-    """Raise on a run whose queries no other run has: its ids are of another kind."""
+    """Raise if a run has no query in common with other runs, as with ids in another form."""
     if sum(len(queries) > 0 for queries in queries_of_runs) < 2:
         return
     counts = np.bincount(np.concatenate(queries_of_runs), minlength=len(query_ids))
@@ -184,7 +185,7 @@ def _check_common_queries(queries_of_runs, names, query_ids):
 
 
 def _check_no_duplicates(pairs, name, query_ids, document_ids):
-    """Raise on the first document that is a second time in its query."""
+    """Raise for the first document that occurs twice in its query."""
     again = pd.Series(pairs).duplicated().to_numpy()
     if again.any():
         query, document = np.divmod(pairs[again.argmax()], len(document_ids))
@@ -195,7 +196,7 @@ def _check_no_duplicates(pairs, name, query_ids, document_ids):
 
 
 def _ranks(pairs, queries, scores, depth):
-    """Pairs of one run up to `depth`, and their ranks."""
+    """Return the (query, document) pairs of one run up to `depth`, and their ranks."""
     order = np.lexsort((-pairs, -scores, queries))
     sorted_queries = queries[order]
     starts = np.flatnonzero(np.append(True, sorted_queries[1:] != sorted_queries[:-1]))[

@@ -1,4 +1,4 @@
-"""The documents whose labels matter, what the machines say of them, and where the runs put them."""
+"""RankedPool: the documents of a pool, their machine labels, and their places in runs."""
 
 from __future__ import annotations
 
@@ -19,37 +19,37 @@ from skfilterrank._lists.words import JUDGED_BY, is_of_machine, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, SkfilterrankError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 
-# Units that samples are drawn of.
+# Units of samples.
 UNITS = ("document", "query")
-# Number of folds of pools of so many documents: every fold should have some of the sample.
+# Number of folds by size of the pool: every fold should contain some sampled documents.
 _FOLDS = ((300, 10), (60, 5), (0, 2))
-# Without a cut-off, warn of documents outside the pool among this many: first pages are pooled.
+# Depth of the check for documents outside the pool if a measure has no cut-off.
 _FIRST_PAGE = 10
 _SHOWN = 3
 
 
 @dataclass(frozen=True, eq=False)
 class RankedPool:
-    """Documents of queries, what machines say of them, and their places in runs.
+    """Documents of a pool with machine labels and their places in runs.
 
-    Made by :meth:`read`, once for many calls of :func:`draw_sample` and :func:`estimate`, which
-    take it in place of runs.
+    Make it by :meth:`read` for repeated calls of :func:`draw_sample` and :func:`estimate`, which
+    accept it in place of runs.
 
     Attributes
     ----------
     index : MultiIndex of length n_rows
         Query ("qid") and document ("docno"), sorted.
     machine : dict of str to ndarray of shape (n_rows,)
-        Labels of each judge, NaN where it gave none.
+        Labels of each judge, NaN where missing.
     runs : tuple of str
         Names of the runs.
     run, row, place : ndarray of shape (n_entries,), int
-        Documents of the pool in the lists: number of the run, row of the pool, place from 1; sorted
-        by run, query and place. Documents outside the pool have a place, but no entry.
+        Entries of the lists that are in the pool: number of the run, row of the pool, place from 1;
+        sorted by run, query and place. Documents outside the pool take a place, but have no entry.
     lengths : ndarray of shape (n_runs, n_queries), int
-        How many documents, of the pool or outside, each list holds.
+        Number of documents of each list, inside and outside the pool.
     missing_queries : dict of str to tuple of str
-        Queries of the pool that a run lacks, of each run that lacks some: lists that hold nothing.
+        For each run that lacks queries of the pool, these queries; their lists count as empty.
     """
 
     index: pd.MultiIndex
@@ -68,11 +68,11 @@ class RankedPool:
         Parameters
         ----------
         machine_qrels : qrels, dict of name to qrels, or None
-            Labels of one judge, or of several.
+            Labels of one judge or several judges.
         runs : path, list of paths, or dict of name to run
-            As :func:`skfilterrank.metrics.evaluate_runs` takes them.
+            In a form that :func:`skfilterrank.metrics.evaluate_runs` accepts.
         pool : qrels or data frame, default=None
-            Queries and documents; labels are not read. None takes those that a machine labelled.
+            Queries and documents; labels are ignored. None means the documents with machine labels.
 
         Returns
         -------
@@ -81,7 +81,7 @@ class RankedPool:
         Raises
         ------
         InputError
-            If a run returns documents, but none of the pool; as
+            If a run returns documents, but none of the pool; for the reasons of
             :func:`skfilterrank.metrics.evaluate_runs`.
         """
         judges = judges_of(machine_qrels)
@@ -94,8 +94,7 @@ class RankedPool:
         else:
             raise InputError(
                 "machine_qrels and pool are both missing: without machine labels pass pool=, a "
-                "table with the columns 'qid' and 'docno' of all documents whose labels are to "
-                "count."
+                "table with the columns 'qid' and 'docno' of all documents that can be judged."
             )
         index = index.sort_values()
         machine = {name: labels.reindex(index).to_numpy() for name, labels in judges.items()}
@@ -125,29 +124,29 @@ class RankedPool:
 
     @cached_property
     def queries(self) -> pd.Index:
-        """The queries, sorted."""
+        """Query ids, sorted."""
         return self.index.get_level_values("qid").unique()
 
     @cached_property
     def segment(self) -> np.ndarray:
-        """Number of the list, run by run and query by query, of each entry."""
+        """Number of the list (run by run, query by query) of each entry."""
         return self.run * len(self.queries) + self.codes[self.row]
 
     @property
     def n_folds(self) -> int:
-        """Number of folds: documents of one are predicted from the labels of the others."""
+        """Number of folds; documents of a fold are predicted from labels of other folds."""
         return next(n_folds for least, n_folds in _FOLDS if len(self) >= least)
 
     @cached_property
     def folding(self) -> Folding:
-        """Folds and random numbers of the documents before any is judged."""
+        """Folds and random numbers, independent of judgments."""
         return fold_documents(self)
 
     def machine_gains(self, gains) -> dict:
-        """Gains of the machines' labels, as `gains` says of labels that people give.
+        """Return gains of machine labels by the same map as for people's labels.
 
-        A machine's label may lie between two of theirs, such as the 1.5 of an expected label: so
-        does its gain, on a straight line.
+        A machine's label may lie between two of them, such as an expected label of 1.5: its gain is
+        interpolated linearly.
 
         Parameters
         ----------
@@ -157,22 +156,22 @@ class RankedPool:
         Returns
         -------
         dict of str to ndarray of shape (n_rows,)
-            Gains by each judge, NaN where it gave no label.
+            Gains by each judge, NaN where a label is missing.
 
         Raises
         ------
         InputError
-            If a label lies outside those that a dict has entries for.
+            If a label lies outside the range of a dict's keys.
         """
         return {name: _gains_of(labels, gains) for name, labels in self.machine.items()}
 
     def outside(self, k: int) -> pd.DataFrame:
-        """Count documents outside the pool among the first of each list, which have gain 0.
+        """Count documents outside the pool among the first k of each list; they have gain 0.
 
         Parameters
         ----------
         k : int
-            How many of each list.
+            Number of first documents of each list.
 
         Returns
         -------
@@ -200,7 +199,7 @@ class RankedPool:
 
 
 def _gains_of(labels, gains):
-    """Gains of one machine's labels; of a dict, between those of its labels."""
+    """Return gains of a machine's labels; with a dict, interpolated between its keys."""
     known = [key for key in gains if isinstance(key, Real)] if isinstance(gains, Mapping) else []
     known = np.unique(known)
     if not len(known):
@@ -208,14 +207,14 @@ def _gains_of(labels, gains):
     outside = np.unique(labels[(labels < known[0]) | (labels > known[-1])])
     if len(outside):
         raise InputError(
-            f"machine_qrels holds labels outside those of gains, {known[0]:g} to {known[-1]:g}: "
-            f"{brief_list(outside.tolist())}. Add what they are worth to gains."
+            f"machine_qrels has labels outside the range of gains, {known[0]:g} to "
+            f"{known[-1]:g}: {brief_list(outside.tolist())}. Add their gains to gains."
         )
     return np.interp(labels, known, as_gains(known, gains, name="gains"))
 
 
 def ranked_pool(machine_qrels, runs, pool=None) -> RankedPool:
-    """Return the pool of some arguments; a pool that was made before as it is."""
+    """Return a RankedPool from arguments, or the given one."""
     if not isinstance(runs, RankedPool):
         return RankedPool.read(machine_qrels, runs, pool=pool)
     if machine_qrels is not None or pool is not None:
@@ -227,7 +226,7 @@ def ranked_pool(machine_qrels, runs, pool=None) -> RankedPool:
 
 
 def warn_of_outside(pool: RankedPool, parsed) -> None:
-    """Say where runs return documents outside the pool as high as the measures look."""
+    """Warn if runs return documents outside the pool above the measures' cut-offs."""
     k = max(each.k or _FIRST_PAGE for each in parsed.values())
     counts = pool.outside(k)
     counts = counts[counts["n_outside"] > 0].sort_values(
@@ -243,8 +242,8 @@ def warn_of_outside(pool: RankedPool, parsed) -> None:
     whose = counted(len(counts), "run")
     warn_user(
         f"documents in the first {k} of {whose} are outside the pool ({', '.join(shown)}): they "
-        "are counted as gain 0, whatever people would say of them. Give machine labels of them, or "
-        "a pool= that holds them, and draw again with judged=, which keeps the labels there are.",
+        "count as gain 0, whatever their true label. Pass machine labels of them, or a pool= "
+        "that has them, and draw again with judged=, which keeps existing labels.",
         DataWarning,
     )
 
@@ -268,7 +267,7 @@ def _is_risk_of_first(measure):
 
 
 def judges_of(machine_qrels) -> dict:
-    """Return labels of each judge, as Series."""
+    """Return the labels of each judge as Series."""
     if machine_qrels is None:
         return {}
     if not isinstance(machine_qrels, Mapping) or is_by_query(machine_qrels):
@@ -283,7 +282,7 @@ def judges_of(machine_qrels) -> dict:
 
 
 def _of_machine(table, name):
-    """Labels of a judge; those of people are not the machine's, whose errors they would hide."""
+    """Return labels of a judge without people's labels, which would hide the machine's errors."""
     labels = table["label"].dropna()
     if JUDGED_BY not in table:
         return labels
@@ -292,41 +291,41 @@ def _of_machine(table, name):
         return labels
     warn_user(
         f"machine_qrels, judge {brief(name)}, holds {int(by_people.sum()):,} labels of people "
-        f"among {len(labels):,}: they are left out, and what the machine would have said of these "
-        "documents is not known. Give the machine's own labels of all documents.",
+        f"among {len(labels):,}: they are left out, and the machine's labels of these documents "
+        "are unknown. Pass the machine's own labels of all documents.",
         DataWarning,
     )
     return labels.mask(by_people)
 
 
 def as_table(qrels, name):
-    """Judgments as a table; a pool may have no labels."""
+    """Read judgments, or a pool without labels, as a table."""
     if isinstance(qrels, pd.DataFrame) and not has_labels(list(qrels.columns)):
         qrels = qrels.assign(label=0)
     try:
         is_index = isinstance(qrels, QrelsIndex)
         index = qrels if is_index else QrelsIndex(qrels, predicted="use")
     except (SkfilterrankError, ValueError, OSError) as error:
-        error.add_note(f"This came up with {name}.")
+        error.add_note(f"The error concerns {name}.")
         raise
     return index.to_frame()
 
 
 def judged_table(qrels, name="qrels") -> pd.DataFrame:
-    """People's labels, and where they say so, with probabilities."""
+    """Read people's labels, with inclusion probabilities if they have them."""
     table = as_table(qrels, name).dropna(subset="label")
     if JUDGED_BY in table and (is_machine := is_of_machine(table[JUDGED_BY])).any():
         raise InputError(
             f"{name} holds {int(is_machine.sum()):,} labels of machines among {len(table):,}, such "
-            f"as of {brief(table[JUDGED_BY][is_machine].iloc[0])}, where people's are expected: "
-            "read it by read_qrels(path, predicted='drop'), which takes them for not judged, and "
-            "pass a machine's labels as machine_qrels."
+            f"as of {brief(table[JUDGED_BY][is_machine].iloc[0])}, but people's labels are "
+            "expected: read it by read_qrels(path, predicted='drop'), which treats them as "
+            "unjudged, and pass a machine's labels as machine_qrels."
         )
     return table
 
 
 class _Rows(QrelsIndex):
-    """The documents of a pool."""
+    """Index of the documents of a pool."""
 
     def _warn_of_other_documents(self, aligned, query, own, theirs):
         raise InputError(
@@ -338,9 +337,9 @@ class _Rows(QrelsIndex):
 
 
 def _places(runs, index):
-    """Names of the runs; run, row of the pool and place of each entry; lengths; missing queries."""
+    """Return run names; run, pool row and place of entries; list lengths; missing queries."""
     frame = index.to_frame(index=False).assign(label=np.arange(float(len(index))))
-    # Each document's label is its row.
+    # Row numbers are passed as labels, to find each document's row.
     rows_of = _Rows(frame)
     names, entries, lengths, missing = [], [], [], {}
     for number, (name, run) in enumerate(named_runs(runs).items()):
@@ -363,18 +362,18 @@ def _places(runs, index):
 
 
 class Folding(NamedTuple):
-    """Folds and permanent random numbers of the documents of a pool.
+    """Folds and permanent random numbers of a pool's documents.
 
     Attributes
     ----------
     order : ndarray of shape (n_rows,), int
-        The documents in their order.
+        Documents in the order by which folds are assigned.
     folds : ndarray of shape (n_rows,), int
         Fold of each document.
     random_number : ndarray of shape (n_rows,)
-        A number in [0, 1) for each document, evenly spread, by which labels are drawn.
+        A number in [0, 1) for each document, evenly spread, with which labels are drawn.
     queries : ndarray of shape (n_queries,), int
-        Place of each query in the order.
+        Position of each query in the order.
     """
 
     order: np.ndarray
@@ -384,11 +383,10 @@ class Folding(NamedTuple):
 
 
 def fold_documents(pool) -> Folding:
-    """Deal the documents of a pool to folds by turns, in an order that no name gives.
+    """Assign a pool's documents to folds in turn, in an order that does not depend on names.
 
-    The order follows from places in the runs and from machine labels; of documents that are equal
-    in both, smaller ids come first. Labels of people have no part in it: folds that depended on
-    the sample would make estimates biased.
+    The order depends on places in the runs and on machine labels; ties are broken by ids. It does
+    not depend on people's labels: if folds depended on the sample, estimates would be biased.
     """
     order, queries = _ordered(pool)
     folds, random_number = np.empty(len(pool), dtype=np.int64), np.empty(len(pool))
@@ -398,15 +396,15 @@ def fold_documents(pool) -> Folding:
 
 
 def _ordered(pool):
-    """Return rows in their order, query by query, and the place of each query."""
+    """Return rows in order, query by query, and the position of each query."""
     places = np.zeros((len(pool), len(pool.runs)), dtype=np.int64)
     places[pool.row, pool.run] = pool.place
     machine = [np.unique(labels, return_inverse=True)[1] for labels in pool.machine.values()]
-    # Sorted places first, which do not depend on the order of the runs.
+    # Places are sorted, so that the order of the runs has no effect.
     keys = np.column_stack([np.sort(places, axis=1), *machine, places])
     rows = np.ascontiguousarray(keys, dtype=">i8").view(f"V{8 * keys.shape[1]}").ravel()
     kinds = np.unique(rows, return_inverse=True)[1].ravel()
-    # Queries by the kinds of their documents.
+    # Order queries by properties of their documents.
     by_query = np.lexsort((kinds, pool.codes))
     ends = np.cumsum(np.bincount(pool.codes, minlength=len(pool.queries)))[:-1]
     contents = [part.tobytes() for part in np.split(kinds[by_query].astype(">i8"), ends)]

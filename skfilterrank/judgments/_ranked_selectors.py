@@ -1,4 +1,4 @@
-"""Selectors that rank documents without answers: by prior, pooling, at random, statAP."""
+"""Selectors that need no answers: prior, pooling, random order, statAP sampling."""
 
 from typing import Any, Self
 
@@ -24,15 +24,14 @@ from skfilterrank.judgments._selector import (
 
 
 class PriorSelector(QuerySelector):
-    """Judge the documents of the highest prior first.
+    """Judge the documents with the highest prior first.
 
-    The baseline for strategies that start from a prior and look at more than that: what they gain
-    is what looking further was worth.
+    This is the baseline for strategies that use a prior and further information.
 
     Parameters
     ----------
     n_jobs : int, default=None
-        Number of queries that are ranked at once. The ranking is the same for any.
+        Number of queries that are ranked in parallel. The ranking does not depend on it.
     verbose : int, default=0
         Above 0 shows the progress over queries.
 
@@ -54,8 +53,8 @@ class PriorSelector(QuerySelector):
 
     Notes
     -----
-    Documents of equal prior are judged in the order of their rows. Of X only the number of rows
-    counts.
+    Documents of equal prior are judged in the order of their rows. Only the number of rows of X is
+    used.
 
     Examples
     --------
@@ -103,8 +102,8 @@ class PriorSelector(QuerySelector):
         """
         if prior is None:
             raise InputError(
-                "prior is missing: PriorSelector ranks by nothing else. Pass prior=, such as, for "
-                "runs, fit(table, prior=statap_prior(table)) of table = rank_table(runs)."
+                "prior is missing, and PriorSelector needs it. Pass prior=; for runs, for "
+                "example, table = rank_table(runs) and fit(table, prior=statap_prior(table))."
             )
         return super().fit(X, y, groups=groups, prior=prior)
 
@@ -115,18 +114,18 @@ class PriorSelector(QuerySelector):
 
 
 class PoolingSelector(RunSelector):
-    """Judge what stands highest in any run first.
+    """Pooling: judge the documents first that are ranked highest in any run.
 
-    Incremental pooling: all documents that some run has at rank 1, then all that some run has at
-    rank 2, and so on.
+    Incremental pooling takes all documents at rank 1 of some run, then all at rank 2 of some run,
+    and so on.
 
     Parameters
     ----------
     depth : int, default=None
-        How deep the pool is that ``select()`` takes. The order of judging does not depend on it:
-        the pool of any depth comes before everything deeper.
+        Depth of the pool that ``select()`` returns without a budget. The order of judging does not
+        depend on it: for any depth, the pool comes before all other documents.
     n_jobs : int, default=None
-        Number of queries that are ranked at once. The ranking is the same for any.
+        Number of queries that are ranked in parallel. The ranking does not depend on it.
     verbose : int, default=0
         Above 0 shows the progress over queries.
 
@@ -137,7 +136,7 @@ class PoolingSelector(RunSelector):
     gains_ : ndarray of shape (n_rows,), dtype float64
         NaN: pooling has no objective.
     best_rank_ : ndarray of shape (n_rows,), dtype float64
-        Best rank of each document in any run; inf where no run returns it.
+        Best rank of each document in any run; inf if no run returns it.
     pool_ : MultiIndex of length n_rows
         Query and document of each row, levels "qid" and "docno".
     n_features_in_ : int
@@ -153,10 +152,10 @@ class PoolingSelector(RunSelector):
     Notes
     -----
     Documents are ordered by the best rank in any run, then by the mean rank over all runs, then by
-    their row, which in a rank table is the order of their ids. In the mean, a run that does not
-    return a document counts with the rank after the last one it returns for the query. A run
-    without any document for a query so says nothing about it. This is the incremental pooling of
-    section 4.2 of [1]_, which leaves open what documents that a run does not return count with.
+    their row, which in a rank table is the order of their ids. In the mean, a document that a run
+    does not return has the rank after the last document that the run returns for the query. So a
+    run without documents for a query has no influence. This is the incremental pooling of section
+    4.2 of [1]_, which does not specify the rank of documents that a run does not return.
 
     References
     ----------
@@ -222,14 +221,14 @@ class PoolingSelector(RunSelector):
         Raises
         ------
         ValueError
-            If X is no rank table and no runs, holds a document twice in a query, or `depth` is not
-            a positive integer.
+            If X is neither a rank table nor runs, has a document twice in a query, or `depth` is
+            not a positive integer.
         """
         check_depth(self.depth)
         return super().fit(X, y, groups=groups, prior=prior)
 
     def _is_selected(self, budgets):
-        """Select rows, without a budget those at most `depth` deep, as a mask."""
+        """Return a mask of the selected rows; without a budget, the pool down to `depth`."""
         if budgets is not None or self.depth is None:
             return super()._is_selected(budgets)
         return self.best_rank_ <= check_depth(self.depth)
@@ -241,19 +240,19 @@ class PoolingSelector(RunSelector):
         return ranks
 
     def _rank_query(self, X, prior, random_state):
-        """Best rank, then mean rank, then row."""
+        """Sort by best rank, then mean rank, then row."""
         order = np.lexsort((_rank_sums(X), best_ranks(X)))
         return order, np.full(len(order), np.nan)
 
 
 def best_ranks(ranks) -> np.ndarray:
-    """Best rank of each row of a rank table; inf where no run returns the document."""
+    """Return each row's best rank in any run; inf if no run returns the document."""
     best = np.fmin.reduce(ranks, axis=1)
     return np.where(np.isnan(best), np.inf, best)
 
 
 def _rank_sums(ranks):
-    """Sum of the ranks in all runs, of which those that do not return a document say last + 1."""
+    """Sum the ranks in all runs; a document that is not returned has rank last + 1."""
     last = np.nan_to_num(np.fmax.reduce(ranks, axis=0))
     return np.where(np.isnan(ranks), last + 1, ranks).sum(axis=1)
 
@@ -261,22 +260,22 @@ def _rank_sums(ranks):
 class RandomSelector(QuerySelector):
     """Judge the documents of each query in random order.
 
-    The baseline that every strategy should beat. With ``oracle=True`` it is given an advantage no
-    strategy can have in practice: it knows which documents are relevant, and judges relevant and
-    other documents in the proportion in which they stand in the pool.
+    The baseline that every strategy should beat. With ``oracle=True`` it knows which documents are
+    relevant, which is impossible in practice, and judges relevant and other documents in the
+    proportion of the pool.
 
     Parameters
     ----------
     oracle : bool, default=False
-        Whether to look at the truth: `fit` then needs the true labels `y`. Only for experiments on
-        documents that are all judged already.
+        Whether to use the true labels `y`, which `fit` then needs. Only for experiments on
+        documents that are all judged.
     gains : None, "exp2", dict or callable, default=None
-        With ``oracle=True``, from labels to gains; a document is relevant where its gain is above
-        0. None takes the label as the gain.
+        Map from labels to gains for ``oracle=True``; a document is relevant if its gain is above 0.
+        None uses the label as the gain.
     random_state : int, RandomState instance or None, default=None
-        Where the random order comes from. An int repeats it in every fit.
+        Seed of the random order. With an int, every fit has the same order.
     n_jobs : int, default=None
-        Number of queries that are ranked at once. The ranking is the same for any.
+        Number of queries that are ranked in parallel. The ranking does not depend on it.
     verbose : int, default=0
         Above 0 shows the progress over queries.
 
@@ -285,7 +284,7 @@ class RandomSelector(QuerySelector):
     ranking_ : ndarray of shape (n_rows,), dtype int64
         Place of each document in the order of judging, from 1, within its query.
     gains_ : ndarray of shape (n_rows,), dtype float64
-        NaN: chance has no objective.
+        NaN: a random order has no objective.
     seed_ : int
         Seed of the queries' random generators, drawn from `random_state` by `fit`.
     n_features_in_ : int
@@ -301,15 +300,14 @@ class RandomSelector(QuerySelector):
     -----
     Without the oracle all orders of a query's documents are equally likely.
 
-    With it, of a query's n documents of which r are relevant, ``floor(m * r / n + 1 / 2)`` of
-    the first m are relevant, for every m: the number that the proportion says, rounded half up,
-    and at least 1 where something is relevant, as a sample without any is of no use. Which
-    ones, and in which order, is random within both kinds. Sampling retrospectively from
-    relevant and irrelevant documents is how uniform samples are drawn in section 4.2 of [1]_,
-    after [2]_. Forbidden documents count as not relevant.
+    With the oracle, if r of a query's n documents are relevant, ``floor(m * r / n + 1 / 2)`` of the
+    first m are relevant, for every m: the proportional number, rounded half up, and at least 1 if
+    something is relevant. The order within relevant and within other documents is random. Sampling
+    retrospectively from relevant and irrelevant documents is how uniform samples are drawn in
+    section 4.2 of [1]_, after [2]_. Forbidden documents count as not relevant.
 
-    Of X only the number of rows counts. Each query has its own random generator by its place among
-    the sorted queries.
+    Only the number of rows of X is used. Each query has its own random generator, which depends on
+    its position among the sorted queries.
 
     References
     ----------
@@ -359,7 +357,7 @@ class RandomSelector(QuerySelector):
         X : list or Series of str, array-like, sparse matrix or DataFrame of length n_rows
             One document per row, queries in any order.
         y : array-like of shape (n_rows,), default=None
-            True label of each document, for ``oracle=True`` alone; else not used.
+            True label of each document, only for ``oracle=True``.
         groups : array-like of shape (n_rows,), default=None
             Query of each row. None takes the index level "qid" of X, or else of `prior`.
         prior : array-like of shape (n_rows,), default=None
@@ -381,7 +379,7 @@ class RandomSelector(QuerySelector):
         return super().fit(X, y, groups=groups, prior=prior)
 
     def _prepare(self, X, y, index):
-        """Return a mask of the documents that the oracle knows to be relevant."""
+        """Return a mask of the relevant documents for the oracle; else None."""
         if not self.oracle:
             return np.zeros(index.n_rows, dtype=bool)
         if y is None:
@@ -389,7 +387,7 @@ class RandomSelector(QuerySelector):
         return all_labels(y, self.gains, index.n_rows, "y") > 0
 
     def _rank_query(self, X, prior, random_state):
-        """Relevant and other documents, each in random order, where their proportion puts them."""
+        """Rank at random; with the oracle, relevant documents are spread in proportion."""
         n_rows, n_relevant = len(X), np.count_nonzero(X)
         shuffled = random_state.permutation(n_rows)
         places = np.arange(n_rows + 1)
@@ -403,24 +401,25 @@ class RandomSelector(QuerySelector):
 
 
 def statap_prior(runs, *, method: str = "exact") -> pd.Series:
-    """Compute the probability of each pooled document to be drawn by statAP.
+    """Compute the probability with which statAP draws each pooled document.
 
-    The sampling distribution of statAP: documents that stand high in many runs, and are therefore
-    expected to be relevant, get more of it.
+    This is the sampling distribution of statAP. Documents that are ranked high in many runs, and so
+    are likely to be relevant, have higher probabilities.
 
     Parameters
     ----------
     runs : path, list of paths, dict {name: path, open file or DataFrame}, or DataFrame
-        The runs, as :func:`skfilterrank.io.read_runs` takes them, or their :func:`rank_table`.
+        The runs in a form that :func:`skfilterrank.io.read_runs` accepts, or their
+        :func:`rank_table`.
     method : {"exact", "approximate"}, default="exact"
-        "exact" takes the distribution itself, "approximate" the logarithm that [2]_ prints for it,
-        divided by its sum over the list. The latter gives the last document of a list 0.
+        "exact" is the distribution above. "approximate" is the logarithm of [2]_ divided by its sum
+        over the list, which is 0 for the last document of a list.
 
     Returns
     -------
     prior : Series of shape (n_rows,), dtype float64
-        Probability of each document within its query; the index is that of the rank table, levels
-        "qid" and "docno".
+        Probability of each document within its query, with the index of the rank table (levels
+        "qid" and "docno").
 
     Raises
     ------
@@ -438,14 +437,14 @@ def statap_prior(runs, *, method: str = "exact") -> pd.Series:
 
     ``W(r) = 1 / (2 * n) * (1 + 1 / r + 1 / (r + 1) + ... + 1 / n)``
 
-    whose sum over the ranks 1 to n is 1. For large n it is about ``log(n / r) / (2 * n)``, up to
-    a constant, which is what [2]_ prints; that sums to about 1 / 2. The prior is the mean over the
-    runs. A run without any document for a query adds 0 to all of them: where k of m runs return
-    documents for a query, its priors sum to k / m.
+    whose sum over the ranks 1 to n is 1. For large n it is about ``log(n / r) / (2 * n)`` plus a
+    constant. The formula in [2]_ omits the constant, and sums to about 1 / 2. The prior is the mean
+    over the runs. A run without documents for a query adds 0 to all of its documents: if k of m
+    runs return documents for a query, its priors sum to k / m.
 
-    The length n is the last rank that the run has in the query. Where the rows of a rank table are
-    cut down to some documents, these keep their probabilities as long as the last document of each
-    list is among them; better, take the prior first and cut it down likewise.
+    The length n is the last rank of the run in the query. So compute the prior from the whole rank
+    table, and select rows afterwards. If rows are removed before, the other probabilities are
+    unchanged only if the last document of each list is kept.
 
     References
     ----------
@@ -486,13 +485,13 @@ def statap_prior(runs, *, method: str = "exact") -> pd.Series:
 
 
 def _exact_shares(ranks, lengths):
-    """W(r) of each rank in a list of the given length."""
+    """Compute W(r) for each rank in a list of the given length."""
     harmonic = np.cumsum(np.append(0.0, 1 / np.arange(1.0, lengths.max() + 1)))
     return (1 + harmonic[lengths] - harmonic[ranks - 1]) / (2 * lengths)
 
 
 def _approximate_shares(ranks, lengths):
-    """log(n / r), divided by its sum over r; the only document of a list gets 1."""
+    """Compute log(n / r) divided by its sum over r; 1 if the list has one document."""
     is_only = lengths == 1
     # The sum of log(n / r) over r is n log(n) - log(n!).
     sums = lengths * np.log(lengths) - gammaln(lengths + 1)
@@ -500,43 +499,43 @@ def _approximate_shares(ranks, lengths):
 
 
 class StatAPSelector(QuerySelector):
-    """Judge a random sample that prefers documents of high prior, by known probabilities.
+    """statAP: judge a random sample with known probabilities that prefers high priors.
 
-    Every document can be drawn, so that :func:`skfilterrank.metrics.stat_ap_score` estimates the
-    average precision of the fully judged pool, given the judgments of the sample and the
-    probabilities of `inclusion_probability`.
+    Every document can be drawn, so :func:`skfilterrank.metrics.stat_ap_score` can estimate the
+    average precision of the fully judged pool from the judgments of the sample and
+    `inclusion_probability`.
 
     Parameters
     ----------
     pooled : float, default=0.0
-        Share of each query's budget, from 0 to 1 and rounded half up, that is spent on the first
-        documents of incremental pooling instead, which are certain to be judged. The sample is
-        drawn from what they leave. Needs runs.
+        Share of each query's budget, from 0 to 1 and rounded half up, for the first documents of
+        incremental pooling, which are always judged. The sample is drawn from the other documents.
+        Needs runs.
     random_state : int, RandomState instance or None, default=None
-        Where the samples come from. An int repeats them in every fit.
+        Seed of the samples. With an int, every fit has the same samples.
     n_jobs : int, default=None
-        Number of queries that are ranked at once. The result is the same for any.
+        Number of queries that are ranked in parallel. The result does not depend on it.
     verbose : int, default=0
         Above 0 shows the progress over queries.
 
     Attributes
     ----------
     ranking_ : ndarray of shape (n_rows,), dtype int64
-        Place of each document, from 1, in an order of drawing one by one in proportion to the
-        prior, within its query. `select` does *not* take its first documents: see Notes.
+        Place of each document within its query, from 1, in an order of successive draws in
+        proportion to the prior. `select` does *not* return its first documents: see Notes.
     gains_ : ndarray of shape (n_rows,), dtype float64
         NaN: a sample has no objective.
     prior_ : ndarray of shape (n_rows,), dtype float64
-        The prior that documents are drawn by.
+        The prior with which documents are drawn.
     pool_ : MultiIndex of length n_rows, or None
-        Query and document of each row, levels "qid" and "docno", where X is runs or has these in
-        its index; else None.
+        Query and document of each row, levels "qid" and "docno", if X is runs or has these levels
+        in its index; else None.
     seed_ : int
         Seed of the queries' random generators, drawn from `random_state` by `fit`.
     n_features_in_ : int
-        Number of features or runs, where X has such.
+        Number of features or runs, if X has these.
     feature_names_in_ : ndarray of str
-        Their names, where all are strings.
+        Names of the features or runs, if all are strings.
 
     See Also
     --------
@@ -545,25 +544,25 @@ class StatAPSelector(QuerySelector):
 
     Notes
     -----
-    The stratified sampling of [1]_. To draw m documents of a query, its documents are ordered by
-    prior, ties by row, and cut into buckets of m. Bucket after bucket is drawn with replacement,
-    m times, each time in proportion to the sum of its priors; a bucket that was drawn k times gives
-    k of its documents, without replacement, each as likely as the others.
+    This is the stratified sampling of [1]_. To draw m documents of a query, its documents are
+    sorted by prior (ties by row) and divided into buckets of m. Then m buckets are drawn with
+    replacement, with probabilities proportional to the sum of their priors. From a bucket that was
+    drawn k times, k documents are drawn uniformly without replacement.
 
-    The last bucket may hold fewer than m documents and be drawn more often than that. What it
-    cannot give is drawn from the other buckets, so that every sample has m distinct documents. With
-    s documents in the last bucket and P its share of the priors, it gives ``L = E[min(K, s)]`` on
-    average, K binomial of m and P, and another bucket of share Q gives ``(m - L) * Q / (1 - P)``.
-    Divided by the size of the bucket these are the inclusion probabilities. They sum to m, and
-    sums over the sample divided by them are unbiased estimates of sums over the pool, unless
-    documents of prior 0 make up a bucket of their own: they are never drawn. Where all priors of a
-    query are 0, all its documents are equally likely.
+    The last bucket may have fewer than m documents and be drawn more often than it has documents.
+    The surplus is drawn from the other buckets, so every sample has m distinct documents. With s
+    documents in the last bucket and P its share of the priors, it contributes ``L = E[min(K, s)]``
+    documents on average, where K is binomial with m and P; another bucket with share Q contributes
+    ``(m - L) * Q / (1 - P)``. Divided by the size of the bucket, these are the inclusion
+    probabilities. They sum to m. Sums over the sample with each term divided by its probability are
+    unbiased estimates of sums over the pool, except if a whole bucket has prior 0: its documents
+    are never drawn. If all priors of a query are 0, all its documents are equally likely.
 
-    Buckets depend on the budget, hence samples for two budgets are not nested: `select` draws a
-    sample for each. It draws the same one however often it is called with the same budget, and
-    another one after a fit with another seed. For tools that need one order for all budgets,
-    `ranking_` is one by which documents of high prior are likely to be early: the first m of it are
-    m successive draws without replacement. Their inclusion probabilities have no simple form.
+    Buckets depend on the budget, so samples for two budgets are not nested: `select` draws a
+    separate sample for each budget. With the same budget and the same fit, it always returns the
+    same sample. For tools that need one order for all budgets, `ranking_` is the order of
+    successive draws without replacement, with probabilities proportional to the prior. The
+    inclusion probabilities of its first m documents have no simple form.
 
     References
     ----------
@@ -610,7 +609,7 @@ class StatAPSelector(QuerySelector):
 
     @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None) -> Self:
-        """Get ready to draw.
+        """Prepare the sampling.
 
         Parameters
         ----------
@@ -623,7 +622,7 @@ class StatAPSelector(QuerySelector):
             Query of each row. None takes the index level "qid" of X, or else of `prior`.
         prior : array-like of shape (n_rows,), default=None
             How likely each document is to be relevant, up to a factor; at least 0. A Series with
-            queries in its index must have the index of X. None takes ``statap_prior(X)``.
+            queries in its index must have the index of X. None means ``statap_prior(X)``.
 
         Returns
         -------
@@ -633,9 +632,9 @@ class StatAPSelector(QuerySelector):
         Raises
         ------
         ValueError
-            If there is no prior and X is no rank table and no runs, a prior is negative or not
-            finite, queries are missing, X holds a document twice in a query, or `pooled` lies
-            outside of 0 to 1.
+            If there is no prior and X is neither a rank table nor runs, a prior is negative or not
+            finite, queries are missing, X has a document twice in a query, or `pooled` is not
+            between 0 and 1.
         """
         check_number(self.pooled, "pooled", least=0, most=1)
         check_container(X)
@@ -661,15 +660,15 @@ class StatAPSelector(QuerySelector):
         return self
 
     def _rank_query(self, X, prior, random_state):
-        """Successive draws in proportion to the prior; those of prior 0 last, at random."""
-        # The order of exponential times over weights is that of such draws (a Poisson race).
+        """Rank by successive draws in proportion to the prior; prior 0 comes last, at random."""
+        # Exponential times divided by weights have the order of successive draws (a Poisson race).
         times = random_state.exponential(size=len(prior))
         with np.errstate(divide="ignore", over="ignore"):
             order = np.lexsort((times, np.where(prior > 0, times / prior, np.inf)))
         return order, np.full(len(order), np.nan)
 
     def _is_selected(self, budgets):
-        """Draw rows under a budget of each query, as a mask."""
+        """Draw rows for each query's budget; return a mask."""
         budgets = self._index.sizes if budgets is None else budgets
         selected = np.zeros(self._index.n_rows, dtype=bool)
         streams = query_streams(self.seed_, self._index.n_queries)
@@ -679,18 +678,18 @@ class StatAPSelector(QuerySelector):
         return selected
 
     def inclusion_probability(self, *, n_per_query=None, n_total=None, share=None) -> np.ndarray:
-        """Say how likely `select` is to take each document.
+        """Compute the probability with which `select` selects each document.
 
         Parameters
         ----------
         n_per_query, n_total, share
-            The budget, as `select` takes it.
+            The budget, as in `select`.
 
         Returns
         -------
         probability : ndarray of shape (n_rows,), dtype float64
-            From 0 to 1, over all seeds; what `select` takes has more than 0. Within each query the
-            probabilities sum to the number of documents that `select` takes.
+            Probabilities from 0 to 1, over all seeds; above 0 for selected documents. Within each
+            query they sum to the number of selected documents.
         """
         check_is_fitted(self)
         budgets = named_budgets(self._index, n_per_query, n_total, share, warn=False)
@@ -702,7 +701,7 @@ class StatAPSelector(QuerySelector):
         return probability
 
     def _queries(self, budgets):
-        """Yield rows of each query that are certain, all others by prior, and how many to draw."""
+        """Yield for each query the certain rows, other rows by prior, and the number of draws."""
         order = self._index.row_order()
         ends = np.cumsum(self._index.sizes)
         n_certain = round_half_up(self._pooled, budgets)
@@ -717,12 +716,12 @@ class StatAPSelector(QuerySelector):
 
 
 def draw(weights, n_draws, random_state) -> np.ndarray:
-    """Draw from documents sorted by weight, descending: their numbers."""
+    """Draw documents, sorted by descending weight; return their numbers."""
     if n_draws == 0 or n_draws >= len(weights):
         return np.arange(min(n_draws, len(weights)))
     shares, sizes = _buckets(weights, n_draws)
     counts = np.zeros(len(sizes), dtype=np.int64)
-    # First the last bucket, cut at its size; the others share what it leaves.
+    # The last bucket is drawn first, limited by its size; the others share the rest.
     counts[-1] = min(random_state.binomial(n_draws, shares[-1]), sizes[-1])
     full = shares[:-1] / shares[:-1].sum()
     counts[:-1] = random_state.multinomial(n_draws - counts[-1], full)
@@ -733,7 +732,7 @@ def draw(weights, n_draws, random_state) -> np.ndarray:
 
 
 def draw_probability(weights, n_draws) -> np.ndarray:
-    """Probability of each of these documents to be in such a draw."""
+    """Return the probability with which :func:`draw` draws each document."""
     if n_draws == 0 or n_draws >= len(weights):
         return np.full(len(weights), float(n_draws > 0))
     shares, sizes = _buckets(weights, n_draws)
@@ -745,11 +744,11 @@ def draw_probability(weights, n_draws) -> np.ndarray:
 
 
 def _buckets(weights, size):
-    """Return the share of the weights, and number of documents, of each bucket."""
+    """Return the share of the weights and the number of documents of each bucket."""
     starts = np.arange(0, len(weights), size)
     sizes = np.diff(starts, append=len(weights))
     if weights[0] > 0:
-        # Divided by the largest, the sum of large weights stays finite.
+        # Weights are divided by the largest, so that their sum is finite.
         sums = np.add.reduceat(weights / weights[0], starts)
     else:
         sums = sizes.astype(np.float64)

@@ -28,30 +28,31 @@ from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.judgments._pairs import refuse_repeated
 from skfilterrank.judgments._rank_table import are_runs, as_rank_table
 
-# Message for guessed names of the budget.
+# Hint for wrongly guessed names of the budget.
 BUDGET = "n_total= (documents of all queries together), n_per_query= or share="
 _SEEDS = np.iinfo(np.int32).max
 _SHOWN = 5
-# Queries that a process takes at a time: most are ranked faster than they are sent.
+# Number of queries that a process gets at a time, since most are ranked faster than they are sent.
 QUERIES_AT_ONCE = 32
 
 
 class QuerySelector(BaseEstimator):
-    """Base class of the strategies: each ranks the documents of one query at a time.
+    """Base class of strategies that rank the documents of each query.
 
-    A strategy defines `__init__` and `_rank_query`, and where it looks at the documents,
-    `_prepare`. Constructor parameters `n_jobs`, `verbose` and `random_state` are served here where
-    a strategy has them.
+    A subclass defines `__init__` and `_rank_query`, and `_prepare` if it uses the documents. This
+    class handles the constructor parameters `n_jobs`, `verbose` and `random_state` if a strategy
+    has them.
 
     Attributes
     ----------
     ranking_ : ndarray of shape (n_rows,), dtype int64
         Place of each document in the order of judging, from 1, within its query.
     gains_ : ndarray of shape (n_rows,), dtype float64
-        What each document adds to the strategy's objective when it is chosen at its place; NaN
-        where the strategy has no such number.
+        Increase of the strategy's objective by each document at its place; NaN if the strategy has
+        no objective.
     seed_ : int
-        Seed of the queries' random generators, drawn from `random_state` where there is one.
+        Seed of the queries' random generators, drawn from `random_state` if the strategy has this
+        parameter.
     n_features_in_ : int
         Number of features, where X has features.
     feature_names_in_ : ndarray of str
@@ -64,54 +65,55 @@ class QuerySelector(BaseEstimator):
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    # False where only the number of rows counts.
+    # False if only the number of rows of X is used.
     _looks_at_documents = True
 
-    # scikit-learn's metadata routing brings both without being asked to.
+    # By default, scikit-learn's metadata routing passes both.
     __metadata_request__fit = {"groups": True, "prior": True}  # noqa: RUF012
 
     def _rank_query(self, X, prior, random_state):
-        """Rank one query: hook of each strategy.
+        """Rank one query (to be overridden).
 
         Parameters
         ----------
         X : object
-            What `_query_rows` gives for the query's rows.
+            Result of `_query_rows` for the query.
         prior : ndarray of shape (n_rows_of_query,), dtype float64, or None
-            Prior of the rows, None where `fit` was given none.
+            Prior of the rows, None if `fit` got no prior.
         random_state : RandomState or None
-            The query's own, whatever the other queries draw; None without such a parameter.
+            Random state of the query, independent of other queries; None if the strategy has no
+            such parameter.
 
         Returns
         -------
         order : ndarray of shape (n_rows_of_query,), dtype int
-            The query's rows by their number within the query, first to be judged first.
+            Row numbers within the query, in the order of judging.
         gains : ndarray of shape (n_rows_of_query,), dtype float64
-            Gain of each, in this order.
+            Gain of each row, in this order.
 
         Notes
         -----
-        It runs on a clone, maybe in another process: it sees constructor parameters and its
-        arguments, no fitted attributes.
+        It runs on a clone, possibly in another process, with the constructor parameters and its
+        arguments but without fitted attributes.
         """
         raise NotImplementedError
 
     def _read(self, X):
-        """X as the strategy wants it, before rows are counted: hook."""
+        """Convert X before rows are counted (to be overridden)."""
         if are_runs(X):
             raise InputError(
-                f"X must hold the documents for {type(self).__name__}, one in each row, and is a "
-                "dict, of runs: rank_table(runs) has their documents in its index, and "
-                "prior=statap_prior(runs) tells what the runs say of each."
+                f"X must hold the documents for {type(self).__name__}, one in each row, but is a "
+                "dict of runs: rank_table(runs) has their documents in its index, and "
+                "prior=statap_prior(runs) is a prior from the runs."
             )
         return X
 
     def _prepare(self, X, y, index):
-        """Features for all queries at once, from checked input: hook. None where none are used."""
+        """Compute features for all queries from checked input, or None (to be overridden)."""
         return None
 
     def _query_rows(self, X, rows):
-        """Return the part of what `_prepare` gave that belongs to a query: hook."""
+        """Return a query's part of the result of `_prepare` (to be overridden)."""
         return None if X is None else safe_indexing(X, rows)
 
     @all_or_nothing
@@ -144,7 +146,7 @@ class QuerySelector(BaseEstimator):
         X, prior, index = self._checked(X, groups, prior)
         features = self._prepare(X, y, index)
         queries = index.rows_by_query()
-        # The clone leaves behind what an earlier fit has found, which workers need not be sent.
+        # A clone has no fitted attributes, which need not be sent to workers.
         rank = delayed(clone(self)._rank_query)
         jobs = (
             rank(self._query_rows(features, rows), None if prior is None else prior[rows], stream)
@@ -161,7 +163,7 @@ class QuerySelector(BaseEstimator):
         return self
 
     def _checked(self, X, groups, prior):
-        """Return documents and prior of `fit`, and the rows of each query."""
+        """Return checked documents and prior, and the index of queries."""
         X = self._read(X)
         n_rows = count_rows(X)
         check_same_rows(X, prior)
@@ -176,49 +178,50 @@ class QuerySelector(BaseEstimator):
 
     @suggests(by_place=f"Name the budget: {BUDGET}.", n=BUDGET, budget=BUDGET)
     def select(self, *, n_per_query=None, n_total=None, share=None) -> np.ndarray:
-        """Choose the rows to judge under a budget.
+        """Select the rows to judge for a budget.
 
         Parameters
         ----------
         n_per_query : int, default=None
             Number of documents of each query, at least 1.
         n_total : int, default=None
-            Number of documents of all queries together, spread as evenly as their sizes allow; what
-            is left over goes to the longest queries.
+            Number of documents of all queries together, divided as evenly as the query sizes allow;
+            the remainder goes to the longest queries.
         share : float, default=None
             Share of the documents of each query, in (0, 1], rounded half up, but at least one.
 
         Returns
         -------
         rows : ndarray of shape (n_selected,), dtype int64
-            Numbers of the selected rows of what `fit` saw, ascending: the first documents of each
-            query's ranking. Without a budget all rows are selected. :class:`PoolingSelector` then
-            takes its `depth`; :class:`MaxRepSelector` never takes rows that are judged; and
-            :class:`StatAPSelector` draws a sample, one and the same for the same budget.
+            Numbers of the selected rows, ascending: the first documents of each query's ranking.
+            Without a budget, all rows are selected. Exceptions: without a budget,
+            :class:`PoolingSelector` selects down to its `depth`; :class:`MaxRepSelector` never
+            selects judged rows; and :class:`StatAPSelector` draws a sample, which is always the
+            same for a budget.
 
         Raises
         ------
         InputError
-            If more than one budget is given, or one is no number as above.
+            If more than one budget is given, or a budget is invalid.
 
         Warns
         -----
         DataWarning
             If `n_per_query` is above the number of documents of some queries, or `n_total` above
-            that of all: all of their documents are selected.
+            the number of all documents: all of them are selected.
         """
         check_is_fitted(self)
         budgets = named_budgets(self._index, n_per_query, n_total, share)
         return np.flatnonzero(self._is_selected(budgets))
 
     def _is_selected(self, budgets) -> np.ndarray:
-        """Select rows under a budget of each query, or None, as a mask."""
+        """Return a mask of the selected rows for each query's budget, or None."""
         if budgets is None:
             return np.ones(self._index.n_rows, dtype=bool)
         return self.ranking_ <= budgets[self._index.codes()]
 
     def _streams(self, n_queries):
-        """Return a random generator for each query, or None for all."""
+        """Return a random generator for each query, or None if none is needed."""
         if "random_state" not in self.get_params(deep=False):
             return [None] * n_queries
         self.seed_ = int(check_random_state(self.random_state).randint(_SEEDS))
@@ -233,11 +236,10 @@ class QuerySelector(BaseEstimator):
 
 
 class RunSelector(QuerySelector):
-    """Base class of the strategies that look at ranks in runs.
+    """Base class of strategies that use ranks in runs.
 
-    X is a rank table, or the runs that :func:`rank_table` makes one of; `_rank_query` gets the
-    ranks of the query's documents, float64 of shape (n_rows_of_query, n_runs), NaN where a run does
-    not return a document.
+    X is a rank table, or runs for :func:`rank_table`. `_rank_query` gets the ranks of the query's
+    documents, float64 of shape (n_rows_of_query, n_runs), NaN if a run does not return a document.
 
     Attributes
     ----------
@@ -265,7 +267,7 @@ class RunSelector(QuerySelector):
 
 
 def query_by_query(jobs, estimator, n_queries: int, batch_size=QUERIES_AT_ONCE):
-    """Yield results of delayed calls, one for each query, by `n_jobs` and `verbose`."""
+    """Yield the results of delayed calls, one for each query, in `n_jobs` processes."""
     n_jobs = getattr(estimator, "n_jobs", None)
     return progress_bar(
         Parallel(n_jobs=n_jobs, return_as="generator", batch_size=batch_size)(jobs),
@@ -278,13 +280,13 @@ def query_by_query(jobs, estimator, n_queries: int, batch_size=QUERIES_AT_ONCE):
 
 
 def query_streams(seed: int, n_queries: int) -> list[np.random.RandomState]:
-    """Independent random generators, one for each query by its number."""
+    """Make independent random generators, one for each query."""
     seeds = np.random.SeedSequence(seed).spawn(n_queries)
     return [np.random.RandomState(np.random.MT19937(child)) for child in seeds]
 
 
 def query_budgets(n_per_query, index, warn: bool = True, name: str = "n_per_query") -> np.ndarray:
-    """Number of documents to select in each query, of None all; more than there are warns."""
+    """Return the number of documents to select in each query; warn if there are fewer."""
     if n_per_query is None:
         return index.sizes
     is_whole = is_whole_number(n_per_query)
@@ -306,7 +308,7 @@ def query_budgets(n_per_query, index, warn: bool = True, name: str = "n_per_quer
 
 
 def named_budgets(index, n_per_query, n_total, share, *, warn: bool = True):
-    """Number of documents to select of each query, by the one budget that is given, or None."""
+    """Return the number of documents to select in each query, or None without a budget."""
     given = {"n_per_query": n_per_query, "n_total": n_total, "share": share}
     given = {name: value for name, value in given.items() if value is not None}
     if not given:
@@ -330,7 +332,7 @@ def named_budgets(index, n_per_query, n_total, share, *, warn: bool = True):
                 DataWarning,
             )
         return index.sizes
-    # The largest number of documents that each query can have without more than the total.
+    # Largest number of documents for each query that does not exceed the total.
     sizes = np.sort(index.sizes)
     spent = np.cumsum(sizes) + sizes * np.arange(len(sizes) - 1, -1, -1)
     n_whole = np.searchsorted(spent, n_total, side="right")
@@ -343,7 +345,7 @@ def named_budgets(index, n_per_query, n_total, share, *, warn: bool = True):
 
 
 def round_half_up(share: float, sizes) -> np.ndarray:
-    """Return the share of each size as a whole number, by the decimal digits of the share."""
+    """Return the share of each size, rounded half up using the decimal digits of the share."""
     # 0.29 * 50 is 14.499999999999998 as a product of floats.
     exact = Fraction(str(float(share)))
     distinct, places = np.unique(sizes, return_inverse=True)
@@ -357,8 +359,8 @@ def check_prior(prior, n_rows: int) -> np.ndarray | None:
         return None
     values = check_numbers(prior, "prior", n_rows=n_rows).astype(np.float64, copy=False)
     for bad, what, advice in (
-        (np.isnan(values), "NaN", "give documents that nothing is known of a prior of 0"),
-        (values < 0, "negative", "a prior says how likely a document is to be relevant"),
+        (np.isnan(values), "NaN", "give documents without a known prior the prior 0"),
+        (values < 0, "negative", "a prior is a probability of relevance up to a factor"),
         (np.isinf(values), "infinite", "give such documents a large, but finite prior"),
     ):
         if bad.any():
@@ -370,14 +372,14 @@ def check_prior(prior, n_rows: int) -> np.ndarray | None:
 
 
 def all_labels(labels, gains, n_rows: int, name: str) -> np.ndarray:
-    """Return gains of the labels of all rows, none of which may be missing."""
+    """Return the gains of all rows; raise if a label is missing."""
     found = as_gains(labels, gains, name=name)
     if len(found) != n_rows:
         raise InputError(f"{name} has {len(found)} labels but X has {n_rows} rows.")
     if (unknown := np.isnan(found)).any():
         raise InputError(
-            f"{name} has {unknown.sum()} NaN, the first at row {unknown.argmax()}: the true label "
-            "of every row is needed. Leave unjudged rows out, or take their documents as not "
+            f"{name} has {unknown.sum()} NaN, the first at row {unknown.argmax()}: the true "
+            "label of every row is needed. Leave unjudged rows out, or treat them as not "
             f"relevant by {name}.fillna(0)."
         )
     return found
@@ -396,7 +398,7 @@ def check_same_rows(X, values, name: str = "prior") -> None:
 
 
 def check_no_duplicates(X, index, name: str = "X") -> None:
-    """Raise if a document is twice in a query, where the index has a level "docno"."""
+    """Raise if a document occurs twice in a query, if the index has a level "docno"."""
     if "docno" in getattr(getattr(X, "index", None), "names", ()):
         queries = index.query_ids[index.codes()]
         refuse_repeated(queries, X.index.get_level_values("docno"), name)
@@ -410,7 +412,7 @@ def is_texts(X) -> bool:
 
 
 def check_texts(texts) -> list[str]:
-    """Return texts as a list of str; missing ones become empty, with a warning that lists them."""
+    """Return texts as a list of str; missing texts become empty, with a warning."""
     values = list(texts)
     is_text = np.array([isinstance(text, str) for text in values], dtype=bool)
     without = np.flatnonzero(~is_text)
@@ -420,7 +422,7 @@ def check_texts(texts) -> list[str]:
         values[row] = ""
     if len(without):
         warn_user(
-            f"{len(without)} of {len(values)} documents have no text and are taken as empty: "
+            f"{len(without)} of {len(values)} documents have no text and count as empty: "
             f"{shown_rows(texts, without)}.",
             DataWarning,
         )
@@ -428,7 +430,7 @@ def check_texts(texts) -> list[str]:
 
 
 def shown_rows(X, rows) -> str:
-    """Return the first of some rows, by their index where X has one."""
+    """Describe the first of some rows, by index if X has one."""
     labels = X.index[rows[:_SHOWN]].tolist() if isinstance(X, pd.Series) else rows[:_SHOWN].tolist()
     rest = f" and {len(rows) - _SHOWN} more" if len(rows) > _SHOWN else ""
     return "rows " + ", ".join(map(str, labels)) + rest

@@ -1,4 +1,4 @@
-"""All pairs of similar documents: an exact cosine similarity join that skips dissimilar pairs."""
+"""All pairs of similar documents, by an exact cosine similarity join with prefix filtering."""
 
 import numpy as np
 from scipy import sparse
@@ -6,21 +6,21 @@ from scipy import sparse
 from skfilterrank._lists.checks import as_number_array, check_number
 from skfilterrank.exceptions import InputError
 
-# Similarities are rounded to this many decimals, so that documents at the threshold, or on one
-# line with each other, are known for what they are in spite of floating point.
+# Similarities are rounded to this many decimals, so that rounding does not matter at the threshold
+# or for parallel vectors.
 DECIMALS = 12
-# The bounds allow for more than rounding can do to a sum of products.
+# Tolerance of the bounds, above the largest rounding error of a sum of products.
 _SLACK = 1e-9
-# Squared norms are summed in whole multiples of 2 ** -_BITS, rounded up: differences of sums that
-# run over a whole collection are then exact, and what they bound stays a bound.
+# Squared norms are integers in units of 2 ** -_BITS, rounded up, so that differences of sums over a
+# whole collection are exact upper bounds.
 _BITS = 40
 _N_PLACES = 64
-# Sizes of the blocks, in multiplications or in cells.
+# Block sizes, in multiplications or in cells.
 _PRODUCT_BLOCK = 1 << 22
 _DENSE_BLOCK = 1 << 22
 _SPREAD_CELLS = 1 << 21
 _COMPARED_ENTRIES = 1 << 18
-# Sparse rows as full as this, if not too many, are joined as dense rows.
+# Sparse rows with at least this density, if they are not too many, are treated as dense.
 _FULL_SHARE = 0.1
 _FULL_CELLS = 1 << 24
 
@@ -39,10 +39,9 @@ def similarity_join(X, threshold: float) -> sparse.csr_array:
     Returns
     -------
     similarity : csr_array of shape (n_rows, n_rows), dtype float64
-        The similarities of at least `threshold`, with sorted indices, symmetric, 1 on the
-        diagonal. Similarities are rounded to 12 decimals, and so is the threshold they are held
-        against: what floating point puts just below it still counts as equal. A row of zeros is
-        similar to itself alone.
+        The similarities of at least `threshold`, with sorted indices, symmetric, 1 on the diagonal.
+        Similarities and threshold are rounded to 12 decimals, so a similarity slightly below the
+        threshold by rounding counts as equal. A row of zeros is similar only to itself.
 
     Raises
     ------
@@ -51,12 +50,12 @@ def similarity_join(X, threshold: float) -> sparse.csr_array:
 
     Notes
     -----
-    With rows x, y of norm 1, terms sorted from rare to frequent, and x' the part of x after some
-    term w: x . y = (dot product of the terms up to w) + x' . y' <= (the same) + ``|x'| |y'|``.
-    Where each row is cut so that ``|x'| < threshold``, two similar rows share a term before the
-    first of their cuts, so the product of the short beginnings finds every candidate; the bound
-    removes most of those that are not similar, and the rest are compared in full. The beginnings
-    hold the rare terms, whose lists of documents are short [1]_.
+    Let rows x, y have norm 1, let terms be sorted from rare to frequent, and let x' be the part of
+    x after some term w. Then x . y is at most (dot product of the terms up to w) + ``|x'| |y'|``.
+    Each row is cut so that ``|x'| < threshold``. So two similar rows share a term before the first
+    of their cuts, and the product of the parts before the cuts finds all candidates. The bound
+    removes most candidates that are not similar, and the others are compared completely. The parts
+    before the cuts have the rare terms, which occur in few documents [1]_.
 
     References
     ----------
@@ -87,7 +86,7 @@ def check_threshold(threshold) -> float:
 
 
 def _checked(X):
-    """Return X as floats: a csr_array of its own, or an ndarray."""
+    """Return X as floats: a new csr_array, or an ndarray."""
     if sparse.issparse(X):
         X = sparse.csr_array(X, dtype=np.float64, copy=True)
         X.sum_duplicates()
@@ -108,7 +107,7 @@ def _checked(X):
 
 
 def _symmetric(first, second, values, n_rows):
-    """Return a matrix with the values on both sides of a diagonal of ones."""
+    """Return a symmetric matrix with the values on both sides of a diagonal of ones."""
     rows = np.arange(n_rows, dtype=first.dtype)
     similarity = sparse.coo_array(
         (
@@ -129,13 +128,13 @@ def _finish(parts):
 
 
 def reaching(values, limit):
-    """Rounded similarities, at most 1, and whether they reach the limit."""
+    """Return rounded similarities, at most 1, and a mask of those that reach the limit."""
     values = np.minimum(np.round(values, DECIMALS), 1.0)
     return values, (values >= limit) & (values > 0)
 
 
 def _dense_pairs(X, limit):
-    """Pairs of similar dense rows, from products of blocks."""
+    """Find pairs of similar dense rows from products of blocks."""
     largest = np.abs(X).max(axis=1, initial=0.0)
     rows = np.flatnonzero(largest).astype(np.int32)
     X = X[rows] / largest[rows, None]
@@ -152,7 +151,7 @@ def _dense_pairs(X, limit):
 
 
 def _sparse_pairs(X, limit):
-    """Pairs of similar sparse rows, by prefix filtering."""
+    """Find pairs of similar sparse rows by prefix filtering."""
     X, rows = _shared_terms(_normalised(X), limit - _SLACK)
     if X.shape[0] == 0:
         return _finish([])
@@ -166,17 +165,17 @@ def _sparse_pairs(X, limit):
 
 
 def _running_squares(X):
-    """Running sums of the squared entries, in units of 2 ** -_BITS."""
+    """Compute running sums of squared entries, in units of 2 ** -_BITS."""
     return running_sums(np.ceil(np.ldexp(X.data**2, _BITS)).astype(np.int64))
 
 
 def _norm(squares):
-    """Norms that are not below those of which the squares are given in units of 2 ** -_BITS."""
+    """Return upper bounds of norms from their squares in units of 2 ** -_BITS."""
     return np.sqrt(np.ldexp(squares.astype(np.float64), -_BITS))
 
 
 def _some_entries(X, kept):
-    """Return the matrix of the marked entries alone."""
+    """Return a matrix with only the marked entries."""
     indptr = running_sums(kept.astype(np.int64))[X.indptr]
     return sparse.csr_array((X.data[kept], X.indices[kept], indptr), shape=X.shape)
 
@@ -188,19 +187,19 @@ def _normalised(X):
     if len(filled) == 0:
         return X
     lengths = lengths[lengths > 0]
-    # First by the largest entry: squares of very small or large numbers leave the float range.
+    # First divided by the largest entry, since squares of extreme numbers are out of range.
     X.data /= np.repeat(np.maximum.reduceat(np.abs(X.data), filled), lengths)
     X.data /= np.repeat(np.sqrt(np.add.reduceat(X.data**2, filled)), lengths)
     return X
 
 
 def _shared_terms(X, limit):
-    """Terms of two rows or more, rare ones first, and the rows that can be similar to another."""
+    """Return terms of at least two rows, rare terms first, and the rows that have some."""
     rows = np.arange(X.shape[0], dtype=np.int32)
     while True:
         frequency = np.bincount(X.indices, minlength=X.shape[1])
         X = _some_entries(X, frequency[X.indices] > 1)
-        # Terms that no other row has do not count in similarities.
+        # Terms of a single row do not affect similarities to other rows.
         hopeful = _norm(np.diff(_running_squares(X)[X.indptr])) >= limit
         X, rows = X[hopeful], rows[hopeful]
         if len(rows) == 0 or hopeful.mean() > 0.9:
@@ -218,9 +217,9 @@ def _shared_terms(X, limit):
 
 
 class _Cut:
-    """Rows cut in two: the rare terms of the beginnings are indexed, of the rest norms are known.
+    """Rows cut in two: an index of the rare terms before the cut, and norms of the rest.
 
-    A row is cut where what is left of it has a norm below the limit.
+    A row is cut at the first place after which the norm is below the limit.
     """
 
     def __init__(self, X, limit):
@@ -231,10 +230,10 @@ class _Cut:
         self.beginnings = _some_entries(X, begins)
         position = X.indptr[:-1] + np.diff(self.beginnings.indptr)
         self.rest_norm = _norm(ends - squares[position])
-        # The first term after the cut.
+        # Position of the first term after the cut.
         self.cut = np.append(X.indices, X.shape[1])[position]
         self.cut[position == X.indptr[1:]] = X.shape[1]
-        # Norm of the rest of each row from some places on, spread over all the cuts.
+        # Norm of the rest of each row after some places, spread over all cuts.
         places = np.unique(np.quantile(self.cut, np.linspace(0, 1, _N_PLACES), method="lower"))
         self.place = np.searchsorted(places, self.cut, side="right") - 1
         stretch = np.searchsorted(places, X.indices, side="right")
@@ -245,7 +244,7 @@ class _Cut:
         self.left_from = np.sqrt(left[:, ::-1])
 
     def candidates(self):
-        """Yield pairs first < second in blocks, all that the bounds leave possible."""
+        """Yield candidate pairs, first < second, in blocks."""
         index = self.beginnings.T.tocsr()
         frequency = np.diff(index.indptr).astype(np.int64)
         work = running_sums(frequency[self.beginnings.indices])[self.beginnings.indptr]
@@ -273,7 +272,7 @@ class _Comparison:
         self.spread = np.zeros((max(1, _SPREAD_CELLS // X.shape[1]), X.shape[1]))
 
     def __call__(self, first, second):
-        """Dot product of rows first[p] and second[p] for every p; `first` ascends."""
+        """Compute the dot product of rows first[p] and second[p] for every p; `first` ascends."""
         values = np.empty(len(first))
         rows, starts = np.unique(first, return_index=True)
         starts = np.append(starts, len(first))
@@ -285,7 +284,7 @@ class _Comparison:
         return values
 
     def _compare(self, rows, numbers, second, values):
-        """Compare a few rows, which are written out in full."""
+        """Compare a few rows, converted to dense ones."""
         X, spread = self.X, self.spread.reshape(-1)
         entries, owners = entries_of(X.indptr, rows)
         written = owners * X.shape[1] + X.indices[entries]
@@ -305,7 +304,7 @@ def running_sums(values):
 
 
 def blocks_of(running, size):
-    """Yield begin and end of stretches with work of about `size`, from running sums of the work."""
+    """Yield slices with work of about `size`, from running sums of the work."""
     begin = 0
     while begin < len(running) - 1:
         end = np.searchsorted(running, running[begin] + size, side="right") - 1
@@ -315,7 +314,7 @@ def blocks_of(running, size):
 
 
 def entries_of(indptr, rows):
-    """Positions of the entries of some rows of a csr matrix, and the place in `rows` of each."""
+    """Return positions of the entries of some csr rows, and the index in `rows` of each."""
     lengths = indptr[rows + 1].astype(np.int64) - indptr[rows]
     owners = np.repeat(np.arange(len(rows)), lengths)
     shift = indptr[rows] - (np.cumsum(lengths) - lengths)

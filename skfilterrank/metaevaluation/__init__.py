@@ -1,4 +1,4 @@
-"""Measures and ways of judging, compared with each other on the same systems."""
+"""Comparison of measures and of judging strategies on the same systems."""
 
 from typing import TYPE_CHECKING
 
@@ -36,5 +36,5 @@ __all__ = [
     "worst_case_searcher",
 ]
 
-if not TYPE_CHECKING:  # which would take any name for one that is there
+if not TYPE_CHECKING:  # without this check, type checkers accept any name
     __getattr__ = names_of(__name__)

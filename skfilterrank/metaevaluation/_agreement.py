@@ -15,7 +15,7 @@ from skfilterrank.exceptions import InputError, brief
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Agreement(Result):
-    """Share of the preferences of one measure that another has too; see :func:`agreement`."""
+    """Share of one measure's preferences that another measure shares, by :func:`agreement`."""
 
     share: float
     first: str
@@ -57,18 +57,17 @@ class Agreement(Result):
 
 
 def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
-    r"""Compute how often a measure prefers the system that another prefers, query by query.
+    r"""Compute how often two measures prefer the same system of a pair for a query.
 
     Parameters
     ----------
     first : SystemScores, or what :meth:`SystemScores.of` reads
-        Values by the measure whose preferences are taken as given: only where it tells two
-        systems apart for a query, the second is asked.
+        Values by the reference measure: only pairs that it does not tie are compared.
     second : SystemScores, or what :meth:`SystemScores.of` reads
-        Values of the same systems and queries by the measure that agrees or not.
+        Values of the same systems and queries by the other measure.
     tolerance : float, default=0.0
-        Values that differ by at most this much are tied, in the unit of each measure. With 0
-        those are that only rounding keeps apart.
+        Values that differ by at most this much are tied, in the unit of each measure. With 0,
+        values are tied if they are equal up to rounding.
 
     Returns
     -------
@@ -91,7 +90,7 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
         queries : tuple
             Query ids.
         by_query : DataFrame of shape (n_queries, 6)
-            What :meth:`to_frame` returns.
+            Result of :meth:`to_frame`.
 
     Raises
     ------
@@ -172,7 +171,7 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
 
 
 def count_signs(first, second, tolerance=0.0) -> np.ndarray:
-    """Numbers of pairs of each query: same sign, opposite sign, not tied by first, second, both."""
+    """Count pairs of each query: same sign, opposite sign, not tied by first, second, both."""
     pairs, counts = Pairs.all(len(first)), np.zeros((5, first.shape[1]), dtype=np.int64)
     first, second = merge_values(first), merge_values(second)
     for block in pair_blocks(pairs, 4 * first.shape[1]):
@@ -184,8 +183,8 @@ def count_signs(first, second, tolerance=0.0) -> np.ndarray:
 
 
 def _signs(values, pairs, tolerance):
-    """Signs of the differences of pairs: 1, -1, and 0 for ties."""
-    # A difference of the tolerance itself is a tie, however it was rounded.
+    """Return the signs of the differences of pairs: 1, -1, and 0 for ties."""
+    # A difference equal to the tolerance up to rounding is a tie.
     tolerance += value_tolerance(values)
     with np.errstate(over="ignore"):
         difference = differences(values, pairs)
@@ -193,12 +192,12 @@ def _signs(values, pairs, tolerance):
 
 
 def share_of(part, whole):
-    """Return a share; NaN of nothing."""
+    """Return a share; NaN if the total is 0."""
     return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
 
 
 def check_shares(shares, *, above: bool = False) -> np.ndarray:
-    """Return shares in [0, 1], ascending and each once; `above` refuses 0."""
+    """Check shares in [0, 1], and return them sorted without duplicates; `above` excludes 0."""
     shares = as_list([shares] if np.isscalar(shares) else shares, "shares", "numbers")
     bounds = "above 0 and up to 1" if above else "from 0 to 1"
     if not shares or not all(
@@ -232,12 +231,12 @@ class MeasureConflicts(Result):
 
     @property
     def n_disagreements(self) -> int:
-        """Pairs of which the two measures draw different conclusions."""
+        """Number of pairs with different conclusions of the two measures."""
         return self.n_pairs - self.counts["agree"] - self.counts["neither"]
 
     @property
     def share(self) -> float:
-        """Share of the pairs of which the two measures draw different conclusions."""
+        """Share of the pairs with different conclusions of the two measures."""
         return self.n_disagreements / self.n_pairs
 
     def pairs(self, *outcomes: str) -> list[tuple[str, str]]:
@@ -336,7 +335,7 @@ def conflicts(
         n_pairs : int
             Number of pairs of systems.
         counts : dict of str to int
-            How many pairs have each outcome.
+            Number of pairs with each outcome.
         n_disagreements : int
             Number of pairs of which the two measures draw different conclusions.
         share : float

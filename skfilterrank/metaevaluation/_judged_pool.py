@@ -1,4 +1,4 @@
-"""Documents that are judged, where the runs put them, and the runs' values by fewer labels."""
+"""JudgedPool: judged documents, their ranks in runs, and values of runs by fewer labels."""
 
 from dataclasses import dataclass, replace
 
@@ -20,7 +20,7 @@ TEXT = "text"
 
 @dataclass(frozen=True, eq=False)
 class JudgedPool:
-    """The judged documents of some queries, and the lists of all runs, one behind the other.
+    """The judged documents of some queries, and the concatenated lists of all runs.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class JudgedPool:
         frames = read_runs(runs)
         if len(frames) < 2:
             raise InputError(f"runs must hold at least 2 runs, got {len(frames)}.")
-        # Strategies take what they cannot tell apart in the order of the rows, that of rank_table.
+        # Sorted like rank_table, since strategies break ties by the order of rows.
         judged = index.to_frame()["label"].dropna().sort_index()
         queries = judged.index.unique("qid")
         absent = {
@@ -110,7 +110,7 @@ class JudgedPool:
         return self.ranks.index.get_level_values("qid").to_numpy()
 
     def without(self, systems) -> tuple[np.ndarray, pd.DataFrame]:
-        """Rows that are left when some runs had not been there, and their ranks in the others."""
+        """Return the rows of the pool without some runs, and the ranks in the other runs."""
         ranks = self.ranks.drop(columns=list(systems))
         rows = np.arange(len(ranks))
         if len(systems):
@@ -118,7 +118,7 @@ class JudgedPool:
         return rows, ranks.iloc[rows]
 
     def table(self, rows, ranks) -> pd.DataFrame:
-        """Documents with their prior, for what chooses or predicts."""
+        """Return documents with priors, for selections and predictors."""
         columns = {"prior": statap_prior(ranks).to_numpy()}
         table = pd.DataFrame(columns, index=ranks.index)
         if self.documents is not None:
@@ -126,7 +126,7 @@ class JudgedPool:
         return table
 
     def on_lists(self, values, fill=np.nan) -> np.ndarray:
-        """Return values of the judged documents where these stand in the lists."""
+        """Return values of judged documents at their places in the lists."""
         return np.append(values, fill)[self.rows]
 
     def means(self, labels, wanted, *, inclusion=None, **params) -> np.ndarray:
@@ -146,13 +146,13 @@ class JudgedPool:
 
 
 def over_runs(values, measure, n_runs) -> np.ndarray:
-    """Return the mean of each run, of one value for each list."""
+    """Average values of lists for each run."""
     mean = OVER_QUERIES[measure.over_queries]
     return np.array([mean(own) for own in values.reshape(n_runs, -1)])
 
 
 def lacking_queries(absent, missing) -> set:
-    """Return the queries to leave out, of those absent from each run."""
+    """Return the queries to leave out, from the queries that each run lacks."""
     if missing == "empty":
         return set()
     for name, queries in absent.items():
@@ -166,8 +166,8 @@ def lacking_queries(absent, missing) -> set:
 
 
 def _stacked(frames, judged, ties):
-    """Return lists of all runs as one aligned run, and the row of each of their documents."""
-    # Each document's label is its row.
+    """Return all runs as one AlignedRun, and each document's row in the pool."""
+    # Row numbers are passed as labels, to find each document's row.
     numbered = judged.index.to_frame(index=False).assign(label=np.arange(float(len(judged))))
     index = QrelsIndex(numbered)
     aligned = []

@@ -1,4 +1,4 @@
-"""Values and order of systems by few labels, against those by all labels."""
+"""Values and order of systems by few labels, compared with all labels."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -51,7 +51,7 @@ class JudgingCurve(ExperimentFacts, Result):
         return table
 
     def share_needed(self, *, tau: float = 0.9) -> pd.DataFrame:
-        """Smallest share from which on the mean tau stays above a value.
+        """Find the smallest share from which on the mean tau stays above a value.
 
         Parameters
         ----------
@@ -119,9 +119,9 @@ def judging_curve(
 ) -> JudgingCurve:
     """Compare order and values of systems by few labels with those by all.
 
-    It tells, on a collection that is judged already, how many labels were enough, which documents
-    should have been judged first, and what should be made of those that are not: the labels of the
-    documents that a strategy selects are kept, the others hidden, and the systems measured again.
+    On a judged collection, this shows how many labels suffice, which documents should be judged
+    first, and how to treat unjudged documents. The labels of the documents that a strategy selects
+    are kept, other labels are hidden, and the systems are measured again.
 
     Parameters
     ----------
@@ -130,18 +130,18 @@ def judging_curve(
     runs : path, list of paths, or dict {name: path, open file or DataFrame}
         The runs, as :func:`skfilterrank.io.read_runs` takes them; at least two.
     measure : str or callable, default="ap"
-        What is to be known of each system, by name, such as "ndcg@10".
+        Name of the measure, such as "ndcg@10".
     selections : str, list of str, or dict of str to str, selector or callable, \
 default=("pooling", "random")
-        Who chooses the documents. "pooling", "prior", "maxrep", "mtf", "mtc", "statap" and
-        "random" are the strategies of :mod:`skfilterrank.judgments`, "oracle" is random with a
-        look at the truth. Of a dict also strategies with parameters of their own, and functions
-        that take a DataFrame, a row for each judged document with index levels "qid" and "docno",
-        the columns of `documents` and "prior", and return a number for each, higher is judged
-        first.
+        Strategies or functions that select documents. "pooling", "prior", "maxrep", "mtf", "mtc",
+        "statap" and "random" are the strategies of :mod:`skfilterrank.judgments`, "oracle" is
+        random with a look at the truth. Of a dict also strategies with parameters of their own, and
+        functions that take a DataFrame, a row for each judged document with index levels "qid" and
+        "docno", the columns of `documents` and "prior", and return a number for each, higher is
+        judged first.
     mitigations : str, list of str, or dict of str to str, LabelPredictor or callable, \
 default=("none", "condensed")
-        What is made of the documents whose label is hidden. "none" takes them as unjudged,
+        Treatment of the documents whose label is hidden. "none" takes them as unjudged,
         "condensed" out of the lists, "bounds" the middle of the least and the highest value they
         allow (slow for long lists), "completed" predicts their labels by a LabelPredictor, which
         leaves queries whose kept labels are all alike as they are where it has texts. The name of a
@@ -152,7 +152,7 @@ default=("none", "condensed")
         Shares, in (0, 1], of each query's judged documents that keep their label, rounded half
         up, but at least one document.
     documents : dict or Series {docno: text}, DataFrame or None, default=None
-        What "maxrep" and "completed" look at: texts, or a DataFrame by "docno", or "qid" and
+        Documents for "maxrep" and "completed": texts, or a DataFrame by "docno", or "qid" and
         "docno" (index or columns), with texts in a column "text" and numbers in others. Where
         there are texts, "maxrep" and "completed" look at these alone.
     depth : int or None, default=100
@@ -160,9 +160,9 @@ default=("none", "condensed")
     n_samples : int, default=10
         Number of draws of strategies that have a `random_state`.
     confidence_level : float, default=0.95
-        Of the intervals over these draws.
+        Confidence level of the intervals over these draws.
     missing : {"raise", "drop", "empty"}, default="raise"
-        What becomes of a judged query that is not in some run, as in :func:`score_systems`.
+        Treatment of a judged query that is not in some run, as in :func:`score_systems`.
     gains, ties, unjudged_label, predicted
         As in :func:`skfilterrank.metrics.evaluate_run`.
     random_state : int, RandomState or None, default=None
@@ -183,23 +183,24 @@ default=("none", "condensed")
         shares : ndarray of shape (n_shares,), dtype float64
             Shares of each query's judged documents whose label is used, ascending.
         n_labels : ndarray of shape (n_shares,), dtype int64
-            How many labels these are.
+            Number of labels at each share.
         truth : ndarray of shape (n_systems,), dtype float64
             Mean of each system by all labels.
         means : ndarray of shape (n_selections, n_mitigations, n_shares, n_samples, n_systems), \
 dtype float64
-            Its estimates. NaN where there is none: a selection that is not random has one sample,
-            and a measure that needs chances of inclusion none of a selection without.
+            Estimated mean of each system. NaN if there is no estimate: a selection that is not
+            random has only one sample, and some measures need inclusion probabilities, which not
+            every selection has.
         tau : ndarray of shape (n_selections, n_mitigations, n_shares, n_samples), dtype float64
             Kendall's tau-b of estimates and truth; 0 where all estimates are the same.
         rmse : ndarray of the same shape, dtype float64
             Root of the mean squared difference over systems.
         measure : str
-            What is estimated.
+            Name of the measure.
         confidence_level : float
-            Of the intervals over samples.
+            Confidence level of the intervals over samples.
         systems, queries : tuple of str
-            What is compared.
+            Compared systems and queries.
         dropped_queries : tuple of str
             Queries that are left out, as they are not in all runs.
 
@@ -222,16 +223,16 @@ dtype float64
 
     Notes
     -----
-    The experiment of [1]_, figures 1 to 3. What is in `qrels` is taken for the truth: documents
-    that nobody judged stay unjudged throughout. Judged documents that no run returns among its
-    first `depth` are selected last by strategies that look at ranks.
+    The experiment of [1]_, figures 1 to 3. The labels in `qrels` are treated as the truth;
+    documents without a label stay unjudged. Judged documents that no run returns among its first
+    `depth` are selected last by strategies that look at ranks.
 
     Strategies that ask for answers ("mtf", "mtc") get them from `qrels`. With "random" all chances
     of inclusion of a query are the same; of the others "statap" alone has some, which "stat_ap"
     needs.
 
-    The intervals say how much depends on the draw, not on the queries: for selections that are not
-    random there are none.
+    Intervals show the variation over random selections, not over queries; selections that are not
+    random have none.
 
     References
     ----------
@@ -289,7 +290,7 @@ dtype float64
 
 
 def _tau(means, truth):
-    """Tau-b; what only rounding keeps apart is tied."""
+    """Compute tau-b; values that are equal up to rounding are tied."""
     if np.isnan(means).any():
         return np.nan
     tau = kendalltau(np.round(truth, 12), np.round(means, 12)).statistic
@@ -312,7 +313,7 @@ def _crossing(taus, shares, enough):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LeftOutTeams(ExperimentFacts, Result):
-    """Each system's value when its team was left out; see :func:`leave_teams_out`."""
+    """Values of systems when their team is left out, by :func:`leave_teams_out`."""
 
     bias: np.ndarray
     other_bias: np.ndarray
@@ -350,7 +351,7 @@ class LeftOutTeams(ExperimentFacts, Result):
         table["rank_change"] = table["rank_change"].abs()
         by_cell = table.groupby(["selection", "mitigation", "share"], sort=False)
         means = by_cell[["bias", "other_bias", "unfairness", "rank_change"]].mean()
-        # From 0: where all rise, none falls.
+        # The initial 0 covers systems that all rise.
         return means.assign(largest_fall=by_cell["fall"].max().clip(lower=0))
 
     def _summary(self):
@@ -391,11 +392,11 @@ def leave_teams_out(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> LeftOutTeams:
-    """Compute values of systems by labels of documents that their team did not help to choose.
+    """Measure systems with labels of documents that their team did not contribute to select.
 
-    It tells whether a collection is fair to new systems. Team after team is left out: the
-    documents that the others return within `depth` are the pool, a strategy selects from it, and
-    all systems, those of the team among them, are measured by the labels of what was selected.
+    This shows whether a collection is fair to new systems. Each team is left out in turn: the pool
+    consists of the documents that other teams return within `depth`, a strategy selects from it,
+    and all systems, including the team's, are measured with the labels of the selected documents.
 
     Parameters
     ----------
@@ -404,7 +405,7 @@ def leave_teams_out(
     runs : path, list of paths, or dict {name: path, open file or DataFrame}
         The runs, as :func:`skfilterrank.io.read_runs` takes them.
     measure : str or callable, default="ap"
-        What is to be known of each system, by name, such as "ndcg@10".
+        Name of the measure, such as "ndcg@10".
     teams : dict or Series {run: team}, default=None
         Team of each run, at least two teams. Of None, each run is a team of its own, which is too
         kind where runs of a team are alike.
@@ -441,7 +442,7 @@ def leave_teams_out(
         systems, teams : tuple of str
             The systems, and the team of each.
         measure : str
-            What is estimated.
+            Name of the measure.
         queries, dropped_queries : tuple of str
             The queries, and those that are left out, as they are not in all runs.
 
@@ -461,8 +462,8 @@ def leave_teams_out(
 
     Notes
     -----
-    Few labels change the values of all systems: what is unfair is the difference between the bias
-    of the left-out systems and that of the others. Ranks are among all systems, 1 for the best,
+    Few labels change the values of all systems. Unfairness is the difference between the bias of
+    the left-out systems and the bias of the others. Ranks are among all systems, 1 for the best,
     equal ones sharing the mean of their places; where lower values are better, the lowest is the
     best, and a bias above 0 is to a system's disadvantage.
 
@@ -538,7 +539,7 @@ def leave_teams_out(
 
 
 def _over_samples(values):
-    """Mean over the samples that there are, the last but one axis; NaN where there is none."""
+    """Average over existing samples (last but one axis); NaN if there are none."""
     known = ~np.isnan(values)
     total = np.where(known, values, 0.0).sum(axis=-2)
     n_known = known.sum(axis=-2)

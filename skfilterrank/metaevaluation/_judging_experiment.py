@@ -26,7 +26,7 @@ from skfilterrank.metaevaluation._judging_strategies import (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExperimentFacts:
-    """Description of an experiment, which its results have as attributes."""
+    """Description of an experiment; base class of its results."""
 
     measure: str
     selections: tuple[str, ...]
@@ -41,7 +41,7 @@ class ExperimentFacts:
 
 
 class Experiment:
-    """Checked arguments of :func:`judging_curve`, which has their meaning."""
+    """Checked arguments, documented in :func:`judging_curve`."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Experiment:
             )
 
     def facts(self) -> dict:
-        """Return what is compared, as results of an experiment hold it."""
+        """Return the fields that describe the experiment in results."""
         return {
             "measure": self.measure.text,
             "selections": tuple(self.selections),
@@ -110,7 +110,7 @@ class Experiment:
         return np.array([len(order.select(share=share)) for share in self.shares])
 
     def run(self, left_out: Iterable[tuple] = ((),)) -> np.ndarray:
-        """Return the runs' estimated means when some had not been there, for each set of these.
+        """Return the runs' estimated means without some runs, for several sets of these.
 
         Shape (n_sets, n_selections, n_mitigations, n_shares, n_samples, n_runs); NaN where there
         is no such estimate, and beyond the first sample of a selection that has but one.
@@ -135,7 +135,7 @@ class Experiment:
                 selections[number],
                 self.mitigations,
                 self.shares,
-                # One sample for all selections and sets, by its number.
+                # The sample number determines the seed, for all selections and sets.
                 int(np.random.default_rng([*self.seeds, sample]).integers(2**31)),
             )
             for at, number, sample in jobs

@@ -41,7 +41,7 @@ _KINDS = tuple(_STRATEGIES.values())
 
 
 def named(given, name, choices, kinds) -> dict:
-    """Things by their names: of a dict, or of a list of names."""
+    """Return {name: thing} of a dict or of a list of names."""
     if isinstance(given, str):
         given = [given]
     things = dict(given) if isinstance(given, Mapping) else None
@@ -61,7 +61,7 @@ def named(given, name, choices, kinds) -> dict:
 
 
 def read_selections(selections, gains) -> dict[str, Any]:
-    """Unfitted strategies and functions by name."""
+    """Return unfitted strategies and functions by name."""
     found = {}
     for name, thing in named(selections, "selections", _STRATEGIES, "strategy").items():
         if isinstance(thing, str) and thing in _STRATEGIES:
@@ -96,15 +96,15 @@ class Judging:
     Parameters
     ----------
     selection : selector or callable
-        Who chooses.
+        Strategy or function that selects documents.
     table : DataFrame of n_rows rows
         Documents and their prior, index levels "qid" and "docno".
     ranks : DataFrame of shape (n_rows, n_runs)
-        Their ranks.
+        Ranks of the documents in the runs.
     labels : ndarray of shape (n_rows,)
-        What the answers would be.
+        Labels that answers would have.
     seed : int
-        Of a random selection.
+        Seed of a random selection.
     """
 
     def __init__(self, selection, table, ranks, labels, seed):
@@ -121,11 +121,11 @@ class Judging:
         X = _features(table) if isinstance(selector, MaxRepSelector) else ranks
         self.selector = selector.fit(X, labels, groups=self.groups, prior=prior)
         if isinstance(selector, MoveToFrontSelector | MTCSelector):
-            # Asked for its order once: it makes it anew each time.
+            # The order is read once, since the property computes it each time.
             self.selector = self._by(-selector.simulate(labels).ranking_.astype(float))
 
     def _by(self, score):
-        """Return a strategy of the order of scores, higher first."""
+        """Return a strategy that ranks by scores, higher first."""
         return PriorSelector().fit(self.table, groups=self.groups, prior=rankdata(score, "min"))
 
     def judged(self, share) -> np.ndarray:
@@ -135,7 +135,7 @@ class Judging:
         return judged
 
     def inclusion(self, share, judged) -> np.ndarray | None:
-        """Chance of each document to be judged, None where there is none to speak of."""
+        """Probability of each document to be judged; None if unknown."""
         if hasattr(self.selector, "inclusion_probability"):
             return self.selector.inclusion_probability(share=share)
         if isinstance(self.selector, RandomSelector) and not self.selector.oracle:
@@ -168,11 +168,11 @@ class Mitigations:
     Parameters
     ----------
     measure : ParsedMeasure
-        What is estimated.
+        Measure that is estimated.
     mitigations : list of str, or dict of str to str, LabelPredictor or callable
         As :func:`judging_curve` takes them.
     params : dict
-        Of :func:`skfilterrank.metrics.evaluate_run`.
+        Parameters of :func:`skfilterrank.metrics.evaluate_run`.
     """
 
     def __init__(self, measure: ParsedMeasure, mitigations, params):
@@ -204,7 +204,7 @@ class Mitigations:
 
     @property
     def needs_documents(self) -> list[str]:
-        """Mitigations that look at the documents."""
+        """Mitigations that need documents."""
         return [name for name, each in self.predictors.items() if not _is_function(each)]
 
     def truth(self, pool) -> np.ndarray:
@@ -214,7 +214,7 @@ class Mitigations:
     def estimate(self, pool, judging, share, rows) -> np.ndarray:
         """Return the runs' means by the labels of a share, (n_mitigations, n_runs).
 
-        NaN for measures that need chances of inclusion where the selection has none.
+        NaN for measures that need inclusion probabilities if the selection has none.
         """
         judged = judging.judged(share)
         labels = np.full(len(pool.labels), np.nan)
@@ -258,7 +258,7 @@ def _condensed(measure):
 
 
 def _middle(pool, labels, measure, ties):
-    """Middle of the bounds of each run; documents that all labels do not know are worth nothing."""
+    """Return the middle of each run's bounds; documents unjudged in all labels have gain 0."""
     gains = np.where(np.isnan(labels), np.nan, pool.gains)
     bounds = unjudged_bounds(
         pool.on_lists(gains, 0.0),
@@ -293,8 +293,8 @@ def _completed(predictor, table, name):
         )
     predictor = clone(predictor).set_params(query="qid", document="docno", label="label")
     with warnings.catch_warnings():
-        # Texts that are not there were told of when they were read; of few labels many are alike,
-        # and their queries stay as they are.
+        # Warnings of missing texts were given when texts were read; queries with equal labels stay
+        # unjudged.
         warnings.filterwarnings("ignore", "the text holds no known term", DataWarning)
         warnings.simplefilter("ignore", UnjudgedWarning)
         return predictor.fit_transform(table)["label"].to_numpy(dtype=np.float64)

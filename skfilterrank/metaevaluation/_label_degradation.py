@@ -110,8 +110,8 @@ def label_degradation(
 ) -> LabelDegradation:
     """Compute ties, and agreement with all labels, as relevant documents lose their labels.
 
-    It tells which measure can be trusted with few judgments: a measure that degrades gracefully
-    leaves few comparisons tied and prefers what it would prefer if all labels were known.
+    This shows which measures are reliable with few judgments: a robust measure has few ties, and
+    the same preferences as with all labels.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def label_degradation(
     n_samples : int, default=10
         Number of draws, each without replacement.
     missing : {"raise", "drop", "empty"}, default="raise"
-        What becomes of a query with relevant documents that is not in some run, as in
+        Treatment of a query with relevant documents that is not in some run, as in
         :func:`score_systems`.
     tolerance : float, default=0.0
         Values of a query that differ by at most this much are tied.
@@ -165,11 +165,11 @@ def label_degradation(
         n_relevant : int
             Number of relevant documents of all queries.
         n_removed : ndarray of shape (n_shares,), dtype int64
-            How many of them lose their label.
+            Number of them that lose their label at each share.
         sampling : str
             How they are drawn.
         systems, queries : tuple of str
-            What is compared.
+            Compared systems and queries.
         dropped_queries : tuple of str
             Queries that are left out, as they have nothing relevant or are not in all runs.
 
@@ -193,9 +193,9 @@ def label_degradation(
     it, of those that are left; documents that no run returns follow after all others, in random
     order.
 
-    Agreement has the preferences by the remaining labels as its denominator: a comparison that
-    becomes a tie is not in it, and one that was a tie by all labels never agrees. `kept` has the
-    preferences by all labels instead.
+    The denominator of agreement is the number of preferences by the remaining labels: it does not
+    contain comparisons that become ties, and comparisons tied by all labels never agree. The
+    denominator of `kept` is the number of preferences by all labels.
 
     References
     ----------
@@ -226,7 +226,7 @@ def label_degradation(
                   rr  1.000 0.583
     """
     wanted = parse_measures(measures)
-    # Labels that no share removes are in every result.
+    # Labels that are never removed are in every result.
     shares = np.union1d(0.0, check_shares(shares))
     check_choice(sampling, "sampling", SAMPLING)
     check_choice(missing, "missing", ("raise", "drop", "empty"))
@@ -286,21 +286,21 @@ def label_degradation(
 
 
 class _Prepared(NamedTuple):
-    """A run with its judgments, and its rows of relevant documents, sorted by query and id."""
+    """A run aligned with judgments, and its rows of relevant documents by query and id."""
 
     aligned: AlignedRun
     rows: np.ndarray
     groups: np.ndarray
 
     def without(self, places) -> AlignedRun:
-        """Remove the labels of the relevant documents at some places."""
+        """Remove the labels of some relevant documents."""
         y_true = self.aligned.y_true.copy()
         y_true[self.rows[np.asarray(places, dtype=np.int64)]] = np.nan
         return replace(self.aligned, y_true=y_true)
 
 
 class _Labels:
-    """The relevant documents of the queries that are compared, sorted by query and id."""
+    """The relevant documents of the compared queries, sorted by query and id."""
 
     def __init__(self, groups, n_runs, is_query):
         self.n_runs = n_runs
@@ -333,16 +333,17 @@ class _Labels:
 
     def n_removed(self, shares):
         """Count the documents of each query to remove, shape (n_shares, n_queries + 1)."""
-        # 0.35 of 10 is 3.5, which floating point must not take for less.
+        # 0.35 of 10 must be 3.5, not slightly less by rounding.
         nearest = np.floor(np.round(shares[:, None] * self.sizes, 9) + 0.5).astype(np.int64)
         return np.minimum(nearest, np.maximum(self.sizes - 1, 0))
 
     def draw(self, rng, sampling):
-        """Place of each document in the order in which those of its query go, from 0."""
+        """Draw each document's position in the order of removal within its query, from 0."""
         times = rng.standard_exponential(len(self.codes))
         keys = times
         if sampling == "frequency":
-            # The first of independent exponential times is each one's with chances as the rates.
+            # The first of independent exponential times is each with a probability proportional to
+            # its rate.
             keys = np.full(len(times), np.inf)
             np.divide(times, self.n_runs, out=keys, where=self.n_runs > 0)
         order = np.lexsort((times, keys, self.codes))
@@ -365,7 +366,7 @@ def _prepare(name, path, run, index, precision, ties, gains):
 
 
 def _statistics(values, full, tolerance):
-    """Ties, agreement and what is kept, by measure."""
+    """Compute ties, agreement and kept preferences of each measure."""
     by_measure = []
     for ours, theirs in zip(values, full):
         n_systems, n_queries = ours.shape

@@ -1,4 +1,4 @@
-"""Measures of the positions of relevant items, their orientation, and their ties."""
+"""Recall-level metrics: values from positions of relevant items, orientation, and ties."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def recall_level_metric(
 
 
 class PositionFacts(RowFacts):
-    """Facts of one query, all of whose relevant items are ranked, in an endless collection."""
+    """Facts of a query with all relevant items ranked, in an infinite collection."""
 
     def __init__(self, parsed: ParsedMeasure, n_relevant: int, n_others: int = 0):
         gains = np.repeat([1.0, 0.0], [n_relevant, n_others])
@@ -153,18 +153,18 @@ def resolve_measure(measure, *, exposure="ap", persistence=0.8) -> Values:
 
 
 def name_of_top_heavy(measure) -> str | None:
-    """The measure's name if its worst-off searcher is known to want one item alone, else None."""
+    """Return the measure's name if it is known to be top-heavy, else None."""
     name = None if _is_users(measure) else parse_measure(measure).measure.name
     return name if name in _TOP_HEAVY else None
 
 
 def _is_users(measure):
-    """Test for a function of positions that is not in the measure table."""
+    """Tell whether a measure is a user's function of positions."""
     return callable(measure) and not isinstance(measure, Measure | ParsedMeasure)
 
 
 def _is_sum_of_positions(form_of):
-    """Test for a sum over relevant documents that other documents do not change."""
+    """Tell whether a measure is a sum over relevant documents, independent of others."""
     if form_of(2) is None:
         return False
     alone, among_others = (_sums(np.array([[2.0, 4.0]]), form_of(2, n)) for n in (0, 1))
@@ -172,7 +172,7 @@ def _is_sum_of_positions(form_of):
 
 
 def _sums(positions, form):
-    """Return the measure as its declaration adds it up."""
+    """Return the measure as a function that adds its declared terms."""
     level = np.broadcast_to(np.arange(1, positions.shape[1] + 1), positions.shape)
     query = np.zeros((1, 1), dtype=np.intp)
     with np.errstate(invalid="ignore"):
@@ -184,7 +184,7 @@ def _sums(positions, form):
 
 
 def _checked_values(positions, function, name):
-    """Values of a measure, checked at every call."""
+    """Wrap a measure so that its values are checked at every call."""
     values = results_of(function, positions, "measure")
     if values.shape != positions.shape[:1] or values.dtype.kind not in "fiub":
         raise InputError(
@@ -203,7 +203,7 @@ def _checked_values(positions, function, name):
 
 
 def check_positions(positions) -> np.ndarray:
-    """Positions as float64 matrix (n_rankings, n_relevant), ascending in each row."""
+    """Check positions; return a float64 matrix (n_rankings, n_relevant), rows ascending."""
     given = as_number_array(positions, "positions")
     if given is None or given.ndim not in (1, 2) or not given.size or given.dtype == bool:
         got = brief(positions) if given is None else f"shape {given.shape}, dtype {given.dtype}"
@@ -229,7 +229,7 @@ def check_positions(positions) -> np.ndarray:
 
 
 def as_given(values, like):
-    """Return a float where one thing was given, else the array."""
+    """Return a float if a single ranking was given, else an array."""
     return values if np.ndim(like) == 2 else float(values[0])
 
 
@@ -336,7 +336,7 @@ def tie_probability(measure: str, n_items: int, n_relevant: int, *, k: int | Non
     Parameters
     ----------
     measure : {"tse", "recall", "r_precision", "lexirecall"} or "recall@k"
-        What the rankings are compared by: "tse" with any exposure that falls strictly with
+        Measure by which rankings are compared: "tse" with any exposure that falls strictly with
         position; "lexirecall" by the positions of all relevant items (as lexiprecision does).
         "recall@1000" is "recall" with ``k=1000``.
     n_items : int

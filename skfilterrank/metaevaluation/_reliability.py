@@ -50,7 +50,7 @@ class Reliability(Result):
         n_queries : int or array-like of shape (n_numbers,)
             Numbers of queries, at least 1.
         kind : {"phi", "e_rho2"}, default="phi"
-            Which coefficient.
+            Name of the coefficient.
 
         Returns
         -------
@@ -69,7 +69,7 @@ class Reliability(Result):
         target : float, default=0.95
             Between 0 and 1, neither included.
         kind : {"phi", "e_rho2"}, default="phi"
-            Which coefficient.
+            Name of the coefficient.
 
         Returns
         -------
@@ -91,7 +91,7 @@ class Reliability(Result):
         Parameters
         ----------
         kind : {"phi", "e_rho2"}, default="phi"
-            Which coefficient.
+            Name of the coefficient.
         n_queries : int or None, default=None
             Number of queries that it is for; None takes `n_queries`.
 
@@ -158,7 +158,7 @@ def reliability(
     scores : SystemScores, or what :meth:`SystemScores.of` reads
         Values of at least two systems for at least two queries.
     measure : str or None, default=None
-        Which measure, where `scores` has several.
+        Name of the measure, if `scores` has several.
     n_queries : int or None, default=None
         Number of queries that the coefficients are for; None takes as many as `scores` has.
     n_resamples : int, default=0

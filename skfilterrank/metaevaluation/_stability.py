@@ -81,7 +81,7 @@ def stability_curve(
     scores : SystemScores, or what :meth:`SystemScores.of` reads
         Values of at least two systems for at least two queries.
     measure : str or None, default=None
-        Which measure, where `scores` has several.
+        Name of the measure, if `scores` has several.
     sizes : int or array-like of shape (n_sizes,), default=None
         Numbers of queries to draw, from 1 to all. None takes 2 to all.
     n_resamples : int, default=200
@@ -289,7 +289,7 @@ def sensitivity_curve(
     scores : SystemScores, or what :meth:`SystemScores.of` reads
         Values of at least two systems for at least two queries.
     measure : str or None, default=None
-        Which measure, where `scores` has several.
+        Name of the measure, if `scores` has several.
     alphas : float or array-like of shape (n_alphas,), default=None
         Significance levels in (0, 1]. None takes 0.01 to 0.20 in steps of 0.01.
     n_resamples : int, default=1000
@@ -485,7 +485,7 @@ def discriminative_power(
     scores : SystemScores, or what :meth:`SystemScores.of` reads
         Values of at least two systems for at least two queries.
     measure : str or None, default=None
-        Which measure, where `scores` has several.
+        Name of the measure, if `scores` has several.
     **params
         `alpha`, `test`, `correction`, `n_resamples` and whatever else :func:`compare_systems`
         takes, with its defaults. A `baseline` leaves only the pairs with that system.

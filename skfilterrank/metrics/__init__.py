@@ -1,4 +1,4 @@
-"""Measures of ranked and filtered lists, per query and on average, and scorers made of them."""
+"""Measures of ranked and filtered lists, and scorers for model selection."""
 
 from typing import TYPE_CHECKING
 
@@ -122,5 +122,5 @@ _LATER = {
 if TYPE_CHECKING:
     from skfilterrank.metrics._ir_measures import register_with_ir_measures
     from skfilterrank.metrics._scorer import make_ranking_scorer
-else:  # it would take any name for one that is there
+else:  # without this check, type checkers accept any name
     __getattr__ = names_of(__name__, _LATER)

@@ -1,4 +1,4 @@
-"""Average precision and related measures: sum of precisions, Q-measure for graded gains."""
+"""Average precision, sum of precisions, and Q-measure for graded gains."""
 
 from dataclasses import replace
 from functools import partial
@@ -14,7 +14,7 @@ from skfilterrank.exceptions import InputError
 
 
 def sum_precision(block: ListBlock, k):
-    """Sum of the precisions at the relevant documents of the top k: equation 4 of the paper."""
+    """Compute the sum of precisions at the relevant documents of the top k (equation 4)."""
     if block.ties(k) is None:
         found = block.relevant_cells
         precision = found.levels / (found.places + 1)
@@ -27,10 +27,10 @@ def sum_precision(block: ListBlock, k):
 
 
 def _worth_at_relevant(block, k, relevant, worth):
-    """Sum of the worth of the documents down to each place, where the one there is relevant.
+    """Compute the sum of worths down to each place that has a relevant document.
 
-    Mean over the tied orders; both matrices are means of their ties, in list order, and documents
-    that are not relevant are worth 0.
+    Mean over the tied orders. Both matrices are means of their ties in list order; documents that
+    are not relevant have worth 0.
     """
     total = np.cumsum(worth, axis=1)
     if (ties := block.ties(k)) is not None:
@@ -48,7 +48,7 @@ def _worth_at_relevant(block, k, relevant, worth):
 
 
 def sum_precision_sum(facts: Facts) -> Additive:
-    """Compute level / place of each relevant document."""
+    """Return the sum of precisions as terms level / place of relevant documents."""
     worth = facts.in_top(lambda place, level, query: level / place)
     return Additive(facts.relevant, worth, uses_levels=True)
 
@@ -61,7 +61,7 @@ def average_precision(block: ListBlock, k, normalize):
 
 
 def average_precision_sum(facts: Facts) -> Additive | None:
-    """Compute level / place / R of each relevant document; the number found is no constant."""
+    """Return AP as terms level / place / R; the number of found documents is not constant."""
     if facts.option("normalize") == "found":
         return None
     terms = sum_precision_sum(facts)
@@ -95,7 +95,7 @@ def _mean_precision_found(block, k):
 
 
 def _mean_over_cut_ties(precision, found, n_relevant, first, length, depth):
-    """Compute the mean precision at what is found, where a tie runs over the cut-off.
+    """Compute the mean precision at the found documents if a tie crosses the cut-off.
 
     `precision` and `found` are the sum of precisions and the relevant documents above the tie, of
     `length` documents from place `first` (from 0) on, `n_relevant` of them relevant.
@@ -105,7 +105,7 @@ def _mean_over_cut_ties(precision, found, n_relevant, first, length, depth):
     inside = (depth - first)[:, None]
     harmonic = np.concatenate(([0.0], np.cumsum(reciprocal(first_places(depth)))))
     reciprocals = (harmonic[depth] - harmonic[first])[:, None]
-    # So many of the tie's places inside the top k have a relevant document.
+    # Expected number of relevant documents at the tie's places inside the top k.
     hits = np.arange(inside.max() + 1)
     chance = hypergeom.pmf(hits, length[:, None], n_relevant[:, None], inside)
     others = (hits - 1) / np.maximum(inside - 1, 1) * (inside - (first + 1)[:, None] * reciprocals)
@@ -115,7 +115,7 @@ def _mean_over_cut_ties(precision, found, n_relevant, first, length, depth):
 
 
 def _ideal_gain(block, depth):
-    """Sum of the gains down to each place of the ideal list."""
+    """Compute running sums of gains of the ideal list."""
     # It stays as it is below the last relevant document.
     reach = min(depth, max(1, int(block.n_relevant.max())))
     best = np.maximum(block.best_first(reach), 0.0)
@@ -126,7 +126,7 @@ def _ideal_gain(block, depth):
 
 
 def _normalized(total, block, k, normalize):
-    """Compute the sum over what it is divided by."""
+    """Divide the sum of precisions by its divisor."""
     return ratio(total, _divisor(block.n_relevant, k, normalize))
 
 
@@ -158,8 +158,8 @@ _check_normalize = one_of(*_NORMALIZE)
 def sum_precision_score(block: ListBlock, k):
     """Sum of the precisions at the relevant documents of the top k.
 
-    Average precision before it is divided by anything: what is compared with the sum that a
-    perfect and a random ranking have, when a measure is to be normalised from both sides.
+    Average precision without a divisor. Use it with :func:`ul_normalized_score`, which normalises
+    by the sums of a perfect and of a random ranking.
 
     See Also
     --------
@@ -216,7 +216,7 @@ def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
     Parameters
     ----------
     normalize : {"R", "min", "k", "found"}, default="R"
-        What the sum of precisions is divided by: the number R of relevant documents, ``min(R, k)``
+        Divisor of the sum of precisions: the number R of relevant documents, ``min(R, k)``
         of them, which a perfect top k reaches, `k`, which must then be given, or the number of
         relevant documents in the top k. Without `k` the first two are the same.
 
@@ -308,7 +308,7 @@ def q_measure_score(block: ListBlock, k, *, beta: float = 1.0, normalize: str = 
         Weight of the gains, from 0 up. At 0 the measure is average precision; the larger it is, the
         more a good document is worth than a fair one, and the less its place matters.
     normalize : {"R", "min", "k"}, default="min"
-        What the sum is divided by: the number R of relevant documents, ``min(R, k)`` of them, as
+        Divisor of the sum: the number R of relevant documents, ``min(R, k)`` of them, as
         NTCIREVAL does, or `k`, which must then be given. Without `k` the first two are the same.
 
     See Also

@@ -30,11 +30,11 @@ def compatibility_with(block: ListBlock, k, worth, persistence):
     place = np.empty(worth.size, dtype=np.int64)
     place[block.cells.ravel()] = np.tile(np.arange(block.width), len(worth))
     place = np.where(block.sort_key < np.inf, place.reshape(worth.shape), block.width)
-    # The ideal order that is nearest to the list: documents of equal worth stand as
-    # in the list, and those that it lacks behind.
+    # The ideal order nearest to the list: documents of equal worth have the list's order, and
+    # missing ones come last.
     ideal = np.lexsort((place, -worth), axis=1).argsort(axis=1)
     weights = np.append(_weights_from(block.width, k, persistence), 0.0)
-    # A document overlaps from the place on by which both lists have it.
+    # A document overlaps from the first depth at which both lists contain it.
     overlap = np.where(wanted, weights[np.maximum(place, ideal)], 0.0).sum(axis=1)
     return ratio(overlap, np.where(wanted, weights[ideal], 0.0).sum(axis=1))
 
@@ -55,10 +55,10 @@ _check_persistence = partial(check_number, least=0.01, most=0.9999)
     **_COMMON,
 )
 def compatibility_score(block: ListBlock, k, *, persistence: float = 0.95, harm: float = 1.0):
-    """Compatibility with the helpful order less that with the harmful order.
+    """Compatibility with the helpful order minus compatibility with the harmful order.
 
-    The measure of the TREC health misinformation tracks. Labels are an order of preference: what
-    they differ by does not matter. Without forbidden documents it is plain compatibility.
+    The measure of the TREC health misinformation tracks. Labels are an order of preference; only
+    their order matters. Without forbidden documents it is plain compatibility.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def compatibility_score(block: ListBlock, k, *, persistence: float = 0.95, harm:
     **_COMMON,
 )
 def harmful_compatibility(block: ListBlock, k, *, persistence: float = 0.95):
-    """Compatibility with the harmful order: how well a list finds what does harm.
+    """Compatibility with the harmful order: how well a list finds harmful items. Lower is better.
 
     The TREC health misinformation tracks report it beside the compatibility with the helpful order.
 

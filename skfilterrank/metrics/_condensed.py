@@ -1,4 +1,4 @@
-"""Measures of judged documents only: bpref, AP of the condensed list, and the share judged."""
+"""Measures for incomplete judgments: bpref, AP of condensed lists, share of judged documents."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ def judged(block: ListBlock, k):
         return ratio(shown, shown)
     if block.tie_rule not in ("worst", "best"):
         return ratio(block.ranked(block.judged.astype(np.float64), k).sum(axis=1), shown)
-    # By gain, unjudged rows and those of gain 0 would stand in the order of the input.
+    # Sorted by gain, unjudged rows and rows of gain 0 would keep the order of the input.
     second = block.judged if block.tie_rule == "worst" else ~block.judged
     order = np.lexsort((second, block.sort_key), axis=1)[:, : block.depth(k)]
     found = block.only_retained(np.take_along_axis(block.judged, order, axis=1))
@@ -25,7 +25,7 @@ def judged(block: ListBlock, k):
 
 
 def bpref_sum(facts: Facts) -> Additive:
-    """Compute (1 - nonrelevant above / R) / R of each relevant document; all are judged."""
+    """Return bpref as terms (1 - nonrelevant above / R) / R, for completely judged lists."""
     variant = facts.option("variant")
     n_nonrelevant = facts.n - facts.m
     most = n_nonrelevant if variant == "printed" else facts.m
@@ -48,7 +48,7 @@ def _mean_above(ties: Ties, nonrelevant, most):
 
 
 def induced_ap_sum(facts: Facts) -> Additive:
-    """Compute level / place / R of each relevant document; all are judged."""
+    """Return induced AP as terms level / place / R, for completely judged lists."""
     worth = facts.in_top(lambda place, level, query: level / place)
     return Additive(facts.over(facts.m), worth, uses_levels=True)
 
@@ -77,8 +77,8 @@ def _mean_sum_precision(ties: Ties, is_judged, relevant, k):
 def judged_at_k_score(block: ListBlock, k):
     """Share of the shown top k that is judged.
 
-    It says how far any other measure at the same cut-off rests on judgments: where it is low,
-    they say little, because most of what is shown was never looked at.
+    It shows how reliable other measures at the same cut-off are: if it is low, most shown documents
+    were never judged.
 
     See Also
     --------
@@ -127,9 +127,9 @@ def judged_at_k_score(block: ListBlock, k):
 def bpref_score(block: ListBlock, k, *, variant: str = "trec_eval"):
     """Binary preference: how rarely judged non-relevant documents stand above relevant ones.
 
-    For judgments that are incomplete: only the order of judged documents counts, so that a
-    document nobody looked at is neither punished nor rewarded. Its values are not on the scale of
-    average precision; :func:`induced_ap_score` and :func:`inferred_ap_score` are.
+    For incomplete judgments: only the order of judged documents counts, so unjudged documents have
+    no influence. Its values are not on the scale of average precision; :func:`induced_ap_score` and
+    :func:`inferred_ap_score` are.
 
     Parameters
     ----------
@@ -193,7 +193,7 @@ def bpref_score(block: ListBlock, k, *, variant: str = "trec_eval"):
     if (ties := block.ties()) is not None:
         tied = ties.lists
         above = _mean_above(ties, nonrelevant[tied].astype(np.float64), most[tied, None])
-        # A sum over the places of a tie is one over its documents, all of the same mean.
+        # A sum over the places of a tie equals a sum over its documents, which have equal means.
         total[tied] = (relevant[tied] * (1 - above / whole[tied, None])).sum(axis=1)
     return ratio(total, block.n_relevant)
 
@@ -208,9 +208,9 @@ def bpref_score(block: ListBlock, k, *, variant: str = "trec_eval"):
 def induced_ap_score(block: ListBlock, k):
     """Average precision of the list without its unjudged documents.
 
-    The simplest way to keep average precision where judgments are incomplete: what nobody looked
-    at is taken out of the list before it is measured. Too high where the documents that nobody
-    looked at are less often relevant than those judged.
+    The simplest form of average precision for incomplete judgments: unjudged documents are removed
+    from the list first. It is too high if unjudged documents are less often relevant than judged
+    ones.
 
     See Also
     --------

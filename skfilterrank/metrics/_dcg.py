@@ -1,4 +1,4 @@
-"""nDCG_f and its family: ranking and filtering measured by one number.
+"""DCG and nDCG_f with variants, which measure ranking and filtering together.
 
 Carmel, Cohen, Ingber and Kravi, "IR Evaluation and Learning in the Presence of Forbidden
 Documents", SIGIR 2022, https://doi.org/10.1145/3477495.3532006.
@@ -47,7 +47,7 @@ def dcg(block: ListBlock, k, lowest=-np.inf):
 
 
 def dcg_sum(facts: Facts, bounds=None, lowest=-np.inf) -> Additive:
-    """Compute DCG, or where it lies between two bounds: gain / (high - low) / log2(place + 1)."""
+    """Return DCG, or its position between bounds, as terms of gain and place."""
     worth, gains = facts.by_place(log_discount), _at_least(lowest, facts.gains)
     if bounds is None:
         return Additive(gains, worth)
@@ -59,7 +59,7 @@ def dcg_sum(facts: Facts, bounds=None, lowest=-np.inf) -> Additive:
 
 
 def _at_least(lowest, gains):
-    """Raise gains below the lowest to it."""
+    """Replace gains below the lowest by the lowest."""
     return np.maximum(gains, lowest) if np.isfinite(lowest) else gains
 
 
@@ -79,7 +79,7 @@ def ndcg_0_bounds(block: ListBlock, k):
 def ndcg_min_bounds(block: ListBlock, k):
     """Compute the worst and the best order of all documents: equation 2."""
     low, high = worst_dcg(block, k, filtering=False), ideal_dcg(block, k, filtering=False)
-    # Summed up in another order, equal gains may leave a rest that would be divided by.
+    # Sums of equal gains in another order may differ by rounding, which must not be a divisor.
     best, worst = block.best_first(1)[:, 0], block.worst_first(1)[:, 0]
     all_equal = best - worst <= ROUNDING_OF_VALUES * np.maximum(np.abs(best), np.abs(worst))
     return np.where(all_equal, high, low), high
@@ -91,7 +91,7 @@ def ndcg_f_bounds(block: ListBlock, k):
 
 
 def between(block: ListBlock, k, bounds, lowest=-np.inf):
-    """Compute place the DCG of the returned list between its bounds, from 0 to 1."""
+    """Compute the position of the DCG between its bounds, from 0 to 1."""
     return _between(block.once(bounds, k), dcg(block, k, lowest))
 
 
@@ -101,7 +101,7 @@ def _between(bounds, achieved):
 
 
 def empty_list(block: ListBlock, k):
-    """Compute Equation 3 of the empty list."""
+    """Compute equation 3 for the empty list."""
     return _between(ndcg_f_bounds(block, k), np.zeros(len(block.sizes)))
 
 
@@ -194,7 +194,7 @@ def ndcg_score(block: ListBlock, k):
 
 @declare_measure(
     "ndcg_0",
-    # trec_eval takes negative labels for 0.
+    # trec_eval treats negative labels as 0.
     aliases=("ndcg_cut_@",),
     title="nDCG_0",
     additive=partial(dcg_sum, bounds=ndcg_0_bounds, lowest=0.0),
@@ -290,9 +290,9 @@ def ndcg_min_score(block: ListBlock, k):
 def ndcg_f_score(block: ListBlock, k):
     """DCG between the worst and the best list that ranking *and* filtering can return.
 
-    1 for the list of all documents of positive gain in their best order, 0 for the list that
-    shows the forbidden documents alone, worst first. A list scores better than the empty list
-    exactly where it does more good than harm (:func:`filtering_difficulty`).
+    1 for the list of all documents of positive gain in their best order, 0 for the list of only the
+    forbidden documents, worst first. A list has a higher value than the empty list exactly if its
+    DCG is above 0 (:func:`filtering_difficulty`).
 
     See Also
     --------

@@ -34,10 +34,9 @@ def filtering_difficulty(
     average: str | None = "mean",
     query_weight: QueryWeight = None,
 ) -> Scores:
-    """Compute nDCG_f of the empty list: what a system must reach to be worth showing.
+    """Compute nDCG_f of the empty list, which a system must exceed to be useful.
 
-    The more harm a query's documents can do, the higher it is: 0 where nothing is forbidden, 1
-    where nothing is good.
+    It is 0 if nothing is forbidden, 1 if nothing is good, and grows with the possible harm.
 
     Parameters
     ----------
@@ -55,7 +54,7 @@ def filtering_difficulty(
     average : {"mean", None}, default="mean"
         "mean" returns the mean over queries, None one value per query.
     query_weight : dict, Series or array-like of shape (n_rows,), default=None
-        What each query counts in the mean, as in :func:`ndcg_f_score`.
+        Weight of each query in the mean, as in :func:`ndcg_f_score`.
 
     Returns
     -------

@@ -127,7 +127,7 @@ default=None
     average : {None, "mean"}, default=None
         None returns one value per query, "mean" the means over queries.
     query_weight : dict, Series or array-like of shape (n_rows,), default=None
-        What each query counts in the means, as in :func:`ndcg_f_score`. Not of Rows.
+        Weight of each query in the means, as in :func:`ndcg_f_score`. Not of Rows.
     out : path or None, default=None
         Of Rows: Parquet file to write the values of every query to, with columns "qid" and one for
         each measure, queries in the order in which they end. It is renamed to this at the end, and
@@ -240,7 +240,7 @@ default=None
 def values_of_queries(
     wanted, y_true, y_score, *, groups, gains, ties, unjudged, undefined, options
 ) -> tuple[np.ndarray, GroupIndex]:
-    """Return one column for each of the parsed measures, and the queries that are the rows."""
+    """Return a column for each parsed measure, and the query ids of the rows."""
     check_undefined(undefined)
     check_choice(unjudged, "unjudged", UNJUDGED)
     gained = as_gains(y_true, gains)
@@ -273,12 +273,12 @@ def values_of_queries(
 
 @lru_cache(maxsize=32)
 def _columns(names):
-    """Return the measures as columns of a table, made once for many runs."""
+    """Return the measures as columns of a table; cached for many runs."""
     return pd.Index(names)
 
 
 def _check_options(wanted, options):
-    """Check that every option belongs to some measure that was asked for."""
+    """Check that every option belongs to one of the measures."""
     known = {name for entry, *_ in wanted.values() for name in (*entry.options, *entry.columns)}
     for name in options:
         if name in known:

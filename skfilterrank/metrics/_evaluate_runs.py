@@ -1,4 +1,4 @@
-"""Measures of runs, one after the other or side by side."""
+"""Evaluation of one or many runs."""
 
 import sys
 import warnings
@@ -37,7 +37,7 @@ from skfilterrank.exceptions import InputError, SkfilterrankError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex
 from skfilterrank.metrics._evaluate import evaluate
 
-# Runs that one process takes at a time: few enough to stream, enough to pay for the judgments.
+# Number of runs in a batch: small for streaming, large enough to amortise indexing judgments.
 _BATCH = 8
 # Parameters that concern the index of the judgments.
 OF_QRELS = "unjudged_label", "predicted"
@@ -45,7 +45,7 @@ OF_QRELS = "unjudged_label", "predicted"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunEvaluation(Result):
-    """Values of one run, and what was not counted.
+    """Values of one run, with queries that were not counted.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ def evaluate_run(
         Order of documents with equal scores: by document id, descending, as trec_eval does; the
         exact mean over all orders; lowest or highest gain first; the order of the run's rows.
     missing : {"raise", "drop", "empty"}, default="empty"
-        What becomes of queries of the judgments that are not in the run: an error, left out
+        Treatment of queries of the judgments that are not in the run: an error, left out
         (trec_eval's default), or counted as empty lists (``trec_eval -c``).
     precision : {"double", "single"}, default="double"
         "single" rounds scores as trec_eval 9 and pytrec_eval keep them: scores that differ by less
@@ -179,7 +179,7 @@ def evaluate_run(
         Labels that mean unjudged, as in :func:`skfilterrank.io.read_qrels`. A dict or callable as
         `gains`, a QrelsIndex, and what `read_qrels` returned say what labels below 0 mean.
     predicted : {"warn", "use", "drop"}, default="warn"
-        What becomes of labels that a machine gave, as in :func:`skfilterrank.io.read_qrels`: they
+        Treatment of labels by machines, as in :func:`skfilterrank.io.read_qrels`: they
         count, with a warning or without one; or their documents are not judged.
     **options
         Further options of single measures, as in :func:`skfilterrank.metrics.evaluate`.
@@ -306,14 +306,14 @@ def iter_evaluations(
     on_error: str = "raise",
     **params,
 ) -> Iterator[RunEvaluation]:
-    """Evaluate many runs, one after the other, in bounded memory.
+    """Evaluate many runs in turn with bounded memory.
 
     Parameters
     ----------
     qrels, runs, measures, n_jobs, verbose, **params
         As in :func:`evaluate_runs`.
     on_error : {"raise", "yield"}, default="raise"
-        What to do with a run that cannot be read, joined with the judgments or evaluated: raise,
+        Treatment of a run that cannot be read, joined with the judgments or evaluated: raise,
         or yield the error in its place and go on.
 
     Yields
@@ -354,14 +354,14 @@ def iter_evaluations(
 
 
 def _shown(evaluations, n_runs):
-    """Yield the evaluations behind a progress bar."""
+    """Yield the evaluations and update a progress bar."""
     from tqdm import tqdm
 
     return closing(tqdm(evaluations, total=n_runs, unit="run", leave=False))
 
 
 def _evaluations(named, index, measures, n_jobs, params):
-    """Evaluate runs in order, in several processes where asked for."""
+    """Evaluate runs in order, in several processes if requested."""
     if _is_one_process(n_jobs) or len(named) == 1:
         measures = parse_measures(measures)
         for name, run in named:
@@ -371,7 +371,7 @@ def _evaluations(named, index, measures, n_jobs, params):
 
     batches = (
         delayed(collecting_warnings(_evaluate_batch))(
-            # A process that joblib uses again may stand in another folder.
+            # A reused joblib process may have another working directory.
             [(name, *for_any_process(run)) for name, run in named[begin : begin + _BATCH]],
             index,
             measures,
@@ -386,7 +386,7 @@ def _evaluations(named, index, measures, n_jobs, params):
             yield from evaluations
     finally:
         with warnings.catch_warnings():
-            # Whoever stops early knows that what is left is not wanted.
+            # No warning if the caller stops early.
             warnings.filterwarnings("ignore", message=".*tasks", category=UserWarning)
             finished.close()
 
@@ -402,12 +402,12 @@ def _is_one_process(n_jobs):
 
 
 def _evaluate_batch(runs, index, measures, params):
-    """Evaluate a few runs, each by its name, its form as given and its absolute path."""
+    """Evaluate some runs, given by name, original form and absolute path."""
     return [_evaluate_named(name, run, index, measures, params, path) for name, path, run in runs]
 
 
 def _evaluate_named(name, run, index, measures, params, path=None):
-    """Evaluate one run, or return its error, which calls the file as `path` does."""
+    """Evaluate one run, or return its error with the file name of `path`."""
     try:
         with errors_of(name, path, run):
             aligned, values = _evaluate(index, run, measures, **params)
@@ -423,7 +423,7 @@ def _evaluate_named(name, run, index, measures, params, path=None):
 
 
 def _check_params(measures, *, missing="empty", precision="double", **params):
-    """Raise for what would go wrong with every run."""
+    """Raise early for errors that would occur for every run."""
     check_choice(missing, "missing", MISSING)
     check_choice(precision, "precision", PRECISIONS)
     wanted = parse_measures(measures)
@@ -469,7 +469,7 @@ def _evaluate(
 
 
 def _add_probabilities(aligned, wanted, params):
-    """Add inclusion probabilities for the measures that estimate by them."""
+    """Add inclusion probabilities for measures that need them."""
     name = "inclusion_probability"
     asking = [text for text, (entry, *_) in wanted.items() if name in entry.columns]
     if not asking or params.get(name) is not None:
@@ -485,7 +485,7 @@ def _add_probabilities(aligned, wanted, params):
 
 
 def _check_aligned(qrels, run, missing, precision, ties, said):
-    """Raise for what cannot be had of a run that is joined with judgments already."""
+    """Raise for options that conflict with an AlignedRun."""
     if qrels is not None:
         raise InputError(
             "run is an AlignedRun, which holds its judgments: pass qrels=None, or the run itself "
@@ -512,7 +512,7 @@ def _check_aligned(qrels, run, missing, precision, ties, said):
 def _values(
     y_true, y_score, groups, pooled, wanted, *, ties="docno", n_items=N_ITEMS, **params
 ) -> pd.DataFrame:
-    """Return the measures of rows as align leaves them."""
+    """Compute the measures of aligned rows."""
     check_choice(ties, "ties", TIES)
     known = {name for entry, *_ in wanted.values() for name in (*entry.options, *entry.columns)}
     given = {"n_items": n_items, "pooled": pooled}

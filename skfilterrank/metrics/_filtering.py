@@ -1,4 +1,4 @@
-"""The rates of a filter, by what it shows and hides, and QWA, which rewards stopping in time."""
+"""Rates of shown and hidden documents, and QWA, which rewards stopping in time."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def forbidden_of_set(block: ListBlock, count):
 
 
 def forbidden_sum(facts: Facts) -> Additive:
-    """Compute 1 / min(k, documents shown) of each forbidden document in the top."""
+    """Return forbidden@k as terms 1 / min(k, shown documents) of forbidden documents."""
     depth = np.inf if facts.k is None else facts.k
     bad = (facts.gains < 0).astype(np.float64)
     weights = facts.over(np.minimum(facts.n, depth), bad)
@@ -192,9 +192,9 @@ def empty_list_rate(block: ListBlock, k):
 def qwa_score(block: ListBlock, k):
     """Quit While Ahead: nDCG of the returned list with a terminal document at its end.
 
-    The terminal document is worth the more the more relevant documents stand before it, and
-    stands the higher the less is shown: a list that stops in time wins. Meant for binary labels;
-    with graded or negative gains it is unbounded.
+    The gain of the terminal document grows with the number of relevant documents before it, and its
+    place is higher for shorter lists. So a list that stops in time has a higher value. Meant for
+    binary labels; with graded or negative gains it is unbounded.
 
     See Also
     --------

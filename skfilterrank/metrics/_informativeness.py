@@ -1,4 +1,4 @@
-"""Queries on which systems do no better than chance, and those on which they shine.
+"""Informativeness of queries: how far systems are above a random ranking.
 
 Karmaker Santu and Feng, "Joint Upper & Lower Bound Normalization for IR Evaluation", 2022.
 """
@@ -31,7 +31,7 @@ from skfilterrank.metrics._random_rankings import check_seed, random_ranking_bou
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QueryInformativeness(Result):
-    """Distance of systems from chance on each query, and the two ends of that order.
+    """Distance of systems from a random ranking on each query, and the extreme queries.
 
     Attributes
     ----------
@@ -112,7 +112,8 @@ class QueryInformativeness(Result):
         Parameters
         ----------
         at_most : float, default=0.2
-            Greatest value, achieved and expected, of such a query. The paper names none.
+            Upper limit for the achieved and the expected value of such a query. The paper gives no
+            limit.
 
         Returns
         -------
@@ -321,7 +322,7 @@ default=None
                 undefined=undefined,
             )
         except ValueError as error:
-            error.add_note(f"This came up with the scores of {brief(system)}.")
+            error.add_note(f"The error concerns the scores of {brief(system)}.")
             raise
         achieved.append(table.to_numpy().mean(axis=1))
     return QueryInformativeness.from_values(

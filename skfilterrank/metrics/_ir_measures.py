@@ -201,7 +201,7 @@ def _by_parameters(measures):
 
 
 def _index(frame, params):
-    """Return the judgments as measures with these parameters see them."""
+    """Return indexed judgments for measures with these parameters."""
     said = {name: params.pop(name) for name in OF_QRELS if name in params}
     return QrelsIndex.of(frame, gains=params.get("gains"), **said)
 
@@ -215,7 +215,7 @@ def _shares_a_query(qrels, run):
 
 
 def _run_of_nothing(qrels):
-    """Return a run in which every document of every query is filtered out."""
+    """Return a run that filters out every document."""
     return pd.DataFrame({"qid": qrels.queries, "docno": "none", "score": -np.inf})
 
 

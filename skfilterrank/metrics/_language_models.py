@@ -22,8 +22,7 @@ def udcg_score(block: ListBlock, k, *, distraction: float = 1 / 3):
     """Utility and distraction of the passages that a language model answers from.
 
     A measure of retrieval for RAG: passages that hold the answer add their utility, and passages
-    that lead to a wrong one subtract. A model reads all passages, so that their order counts
-    nothing.
+    that lead to a wrong one subtract. A model reads all passages, so their order has no influence.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ def _per_query(block, values):
 
 
 def lexicographic(block: ListBlock, k, n_items, scale, by):
-    """Compute placements that are worse, from the last position up or from the first one down."""
+    """Compute the share of worse placements, compared from the last or the first position."""
     if scale == "preference":
         raise InputError(
             "scale='preference' orders several systems and gives one no value: compare systems by "
@@ -37,17 +37,17 @@ def lexicographic(block: ListBlock, k, n_items, scale, by):
 
 
 def _choices_from_the_end(place, level, n, m):
-    """Find places and items of the placements that an item makes better."""
+    """Return arguments of the binomial coefficients that count better placements."""
     return place - 1, level, place > level
 
 
 def _choices_from_the_top(place, level, n, m):
-    """Find places and items of the placements that an item makes worse."""
+    """Return arguments of the binomial coefficients that count worse placements."""
     return n - place, m - level + 1, n - place >= m - level + 1
 
 
 def lexicographic_sum(facts: Facts, choices, sign) -> Additive | None:
-    """Compute the share of the placements that each found item makes worse, or 1 less the better.
+    """Return lexirecall or lexiprecision as a sum over the found items.
 
     The number of placements of some items at some places is a binomial coefficient. None where
     there is no such sum: on the log scale, and for collections of more than a million items.
@@ -64,7 +64,7 @@ def lexicographic_sum(facts: Facts, choices, sign) -> Additive | None:
         return factorial.take(n) - factorial.take(m) - factorial.take(n - m)
 
     log_all = log_choose(sizes, m)
-    # 1 less than all placements.
+    # Number of placements minus 1.
     is_open = (m > 0) & (m < sizes)
     log_others = np.where(is_open, log_all + np.log1p(-np.exp(-np.where(is_open, log_all, 1))), 0)
 
@@ -80,7 +80,7 @@ def lexicographic_sum(facts: Facts, choices, sign) -> Additive | None:
 
 
 def metric_lexirecall_sum(facts: Facts) -> Additive:
-    """Compute the distance from the end, each level weighing less than the one below it."""
+    """Return metric lexirecall as a sum of weighted distances from the end."""
     n = collection_sizes(facts)
     ratio = 1 / (1 + n + facts.option("epsilon"))
 
@@ -331,6 +331,6 @@ def metric_lexirecall_score(
     ratio = 1 / (1 + n + epsilon)  # delta / (1 + delta)
     weight = ratio**up * np.where(up == m - 1, 1.0, 1 - ratio)
     weight[up >= m] = 0.0
-    # Added up from the smallest to the largest.
+    # Terms are added in ascending order.
     value = (weight * ((n - placed.positions[at]) / n))[::-1].sum(axis=0)
     return _per_query(block, value)

@@ -1,4 +1,4 @@
-"""Measures normalised by random rankings: between a random and a perfect one, or above chance."""
+"""Measures normalised by random rankings: ul_normalized and above_chance."""
 
 from dataclasses import replace
 from functools import partial
@@ -60,7 +60,7 @@ def _exact_bounds(block, inner, normalize, expectation):
 
 
 def ul_normalized_sum(facts: Facts) -> Additive | None:
-    """Return any measure that is a sum, and never negative, between its random and ideal value."""
+    """Return the normalised measure as a sum, if the inner measure is a nonnegative sum."""
     inner = facts.option("measure").with_cutoff(facts.k)
     form = inner.as_sum(facts.of(inner))
     if form is None or form.finish or "average" not in inner.measure.ties:
@@ -73,12 +73,12 @@ def ul_normalized_sum(facts: Facts) -> Additive | None:
         bounds = (np.broadcast_to(bound[query], values.shape) for bound in (lower, upper))
         return np.nan_to_num(make(values, *bounds), nan=0.0)
 
-    # The kernel says which queries are undefined, and refuses gains below 0.
+    # The kernel determines undefined queries, and raises for gains below 0.
     return replace(form, finish=finish, is_defined=None)
 
 
 def _v1(achieved, lower, upper):
-    """Compute Equation 5."""
+    """Compute equation 5 of the paper."""
     values = np.full(achieved.shape, np.nan)
     # If the list and the drawn random rankings both score 0, A / (A + R) is 0 / 0: V1 is 0 there.
     values[_is_defined(lower, upper)] = 0.0
@@ -89,7 +89,7 @@ def _v1(achieved, lower, upper):
 
 
 def _v2(achieved, lower, upper):
-    """Compute Equation 6."""
+    """Compute equation 6 of the paper."""
     values = np.full(achieved.shape, np.nan)
     room = np.where(achieved >= lower, upper - lower, lower)
     np.divide(achieved - lower, room, out=values, where=_is_defined(lower, upper))
@@ -97,7 +97,7 @@ def _v2(achieved, lower, upper):
 
 
 def _upper(achieved, lower, upper):
-    """Compute the upper bound alone, section 3."""
+    """Normalise only by the upper bound, section 3 of the paper."""
     values = np.full(achieved.shape, np.nan)
     np.divide(achieved, upper, out=values, where=upper > 0)
     return values
@@ -142,7 +142,7 @@ def ul_normalized_score(
     n_samples: int = 1000,
     random_state=0,
 ):
-    """Any measure, normalised by what a perfect and what a random ranking score.
+    """Any measure, normalised by the values of a perfect and of a random ranking.
 
     On a query with many relevant documents every ranking scores high. Here a system is credited
     with what it does better than chance: a list that is worth what a random ranking is on average
@@ -303,7 +303,7 @@ def _exact_moments(block, inner):
     worth = np.broadcast_to(form.worth(places[None, :], None, query), weights.shape)
     worth = np.where(places <= block.n_judged[:, None], worth, 0.0)
     total, squares = worth.sum(axis=1), (worth * worth).sum(axis=1)
-    # The worths of places that are drawn without replacement.
+    # Worths of places, for sampling without replacement.
     apart = squares - total * total / n
     apart[apart <= ROUNDING_OF_MEANS * squares] = 0.0
     variance = variance * apart

@@ -15,7 +15,7 @@ _NEGLIGIBLE = 2.0**-60
 
 
 def _stirling_rests():
-    """Compute log(z!) minus Stirling's formula, for z below 256; 0 in the place of 0."""
+    """Compute log(z!) minus Stirling's formula, for z below 256; 0 for z = 0."""
     z = np.arange(1, 256)
     # From z + 1 to z the rest grows by atanh(t) / t - 1 with t = 1 / (2 z + 1).
     t_squared = (2 * z + 1.0) ** -2
@@ -79,15 +79,15 @@ class Levels(NamedTuple):
     """The levels to go through, of all sets one after the other."""
 
     position: np.ndarray
-    """Position at each level, x above; float64."""
+    """Position at each level (x in the formulas); float64."""
     limit: np.ndarray
-    """Last position that is free at each level, a above; float64."""
+    """Last free position at each level (a in the formulas); float64."""
     level: np.ndarray
-    """Number of each level, i above; float64."""
+    """Number of each level (i in the formulas); float64."""
     first: np.ndarray
-    """Place of each set's highest level; int64."""
+    """Index of each set's highest level; int64."""
     step: int
-    """From there to the next lower one: 1 or -1."""
+    """Step from there to the next lower one: 1 or -1."""
     count: np.ndarray  # type: ignore[assignment]  # a tuple's own method of this name is not used
     """Number of levels of each set; below them only one choice is left. int64."""
 
@@ -172,7 +172,7 @@ def as_share(share: Share) -> np.ndarray:
     cap = np.where(share.is_capped, 1 - rounding(share.log_ratio), 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = np.exp(share.log_ratio) * np.minimum(share.part, cap) / -np.expm1(-share.log_all)
-    # The smallest numbers of float64 are too few to keep every order.
+    # Subnormal numbers of float64 have too few bits to keep every order.
     values[values < 1e-300] = 0.0
     return np.minimum(values, 1.0)
 
@@ -233,7 +233,7 @@ class Placements(NamedTuple):
 
     @classmethod
     def of_block(cls, block: ListBlock, n_items: int | None):
-        """Find the placements of a block's queries; queries without relevant items are left out."""
+        """Make the placements of a block's queries; queries without relevant items are left out."""
         m, n_found, positions = found_positions(block)
         n = items_of(block, m - n_found, n_items)
         level = _levels(m)
@@ -340,7 +340,7 @@ class Sets(NamedTuple):
     highest: np.ndarray
     """Place of the highest position of each set; int64."""
     step: int
-    """From there to the next lower one: 1 or -1."""
+    """Step from there to the next lower one: 1 or -1."""
     m: np.ndarray
     """Size of each set, float64."""
     n: np.ndarray
@@ -361,7 +361,7 @@ class Sets(NamedTuple):
         """Compute the share of sets that follow each one."""
         n, m = self.n, self.m
         sizes = m.astype(np.int64)
-        # Items at the very end leave no other choice: the others make the number.
+        # Items at the very end have only one choice; the number depends on the others.
         is_last = self.position - self.level == np.repeat(n - m, sizes)
         n_last_before = np.concatenate(([0], np.cumsum(is_last)))
         ends = np.cumsum(sizes)

@@ -12,25 +12,25 @@ from skfilterrank._lists.ties import mean_none_relevant
 
 
 def precision_of_set(block: ListBlock, count):
-    """Compute relevant documents shown, over all that are."""
+    """Compute the share of shown documents that is relevant."""
     return count(block.gains > 0) / np.maximum(count(), 1)
 
 
 def precision_sum(facts: Facts) -> Additive | None:
-    """Compute 1 / k of each relevant document in the top; without k by the number shown."""
+    """Return precision as terms 1 / k; without k, 1 / number of shown documents."""
     if facts.k is None:
         return None
     return Additive(facts.relevant / facts.k, facts.by_place(np.ones_like))
 
 
 def recall_sum(facts: Facts) -> Additive:
-    """Compute 1 / m of each relevant document in the top."""
+    """Return recall as terms 1 / m of relevant documents in the top k."""
     worth = facts.by_place(np.ones_like)
     return Additive(facts.over(facts.m), worth)
 
 
 def r_precision_sum(facts: Facts) -> Additive:
-    """Compute 1 / m of each relevant document in the top m."""
+    """Return R-precision as terms 1 / m of relevant documents in the top m."""
 
     def worth(place, level, query):
         return (place <= facts.m[query]).astype(np.float64)
@@ -39,7 +39,7 @@ def r_precision_sum(facts: Facts) -> Additive:
 
 
 def first_relevant_sum(facts: Facts, worth) -> Additive:
-    """Make a sum of the worth of the first relevant document's place."""
+    """Return a measure as the worth of the first relevant document's place."""
 
     def worth_of_first(place, level, query):
         return np.where(level == 1, worth(place), 0.0)
@@ -59,9 +59,8 @@ def first_relevant_sum(facts: Facts, worth) -> Additive:
 def precision_at_k_score(block: ListBlock, k):
     """Share of the top k that is relevant.
 
-    How much of what a user sees is worth seeing, when she looks at k documents and their order
-    does not matter to her. It says nothing of what was missed, and a query with fewer than k
-    relevant documents cannot reach 1.
+    For a user who looks at k documents in any order. Missed documents have no influence, and a
+    query with fewer than k relevant documents cannot reach 1.
 
     See Also
     --------
@@ -120,8 +119,8 @@ def precision_at_k_score(block: ListBlock, k):
 def recall_at_k_score(block: ListBlock, k):
     """Share of the relevant documents that are in the top k.
 
-    For a first stage whose list is ranked again by another, or where nothing relevant may be
-    missed. Two lists that find the same number score the same, wherever they have it.
+    For a first stage whose list is ranked again, or if nothing relevant may be missed. Lists with
+    the same number of relevant documents in the top k have equal values.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Preferences between two rankings of a query: lexicographic ones, and of paired users.
+"""Preferences between two rankings of a query: lexicographic and recall-paired.
 
 Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 5.2 and 7.3.1.
 """
@@ -130,8 +130,8 @@ def recall_paired_preference(
 ) -> np.ndarray:
     """Compare two rankings by the users who want 1, 2, ... relevant items and prefer either.
 
-    The average case beside the worst one, which :func:`lexicographic_preference` compares by
-    recall, and the best one, which it compares by precision.
+    This compares the average case; :func:`lexicographic_preference` compares the worst case
+    (recall) and the best case (precision).
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ class SimulatedRankings:
     def _values_of(self, pool, rng):
         """Compute the value of each drawn ranking."""
         if len(pool) == 0:
-            # Nothing to rank: one unjudged document that is not retrieved.
+            # An empty pool is replaced by one unjudged document that is not retrieved.
             return RankedLists([np.nan], [-np.inf], groups=[0]).per_query(self._kernel)
         values, step = [], max(1, BLOCK_CELLS // len(pool))
         for begin in range(0, self._n_samples, step):
@@ -121,7 +121,7 @@ _METHODS = ("auto", "exact", "simulation", "paper")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RandomRankingBound(Result):
-    """Expected value of a measure under random rankings, and how well it is known.
+    """Expected value of a measure under random rankings, with its standard error.
 
     Attributes
     ----------
@@ -307,7 +307,7 @@ def random_ranking_bound(
 
 
 def _error_of_mean(errors, numbers):
-    """Compute the error of the mean over queries, of which some share drawn rankings."""
+    """Compute the error of the mean over queries, some of which share random rankings."""
     n_defined = np.count_nonzero(~np.isnan(errors))
     if n_defined == 0:
         return float("nan")

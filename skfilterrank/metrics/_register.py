@@ -1,4 +1,4 @@
-"""A public way into the measure table: a function of queries becomes a measure."""
+"""register_measure: registration of a user's function as a measure."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -274,7 +274,7 @@ def _is_bound(end):
 
 def _options_of(function):
     """Return a function's options with their defaults, and whether it is one of a single query."""
-    # An object that can be called has no place by which it would be found again.
+    # A callable object cannot be found again by module and name.
     if isinstance(function, Measure):
         raise InputError(f"{function.__name__} is a measure already: register its function.")
     if not callable(function) or not hasattr(function, "__qualname__"):
@@ -343,7 +343,7 @@ def _checked_checks(checks, parameters):
 
 
 def _as_default(default, value, name):
-    """Return an option of the kind of its default; the function checks the rest itself."""
+    """Check that an option has the type of its default."""
     if isinstance(default, bool):
         found = _FLAGS.get(str(value).lower())
         if found is None:
@@ -359,7 +359,7 @@ def _as_default(default, value, name):
 
 @contextmanager
 def _naming(name):
-    """Let an error of somebody's function name the measure."""
+    """Context: errors of a user's function name the measure."""
     try:
         yield
     except (SkfilterrankError, MemoryError):
@@ -374,7 +374,7 @@ def _naming(name):
 
 
 def _sum_of(facts, _name, _additive):
-    """Return the measure as a sum, by somebody's function."""
+    """Return the measure as a sum, from a user's function."""
     with _naming(_name):
         form = _additive(facts)
     if not isinstance(form, Additive):

@@ -1,4 +1,4 @@
-"""One table: how well each system ranks, what it lets through and what it hides."""
+"""rank_filter_report: one table of ranking quality and filter rates of systems."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def rank_filter_report(
     confidence_level : float, default=0.95
         Level of the intervals of the mean nDCG_f over queries (Student's t).
     query_weight : dict, Series or array-like of shape (n_rows,), default=None
-        What each query counts in the means, as in :func:`ndcg_f_score`. Intervals and p values
+        Weight of each query in the means, as in :func:`ndcg_f_score`. Intervals and p values
         take the queries for a sample with these weights: a query of weight 2 counts as two in the
         mean, but is still one query.
     slices : dict, Series, DataFrame or None, default=None
@@ -173,7 +173,7 @@ def rank_filter_report(
 
 
 class _Measuring(NamedTuple):
-    """Measures systems; the first measure is the main one, and the second nDCG_0."""
+    """Measures for the report; the first is the main measure, the second nDCG_0."""
 
     names: list[str]
     gains: Gains
@@ -191,7 +191,7 @@ class _Measuring(NamedTuple):
                     own = self._measure(y_true, y_score, groups, self.names[1:2], self.ndcg_0_gains)
                     table[self.names[1]] = own
             except ValueError as error:
-                error.add_note(f"This came up with the scores of {brief(system)}.")
+                error.add_note(f"The error concerns the scores of {brief(system)}.")
                 raise
             # Queries without good documents have no rate of false rejection.
             filled = table.fillna(dict.fromkeys(set(self.names) - {"false_reject_rate"}, 0.0))
@@ -212,7 +212,7 @@ class _Measuring(NamedTuple):
 
 
 class _Summing(NamedTuple):
-    """Measures all systems of a block, and adds up their values."""
+    """Work of a pass: measure all systems of a block, and add up their values."""
 
     measuring: _Measuring
     systems: tuple
@@ -293,7 +293,7 @@ def _row(values, main, confidence_level, weights):
 
 
 def _paired_p_value(differences, weights, rounding):
-    """Test two-sided by pairs; 1 where nothing but rounding differs, NaN for a single query."""
+    """Compute the paired two-sided p value; 1 without differences, NaN for a single query."""
     counts = slice(None) if weights is None else weights > 0
     if (np.abs(differences[counts]) <= rounding).all():
         return 1.0

@@ -1,4 +1,4 @@
-"""Measures of rows that need not fit into memory, with the sums that other rows are added to."""
+"""Evaluation of Rows, with sums to which other rows can be added."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
@@ -19,13 +19,13 @@ from skfilterrank._lists.row_blocks import Block
 from skfilterrank._lists.scoring import Moments, with_undefined
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
-# Lowest value that a geometric mean sees, as trec_eval takes it.
+# Lower limit of values in a geometric mean, as in trec_eval.
 _LEAST = 1e-5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RowsEvaluation(Result):
-    """Measures over the queries of Rows, which those of other rows can be added to.
+    """Measures over the queries of Rows; evaluations of other rows can be merged.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class RowsEvaluation(Result):
         Parameters
         ----------
         other : RowsEvaluation
-            Of the same measures, for other queries.
+            Evaluation of the same measures for other queries.
 
         Returns
         -------
@@ -106,7 +106,7 @@ class RowsEvaluation(Result):
         )
 
 
-# Number that the moments of values over queries become.
+# Functions that turn moments of values over queries into one number.
 _FINISH: dict[str, Callable[[Moments], float]] = {
     "mean": lambda moments: moments.mean,
     "sum": lambda moments: moments.sum,
@@ -148,7 +148,7 @@ def split_options(options, wanted) -> tuple[dict, dict]:
 
 
 class Measuring(NamedTuple):
-    """Measures a block of whole queries; may go to another process."""
+    """Work of a pass: measure a block of whole queries."""
 
     wanted: dict[str, ParsedMeasure]
     gains: Gains

@@ -67,7 +67,7 @@ def mean_inverse_hypergeometric(n, n_marked, t, c) -> np.ndarray:
     n, n_marked, c = n[heads], n_marked[heads], c[heads]
     result = np.empty(len(t))
     result[heads] = 1 / c
-    # Both factors are equal but for the sign.
+    # Both factors have equal size and opposite sign.
     half = n + 1 - c - n_marked / 2
     turn = np.minimum((half + np.sqrt(half**2 + 2 * c * (n + 1))) / 2, n).astype(np.intp)
     order = np.argsort(-turn, kind="stable")
@@ -80,7 +80,7 @@ def mean_inverse_hypergeometric(n, n_marked, t, c) -> np.ndarray:
     left = n - turn
     result[heads + n] = np.where(left > 0, 1 / (n_marked + c), result[heads + n])
     order = np.argsort(-left, kind="stable")
-    # The last step down would land on the last place that was reached from above.
+    # The last downward step would reach a place that the upward steps have computed.
     for step, runs in _runs_of_each_step(left[order] - 1, order):
         drawn = n[runs] - step + 1
         at = heads[runs] + drawn
@@ -101,7 +101,7 @@ EPSILON = 1e-5
 
 
 def inferred_ap_sum(facts: Facts) -> Additive:
-    """Compute the expected precision / R of each relevant document; all are in the pool."""
+    """Return infAP as terms expected precision / R; all documents are in the pool."""
 
     def worth(place, level, query):
         above = place - 1
@@ -111,7 +111,7 @@ def inferred_ap_sum(facts: Facts) -> Additive:
 
 
 def _pooled_in_order(block):
-    """Find the documents of the lists that were in the pool; None where all were."""
+    """Return a mask of listed documents in the pool; None if all were."""
     pooled = block.column("pooled", False)
     if pooled is None:
         return None
@@ -131,7 +131,7 @@ def _weights_above(block, weights, is_weighted):
     if not is_weighted:
         return 1, found.levels - 1
     own = block.in_order(weights).take(found.cells)
-    # Only the relevant documents of each list, side by side: the sums are much shorter.
+    # Only the relevant documents of each list are kept, which makes sums much shorter.
     number = found.levels - 1
     side_by_side = np.zeros((found.n_lists, number.max(initial=0) + 1))
     side_by_side[found.lists, number] = own

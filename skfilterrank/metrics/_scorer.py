@@ -1,4 +1,4 @@
-"""Scorers that know queries, for scikit-learn's model selection."""
+"""Scorers with query ids for scikit-learn's model selection."""
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -53,7 +53,7 @@ class RankingScorer(RequestsGroups):
             return False
         try:
             return self._params == other._params
-        except ValueError:  # of arrays, of which nothing says that they are the same
+        except ValueError:  # for arrays, which cannot be compared
             return False
 
     def __hash__(self):
@@ -61,7 +61,8 @@ class RankingScorer(RequestsGroups):
 
     @property
     def _score_func(self):
-        # scikit-learn's TunedThresholdClassifierCV takes scorers apart; others ask by hasattr.
+        # scikit-learn's TunedThresholdClassifierCV reads attributes of scorers; other code uses
+        # hasattr.
         raise AttributeError(
             f"{self!r} measures the ranking of whole queries by scores, and not the classes of "
             "rows that TunedThresholdClassifierCV predicts at each threshold: use "
@@ -186,7 +187,7 @@ def make_ranking_scorer(
     like: str | None = None,
     **params,
 ) -> RankingScorer:
-    """Make a scorer for GridSearchCV and its kin that respects queries.
+    """Make a scorer with query ids for GridSearchCV and similar tools.
 
     Parameters
     ----------
@@ -214,7 +215,7 @@ def make_ranking_scorer(
         Callable ``scorer(estimator, X, y, groups=None, *, query_weight=None)``. For one measure it
         returns a float, higher is better: measures for which lower is better, such as
         "forbidden@3", are negated. For a list it returns a dict of such floats by the names in the
-        list, and a measure that is negated goes by "neg_forbidden@3". Classifiers are scored by
+        list, and a negated measure has a name such as "neg_forbidden@3". Classifiers are scored by
         their probability that the gain is above 0, other estimators by `predict`.
 
     Raises

@@ -63,7 +63,7 @@ def _defined(block, values):
 
 
 def total_search_efficiency_sum(facts: Facts) -> Additive:
-    """Compute the exposure of the last relevant document."""
+    """Return total search efficiency as a sum: exposure of the last relevant document."""
     n = collection_sizes(facts)
     exposure = resolve_exposure(facts.option("exposure"), persistence=facts.option("persistence"))
 
@@ -75,7 +75,7 @@ def total_search_efficiency_sum(facts: Facts) -> Additive:
 
 
 def search_length_sum(facts: Facts) -> Additive:
-    """Compute documents that are not relevant above the last one that is."""
+    """Return search length as a sum: irrelevant documents above the last relevant one."""
 
     def worth(place, level, query):
         return np.where(level == facts.m[query], place - level, 0.0)
@@ -85,7 +85,7 @@ def search_length_sum(facts: Facts) -> Additive:
 
 
 def recall_error_sum(facts: Facts) -> Additive:
-    """Compute place / m of each relevant document, less what is best."""
+    """Return recall error as terms place / m, minus the ideal value."""
     return Additive(
         facts.over(facts.m),
         lambda place, level, query: np.asarray(place, dtype=np.float64),
@@ -197,10 +197,10 @@ def total_search_efficiency_score(
     options={"n_items": check_n_items},
 )
 def search_length(block: ListBlock, k, *, n_items: int | None = None):
-    """Search length for everything relevant: documents read in vain until all are found.
+    """Search length: number of irrelevant documents read until all relevant ones are found.
 
-    Cooper's search length of type 3. Lower is better. Use it to say in documents what a
-    searcher who needs everything has to read too much.
+    Cooper's search length of type 3. Lower is better. Use it to express the extra effort of a
+    searcher who needs everything, in documents.
 
     Parameters
     ----------

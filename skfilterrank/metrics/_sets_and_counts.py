@@ -1,4 +1,4 @@
-"""Other measures of trec_eval: counts, F, and precision interpolated at levels of recall."""
+"""Counts, F, and interpolated precision: the other measures of trec_eval."""
 
 from functools import partial
 
@@ -28,7 +28,7 @@ def f_of_set(block: ListBlock, count, beta):
 
 
 def f_measure_sum(facts: Facts) -> Additive | None:
-    """Compute (1 + b^2) / (b^2 m + k) of each relevant document in the top."""
+    """Return F as terms (1 + b^2) / (b^2 m + k) of relevant documents in the top k."""
     if facts.k is None:
         return None
     weight = facts.option("beta") ** 2
@@ -43,7 +43,7 @@ def set_map_of_set(block: ListBlock, count):
 
 
 def interpolated_precision(block: ListBlock, k, recall):
-    """Compute the highest precision from so many relevant documents on."""
+    """Compute the highest precision at a recall level or above."""
     levels = np.floor(np.atleast_1d(recall)[:, None] * block.n_relevant + 0.9).astype(np.int64)
     highest = _highest_precisions(block)
     at = np.minimum(np.maximum(levels, 1), highest.shape[1]) - 1
@@ -205,7 +205,7 @@ def n_relevant_retrieved_score(block: ListBlock, k):
     order_matters="with k",
     undefined="no document of the query is relevant",
     value_range=(0, 1),
-    # The square of a larger one is no float64.
+    # The square of a larger number overflows.
     options={"beta": partial(check_number, above=0, most=1e100)},
 )
 def f_score(block: ListBlock, k, *, beta: float = 1.0):
@@ -216,7 +216,7 @@ def f_score(block: ListBlock, k, *, beta: float = 1.0):
     Parameters
     ----------
     beta : float, default=1.0
-        How many times as much recall counts as precision, above 0.
+        Weight of recall relative to precision, above 0.
 
     See Also
     --------
@@ -390,7 +390,8 @@ def eleven_point_precision_score(block: ListBlock, k):
 def geometric_map_score(block: ListBlock, k):
     """Geometric mean over queries of average precision.
 
-    It looks at the queries that fare worst: from 0.01 to 0.02 counts as much as from 0.4 to 0.8.
+    It emphasises the worst queries: an improvement from 0.01 to 0.02 counts as much as from 0.4 to
+    0.8.
 
     See Also
     --------

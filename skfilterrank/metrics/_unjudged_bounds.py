@@ -1,4 +1,4 @@
-"""The least and the most that a measure can be, whatever the unjudged documents are."""
+"""Bounds of a measure over all possible labels of unjudged documents."""
 
 from __future__ import annotations
 
@@ -75,10 +75,9 @@ def unjudged_bounds(
     high: float | None = None,
     undefined: float = 0.0,
 ) -> UnjudgedBounds:
-    """Compute the least and most that a measure can be, whatever the unjudged documents are.
+    """Compute bounds of a measure over all possible labels of unjudged documents.
 
-    How far a comparison of systems can be trusted whose documents are not all judged: where the
-    bounds of two systems do not overlap, no further judgment turns their order.
+    If the bounds of two systems do not overlap, no further judgments can reverse their order.
 
     Parameters
     ----------
@@ -178,7 +177,7 @@ default=None
                 labels,
                 y_score,
                 groups=groups,
-                # In their order, ids are as the rows stand.
+                # Rows are sorted, so the order of rows replaces the ids.
                 ties="stable" if lists.tie_codes is not None else rule,
                 **given,
             ),
@@ -198,7 +197,7 @@ default=None
 
 
 def _two_gains(gains, low, high):
-    """Return the least and the greatest gain of an unjudged document."""
+    """Return the lowest and the highest gain of an unjudged document."""
     known = gains[~np.isnan(gains)]
     low = min(0.0, known.min(initial=0.0)) if low is None else check_number(low, "low")
     highest = known.max(initial=0.0)

@@ -1,4 +1,4 @@
-"""Measures from a model of a user who reads down the list and stops: RBP and ERR."""
+"""Measures from models of a user who walks down the list and stops: RBP and ERR."""
 
 from functools import partial
 
@@ -14,7 +14,7 @@ from skfilterrank.exceptions import InputError
 
 
 def rbp_sum(facts: Facts) -> Additive:
-    """Compute (1 - p) p^(place - 1) of each relevant document, or of its gain."""
+    """Return RBP as terms (1 - p) p^(place - 1), times gains if these count."""
     p = facts.option("persistence")
     relevance = facts.option("relevance")
     weights = facts.relevant if relevance == "binary" else np.maximum(facts.gains, 0.0)
@@ -188,7 +188,7 @@ def err_score(block: ListBlock, k, *, max_grade: float = 4):
         )
     chances = _satisfied(block.only_retained(block.in_order(block.gains, k)), max_grade)
     stops = chances.copy()
-    # Never as a difference of products: chances may be as small as 2**-50.
+    # Not computed as a difference of products, since probabilities may be as small as 2**-50.
     stops[:, 1:] *= np.cumprod(1 - chances[:, :-1], axis=1)
     if (ties := block.ties(k)) is not None:
         shown = block.only_retained(block.in_order(block.gains))[ties.lists]

@@ -26,5 +26,5 @@ __all__ = [
     "ThresholdCurveDisplay",
 ]
 
-if not TYPE_CHECKING:  # type checkers would accept any name
+if not TYPE_CHECKING:  # without this check, type checkers accept any name
     __getattr__ = names_of(__name__)

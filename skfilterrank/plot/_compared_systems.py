@@ -44,7 +44,7 @@ class CriticalDifferenceDisplay(Display):
         Differences whose adjusted p value is at most this are significant; None takes the level
         of the comparison.
     n_shown : int, default=15
-        Show at most so many systems, the best. All take part in the test.
+        Largest number of systems to show, the best ones. All take part in the test.
 
     Attributes
     ----------
@@ -143,9 +143,9 @@ class CriticalDifferenceDisplay(Display):
         comparison : PairwiseComparison
             All pairs of systems, compared by a two-sided test.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         n_shown : int, default=15
-            Show at most so many systems, the best.
+            Largest number of systems to show, the best ones.
         **kwargs
             Passed to :meth:`plot`.
 
@@ -183,13 +183,13 @@ class CriticalDifferenceDisplay(Display):
             the ranks of the systems for each query, with mid-ranks for equal ones, and the ranks
             are compared.
         measure : str or None, default=None
-            Which measure, where `scores` has several.
+            Name of the measure, if `scores` has several.
         test : str, default="tukey"
             As in :func:`skfilterrank.comparison.compare_systems`.
         n_shown : int, default=15
-            Show at most so many systems, the best. All take part in the test.
+            Largest number of systems to show, the best ones. All take part in the test.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         **params
             Passed to :func:`skfilterrank.comparison.compare_systems`, such as `alpha`.
 
@@ -221,7 +221,7 @@ class CriticalDifferenceDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         bar_kw : dict or None, default=None
             Passed to matplotlib for the bars.
 
@@ -315,16 +315,16 @@ class CriticalDifferenceDisplay(Display):
 class PairwiseComparisonDisplay(Display):
     """Differences of all pairs of systems, the significant ones marked.
 
-    Systems stand in the order of their means, the best at the top and on the left. Blue says that
-    the system of the row is better than that of the column, red that it is worse, also where lower
-    values are better; above the diagonal rows are the ones with the better means. Colours and dots
-    say what the test goes by, so that of a test of signs or ranks they may contradict the means:
-    then there is red above the diagonal. ``compare_systems(...).plot()`` draws one.
+    Systems are sorted by their means, with the best at the top and on the left. Blue means that the
+    system of the row is better than the system of the column, and red that it is worse, also if
+    lower values are better. Above the diagonal, the system of the row has the better mean. Colours
+    and dots show the effect that the test uses. The effect of a sign or rank test may contradict
+    the means: then there is red above the diagonal. ``compare_systems(...).plot()`` draws one.
 
     Parameters
     ----------
     comparison : PairwiseComparison
-        What :func:`skfilterrank.comparison.compare_systems` returns.
+        Result of :func:`skfilterrank.comparison.compare_systems`.
     alpha : float or None, default=None
         Differences whose adjusted p value is at most this are marked; None takes the level of the
         comparison.
@@ -346,7 +346,7 @@ class PairwiseComparisonDisplay(Display):
         A dot on each significant cell. For more than 40 systems there are none, and cells that
         are not significant are grey.
     colorbar_ : matplotlib Colorbar or None
-        What the colours say.
+        Quantity that the colours show.
     ax_ : matplotlib Axes
         Axes that were drawn on.
     figure_ : matplotlib Figure
@@ -388,11 +388,11 @@ class PairwiseComparisonDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         cmap : str or matplotlib Colormap, default="RdBu"
-            Colours from the worst difference over none to the best.
+            Colours, from the most negative difference through zero to the most positive.
         colorbar : bool, default=True
-            Whether to draw what the colours say.
+            Whether to draw the scale of the colours.
         image_kw : dict or None, default=None
             Passed to matplotlib for the heat map.
         mark_kw : dict or None, default=None

@@ -80,7 +80,7 @@ class MeasureCurvesDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         line_kw : dict or None, default=None
             Passed to matplotlib for all curves.
 

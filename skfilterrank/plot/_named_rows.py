@@ -134,7 +134,7 @@ class ScoreDifferenceDisplay(Display):
     Parameters
     ----------
     difference : ScoreDifference
-        What :func:`skfilterrank.ranking.score_difference` returns.
+        Result of :func:`skfilterrank.ranking.score_difference`.
 
     Attributes
     ----------
@@ -168,7 +168,7 @@ class ScoreDifferenceDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         n_features : int, default=12
             How many features get a bar of their own, the largest contributions; one bar more is
             the sum of all others.

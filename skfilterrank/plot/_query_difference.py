@@ -39,11 +39,11 @@ class QueryDifferenceDisplay(Display):
     Parameters
     ----------
     differences : Series of shape (n_queries,), indexed by query
-        How much better the first system is, negative where the second is better.
+        Difference of the systems, negative if the second is better.
     first, second : str
         Names of the systems.
     measure : str, default="measure"
-        What the differences are differences of.
+        Name of the compared values.
     is_preference : bool, default=False
         Whether only the sign means something.
 
@@ -138,9 +138,9 @@ class QueryDifferenceDisplay(Display):
         first, second : str or None, default=None
             Names of the systems. None takes the best systems by the mean that are not named yet.
         measure : str or None, default=None
-            Which measure, where `scores` has several.
+            Name of the measure, if `scores` has several.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         **kwargs
             Passed to :meth:`plot`.
 
@@ -181,7 +181,7 @@ class QueryDifferenceDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         n_named : int, default=10
             Name at most so many of the deciding queries, those with the largest differences. A
             number is said in the place of the others.

@@ -95,7 +95,7 @@ class ThresholdCurveDisplay(Display):
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         **kwargs
             Passed to :meth:`plot`.
 
@@ -174,7 +174,7 @@ class ThresholdCurveDisplay(Display):
         y_true, y_score, groups, gains, measure
             As in :func:`skfilterrank.thresholds.threshold_curve`.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         **kwargs
             Passed to :meth:`plot`.
 
@@ -192,7 +192,7 @@ class ThresholdCurveDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         name : str or None, default=None
             Name of the curve in the legend.
         line_kw : dict or None, default=None
@@ -326,7 +326,7 @@ class RiskCoverageDisplay(Display):
         over : {"all", "answered"}, default="all"
             As in the class.
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         **kwargs
             Passed to :meth:`plot`.
 
@@ -352,7 +352,7 @@ class RiskCoverageDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         line_kw : dict or None, default=None
             Passed to matplotlib for all curves.
 
@@ -431,7 +431,7 @@ class TradeOffDisplay(Display):
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         line_kw : dict or None, default=None
             Passed to matplotlib for all lines.
 

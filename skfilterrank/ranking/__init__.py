@@ -53,5 +53,5 @@ __all__ = [
     "xgboost_early_stopping",
 ]
 
-if not TYPE_CHECKING:  # which would take any name for one that is there
+if not TYPE_CHECKING:  # without this check, type checkers accept any name
     __getattr__ = names_of(__name__)

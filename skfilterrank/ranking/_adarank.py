@@ -1,4 +1,4 @@
-"""AdaRankRanker: boosting of single features by a measure of the table."""
+"""AdaRankRanker: boosting of single features for a measure."""
 
 from __future__ import annotations
 
@@ -31,40 +31,39 @@ from skfilterrank.ranking._feature_ranker import (
 class AdaRankRanker(BoostedRanker):
     r"""AdaRank: a linear ranker boosted from single features, for any measure in [-1, 1].
 
-    Each round adds the feature whose own ranking is best, on average over the queries, where
-    queries count the more the worse the ranker so far serves them.
+    Each round adds the feature that ranks best on average. Queries for which the current ranker is
+    worse have larger weights in this average.
 
     Parameters
     ----------
     measure : str, default="ndcg_f@10"
-        Measure to optimize: a name of the measure table with a cut-off and options where wanted,
-        such as "ap", "ndcg_f@10" or "rbp(persistence=0.9)"; see
-        :func:`skfilterrank.metrics.get_measure_names`. Its values must lie in [-1, 1] for the
-        gains in hand. Of measures for which lower is better, 1 - value is maximized. Equal scores
-        count by the mean over their orders, or as the measure's own default says.
+        Measure to optimize: a name with optional cut-off and options, such as "ap", "ndcg_f@10" or
+        "rbp(persistence=0.9)"; see :func:`skfilterrank.metrics.get_measure_names`. Its values must
+        lie in [-1, 1] for the given gains. If lower is better, 1 - value is maximized. Ties are
+        handled by the measure's default rule.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
         mark forbidden documents.
     n_estimators : int, default=500
-        Most rounds.
+        Largest number of rounds.
     both_directions : bool, default=False
-        Whether a feature may also rank its lowest values first. False is the method as published,
-        which expects features of which higher values speak for a document.
+        Whether a feature may also rank its lowest values first. False is the published method,
+        which expects features whose higher values indicate relevance.
     tol : float, default=1e-4
-        A feature is added only if the measure on the training queries gains more than this; before
-        the first, all scores are equal.
+        A feature is added only if it improves the measure on the training queries by more than
+        this, compared with equal scores in the first round.
     early_stopping_rounds : int or None, default=None
-        Stop when the measure on `eval_set` has not improved for this many rounds, and predict with
-        the rounds up to its best.
+        Stop when the measure on `eval_set` has not improved for this many rounds; `predict` uses
+        the rounds up to the best one.
     validation_fraction : float or None, default=None
-        Share of the training queries, whole ones, that `fit` holds out to stop by instead of
-        learning from them, in place of an `eval_set`; always the same ones.
+        Share of the training queries that `fit` holds out for early stopping, instead of an
+        `eval_set`. The choice is deterministic.
     warm_start : bool, default=False
-        Whether `fit` adds to the rounds of an earlier fit, of the same data and for the same
-        measure, up to `n_estimators`.
+        Whether `fit` continues with the rounds of an earlier fit up to `n_estimators`. Data and
+        measure must be the same.
     n_jobs : int or None, default=None
-        Threads that measure the rankings of the features, which takes most of the time; None
-        means 1, -1 all processors. Results do not depend on it.
+        Number of threads for measuring the rankings of features, the slowest part. None means 1, -1
+        all processors. Results do not depend on it.
     verbose : int, default=0
         0 is silent, above 0 shows a progress bar.
 
@@ -80,15 +79,15 @@ class AdaRankRanker(BoostedRanker):
         Mean of the measure over the training queries that count, after each round; 1 - value
         where lower is better.
     best_iteration_ : int
-        Number of rounds that predict: all, or with `early_stopping_rounds` those up to the best
-        on the `eval_set`.
+        Number of rounds that `predict` uses: all, or with `early_stopping_rounds` up to the best
+        one on the `eval_set`.
     evals_result_ : dict
         The measure after each round, from the first on, ``{"valid_0": {"ndcg_f@10": [...]}}``;
         empty without `eval_set`.
     n_unjudged_ : int
-        Rows with a NaN label, which were left out of the training.
+        Number of rows with a NaN label, which were left out of training.
     n_queries_ : int
-        Training queries that count: see Notes.
+        Number of training queries that count, see Notes.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,), dtype object
@@ -102,8 +101,8 @@ class AdaRankRanker(BoostedRanker):
 
     Notes
     -----
-    After [1]_. With :math:`E(q, f)` the measure of query q ranked by f, round t takes of all
-    features the one with the greatest :math:`\sum_q P_t(q) E(q, x_j)` and adds it with weight
+    After [1]_. With :math:`E(q, f)` the measure of query q ranked by f, round t selects the feature
+    with the greatest :math:`\sum_q P_t(q) E(q, x_j)` and adds it with weight
 
     .. math::
 
@@ -111,28 +110,28 @@ class AdaRankRanker(BoostedRanker):
         \frac{\sum_q P_t(q) (1 + E(q, x_j))}{\sum_q P_t(q) (1 - E(q, x_j))}, \qquad
         P_{t+1}(q) \propto \exp(-E(q, f_t)), \qquad f_t = \sum_{s \le t} \alpha_s x_{j_s} .
 
-    Features are used as they are: one in a larger unit weighs more in the sum. Bring them to one
-    scale first, within each query or by a scaler in a Pipeline.
+    Features are not scaled, so a feature with a larger range has more influence on the sum. Scale
+    them first, within each query or by a scaler in a Pipeline.
 
-    Details that [1]_ leaves open:
+    Details that [1]_ does not specify:
 
-    * The weights of the queries differ by a factor of e at most, so that one strong feature stays
-      the best for ever, and more of it leaves the ranking of :math:`f_t` as it is. A feature that
+    * The weights of the queries differ by a factor of e at most, so one strong feature could be
+      selected in every round without changing the ranking of :math:`f_t`. Therefore a feature that
       does not improve the measure of :math:`f_t` on the training queries by more than `tol` is
-      therefore taken back, and the next best feature is tried. Training ends when none of them
-      improves it.
-    * Where the feature is perfect on all queries that weigh, alpha would be infinite: it is at
-      most 10.7. Training ends once no order of the training queries can be better.
-    * Of equally good features the first is taken.
+      removed again, and the next best feature is tried. Training ends when no feature improves the
+      measure.
+    * If a feature is perfect on all queries with positive weight, alpha would be infinite; it is
+      limited to 10.7. Training ends if no order of the training queries can be better.
+    * Among equally good features, the first is selected.
 
-    Queries that no order can make better or worse do not count: those of one document, of one
-    gain, without relevant document where the measure needs one, or not longer than its cut-off
-    where only that matters. Were they to count they would draw weight from the others and shrink
-    every alpha. Where no query has two different gains there is nothing to learn, and all scores
-    are 0; without query ids, when each row is a query, that comes with a warning.
+    Queries whose value is the same for every order do not count: queries with one document, with
+    equal gains, without a relevant document if the measure needs one, or not longer than the
+    cut-off if only the set of documents matters. They would take weight from other queries and make
+    every alpha smaller. If no query has two different gains, nothing can be learned, and all scores
+    are 0. Without query ids, each row is a query, and there is a warning.
 
-    The method is deterministic: there is no `random_state`, and the same data give the same
-    ranker. NaN in X is not accepted. Scores do not compare across queries.
+    The method is deterministic: there is no `random_state`, and the same data give the same ranker.
+    NaN in X is not accepted. Scores of different queries are not comparable.
 
     References
     ----------
@@ -186,7 +185,7 @@ class AdaRankRanker(BoostedRanker):
     def fit(  # type: ignore[override]  # other parameters
         self, X, y: ArrayLike, groups=None, *, eval_set=None, eval_groups=None
     ) -> AdaRankRanker:
-        """Choose and weigh features.
+        """Select features and their weights.
 
         Parameters
         ----------
@@ -194,7 +193,7 @@ class AdaRankRanker(BoostedRanker):
             NaN is an error.
         {y}
         {groups}
-            Where there is none, each row is its own query, with a warning.
+            Without query ids, each row is its own query, with a warning.
         {eval_set}
             Measured after each round. Of several sets the mean counts.
         {eval_groups}
@@ -215,7 +214,7 @@ class AdaRankRanker(BoostedRanker):
         continued = self.warm_start and hasattr(self, "alphas_")
         if continued and self._learned_measure != parsed.text:
             raise InputError(
-                "warm_start=True goes on with rounds learned for "
+                "warm_start=True continues rounds that were learned for "
                 f"measure={brief(self._learned_measure)}, but measure is now "
                 f"{brief(parsed.text)}: `train_scores_` would mix the two. Keep the measure, or "
                 "set warm_start=False."
@@ -255,7 +254,7 @@ class AdaRankRanker(BoostedRanker):
         check_is_fitted(self)
         X = self._check_features(X, groups=groups)
         scores = np.zeros(X.shape[0])
-        # A matrix product may round equal rows differently, which would break their tie.
+        # No matrix product: it may round equal rows differently and break their tie.
         for feature in np.flatnonzero(self.coef_):
             scores += self.coef_[feature] * column(X, feature)
         return scores
@@ -281,12 +280,12 @@ class AdaRankRanker(BoostedRanker):
         return parsed
 
 
-# A weight of ln(2e9 - 1) / 2, about 10.7, is the largest a round can have.
+# Limits the weight of a round to ln(2e9 - 1) / 2, about 10.7.
 _LARGEST_WORTH = 1 - 1e-9
 
 
 class FeatureBoosting:
-    """The rounds of AdaRank on the training rows."""
+    """State of AdaRank's rounds on the training rows."""
 
     def __init__(self, rows: QueryRows, parsed: ParsedMeasure, ranker: AdaRankRanker):
         self.features: list[int] = []
@@ -296,13 +295,13 @@ class FeatureBoosting:
         rows = rows_with_order(rows)
         if len(rows.gains):
             strength = _Strength(rows, parsed)
-            # NaN, where the measure is undefined, is not greater than anything.
+            # The comparison is False for NaN, where the measure is undefined.
             matters = strength(rows.gains) > strength(-rows.gains) + ROUNDING_OF_MEANS
             if not matters.any():
                 raise InputError(
                     f"measure={brief(parsed.text)} has no value, or the same for all orders, in "
-                    f"each of the {len(matters)} training queries of different gains: there is "
-                    "nothing to learn by it. Choose another cut-off or measure. "
+                    f"each of the {len(matters)} training queries of different gains: so nothing "
+                    "can be learned with it. Choose another cut-off or measure. "
                     f"{optimizable_measures()}"
                 )
             rows = rows.take(np.repeat(matters, GroupIndex.from_groups(rows.queries).sizes))
@@ -322,7 +321,7 @@ class FeatureBoosting:
         def strength_of_feature(number, sign):
             return self._strength(sign * column(self.X, number))
 
-        # One row for each feature, and for each with its order reversed; a column for each query.
+        # A row for each feature, and for each reversed feature; a column for each query.
         self._weak = np.array(
             Parallel(n_jobs=ranker.n_jobs, prefer="threads")(
                 delayed(strength_of_feature)(*each) for each in zip(self._numbers, self._signs)
@@ -334,7 +333,7 @@ class FeatureBoosting:
         return len(self.alphas)
 
     def resume(self, ranker):
-        """Take up the rounds of an earlier fit."""
+        """Continue with the rounds of an earlier fit."""
         self.features, self.alphas = ranker.features_.tolist(), ranker.alphas_.tolist()
         self.train_scores = ranker.train_scores_.tolist()
         if self.n_queries and self.alphas:
@@ -343,8 +342,8 @@ class FeatureBoosting:
             self._served = self._strength(self._scores)
 
     def step(self) -> bool:
-        """Add a feature, and return True; return False where none improves the measure."""
-        # Training ends once no order serves the training queries better.
+        """Add a feature and return True; return False if no feature improves the measure."""
+        # Training ends if no order of the training queries is better.
         if not self.n_queries or self._served.mean() >= self._highest - ROUNDING_OF_MEANS:
             return False
         weights = (
@@ -353,7 +352,7 @@ class FeatureBoosting:
         worth = (self._weak * weights).sum(axis=1)
         for _ in range(len(worth)):
             best = first_best(worth)
-            # The weights sum to 1, so that the ratio of the Notes is (1 + worth) / (1 - worth).
+            # The weights sum to 1, so the ratio in the Notes is (1 + worth) / (1 - worth).
             alpha = np.arctanh(np.clip(worth[best], -_LARGEST_WORTH, _LARGEST_WORTH))
             if self._add(int(self._numbers[best]), float(self._signs[best] * alpha)):
                 return True
@@ -378,7 +377,7 @@ class FeatureBoosting:
 
 
 class _Strength:
-    """The measure of each query in the form that AdaRank needs: greater is better, in [-1, 1]."""
+    """A measure for AdaRank: value of each query in [-1, 1], greater is better."""
 
     def __init__(self, rows: QueryRows, parsed: ParsedMeasure):
         self._measure = MeasuredRows(parsed, rows.gains, GroupIndex.from_groups(rows.queries))
@@ -399,7 +398,7 @@ class _Strength:
 
 
 def is_optimizable(entry: Measure) -> bool:
-    """Tell if a measure is a mean of values that are in range and depend on the order."""
+    """Tell if a measure is a mean of values within [-1, 1] that depend on the order."""
     low, high = entry.value_range
     least = -1.0 if entry.greater_is_better else 0.0
     is_mean = entry.over_queries == "mean"

@@ -1,4 +1,4 @@
-"""CalibratedRanker: scores that are probabilities, so that a threshold means one."""
+"""CalibratedRanker: scores that are probabilities of a gain above 0."""
 
 from typing import Any, Literal, Self
 
@@ -30,31 +30,31 @@ from skfilterrank.ranking._out_of_fold import (
 from skfilterrank.ranking._training_rows import learns_labels, prepare_rows
 from skfilterrank.thresholds import read_scores
 
-# Probability of hidden rows in log-odds, and the highest below 1.
+# Probabilities whose log-odds are finite: for hidden rows, and the highest below 1.
 _LEAST, _MOST = np.finfo(np.float64).tiny, np.nextafter(1.0, 0.0)
 
 
 class CalibratedRanker(WrappingRanker, BaseEstimator):
     """A ranker that turns any estimator's scores into the probability of a gain above 0.
 
-    Scores of a ranker have no scale, and those of a classifier are often too sure. Here the
-    estimator's scores of queries it has not seen, by query-grouped cross-validation, are set
-    against the labels, and a rising curve from score to probability is fitted. A threshold on such
-    scores has a meaning: 0.5 hides documents that are more likely bad than good.
+    Scores of rankers have no fixed scale, and probabilities of classifiers are often too extreme.
+    This class fits a rising curve from out-of-fold scores (query-grouped cross-validation) to
+    probabilities. A threshold on probabilities has a meaning: 0.5 hides documents that are more
+    likely bad than good.
 
     Parameters
     ----------
     estimator : estimator
         A classifier, a regressor, a ranker or a Pipeline that ends in one, as in
         :class:`RankAndFilter`. It learns its own target, such as the grade, and not only whether
-        the gain is above 0. "passthrough" where X holds scores.
+        the gain is above 0. "passthrough" means that X holds scores.
     method : {"isotonic", "sigmoid"}, default="isotonic"
         The curve: any rising steps (isotonic regression), or a logistic curve (Platt scaling),
         which needs fewer rows.
     break_ties : bool, default=True
-        Whether :meth:`predict` orders rows of equal probability by their raw score, within a
-        millionth. Isotonic regression gives many rows one probability, and a ranking would lose
-        their order.
+        Whether :meth:`predict` orders rows of equal probability by their raw score, by adding less
+        than a millionth. Isotonic regression gives many rows the same probability, so their order
+        would be lost.
     target : {"auto", "binary", "gain", "grade", "label"}, default="auto"
         Target of the estimator, as in :class:`RankAndFilter`.
     gains : None, "exp2", dict or callable, default=None
@@ -63,11 +63,11 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         Cross-validation that gives held-out scores. None: 5 folds by query. An int: that many
         folds. A float between 0 and 1: one split that holds out that share of the queries. A
         splitter or an iterable of (train, test) row numbers is used as it is. "prefit": `estimator`
-        is fitted already, and all rows given to `fit`, which it should not have seen, are for the
+        is fitted already, and all rows in `fit`, which it should not have seen, are used for the
         curve.
     refit : bool, default=True
-        Whether to fit the estimator on all rows once the curve is found. False needs a `cv` of one
-        split and keeps that split's model.
+        Whether to fit the estimator on all rows afterwards. False needs a `cv` with one split and
+        keeps the model of that split.
     rescale : {"auto", True, False}, default="auto"
         Whether to bring each fold's scores to the scale of the refitted estimator before the curve
         is fitted to them; "auto" does so for rankers. As in :class:`RankAndFilter`.
@@ -84,17 +84,17 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
     estimator_ : estimator
         The fitted estimator.
     calibrator_ : IsotonicRegression, Pipeline or DummyClassifier
-        The fitted curve. With "sigmoid" a Pipeline that ends in a LogisticRegression, or where no
-        rising curve is better than a flat one, a DummyClassifier.
+        The fitted curve. With "sigmoid", a Pipeline that ends in a LogisticRegression, or a
+        DummyClassifier if a constant is best.
     auc_ : float
-        Area under the ROC curve of the held-out scores over all queries: the share of pairs of a
-        good and a bad row that they order well. NaN where all rows are good, or none.
+        Area under the ROC curve of the held-out scores over all queries: the share of (good, bad)
+        pairs of rows in the right order. NaN if all rows are good, or none.
     classes_ : ndarray of shape (2,), dtype int64
-        0 and 1, what the columns of :meth:`predict_proba` stand for.
+        0 and 1, the classes of the columns of :meth:`predict_proba`.
     n_unjudged_ : int
         Rows with a NaN label, which were left out.
     feature_importances_, coef_ : ndarray of shape (n_features_in_,), dtype float64
-        Of the last step inside, where it has them.
+        Attributes of the last inner step, if it has them.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
@@ -107,26 +107,26 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
 
     Notes
     -----
-    To scikit-learn this is a ranker, not a classifier: it takes labels of any gains, and
-    :meth:`predict` gives scores. Its `score` measures lists. For the probabilities give model
-    selection one of scikit-learn's scorers, where `y` is 0 or 1: "roc_auc", "average_precision",
-    "neg_log_loss" or "neg_brier_score". They take classifiers alone before scikit-learn 1.9.
+    For scikit-learn this is a ranker, not a classifier: labels can have any gains, :meth:`predict`
+    returns scores, and `score` measures lists. To select models by the probabilities, use a scorer
+    of scikit-learn if `y` is 0 or 1: "roc_auc", "average_precision", "neg_log_loss" or
+    "neg_brier_score". Before scikit-learn 1.9, these accept only classifiers.
 
-    A curve never falls, so the order of the estimator's scores is kept. Held-out scores that order
-    good and bad rows worse than chance, by more than chance explains, come with a warning; the
-    curve is then flat or nearly so.
+    A curve never falls, so the order of the estimator's scores is kept. `fit` warns if held-out
+    scores order good and bad rows significantly worse than at random; the curve is then almost
+    constant.
 
-    No number of rows shows that something never happens. The steps of isotonic regression [2]_ are
-    kept between ``1 / (n + 2)`` and ``1 - 1 / (n + 2)``, n being the number of held-out rows. The
-    logistic curve is fitted to Platt's targets [1]_, ``(n_good + 1) / (n_good + 2)`` for good rows
-    and ``1 / (n_bad + 2)`` for others. All probabilities keep at least a millionth away from 0 and
-    1.
+    Finite data cannot show that an event is impossible. So the steps of isotonic regression [2]_
+    are limited to the range between ``1 / (n + 2)`` and ``1 - 1 / (n + 2)``, n being the number of
+    held-out rows. The logistic curve is fitted to Platt's targets [1]_, ``(n_good + 1) / (n_good +
+    2)`` for good rows and ``1 / (n_bad + 2)`` for others. All probabilities differ from 0 and 1 by
+    at least a millionth.
 
     A row that the estimator hides (score -inf) has probability 0, and keeps -inf in
     :meth:`predict`. Such rows are left out of the fit of the curve.
 
-    The curve is the same for all queries. What a ranker's score means may differ from query to
-    query; probabilities are then right on average over queries, not within each.
+    The curve is the same for all queries. If the scale of a ranker's scores differs between
+    queries, probabilities are right on average over queries, but not within each query.
 
     References
     ----------
@@ -157,7 +157,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
     auc_: float
     classes_: Any
 
-    # scikit-learn's metadata routing brings `groups` without being asked to.
+    # By default, scikit-learn's metadata routing passes `groups`.
     __metadata_request__predict_proba = {"groups": True}  # noqa: RUF012
     __metadata_request__decision_function = {"groups": True}  # noqa: RUF012
     has_fixed_scale = True
@@ -190,12 +190,12 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         self.verbose = verbose
 
     def _unfitted_inner(self):
-        """Return the estimator that is cloned and fitted; for "passthrough" one that returns X."""
+        """Return the estimator to clone and fit; for "passthrough", a ScoreColumn."""
         is_word = isinstance(self.estimator, str) and self.estimator == PASSTHROUGH
         return ScoreColumn() if is_word else self.estimator
 
     def _is_prefit(self):
-        """Tell if `fit` has all rows for the curve alone."""
+        """Tell if the estimator is fitted already, so that all rows are used for the curve."""
         has_scores = self.estimator is not self._unfitted_inner()
         return is_prefit(self.cv) or (has_scores and self.cv is None)
 
@@ -208,11 +208,11 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         {X}
         {y}
         {groups}
-            Where there is none, each row is its own query, with a warning; rankers raise.
+            Without query ids, each row is its own query, with a warning; rankers raise.
         {eval_set}
         {eval_groups}
         {fit_params}
-            The curve counts each row once, whatever `sample_weight`.
+            The curve ignores `sample_weight`.
 
         Returns
         -------
@@ -223,7 +223,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         ------
         ValueError
             If a parameter is out of range, arrays have different lengths, a label has no gain, a
-            ranker is given no queries, a classifier nothing to tell apart, all held-out rows are
+            ranker gets no query ids, a classifier gets only one class, all held-out rows are
             filtered, or there are fewer queries than folds.
         """
         check_choice(self.method, "method", tuple(CALIBRATORS))
@@ -242,8 +242,8 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
             eval_set=eval_set,
             eval_groups=eval_groups,
             fit_params=self._inside_parameters(fit_params),
-            without_groups="CalibratedRanker was given no query ids: each row is taken for a query "
-            "of its own, so that folds may tear queries apart.",
+            without_groups="CalibratedRanker was given no query ids: each row counts as a "
+            "separate query, so folds may divide queries.",
         )
         self.n_unjudged_ = data.n_unjudged
         as_labels = learns_labels(inner, self.target, prefit=prefit)
@@ -323,19 +323,19 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
             )
         scores, good = scores[counted], gains[counted] > 0
         self._center, deviation = scores.mean(), scores.std()
-        # The standard deviation of equal scores need not be exactly 0.
+        # Rounding can make the standard deviation of equal scores nonzero.
         self._spread = deviation if deviation > mean_tolerance(scores) else 1.0
         self.calibrator_ = fit_calibrator(self.method, scores, good)
         self.classes_ = np.array([0, 1])
         n_good, n_bad = np.count_nonzero(good), np.count_nonzero(~good)
         self.auc_ = float(roc_auc_score(good, scores)) if n_good and n_bad else np.nan
-        # Three standard deviations of the area of a score that knows nothing.
+        # Three standard deviations of the area for random scores.
         if self.auc_ < 0.5 - 3 * np.sqrt((n_good + n_bad + 1) / (12 * n_good * n_bad + 1)):
             warn_user(
                 f"the held-out scores of {type(final_step(self.estimator_)).__name__} are worse "
                 f"than chance: of all pairs, {100 * self.auc_:.0f} % have the good row before the "
-                "bad one. Probabilities never fall with the score, so they will tell little; check "
-                "the labels and gains=, or whether the score is meant to be negated.",
+                "bad one. Probabilities never fall with the score, so they are of little use; "
+                "check the labels and gains=, or whether the score must be negated.",
                 FitWarning,
             )
 
@@ -351,7 +351,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        # For what reads `predict_proba`; the type of the estimator stays that of no classifier.
+        # For code that reads `predict_proba`; the estimator type is still not "classifier".
         tags.classifier_tags = ClassifierTags(multi_class=False)
         return tags
 

@@ -17,7 +17,7 @@ _LIBRARIES = {"xgboost": "DaskXGB", "lightgbm": "DaskLGBM"}
 
 
 def _library(estimator):
-    """Name the library of a Dask estimator, or of a class derived from one; None of others."""
+    """Return the library of a Dask estimator or of a subclass; None for others."""
     for base in type(estimator).__mro__:
         library = base.__module__.partition(".")[0]
         if base.__name__.startswith(_LIBRARIES.get(library, "\0")):
@@ -26,7 +26,7 @@ def _library(estimator):
 
 
 def check_cluster_estimator(estimator) -> None:
-    """Raise for an estimator that does not learn from Dask collections, or without a cluster."""
+    """Raise if an estimator does not support Dask collections, or if there is no cluster."""
     if _library(estimator) is None:
         raise InputError(
             "X is a Dask DataFrame, which XGBoost's and LightGBM's estimators for Dask learn from "
@@ -36,8 +36,7 @@ def check_cluster_estimator(estimator) -> None:
     if estimator.get_params().get("client") is not None:
         raise InputError(
             f"client is set on {type(estimator).__name__}, and scikit-learn cannot clone a client: "
-            "leave it out. The client that was made last is used, or the one of "
-            "`with client.as_current():`."
+            "leave it out. The last created client is used, or that of `with client.as_current():`."
         )
     import_dask(type(estimator).__name__)
     from distributed import default_client
@@ -52,7 +51,7 @@ def check_cluster_estimator(estimator) -> None:
 
 
 def refuse_arrays(estimator) -> None:
-    """Raise where an estimator for Dask is given rows in memory."""
+    """Raise if an estimator for Dask gets rows in memory."""
     if _library(final := final_step(estimator)) is not None:
         name = type(final).__name__
         raise InputError(
@@ -62,17 +61,17 @@ def refuse_arrays(estimator) -> None:
 
 
 def fit_on_cluster(estimator, rows, features, target, query, fit_params):
-    """Fit a clone on a Dask DataFrame, and return the model as one of the same library in memory.
+    """Fit a clone on a Dask DataFrame, and return the in-memory model of the same library.
 
     Parameters
     ----------
     estimator : estimator
-        Of XGBoost or LightGBM, for Dask.
+        Dask estimator of XGBoost or LightGBM.
     rows : dask DataFrame
-        On the cluster; no partition is empty, and each holds whole queries, their rows together
-        and their numbers ascending within partitions and from one to the next.
+        Rows on the cluster. No partition is empty, each has whole queries with consecutive rows,
+        and query numbers ascend over all partitions.
     features : list
-        Names of the columns to learn from.
+        Names of the feature columns.
     target, query : str
         Columns of the target and of the number of the query.
     fit_params : dict
@@ -84,20 +83,20 @@ def fit_on_cluster(estimator, rows, features, target, query, fit_params):
     if wanted == "qid":
         params["qid"] = rows[query]
         if "allow_group_split" in inspect.signature(type(fitted)).parameters:
-            # No query is split: XGBoost's own sort makes a partition of each single query.
+            # Rows are sorted already; XGBoost's own sort would make a partition for each query.
             fitted.set_params(allow_group_split=True)
     elif wanted == "group":
         params["group"] = rows[query].map_partitions(_run_lengths, meta=pd.Series([0]))
     with warnings.catch_warnings():
         if estimator.get_params().get("n_jobs") is None:
-            # LightGBM's of its own default.
+            # LightGBM's warning about its own default.
             warnings.filterwarnings("ignore", message="Parameter n_jobs will be ignored")
         fitted.fit(rows[features], rows[target], **params)
     return in_memory(fitted)
 
 
 def _run_lengths(numbers):
-    """Count the rows of each query of a partition, whose rows are together."""
+    """Count the rows of each query of a partition; rows of a query are consecutive."""
     values = numbers.to_numpy()
     starts = np.flatnonzero(np.append(True, values[1:] != values[:-1]))
     return pd.Series(np.diff(np.append(starts, len(values))))

@@ -1,4 +1,4 @@
-"""Several models that rank and filter, fitted and scored side by side."""
+"""Comparison of several RankAndFilter models with baselines."""
 
 import sys
 import warnings
@@ -35,12 +35,12 @@ class RankerComparison(Result):
     Attributes
     ----------
     scores : dict of str to ndarray of shape (n_rows,), dtype float64
-        Scores of every system, -inf where hidden, for
-        :func:`skfilterrank.metrics.rank_filter_report`: each model under its own name, then
-        "rank-only (name)" and "filter-only (name)", then "filter-all".
+        Scores of every system for :func:`skfilterrank.metrics.rank_filter_report`, -inf where
+        hidden. Keys are the names of the models, "rank-only (name)", "filter-only (name)" and
+        "filter-all".
     cv_scores : dict of str to float
-        Each model's cross-validated score on the training rows, higher is better. With one model
-        whose threshold is fixed there is no choice to make, and the dict is empty.
+        Each model's cross-validated score on the training rows, higher is better. The dict is empty
+        if there is only one model and its threshold is fixed.
     best : str
         The model with the highest of `cv_scores`; the first of equals.
     models : dict of str to RankAndFilter
@@ -54,7 +54,7 @@ class RankerComparison(Result):
 
     @property
     def own_baselines(self) -> dict[str, str]:
-        """Each model's own ranking without its filter, for `rank_filter_report`."""
+        """For each model, its rank-only baseline, for `rank_filter_report`."""
         own = {name: _RANK_ONLY.format(name) for name in self.scores}
         return {name: ranking for name, ranking in own.items() if ranking in self.scores}
 
@@ -91,17 +91,17 @@ def compare_rankers(
     Parameters
     ----------
     models : dict of str to RankAndFilter
-        Models to compare; they are cloned. All must tune one measure.
+        Models to compare; they are cloned. All must tune the same measure.
     X : array-like, sparse matrix, DataFrame or list of length n_rows
-        Training rows, whatever the models take.
+        Training rows, in a form that the models accept.
     y : array-like of shape (n_rows,)
         Labels. A Series may carry the query ids in an index level named "qid".
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
     cv : int, splitter, iterable or None, default=None
-        How the rows of X are held out, each once. None: 5 folds by query. With `X_test` it only
-        serves models whose threshold is fixed, to choose the best of them. It is apart from the
-        `cv` by which each model tunes its threshold on the rows it is given.
+        How the rows of X are held out, each once. None: 5 folds by query. With `X_test` it is only
+        used to choose among models with fixed thresholds. It is independent of the `cv` with which
+        each model tunes its threshold.
     X_test : like X, default=None
         Rows to score. None scores the rows of X out of fold.
     groups_test : array-like of shape (n_test_rows,), default=None
@@ -109,11 +109,11 @@ def compare_rankers(
     refit : bool, default=True
         Without `X_test`, whether to fit the best model on all rows at the end.
     judged_by : array-like of shape (n_rows,), default=None
-        Who gave each label, as :meth:`RankAndFilter.fit` takes it for the models that are fitted on
-        all rows.
+        Source of each label, as in :meth:`RankAndFilter.fit`, for the models that are fitted on all
+        rows.
     clusters : array-like of shape (n_rows,), default=None
-        Cluster of each row, such as the user of the query, as :meth:`RankAndFilter.fit` takes it.
-        A number as `cv` holds out whole clusters.
+        Cluster of each row, such as the user of the query, as in :meth:`RankAndFilter.fit`. If `cv`
+        is a number, whole clusters are held out.
     verbose : int, default=0
         1 shows the progress over models and folds, 2 also over the folds inside each model.
 
@@ -125,8 +125,8 @@ def compare_rankers(
     Raises
     ------
     ValueError
-        If there are no models, if one is no RankAndFilter or tunes another measure, if the splits
-        do not hold out each row once, or as :meth:`RankAndFilter.fit` does.
+        If there are no models, if one is not a RankAndFilter or tunes another measure, if the
+        splits do not hold out each row once, or for the reasons of :meth:`RankAndFilter.fit`.
 
     See Also
     --------
@@ -134,14 +134,14 @@ def compare_rankers(
 
     Notes
     -----
-    The best model is chosen on training rows alone: with `X_test` by ``best_score_``, else by its
+    The best model is chosen only on training rows: with `X_test` by ``best_score_``, otherwise by
     out-of-fold scores of the rows of X. Models with a fixed threshold have no ``best_score_``; they
     are cross-validated for the choice.
 
-    The baselines are those of section 5.4 of [1]_: the model's ranking without its filter, what it
-    keeps in no order, and nothing at all. All that "filter-only" keeps has one score, so that
-    measures that average over ties give the exact mean of all its random orders. Models share
-    their text features.
+    The baselines are those of section 5.4 of [1]_: the model's ranking without its filter, the
+    documents it shows in random order, and the empty list. With "filter-only", all shown documents
+    have equal scores, so measures that average over ties give the exact mean over all random
+    orders. Models share their text features.
 
     References
     ----------
@@ -177,7 +177,7 @@ def compare_rankers(
         raise InputError(f"X has {count_rows(X)} rows but y has {len(codes)} labels.")
     units = codes if clusters is None else number_clusters(clusters, index)[codes]
     train = (X, labels, codes, clusters)
-    # By the names of queries, as certificates and warnings name them.
+    # Original query ids, which certificates and warnings show.
     whole = (X, labels, index.query_ids[codes], judged_by, clusters)
     if X_test is None:
         splits = make_splits(cv, labels, units, single=False)
@@ -218,7 +218,7 @@ def _is_tuned(model):
 
 
 def _check_models(models):
-    """Raise for models that one measure does not compare."""
+    """Raise if models cannot be compared, such as with different measures."""
     if not isinstance(models, Mapping) or not models:
         raise InputError(
             f"models must be a dict {{name: RankAndFilter}} of at least one, got {brief(models)}."
@@ -237,19 +237,19 @@ def _check_models(models):
     measures = {name: _measure_name(model) for name, model in models.items()}
     if len(set(measures.values())) > 1:
         raise InputError(
-            "the models must be tuned for one measure, or there is no best among them; got "
+            "the models must be tuned for the same measure to be compared; got "
             f"{', '.join(f'{name}: {measure}' for name, measure in measures.items())}."
         )
 
 
 def _measure_name(model):
-    """Name the measure that a model is scored by, with its cut-off."""
+    """Return the name of a model's measure, with its cut-off."""
     return parse_measure(model.measure).text
 
 
 def _progress(n_fits, verbose):
     """Make a progress bar over all fits."""
-    # A log file wants a line now and then, a terminal a bar that moves.
+    # Terminals get a moving bar, log files an occasional line.
     interval = 0.1 if sys.stderr.isatty() else 10
     return progress_bar(total=n_fits, unit="model", disable=not verbose, mininterval=interval)
 
@@ -274,7 +274,7 @@ def _predict(model, X, codes):
 
 
 def _out_of_fold(models, rows, splits, bar, verbose):
-    """Score each row by a clone of each model that has not seen the row's query."""
+    """Compute out-of-fold scores of each row with clones of each model."""
     X, y, codes, clusters = rows
     kept = {name: np.empty(len(codes)) for name in models}
     ranked = {name: np.empty(len(codes)) for name in models}
@@ -282,13 +282,13 @@ def _out_of_fold(models, rows, splits, bar, verbose):
         own = None if clusters is None else safe_indexing(clusters, train)
         part = (safe_indexing(X, train), safe_indexing(y, train), codes[train], None, own)
         X_test = safe_indexing(X, test)
-        # A context for each fold: no more than one fold's features are in memory.
+        # A separate context for each fold, so that only one fold's features are in memory.
         with share_features():
             for name in models:
                 with warnings.catch_warnings():
-                    # The scores of all folds are compared with those of ranking alone.
+                    # This warning concerns a fold; the scores of all folds are compared later.
                     warnings.filterwarnings("ignore", NOT_SHOWN_TO_PAY, FitWarning)
-                    # The models that are fitted on all rows warn of it.
+                    # The models fitted on all rows give this warning.
                     warnings.filterwarnings("ignore", f".*{STILL_UNJUDGED}", DataWarning)
                     model = _fit(models, name, part, bar, verbose, f"fold {number}/{len(splits)}")
                 kept[name][test], ranked[name][test] = _predict(model, X_test, codes[test])
@@ -296,12 +296,12 @@ def _out_of_fold(models, rows, splits, bar, verbose):
 
 
 def _value(model, y, scores, codes):
-    """Compute the measure of a model, negated where lower is better."""
+    """Compute the measure of a model, negated if lower is better."""
     return parse_measure(model.measure).utility(y, scores, groups=codes, gains=model.gains)
 
 
 def _baselines(kept, ranked):
-    """Make scores of each model's ranking alone, of its filter alone, and of the empty list."""
+    """Make the scores of the baselines: rank-only, filter-only and empty list."""
     (n_rows,) = next(iter(kept.values())).shape
     out = {_RANK_ONLY.format(name): scores for name, scores in ranked.items()}
     for name, scores in kept.items():

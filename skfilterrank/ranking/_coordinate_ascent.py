@@ -1,4 +1,4 @@
-"""CoordinateAscentRanker: a linear model of the documents that optimizes a measure itself."""
+"""CoordinateAscentRanker: a linear model that optimizes a measure directly."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from skfilterrank.ranking._line_search import CandidateSearch, LineSearch, count
 
 
 class CoordinateAscentRanker(FeatureRanker):
-    """Linear ranker that optimizes a measure itself, one weight after the other.
+    """Linear ranker that optimizes a measure directly, one weight at a time.
 
-    Other methods descend on a smooth stand-in of the measure that is wanted. Here it is the
-    measure of the training queries that each step raises: along one weight it is a step function,
-    of which every step is known, so that the best value of the weight is found exactly. With
-    ``filter=True`` the threshold below which documents are filtered is one more weight.
+    Other methods optimize a smooth approximation of the measure. Here each step increases the
+    measure on the training queries itself. As a function of one weight, the measure is a step
+    function whose steps can all be computed, so the best value of the weight is found exactly. With
+    ``filter=True`` the threshold below which documents are filtered is optimized like a weight.
 
     Parameters
     ----------
@@ -47,53 +47,53 @@ class CoordinateAscentRanker(FeatureRanker):
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
         mark forbidden documents.
     filter : bool, default=False
-        Whether a threshold is optimized too. Only for measures in which gains and places alone
-        count: "ndcg_f" and its kin, "rbp", "precision", "recall" and "r_precision". What `predict`
-        returns is then above 0, or 0, for documents to show.
+        Whether a threshold is optimized too. Only for measures that depend on gains and places:
+        "ndcg_f" and its variants, "rbp", "precision", "recall" and "r_precision". `predict` then
+        returns scores of at least 0 for documents to show.
     init : {"least_squares", "uniform"}, default="least_squares"
-        Weights to start from: those of a ridge regression of the gains, or the same weight for
-        each feature, divided by its spread.
+        Initial weights: a ridge regression of the gains, or equal weights divided by the spread of
+        each feature.
     init_alpha : float, default=1.0
-        Ridge penalty of that regression, of features divided by their spread.
+        Ridge penalty of the initial regression, for features divided by their spread.
     penalty : float, default=0.0
-        Gain that a step of a weight must bring for each standard deviation of the scores that it
-        moves the scores by: within queries, or with `filter` of all rows. Above 0, such as 0.01 to
-        0.1, the weights stay closer to the start, which overfits less where features are many and
-        queries are few.
+        Cost of changing a weight: the measure must increase by at least this for each standard
+        deviation by which the scores change (within queries, or with `filter` over all rows).
+        Values such as 0.01 to 0.1 keep the weights closer to the start, which reduces overfitting
+        with many features and few queries.
     n_restarts : int, default=0
-        Number of further starts, from random weights. The best of all starts is kept.
+        Number of additional starts from random weights. The best of all starts is kept.
     max_iter : int, default=25
-        Most sweeps over all weights.
+        Largest number of sweeps over all weights.
     tol : float, default=1e-4
-        Stop after a sweep that raises the measure by no more than this.
+        Stop after a sweep that increases the measure by no more than this.
     n_candidates : int, default=16
-        Number of values of a weight tried, twice, where the line search is not exact.
+        Number of values of a weight that are tried, in each of two rounds, if the line search is
+        not exact.
     max_crossings : int or None, default=1000
-        Most crossings of two documents, for each row on average, of which all are looked at; the
-        line search is not exact where there are more, as with long queries and no cut-off. None
-        sets no limit. See the Notes.
+        Largest average number of crossings per row for the exact line search; above it, as with
+        long queries and no cut-off, the search is not exact. None means no limit. See the Notes.
     early_stopping_rounds : int or None, default=None
-        Stop when the measure on `eval_set` has not improved for this many sweeps, and keep the
-        weights of its best.
+        Stop when the measure on `eval_set` has not improved for this many sweeps, and keep the best
+        weights.
     validation_fraction : float or None, default=None
-        Share of the training queries, whole ones, that `fit` holds out to stop by instead of
-        learning from them, in place of an `eval_set`; always the same ones.
+        Share of the training queries that `fit` holds out for early stopping, instead of an
+        `eval_set`. The choice is deterministic.
     warm_start : bool, default=False
-        Whether a further `fit` starts from the weights of the last one.
+        Whether `fit` starts from the weights of the previous fit.
     random_state : int, RandomState instance or None, default=None
         Seed of the order of the weights in each sweep, and of random starts.
     n_jobs : int or None, default=None
-        Threads, of which each takes a start; None means 1, -1 all processors. The result is the
-        same whatever it is.
+        Number of threads; each start uses one. None means 1, -1 all processors. The result does not
+        depend on it.
     verbose : int, default=0
         Above 0, a progress bar counts the sweeps.
 
     Attributes
     ----------
     coef_ : ndarray of shape (n_features_in_,), dtype float64
-        Weights of the features as they come. Their common factor is arbitrary.
+        Weights of the unscaled features. Their common factor is arbitrary.
     threshold_ : float
-        Documents whose weighted sum is below it are to be filtered; 0.0 without `filter`.
+        Documents with a weighted sum below this are filtered; 0.0 without `filter`.
     best_score_ : float
         The measure of the training queries at these weights.
     n_iter_ : int
@@ -101,14 +101,14 @@ class CoordinateAscentRanker(FeatureRanker):
     best_iteration_ : int
         The sweep whose weights are kept: the last one without early stopping; 0 is the start.
     evals_result_ : dict
-        The measure at the start and after each sweep, so that `best_iteration_` is a position in
-        it: ``{"train": {"ndcg_f@10": [...]}, "valid_0": ...}``. On the training queries it is
-        never worse than before.
+        The measure at the start and after each sweep, so `best_iteration_` is an index into it:
+        ``{"train": {"ndcg_f@10": [...]}, "valid_0": ...}``. On the training queries it is never
+        worse than before.
     scale_ : ndarray of shape (n_features_in_,), dtype float64
-        Spread of each feature: its standard deviation within queries, or with `filter` of all
-        rows. 0 where it is constant, and its weight then stays 0.
+        Spread of each feature: its standard deviation within queries, or with `filter` of all rows.
+        0 for constant features, whose weights stay 0.
     n_unjudged_ : int
-        Rows with a NaN label, which were left out of the training.
+        Number of rows with a NaN label, which were left out of training.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,), dtype object
@@ -121,45 +121,44 @@ class CoordinateAscentRanker(FeatureRanker):
 
     Notes
     -----
-    The method is that of [1]_, with three differences. The line search there tries 20 steps
-    in each direction; here all steps of the measure are known (below). The default start is a
-    regression and not equal weights: on MQ2007 that is better on test queries. And weights may
-    be negative: the total of their absolute values times `scale_` is kept between 1 and 2.
+    The method is that of [1]_, with three differences. The line search of [1]_ tries 20 steps in
+    each direction; here all steps of the measure are computed (see below). The default start is a
+    regression instead of equal weights, which is better on test queries of MQ2007. And weights may
+    be negative: the sum of their absolute values times `scale_` is kept between 1 and 2.
 
     Along a weight t the score of document i is ``a_i + t * x_i``. Its place changes only where its
     score crosses another of its query, ``t = (a_i - a_l) / (x_l - x_i)``. These crossings are
-    sorted once for each document that counts; running sums give its place, and the number of
-    relevant documents above it, between any two. So every measure whose value of a query is a
-    sum over documents of such places is known on the whole line after one more sort: dcg,
-    ndcg, ndcg_0, ndcg_min, ndcg_f, ap, sp, induced_ap, inferred_ap, bpref, rr, rbp, precision,
-    recall, r_precision, success, forbidden, tse, search_length, recall_error, lexirecall
-    and lexiprecision with ``scale="share"``, metric_lexirecall, and ul_normalized of any of
-    them that averages over ties. A threshold is one document more in each query, which scores
-    the threshold. Other measures (err, q_measure, qwa, and lexicographic ones on other scales)
-    are computed at `n_candidates` quantiles of the crossings, and again between the best one's
-    neighbours. Not optimized are measures that are the same for every order of the documents:
-    judged, empty_list_rate, false_reject_rate, and precision, recall, success and forbidden
-    without a cut-off; nor stat_ap, which needs a column besides.
+    sorted for each document that adds to the measure. Running sums give the document's place, and
+    the number of relevant documents above it, between neighbouring crossings. So a measure that is
+    a sum over documents of terms of these numbers is known on the whole line after one more sort.
+    These are dcg, ndcg, ndcg_0, ndcg_min, ndcg_f, ap, sp, induced_ap, inferred_ap, bpref, rr, rbp,
+    precision, recall, r_precision, success, forbidden, tse, search_length, recall_error, lexirecall
+    and lexiprecision with ``scale="share"``, metric_lexirecall, and ul_normalized of those of them
+    that average over ties. A threshold is treated as an additional document in each query whose
+    score is the threshold. Other measures (err, q_measure, qwa, and lexicographic ones on other
+    scales) are computed at `n_candidates` quantiles of the crossings, and again between the
+    neighbours of the best one. Measures that are the same for every order of the documents cannot
+    be optimized: judged, empty_list_rate, false_reject_rate, and precision, recall, success and
+    forbidden without a cut-off. stat_ap cannot be optimized either, because it needs an additional
+    column.
 
-    Of several best intervals the one nearest to the current weight is taken, and its middle; the
-    scale of the features does not matter beyond the start.
+    If several intervals are equally good, the middle of the one nearest to the current weight is
+    used. Except for the start, the scale of the features has no influence.
 
     While training, documents of equal scores count in ascending order of gain (``ties="worst"``),
-    so that nothing is won by giving documents the same score. `best_score_` and "train" of
-    `evals_result_` are such values; without ties they are those of the measure's function, as those
-    of held-out sets are always.
-    Queries for which the measure is undefined count as 0. Queries with one document, or with
-    documents of one gain, change nothing but the mean. Where no query has two different gains and
-    ``filter=False``, no order is better than another: all weights are 0.
+    so equal scores are never an advantage. This holds for `best_score_` and "train" of
+    `evals_result_`; without ties they equal the measure's function. Values of held-out sets are
+    always those of the measure's function. Queries for which the measure is undefined count as 0.
+    Queries with one document, or with equal gains, only add a constant to the mean. If no query has
+    two different gains and ``filter=False``, all orders are equally good, and all weights are 0.
 
-    Time of one weight is that of sorting, for each document that counts, all documents of its
-    query: with q queries of n documents of which m count, ``q * m * n * log(n)``. With a cut-off,
-    documents of long queries that cannot come near the first k places are left out first, and it
-    grows as ``n * log(n)`` with n. Without one the measure has as many steps as pairs of
-    documents, and no way to its best is known that looks at fewer. So where there are more than
-    `max_crossings` crossings for each row, ``q * m * n`` over the ``q * n`` rows, the measure is
-    computed at quantiles of a sample of the crossings, as for measures that are no sums; queries
-    of up to `max_crossings` documents that count never are as long.
+    For one weight, all documents of the query are sorted for each document that adds to the
+    measure. With q queries of n documents, m of which add to the measure, the time is ``q * m * n *
+    log(n)``. With a cut-off, documents of long queries that cannot reach the first k places are
+    removed first, and the time grows as ``n * log(n)`` with n. Without a cut-off, the measure has
+    as many steps as pairs of documents, and all must be examined. So if there are more than
+    `max_crossings` crossings per row on average, the measure is computed at quantiles of a sample
+    of the crossings, as for measures that are not sums.
 
     References
     ----------
@@ -244,11 +243,10 @@ class CoordinateAscentRanker(FeatureRanker):
             NaN is an error.
         {y}
         {groups}
-            Where there is none, each row is its own query, with a warning: with `filter`,
-            filtering is learned and no order; without, all scores are 0.
+            Without query ids, each row is its own query, with a warning: with `filter`, only
+            filtering is learned, no order; without, all scores are 0.
         {eval_set}
-            The best of several starts is the one that is best on them. Of several sets the mean
-            counts.
+            With several starts, they decide which is kept. With several sets, the mean counts.
         {eval_groups}
 
         Returns
@@ -270,7 +268,7 @@ class CoordinateAscentRanker(FeatureRanker):
         index = GroupIndex.from_groups(codes)
         if last is not None and len(last) != X.shape[1]:
             raise InputError(
-                f"warm_start=True goes on with the weights of {len(last)} features, but X has "
+                f"warm_start=True continues with the weights of {len(last)} features, but X has "
                 f"{X.shape[1]}: fit a new ranker, or set warm_start=False."
             )
         columns = Columns(X)
@@ -310,17 +308,17 @@ class CoordinateAscentRanker(FeatureRanker):
         Returns
         -------
         ndarray of shape (n_rows,), dtype float64
-            ``X @ coef_ - threshold_``, higher is better. With `filter`, documents below 0 are to
-            be filtered.
+            ``X @ coef_ - threshold_``, higher is better. With `filter`, documents with scores below
+            0 should be filtered.
         """
         check_is_fitted(self)
         return Columns(self._check_features(X, groups=groups)).scores(self.coef_) - self.threshold_
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Share of each feature in the weights, ndarray of shape (n_features_in_,).
+        """Relative importance of each feature, ndarray of shape (n_features_in_,).
 
-        ``abs(coef_) * scale_``, with a sum of 1; all 0 where all weights are.
+        ``abs(coef_) * scale_``, scaled to a sum of 1; all 0 if all weights are 0.
         """
         check_is_fitted(self)
         sizes = np.abs(self.coef_) * self.scale_
@@ -329,7 +327,7 @@ class CoordinateAscentRanker(FeatureRanker):
 
     @property
     def needs_groups(self) -> bool:  # type: ignore[override]  # what `filter` says
-        """True if there is nothing to learn without query ids: filtering needs none."""
+        """True if nothing can be learned without query ids; filtering needs no query ids."""
         return not self.filter
 
     def _lost_without_groups(self) -> str:
@@ -338,7 +336,7 @@ class CoordinateAscentRanker(FeatureRanker):
         )
 
     def _without_filtered(self, scores):
-        """Filter scores below 0 where a threshold was learned."""
+        """Filter scores below 0 if a threshold was learned."""
         return np.where(scores >= 0, scores, -np.inf) if self.filter else scores
 
     def _check_parameters(self) -> ParsedMeasure:
@@ -358,7 +356,7 @@ class CoordinateAscentRanker(FeatureRanker):
         return parsed
 
     def _search(self, objective):
-        """Make the exact line search where there is one, else one that tries candidates."""
+        """Return the exact line search if possible, else the search among candidates."""
         terms = objective.as_sum()
         most = np.inf if self.max_crossings is None else self.max_crossings * len(objective.gains)
         if terms is None or count_crossings(terms, objective.index) > most:
@@ -410,7 +408,7 @@ class CoordinateAscentRanker(FeatureRanker):
         }
 
 
-# The place of the threshold among the coordinates.
+# Index of the threshold among the coordinates.
 _THRESHOLD = -1
 
 
@@ -423,13 +421,13 @@ class Ascent:
     coef : ndarray of shape (n_features,)
         Weights.
     threshold : float or None
-        Documents that score less are filtered.
+        Documents with lower scores are filtered.
     history : list of float
         The objective on the training data, at the start and after each sweep.
     held_out : list of list of float
-        The same on each held-out set.
+        The objective on each held-out set.
     n_kept : int
-        The sweep whose weights these are; 0 is the start.
+        Number of the sweep of these weights; 0 is the start.
     """
 
     coef: np.ndarray
@@ -440,7 +438,7 @@ class Ascent:
 
     @property
     def value(self) -> float:
-        """Value that starts are compared by: of the held-out sets, else of the training data."""
+        """Value for comparing starts: on held-out sets, or else on the training data."""
         if self.held_out:
             return float(np.mean([values[self.n_kept] for values in self.held_out]))
         return self.history[self.n_kept]
@@ -455,9 +453,9 @@ class Problem:
     columns : Columns
         Features of the training rows.
     spreads : ndarray of shape (n_features,)
-        Spread of each; 0 where it cannot change anything.
+        Spread of each feature; 0 for features without influence.
     queries : tuple
-        Codes and sizes of the queries, where scores vary within queries; else empty.
+        Codes and sizes of the queries if spreads are within queries; else empty.
     objective : Objective
         The measure on the training rows.
     search : LineSearch or CandidateSearch
@@ -465,7 +463,8 @@ class Problem:
     held_out : list of (Columns, Objective)
         Held-out sets.
     max_iter, tol, patience
-        Most sweeps, least gain of a sweep, and sweeps without a gain on held-out sets (or None).
+        Limits on the number of sweeps, on the gain of a sweep, and on sweeps without a gain on
+        held-out sets (or None).
     """
 
     columns: Columns
@@ -479,7 +478,7 @@ class Problem:
     patience: int | None
 
     def ascend(self, coef, threshold, rng, after_sweep) -> Ascent:
-        """Optimize the weights and, where it is not None, the threshold."""
+        """Optimize the weights, and the threshold if it is not None."""
         ascent = Ascent(coef, threshold, held_out=[[] for _ in self.held_out])
         scores, value = self._record(ascent, coef, threshold)
         coordinates = np.flatnonzero(self.spreads)
@@ -501,7 +500,8 @@ class Problem:
                     continue
                 moved = scores + t * feature
                 reached = self.objective(moved, threshold)
-                # The steps are exact but for the rounding of scores that nearly cross.
+                # A step may be wrong by rounding of nearly equal scores: it is kept only if it is
+                # an improvement.
                 if reached > value:
                     coef[j] += t
                     scores, value = moved, reached
@@ -517,7 +517,7 @@ class Problem:
         return ascent
 
     def _record(self, ascent, coef, threshold):
-        """Compute scores anew, and record their values."""
+        """Recompute all scores, and record the objectives."""
         scores = self.columns.scores(coef)
         value = self.objective(scores, threshold)
         ascent.history.append(value)
@@ -526,14 +526,14 @@ class Problem:
         return scores, value
 
     def _is_best(self, ascent):
-        """Tell if the latest weights are to be kept; with early stopping, the best held out are."""
+        """Tell if the latest weights are the ones to keep."""
         if self.patience is None:
             return True
         means = np.mean(ascent.held_out, axis=0)
         return means[-1] > means[ascent.n_kept]
 
     def _rescaled(self, coef, threshold):
-        """Bring the weights to a total from 1 to 2, by a power of 2, which changes no order."""
+        """Multiply the weights by a power of 2, to a total from 1 to 2."""
         total = np.abs(coef) @ self.spreads
         if total == 0 or not np.isfinite(total):
             return coef, threshold
@@ -542,22 +542,22 @@ class Problem:
 
 
 class Objective(MeasuredRows):
-    """Mean of a measure over queries, undefined ones 0, ties in ascending order of gain.
+    """Mean of a measure over queries; undefined values are 0, tied documents ascend by gain.
 
-    So nothing is won by giving documents the same score.
+    With this order, equal scores are never an advantage.
     """
 
     def __init__(self, parsed: ParsedMeasure, gains, index: GroupIndex):
         super().__init__(parsed, gains, index, ties="worst")
 
     def as_sum(self) -> Additive | None:
-        """Return the measure as a sum over documents, None where it is not one."""
+        """Return the measure as a sum over documents; None if it is not a sum."""
         return self.parsed.as_sum(RowFacts(self.parsed, self.gains, self.index))
 
     def check_filterable(self) -> None:
-        """Raise where the line search cannot move a document below a threshold."""
+        """Raise if the line search does not support a threshold for the measure."""
         form = self.as_sum()
-        # Below it a document must add nothing, whatever stands above it.
+        # Below the threshold, a document must add nothing, whatever is above it.
         if (
             form is None
             or form.uses_levels
@@ -567,7 +567,8 @@ class Objective(MeasuredRows):
         ):
             raise InputError(
                 f"filter=True cannot optimize a threshold for measure={brief(self.parsed.text)}: "
-                "only gains and places may count, as in 'ndcg_f' or 'rbp'. For others use "
+                "the measure must depend only on gains and places, such as 'ndcg_f' or 'rbp'. "
+                "For others use "
                 "filter=False in RankAndFilter, which finds the best threshold for the ranking."
             )
 
@@ -580,7 +581,7 @@ class Objective(MeasuredRows):
         return bool((self.gains != highest[codes]).any())
 
     def best_threshold(self, scores) -> float:
-        """Find the threshold of the highest mean, finite even if all or nothing is best shown."""
+        """Find the threshold with the highest mean; it is always finite."""
         lists = RankedLists(self.gains, scores, groups=self.index)
         threshold, _ = EntryValues.of(lists, self.parsed).best()
         if np.isfinite(threshold):
@@ -590,7 +591,7 @@ class Objective(MeasuredRows):
 
 
 def check_optimizable(parsed: ParsedMeasure) -> None:
-    """Raise for a measure that no order of the documents improves."""
+    """Raise for a measure that does not depend on the order of documents."""
     entry = parsed.measure
     if entry.order_matters == "never" or entry.name == "stat_ap":
         reason = "it is the same for every order of a query's documents"
@@ -619,8 +620,8 @@ _MOST_STEPS = 500
 def make_start(init: str, problem: Problem, rng, alpha: float) -> np.ndarray:
     """Make weights of shape (n_features,), 0 for features without spread.
 
-    `alpha` is the penalty of "least_squares": a ridge regression of the gains, where scores vary
-    within queries one of differences within queries.
+    `alpha` is the penalty of "least_squares", a ridge regression of the gains (of differences
+    within queries if `filter` is off).
     """
     columns, spreads = problem.columns, problem.spreads
     usable = spreads > 0
@@ -642,7 +643,7 @@ def make_start(init: str, problem: Problem, rng, alpha: float) -> np.ndarray:
     def product(coef):
         return columns.X.T @ centred(columns.X @ (coef * inverse)) * inverse + (alpha * coef)
 
-    # By conjugate gradients, so that sparse features stay sparse.
+    # Conjugate gradients keep sparse features sparse.
     n = len(inverse)
     system = LinearOperator((n, n), matvec=product, dtype=np.float64)
     right = columns.X.T @ centred(problem.objective.gains) * inverse
@@ -651,11 +652,11 @@ def make_start(init: str, problem: Problem, rng, alpha: float) -> np.ndarray:
 
 
 def spread(values, codes=None, sizes=None) -> float:
-    """Compute the standard deviation, within queries where their codes and sizes are given.
+    """Compute the standard deviation, within queries if their codes and sizes are given.
 
-    0 for values that vary by no more than rounding.
+    Variation by rounding counts as 0.
     """
-    # Scaled first: squares of extreme values leave the range of float64.
+    # Values are scaled first, because squares of extreme values are out of range.
     largest = np.abs(values).max()
     if largest == 0:
         return 0.0
@@ -670,7 +671,7 @@ def spread(values, codes=None, sizes=None) -> float:
 
 
 class Columns:
-    """A checked feature matrix of which one dense column at a time is wanted."""
+    """A checked feature matrix that returns single dense columns."""
 
     def __init__(self, X):
         self.is_sparse = sparse.issparse(X)
@@ -699,7 +700,7 @@ class Columns:
     def spreads(self, index: GroupIndex | None) -> np.ndarray:
         """Compute the standard deviation of each column, within queries where an index is given.
 
-        Columns that vary by no more than rounding have 0.
+        Variation by rounding counts as 0.
         """
         queries = () if index is None else (index.codes(), index.sizes)
         return np.array([spread(self[j], *queries) for j in range(self.n_columns)])

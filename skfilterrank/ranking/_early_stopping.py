@@ -1,4 +1,4 @@
-"""Measures of the table as metrics by which LightGBM, XGBoost and CatBoost stop."""
+"""Measures as early-stopping metrics for LightGBM, XGBoost and CatBoost."""
 
 from threading import get_ident
 from typing import TYPE_CHECKING
@@ -15,21 +15,21 @@ from skfilterrank.exceptions import InputError
 if TYPE_CHECKING:
     from xgboost.callback import EarlyStopping
 
-# Sets that CatBoost measures in a row without meeting the held-out one: the training rows alone.
+# Limit on consecutive calls without the held-out set: CatBoost measures only the training rows.
 _MOST_OTHERS = 1
 
 
 def lightgbm_metric(measure: str, *, groups=None, gains: Gains = None) -> "LightGBMMetric":
-    """Make a metric for LightGBM out of a measure, for early stopping and for the log.
+    """Make a LightGBM metric from a measure, for early stopping and logging.
 
     Parameters
     ----------
     measure : str
-        A name of the measure table with a cut-off and options where wanted, such as "ndcg_f@10";
-        see :func:`skfilterrank.metrics.get_measure_names`.
+        A name with optional cut-off and options, such as "ndcg_f@10"; see
+        :func:`skfilterrank.metrics.get_measure_names`.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row of the held-out set, in the order of its rows, for a classifier or a
-        regressor. None takes the queries that LightGBM's data set holds, as a ranker's does.
+        regressor. None uses the queries of LightGBM's data set, which rankers have.
     gains : None, "exp2", dict or callable, default=None
         Map from labels of LightGBM's data set to gains. Inside a :class:`QueryRanker` or a
         :class:`RankAndFilter`, which give a ranker grades instead of labels, None means the gains
@@ -39,20 +39,19 @@ def lightgbm_metric(measure: str, *, groups=None, gains: Gains = None) -> "Light
     -------
     callable
         ``eval_metric=`` of a LightGBM estimator's `fit`, and ``feval=`` of ``lightgbm.train``. It
-        returns the name, the value, and whether higher is better, so that LightGBM stops in the
-        right direction.
+        returns the name, the value, and whether higher is better.
 
     Raises
     ------
     ValueError
         For an unknown measure or gain. When called: if there are no queries, or `groups` has
-        another length than the set that is measured.
+        another length than the measured set.
 
     Notes
     -----
-    The value is the measure's function on the labels and the scores of the set; queries without a
-    value count 0, equal scores as the measure's default says. LightGBM keeps labels as float32.
-    With ``metric="None"`` LightGBM measures nothing else, and stops by this alone.
+    The value is that of the measure's function for the labels and scores of the set. Undefined
+    queries count as 0, and ties are handled by the measure's default rule. LightGBM stores labels
+    as float32. With ``metric="None"`` LightGBM computes no other metric, and stops by this one.
 
     Examples
     --------
@@ -74,9 +73,9 @@ def lightgbm_metric(measure: str, *, groups=None, gains: Gains = None) -> "Light
 
 
 def catboost_metric(measure: str, y, *, groups=None, gains: Gains = None) -> "CatBoostMetric":
-    """Make a metric for CatBoost out of a measure, for early stopping and for the log.
+    """Make a CatBoost metric from a measure, for early stopping and logging.
 
-    CatBoost gives its metrics no queries, so that they are given here.
+    CatBoost does not pass query ids to metrics, so they are given here.
 
     Parameters
     ----------
@@ -101,9 +100,9 @@ def catboost_metric(measure: str, y, *, groups=None, gains: Gains = None) -> "Ca
 
     Notes
     -----
-    Rows are recognised by their labels, in the order given or, as a :class:`QueryRanker` sorts
-    them, by query; there the labels may also be the grades of the gains. The training rows are
-    not measured: their value is 0. Where no held-out set is the one given here, training stops
+    The held-out rows are recognised by their labels, in the given order or sorted by query, as
+    :class:`QueryRanker` does; in the latter case labels may be grades of the gains. Training rows
+    are not measured: their value is 0. If no held-out set is the one given here, training stops
     with an error. In CatBoost's log the measure is called "CatBoostMetric".
 
     Examples
@@ -130,18 +129,18 @@ def catboost_metric(measure: str, y, *, groups=None, gains: Gains = None) -> "Ca
 def xgboost_early_stopping(
     measure: str, X, y, *, early_stopping_rounds: int, groups=None, gains: Gains = None
 ) -> "EarlyStopping":
-    """Make a callback that stops XGBoost by a measure of held-out queries.
+    """Make an XGBoost callback that stops by a measure of held-out queries.
 
-    XGBoost's ranker gives a metric of the user's own one query at a time, takes 1 for queries of
-    one document, and weights the mean by the size of the query. A callback is free of that.
+    XGBoost's ranker calls a custom metric for each query, uses 1 for queries with one document, and
+    weights the mean by query size. A callback avoids this.
 
     Parameters
     ----------
     measure : str
         A name of the measure table, such as "ndcg_f@10".
     X : array-like, sparse matrix, DataFrame or DMatrix of shape (n_rows, n_features)
-        The held-out rows, in any order, as XGBoost sees features: after the earlier steps of a
-        Pipeline.
+        The held-out rows, in any order, with the features that XGBoost gets: transformed by the
+        earlier steps of a Pipeline.
     y : array-like of shape (n_rows,)
         Their labels, NaN where unjudged.
     early_stopping_rounds : int
@@ -154,8 +153,8 @@ def xgboost_early_stopping(
     Returns
     -------
     xgboost.callback.EarlyStopping
-        For ``callbacks=`` of an XGBoost estimator or of ``xgboost.train``. It keeps the trees up
-        to the best, and stands in the results of evaluation as "held_out".
+        For ``callbacks=`` of an XGBoost estimator or of ``xgboost.train``. It keeps the trees up to
+        the best round. Its name in the evaluation results is "held_out".
 
     Raises
     ------
@@ -205,20 +204,20 @@ class _Metric:
         return self.parsed.measure.greater_is_better
 
     def value(self, y, scores, groups) -> float:
-        """Compute the measure's value, by its own defaults."""
+        """Compute the measure with its defaults."""
         value = self.parsed.utility(y, scores, groups=groups, gains=self.gains)
         return value if self.greater_is_better else 0.0 - value
 
 
 class LightGBMMetric(_Metric):
-    """A measure as LightGBM calls it: (labels, scores, weight, group), or (scores, data set)."""
+    """Metric with LightGBM's signatures: (labels, scores, weight, group) or (scores, data set)."""
 
     def __init__(self, measure, groups, gains):
         super().__init__(measure, gains)
         self.groups = groups
 
     def of_targets(self, encoder) -> "LightGBMMetric":
-        """Return the metric for encoded gains; from a classifier's targets none can be regained."""
+        """Return the metric for encoded gains; impossible for classes."""
         if self.gains is not None or encoder.kind in ("gain", "label"):
             return self
         if encoder.kind == "grade":
@@ -227,13 +226,13 @@ class LightGBMMetric(_Metric):
         if set(encoder.levels) <= {0, 1}:
             return self
         raise InputError(
-            "lightgbm_metric measures what LightGBM is given, and a classifier inside is given 1 "
-            "for a gain above 0 and 0 for others: pass gains=, such as gains={0: -1, 1: 1}, or use "
+            "lightgbm_metric gets LightGBM's targets, which for a classifier are 1 for a gain "
+            "above 0 and 0 otherwise: pass gains=, such as gains={0: -1, 1: 1}, or use "
             "a ranker or a regressor."
         )
 
     def __call__(self, labels, scores, weight=None, group=None):
-        """Return name, value, and True where higher is better."""
+        """Return name, value, and whether higher is better."""
         if hasattr(scores, "get_label"):
             labels, scores, group = scores.get_label(), labels, scores.get_group()
         groups = self.groups
@@ -248,7 +247,7 @@ class LightGBMMetric(_Metric):
 
 
 class _HeldOut(_Metric):
-    """A measure of rows that are known beforehand."""
+    """A measure of given rows."""
 
     def __init__(self, measure, y, groups, gains):
         super().__init__(measure, None)
@@ -258,18 +257,18 @@ class _HeldOut(_Metric):
 
 
 class CatBoostMetric(_HeldOut):
-    """A measure as the object that CatBoost calls."""
+    """A measure as a CatBoost metric object."""
 
-    # CatBoost would have numba compile the methods, and warns where it cannot.
+    # Prevents CatBoost from compiling the methods by numba, and its warning if that fails.
     no_jit = True
 
     def __init__(self, measure, y, groups, gains):
         super().__init__(measure, y, groups, gains)
-        # By thread, as folds may be fitted at a time.
+        # One count for each thread, since folds may be fitted in parallel.
         self._n_others = {}
 
     def __deepcopy__(self, memo):
-        # CatBoost copies its parameters, of which scikit-learn's clone wants the very objects.
+        # CatBoost copies its parameters, but scikit-learn's clone requires the same objects.
         return self
 
     def is_max_optimal(self):
@@ -296,7 +295,7 @@ class CatBoostMetric(_HeldOut):
         return self.value(self.y[rows], scores, self.index.codes()[rows]), 1.0
 
     def _find_rows(self, target):
-        """Find the order in which CatBoost has the held-out rows; None of other rows."""
+        """Return CatBoost's order of the held-out rows; None for other rows."""
         if len(target) != len(self.y):
             return None
         grades = np.searchsorted(np.unique(self.y), self.y)

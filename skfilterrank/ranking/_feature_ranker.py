@@ -1,4 +1,4 @@
-"""Rankers that learn from a matrix of features: checked rows, held-out sets, rounds, measures."""
+"""Base classes of rankers that learn from a feature matrix."""
 
 from typing import Any, NamedTuple
 
@@ -38,7 +38,7 @@ class QueryRows(NamedTuple):
 
 
 class FeatureRanker(RankerMixin, BaseEstimator):
-    """A ranker that learns from a matrix of features, dense or sparse."""
+    """Base class of rankers that learn from a dense or sparse feature matrix."""
 
     takes_unjudged = True
     n_unjudged_: int
@@ -47,11 +47,11 @@ class FeatureRanker(RankerMixin, BaseEstimator):
     best_iteration_: int
     evals_result_: Any
     _sparse_format = "csc"
-    # True takes NaN as a missing value of a feature, False makes it an error.
+    # True if NaN is a missing value of a feature, False if it is an error.
     _takes_nan = False
 
     def _check_features(self, X, *, groups=None, reset=False):
-        """Return a float matrix, dense or sparse; an error names the column of other values."""
+        """Return X as a dense or sparse float matrix; an error names the column with bad values."""
         check_container(X)
         refuse_dates(X)
         find_groups(groups, X, names=("X",))
@@ -62,14 +62,14 @@ class FeatureRanker(RankerMixin, BaseEstimator):
             accept_sparse=self._sparse_format,
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,
-            # A query may have no documents to score.
+            # X without rows is allowed in predict.
             ensure_min_samples=int(reset),
         )
         names = getattr(self, "feature_names_in_", None)
         refuse_query_column(names)
         check_finite_columns(X, owner=type(self).__name__, names=names, allow_nan=self._takes_nan)
         if sparse.issparse(X) and not X.has_canonical_format:
-            # A cell may be stored in parts, which count as their sum.
+            # A sparse matrix may store a cell in several entries, which are added up.
             X = X.copy()
             X.sum_duplicates()
         return X
@@ -97,7 +97,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         return rows if judged.all() else rows.take(judged)
 
     def _rows_and_held_out(self, X, y, groups, eval_set, eval_groups, *, reset=True) -> tuple:
-        """Return the judged rows to learn from, and those of each held-out set."""
+        """Return the judged training rows, and the judged rows of each held-out set."""
         rows = self._judged_rows(X, y, groups, reset=reset)
         if self.validation_fraction is None:
             return rows, self._held_out_rows(eval_set, eval_groups)
@@ -107,7 +107,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         return rows.take(~held), [rows.take(held)]
 
     def _lost_without_groups(self) -> str:
-        """Describe the loss where there are no query ids; raise where nothing can be learned."""
+        """Describe what is lost without query ids; raise if nothing can be learned."""
         return "there is no order to learn and all scores are 0"
 
     def _held_out_rows(self, eval_set, eval_groups) -> list[QueryRows]:
@@ -130,7 +130,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
 
 
 def column(X, number) -> np.ndarray:
-    """Return a column as a dense float64 vector, to be read only."""
+    """Return a column as a dense, read-only float64 vector."""
     if not sparse.issparse(X):
         return X[:, number].astype(np.float64, copy=False)
     dense = np.zeros(X.shape[0])
@@ -140,7 +140,7 @@ def column(X, number) -> np.ndarray:
 
 
 class MeasuredRows:
-    """Rows whose measure is computed again and again, by other scores.
+    """Rows for which a measure is computed repeatedly with different scores.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ class MeasuredRows:
 
     def __init__(self, parsed: ParsedMeasure, gains, index: GroupIndex, ties: str | None = None):
         self.parsed, self.gains, self.index = parsed, gains, index
-        # Negative where lower values of the measure are better.
+        # The sign is negative if lower values of the measure are better.
         self.sign = 1.0 if parsed.measure.greater_is_better else -1.0
         self._kernel = parsed.measure.bind(parsed.k, parsed.options)
         ties = ties or parsed.measure.ties[0]
@@ -167,7 +167,7 @@ class MeasuredRows:
         return self._lists.with_scores(scores, threshold).per_query(self._kernel)
 
     def mean(self, scores, threshold: float | None = None) -> float:
-        """Average over queries; those without a value count 0."""
+        """Average over queries; undefined queries count as 0."""
         return float(np.nan_to_num(self.per_query(scores, threshold), nan=0.0).mean())
 
     def __call__(self, scores, threshold: float | None = None) -> float:
@@ -186,7 +186,7 @@ def rows_with_order(rows: QueryRows) -> QueryRows:
 
 
 class BoostedRanker(FeatureRanker):
-    """A sum of weighted rounds, each of one feature, that needs the order within queries."""
+    """Base class of boosted rankers: weighted rounds of one feature each."""
 
     needs_groups = True
     features_: np.ndarray
@@ -200,7 +200,7 @@ class BoostedRanker(FeatureRanker):
         check_count(self.verbose, "verbose", 0)
 
     def _check_continues(self, n_done):
-        """Raise where a warm start would have to take rounds away."""
+        """Raise if a warm start would have to remove rounds."""
         if self.n_estimators < n_done:
             raise InputError(
                 f"n_estimators={self.n_estimators} must be at least {n_done}, the rounds of the "
@@ -208,12 +208,12 @@ class BoostedRanker(FeatureRanker):
             )
 
     def _run_rounds(self, learner, held_out: list[QueryRows], parsed: ParsedMeasure) -> int:
-        """Add rounds until there are so many, nothing is left to learn, or held-out sets stall.
+        """Add rounds up to `n_estimators`, or until learning or held-out sets stop improving.
 
-        Rounds that the learner has already, from an earlier fit, are measured again and not learned
-        again. `learner` has `n_rounds`, ``step()``, which adds a round or returns False, and
-        ``contribution(number, X)``. Sets `evals_result_`, and returns the number of rounds that
-        predict: all, or the first whose mean over the held-out sets is best.
+        Rounds of an earlier fit are measured again, but not learned again. `learner` has
+        `n_rounds`, ``step()``, which adds a round or returns False, and ``contribution(number,
+        X)``. Sets `evals_result_`, and returns the number of rounds for `predict`: all, or the
+        first with the best mean over the held-out sets.
         """
         curves = [HeldOutCurve(rows, parsed) for rows in held_out]
         patience, best, n_best = self.early_stopping_rounds, -np.inf, 0
@@ -235,7 +235,7 @@ class BoostedRanker(FeatureRanker):
 
     @property
     def feature_importances_(self) -> np.ndarray:
-        """Share of each feature in the absolute alphas that predict, ``(n_features_in_,)``."""
+        """Share of each feature in the absolute weights of the rounds, ``(n_features_in_,)``."""
         check_is_fitted(self)
         kept = slice(self.best_iteration_)
         total = np.bincount(
@@ -245,7 +245,7 @@ class BoostedRanker(FeatureRanker):
 
 
 class HeldOutCurve:
-    """A held-out set, and its measure after each round."""
+    """A held-out set with its measure after each round."""
 
     def __init__(self, rows: QueryRows, parsed: ParsedMeasure):
         self.X = rows.X
@@ -255,13 +255,13 @@ class HeldOutCurve:
         self._measure = MeasuredRows(parsed, rows.gains, index)
 
     def add(self, contribution) -> float:
-        """Measure the set after one more round; return the value, negated where lower is better."""
+        """Measure the set after one more round; return the value, negated if lower is better."""
         self._scores += contribution
         self.values.append(self._measure.mean(self._scores))
         return self._measure.sign * self.values[-1]
 
 
 def first_best(values) -> int:
-    """Find the index of the highest share, the first of several that differ by rounding alone."""
-    # Shares of all pairs add up more rounding than means over queries.
+    """Return the index of the highest share; the first one if several differ only by rounding."""
+    # Shares of all pairs accumulate more rounding than means over queries.
     return int(np.argmax(values >= values.max() - 1e-10))

@@ -24,7 +24,7 @@ _SEEDS = np.iinfo(np.int32).max
 class FilterOnly(WrappingRanker, BaseEstimator):
     """A baseline that hides what a model hides, and shows the rest in random order.
 
-    The loss against the model is the worth of its ranking.
+    The difference to the model's value shows what its ranking contributes.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         cloned and fitted; wrap it in :class:`sklearn.frozen.FrozenEstimator` to use one that is
         fitted already.
     random_state : int, RandomState instance or None, default=None
-        Source of the random order. An int repeats it in every fit.
+        Seed of the random order. With an int, every fit has the same order.
 
     Attributes
     ----------
@@ -42,7 +42,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
     seed_ : int
         Seed of the random scores, drawn from `random_state` by `fit`.
     n_unjudged_ : int
-        Rows with a NaN label, which are not learned from.
+        Number of rows with a NaN label, which are not used for fitting.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
@@ -54,11 +54,11 @@ class FilterOnly(WrappingRanker, BaseEstimator):
 
     Notes
     -----
-    The "filter-only" baseline of section 5.4 of [1]_. `predict` draws one uniform score from
-    [0, 1) for each row of X, shown or hidden, from a generator started with `seed_`: the same rows
-    in the same order get the same scores however often it is called, and another order of the rows
-    another shuffle. The mean over all shuffles needs no randomness: give all rows that are shown
-    one score and let a measure average over ties.
+    The "filter-only" baseline of section 5.4 of [1]_. `predict` draws one uniform score from [0, 1)
+    for each row of X, shown or hidden, with a generator seeded by `seed_`. So the same rows in the
+    same order always get the same scores, and another order of the rows gives another shuffle. To
+    get the mean over all shuffles without randomness, give all shown rows equal scores and use a
+    measure that averages over ties.
 
     References
     ----------
@@ -87,16 +87,16 @@ class FilterOnly(WrappingRanker, BaseEstimator):
 
     @property
     def measure(self) -> str | Callable:  # type: ignore[override]  # what the estimator says
-        """Measure that `score` returns: that of the estimator, or nDCG_f."""
+        """Measure of `score`: the estimator's measure, or nDCG_f."""
         return self._ranker_inside().measure
 
     @property
     def gains(self) -> Gains:  # type: ignore[override]  # what the estimator says
-        """Gains of labels in `score`: those of the estimator."""
+        """Gains of labels in `score`: the estimator's gains."""
         return self._ranker_inside().gains
 
     def _ranker_inside(self):
-        """Return the ranker inside, or the base of all rankers with its defaults."""
+        """Return the inner ranker, or a RankerMixin with defaults."""
         inner = final_step(self.estimator)
         return inner if isinstance(inner, RankerMixin) else RankerMixin
 
@@ -122,7 +122,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         ----------
         {X}
         y : array-like of shape (n_rows,)
-            Labels, as the estimator takes them. Rows with a NaN label are left out, with a
+            Labels in a form that the estimator accepts. Rows with a NaN label are left out, with a
             warning, unless the estimator takes them.
         {groups}
         {fit_params}
@@ -138,7 +138,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         if queries is not None:
             check_groups(queries, n_rows=count_rows(X))
         judged = ~np.asarray(pd.isna(y))
-        # The estimator refuses labels that are lists.
+        # Labels that are lists are refused by the estimator itself.
         self.n_unjudged_ = int(np.count_nonzero(~judged)) if judged.ndim == 1 else 0
         if self.n_unjudged_ and not takes_unjudged(self.estimator):
             count_unjudged(judged)

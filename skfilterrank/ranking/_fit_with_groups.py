@@ -1,8 +1,8 @@
-"""Give any estimator its queries in the form it wants them.
+"""Fit any estimator with query ids in the form that it needs.
 
-LightGBM's ranker wants the sizes of consecutive queries, XGBoost's and CatBoost's an id per row
-with each query's rows together, estimators of this package an id per row in any order, and most
-others know no queries at all.
+LightGBM's ranker needs the sizes of consecutive queries. XGBoost's and CatBoost's rankers need an
+id per row with consecutive rows of each query. Estimators of this package need an id per row in any
+order. Most other estimators do not use queries.
 """
 
 import inspect
@@ -62,7 +62,7 @@ def clone_inside(estimator):
 
 
 def fit_clone(estimator, X, y, groups, fit_params):
-    """Fit a clone, with its queries where there are query ids."""
+    """Fit a clone, with query ids if there are any."""
     estimator = clone_inside(estimator)
     if groups is None:
         return estimator.fit(X, y, **fit_params)
@@ -76,7 +76,7 @@ def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None) ->
     Parameters
     ----------
     estimator : estimator
-        Is fitted; clone it first.
+        Fitted in place; pass a clone.
     X : array-like, sparse matrix, DataFrame or list of n_rows rows
         In any order.
     y : ndarray of shape (n_rows,)
@@ -84,8 +84,8 @@ def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None) ->
     groups : array-like of shape (n_rows,)
         Query ids.
     held_out : list of (X, y, groups, columns), default=()
-        Held-out sets for early stopping; transformed by the Pipeline's earlier steps. `columns` are
-        parameters of `fit` with an entry for each of their rows.
+        Held-out sets for early stopping; which are transformed by the Pipeline's earlier steps.
+        `columns` are parameters of `fit` with an entry for each row of the set.
     fit_params : dict or None
         Further parameters of `fit`; in a Pipeline "step__parameter" names the step, plain names
         go to the last.
@@ -109,18 +109,19 @@ def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None) ->
 
 
 def _fit_last(estimator, X, y, groups, held_out, params):
-    """Fit what is no Pipeline."""
+    """Fit an estimator that is not a Pipeline."""
     wanted = group_parameter(estimator)
     if isinstance(estimator, BaseSearchCV):
         if needs_own_form(estimator.estimator):
             inner, outer = type(final_step(estimator.estimator)), type(estimator)
             raise InputError(
-                f"{outer.__name__} cannot hand queries to {inner.__name__}: put the search around "
+                f"{outer.__name__} cannot pass query ids to {inner.__name__}: put the search "
+                "around "
                 f"RankAndFilter({inner.__name__}()), not inside."
             )
-        # The scorers and estimators inside find the queries in the index.
+        # Inner scorers and estimators find the query ids in the index.
         y = pd.Series(y, index=pd.Index(groups, name=QID))
-        # With metadata routing, a search refuses what nothing inside asks for.
+        # With metadata routing, a search raises for metadata that no inner object requests.
         if metadata_routing_enabled() and not get_routing_for_object(estimator).consumes(
             "fit", ["groups"]
         ):
@@ -151,7 +152,7 @@ def _columns(held_out):
 
 
 def _queries_of_steps(before, groups):
-    """Return query ids for the steps before the last that ask for them, by parameters of `fit`."""
+    """Return parameters of `fit` that pass query ids to earlier steps which need them."""
     if metadata_routing_enabled():
         asked = get_routing_for_object(before).consumes("fit_transform", ["groups"])
         return dict.fromkeys(asked, groups)
@@ -181,7 +182,7 @@ def _split_parameters(pipeline, params):
 
 
 def _fit_contiguous(ranker, X, y, groups, wanted, held_out, params):
-    """Fit a ranker of another library, which wants each query's rows together."""
+    """Fit a ranker of another library, which needs consecutive rows of each query."""
     check_grades(ranker, y, wanted)
     X, y, index, params = together(X, y, groups, params)
     held_out = [together(*each) for each in held_out]
@@ -210,9 +211,9 @@ def _fit_contiguous(ranker, X, y, groups, wanted, held_out, params):
 
 
 def check_grades(ranker, y, wanted):
-    """Raise for targets that LightGBM and XGBoost refuse unclearly, or learn nothing from.
+    """Raise for targets that LightGBM and XGBoost cannot learn from; pass distinct targets.
 
-    The distinct ones are enough.
+    It is enough to pass the distinct targets.
     """
     if wanted not in ("group", "qid"):
         return
@@ -220,14 +221,14 @@ def check_grades(ranker, y, wanted):
     label_gain = settings.get("label_gain") or ()
     if any(gain < 0 for gain in label_gain):
         raise InputError(
-            f"{name} may learn nothing, silently, when a label gain is negative, got "
+            f"{name} may silently learn nothing if a label gain is negative, got "
             f"label_gain={brief(label_gain)}: leave label_gain out (grades are then 0, 1, 2, ... "
             "by gain), or use LambdaRankRanker, which takes any gains."
         )
     if n_grades and np.min(y) < 0:
         raise InputError(
-            f"{name} takes grades from 0 up, got {np.min(y):g}: use target='grade', which ranks "
-            "the gains, or LambdaRankRanker, which takes any gains."
+            f"{name} takes grades from 0 up, got {np.min(y):g}: use target='grade', which "
+            "numbers the gains, or LambdaRankRanker, which supports any gains."
         )
     has_own_gains = label_gain or settings.get("ndcg_exp_gain") is False
     if n_grades > _MOST_GRADES and not has_own_gains:
@@ -240,20 +241,20 @@ def check_grades(ranker, y, wanted):
 
 
 def _eval_parameters(estimator, sets):
-    """Return held-out sets by the names that `fit` gives them."""
+    """Return held-out sets by the estimator's names of the parameters."""
     if "eval_set" not in inspect.signature(estimator.fit).parameters:
         raise InputError(
             f"{type(estimator).__name__} does not stop early: leave eval_set or "
             "validation_fraction out, or use an estimator whose fit takes an eval_set."
         )
-    # The names in LightGBM from 4.7 on.
+    # Names of the parameters in LightGBM 4.7 and later.
     if "eval_X" in inspect.signature(estimator.fit).parameters:
         return {"eval_X": tuple(X for X, _ in sets), "eval_y": tuple(y for _, y in sets)}
     return {"eval_set": sets}
 
 
 def _weigh_queries(ranker, params, name, index):
-    """Replace weights of rows in query order, if any, by one weight per query."""
+    """Replace weights per row by weights per query, if any; rows are in query order."""
     if params.get(name) is None:
         return
     weights = np.asarray(params[name])
@@ -267,12 +268,12 @@ def _weigh_queries(ranker, params, name, index):
 
 
 def row_codes(index) -> np.ndarray:
-    """Number the query of each row of data in query order."""
+    """Number the query of each row; rows are in query order."""
     return np.repeat(np.arange(index.n_queries), index.sizes)
 
 
 def together(X, y, groups, params):
-    """Bring each query's rows together, in X, y and every parameter that has one entry per row."""
+    """Sort X, y and all parameters with one entry per row by query."""
     index = GroupIndex.from_groups(groups)
     order = index.row_order()
     if (order[1:] > order[:-1]).all():
@@ -282,7 +283,7 @@ def together(X, y, groups, params):
 
 
 def raise_for_bad_columns(X, estimator, error):
-    """Raise an error that names the columns of X which the estimator cannot take, if any."""
+    """Raise an error that names unsupported columns of X, if there are any."""
     owner = type(final_step(estimator)).__name__
     try:
         values = check_array(X, dtype=np.float64, accept_sparse=True, ensure_all_finite=False)
@@ -305,13 +306,13 @@ def raise_for_bad_columns(X, estimator, error):
 
 
 def _raise_for_text(X, owner, error):
-    """Raise an error that names the columns of a table which hold no numbers, if any."""
+    """Raise an error that names columns without numbers, if there are any."""
     refuse_dates(X)
     if isinstance(X, pd.DataFrame):
         names = [name for name, dtype in X.dtypes.items() if is_string_dtype(dtype)]
         if names:
             raise InputError(
-                f"X has {counted(len(names), 'column')} that {owner} does not take as they are, "
-                f"such as {brief(names[0])} of dtype {X[names[0]].dtype}: make numbers of them, "
-                "as by OrdinalEncoder in a Pipeline, or categories where it takes these."
+                f"X has {counted(len(names), 'column')} that {owner} does not support, such as "
+                f"{brief(names[0])} of dtype {X[names[0]].dtype}: convert them to numbers, for "
+                "example by OrdinalEncoder in a Pipeline, or to categories if it supports these."
             ) from error

@@ -1,4 +1,4 @@
-"""RankFusion and fuse_runs: several systems' scores, or runs, as one."""
+"""RankFusion and fuse_runs: fusion of several systems' scores or runs."""
 
 import os
 import warnings
@@ -60,42 +60,44 @@ LEARNED = ("coordinate_ascent", "logistic")
 
 
 class RankFusion(RankerMixin, BaseEstimator):
-    r"""Fusion of several systems' scores, by a fixed method or by learned weights.
+    r"""Fusion of several systems' scores by a fixed method or by learned weights.
 
-    Each column of X holds the scores of a system. Systems that err differently correct each other:
-    the fused list is often better than the best of them, even without labels.
+    Each column of X holds the scores of a system. If systems make different errors, the fused list
+    is often better than the best system, even without labels.
 
     Parameters
     ----------
     method : str or linear estimator, default="rrf"
-        Fixed methods, see Notes: "rrf", "isr", "log_isr", "rbc", "borda" and "condorcet" read ranks
-        alone, "combsum", "combmnz", "combanz", "combmed", "combmax" and "combmin" scores. Learned
-        weights of a sum of scores [7]_: "coordinate_ascent" optimizes `measure`, starting from
-        equal weights, that is from "combsum"; "logistic" is a logistic regression of ``gain > 0``;
-        or any estimator with a `coef_` once it is fitted, such as ``Ridge(positive=True)``.
+        Fixed methods, see Notes: "rrf", "isr", "log_isr", "rbc", "borda" and "condorcet" use only
+        ranks; "combsum", "combmnz", "combanz", "combmed", "combmax" and "combmin" use scores.
+        Methods with learned weights of a sum of scores [7]_: "coordinate_ascent" optimizes
+        `measure`, starting from equal weights ("combsum"); "logistic" is a logistic regression of
+        ``gain > 0``; or any estimator that has a `coef_` after `fit`, such as
+        ``Ridge(positive=True)``.
     normalize : {"minmax", "zscore", "max", "sum", "rank", "borda"} or None, default="minmax"
-        Scale to which each system's scores of a query are brought, for methods that read scores and
-        for learned weights:
+        Normalisation of each system's scores within a query, for methods that use scores and for
+        learned weights:
 
         - "minmax": to 0 for its lowest and 1 for its highest;
         - "zscore": to mean 0 and standard deviation 1 (ZMUV);
         - "max": divided by its highest, which must be above 0;
-        - "sum": less its lowest, and divided so that the list sums to 1;
-        - "rank": to 1 for its first row, falling by 1 / n with every rank of a list of n rows;
+        - "sum": minus its lowest, and divided so that the list sums to 1;
+        - "rank": to 1 for its first row, decreasing by 1 / n with every rank of a list of n rows;
         - "borda": to its points of "borda", divided by the number of rows that some system
-          retrieves; a row that the system leaves out has points too, and counts as retrieved;
-        - None: taken as they are.
+          retrieves; a row that the system does not retrieve has points, too, and counts as
+          retrieved;
+        - None: unchanged.
     rrf_k : float, default=60
-        Constant of "rrf", from 0 up: the lower, the more the first places count.
+        Constant of "rrf", at least 0; lower values give the first places more weight.
     persistence : float, default=0.8
-        Constant of "rbc", between 0 and 1: the chance of going on from one place to the next.
+        Constant of "rbc", between 0 and 1: the probability of continuing to the next place.
     weights : dict {system: weight}, or array-like of shape (n_systems,), default=None
-        Weight of each system for a fixed method, from 0 up, a dict by the columns of X. It
-        multiplies all that the system gives, with "condorcet" its votes; 0 leaves the system out.
-        None means 1 for each.
+        Weight of each system for a fixed method, at least 0; a dict has the columns of X as keys.
+        It multiplies the system's contributions, with "condorcet" its votes; 0 leaves the system
+        out. None means 1 for each.
     filtered : {"all", "any", "majority"}, default="all"
-        Rows that stay filtered: those that all systems filter, that any does, or that more than
-        half of them do.
+        Rows that are filtered in the result: filtered by all systems, by any system, or by more
+        than half of them.
     measure : str, default="ndcg_f@10"
         Measure that coordinate ascent optimizes, see :class:`CoordinateAscentRanker`, and that
         `score` returns.
@@ -110,11 +112,11 @@ class RankFusion(RankerMixin, BaseEstimator):
         Weight of each system. Weights of coordinate ascent may be negative, and their common factor
         is arbitrary.
     intercept_ : float
-        Number that is added to every score of learned weights; 0.0 where the learner has none.
+        Intercept of the fitted learner; 0.0 if it has none.
     learner_ : estimator
-        The fitted learner of learned weights.
+        The fitted learner, only with learned weights.
     n_unjudged_ : int
-        Rows with a NaN label, which were left out when weights were learned.
+        Number of rows with a NaN label, which were left out when weights were learned.
     n_features_in_ : int
         Number of systems.
     feature_names_in_ : ndarray of shape (n_features_in_,), dtype object
@@ -148,28 +150,28 @@ class RankFusion(RankerMixin, BaseEstimator):
     learned       intercept, plus the sum of :math:`w_s x_s(d)` [7]_
     ============  ==========================================================================
 
-    N is the number of rows of the query that some system retrieves. Of "borda", those that s does
-    not retrieve share the points that are left, as if they were tied behind its list. Of
-    "condorcet", they are tied behind its list, and a system has no vote on two that it ties.
-    Where majorities go round in a circle, their documents have the same number of others behind
-    them, or nearly so; where they do not, each has N places in a row, and the last one has 1.
+    N is the number of rows of the query that some system retrieves. For "borda", rows that s does
+    not retrieve share the remaining points, as if they were tied after its list. For "condorcet",
+    they are tied after its list, and a system does not vote on tied documents. Without cyclic
+    majorities, the scores of "condorcet" are N for the best document down to 1 for the last.
+    Documents in a cycle have equal or nearly equal scores.
 
-    Rows to which a system gives the same score have the mean of their ranks. Where all scores of a
-    list are equal, "minmax" makes them 1, "sum" equal shares, and "zscore" 0.
+    Rows with equal scores of a system get the mean of their ranks. If all scores of a list are
+    equal, "minmax" makes them 1, "sum" equal shares, and "zscore" 0.
 
     NaN and -inf in X mean that the system does not retrieve the row, or filters it. The row then
-    gets nothing from the system (save for the rest of the points of "borda"). With "minmax" that is
-    as little as for the last row of the list; with "zscore" it is as much as for an average row,
-    and "combmnz" multiplies sums below 0 too: prefer "zscore" where every system scores every row.
-    A row that no system retrieves has the score -inf.
+    gets 0 from the system (except for the remaining points of "borda"). With "minmax", the last row
+    of the list gets 0, too. With "zscore", 0 is the score of an average row, and "combmnz" also
+    multiplies sums below 0, so use "zscore" only if every system scores every row. A row that no
+    system retrieves has score -inf.
 
-    Scores are normalised over all rows of a query that are given, in `fit` with unjudged rows
-    among them. Inside a RankAndFilter, which leaves unjudged rows out before, training sees judged
-    rows alone: label unjudged rows 0 there if most rows are unjudged. For the same reason `predict`
-    needs whole queries. The systems' order does not change a bit of the result of a fixed method.
+    Scores are normalised over all given rows of a query, in `fit` including unjudged rows;
+    therefore `predict` needs whole queries. Within a RankAndFilter, which removes unjudged rows,
+    training uses only judged rows: label unjudged rows 0 there if most rows are unjudged. Results
+    of fixed methods are bit-equal for any order of the systems.
 
-    Where all gains are equal, coordinate ascent gives all systems the weight 0, and
-    logistic regression raises.
+    If all gains are equal, coordinate ascent gives all systems weight 0, and logistic regression
+    raises.
 
     References
     ----------
@@ -258,11 +260,11 @@ class RankFusion(RankerMixin, BaseEstimator):
             Scores of each system, in any order of rows; NaN or -inf where it does not retrieve.
         y : array-like of shape (n_rows,)
             Labels. Weights are learned from rows whose label is not NaN, with a warning for others;
-            fixed methods learn nothing.
+            fixed methods do not use labels.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row, of any type. None looks for an index level "qid" on `y`, then on
-            `X`. Where there is none, each row is its own query, with a warning: only with
-            ``normalize=None`` and a learner that knows no queries.
+            `X`. Without query ids each row is its own query, with a warning; this is possible only
+            with ``normalize=None`` and a learner that does not use queries.
 
         Returns
         -------
@@ -279,7 +281,7 @@ class RankFusion(RankerMixin, BaseEstimator):
         settings = self._check_parameters()
         groups = self._find_groups(X, y, groups)
         scores = self._check_X(X, reset=True)
-        # Later changes of the parameters count from the next fit on.
+        # Changes of the parameters have no effect before the next fit.
         self._settings = settings
         if not self._is_learned():
             n_labels = len(as_gains(y, self.gains, name="y"))
@@ -306,7 +308,7 @@ class RankFusion(RankerMixin, BaseEstimator):
                 f"{type(final_step(self.learner_)).__name__} has not."
             )
         self.weights_ = coef.astype(np.float64)
-        # CoordinateAscentRanker subtracts its threshold from its scores.
+        # Without this, CoordinateAscentRanker would subtract its threshold from the scores.
         intercept = getattr(self.learner_, "intercept_", -getattr(self.learner_, "threshold_", 0.0))
         self.intercept_ = float(np.ravel(intercept)[0])
         return self
@@ -348,7 +350,7 @@ class RankFusion(RankerMixin, BaseEstimator):
         return fused
 
     def _check_parameters(self) -> dict[str, Any]:
-        """Raise for parameters that are out of range; return those that `fuse` takes."""
+        """Check the parameters, and return those of `fuse`."""
         if isinstance(self.method, str):
             check_choice(self.method, "method", [*METHODS, *LEARNED])
         elif isinstance(self.method, type) or not hasattr(self.method, "fit"):
@@ -391,7 +393,7 @@ class RankFusion(RankerMixin, BaseEstimator):
         refuse_dates(X)
         if are_runs(X):
             raise InputError(
-                "X must hold the scores of rows by systems, an array or DataFrame, and holds runs: "
+                "X must be an array or DataFrame of scores by systems, but holds runs: "
                 "fuse_runs(runs, method, qrels=qrels) learns from runs and fuses them."
             )
         scores = validate_data(
@@ -409,7 +411,7 @@ class RankFusion(RankerMixin, BaseEstimator):
         return np.where(retrieved, scores, -np.inf)
 
     def _check_single_rows(self, learner):
-        """Raise unless single rows of comparable scores suffice; else warn of missing query ids."""
+        """Raise if query ids are missing and needed; otherwise warn."""
         has_order = group_parameter(final_step(learner)) is not None
         if has_order or self.normalize is not None:
             why = (
@@ -423,8 +425,8 @@ class RankFusion(RankerMixin, BaseEstimator):
                 "method='logistic', which learns from single documents."
             )
         warn_user(
-            "RankFusion was given no query ids: each row is its own query, and its scores "
-            "are learned from as they are. Pass groups=, the query id of each row, or give y an "
+            "RankFusion was given no query ids: each row is its own query, and its scores are "
+            "used unchanged. Pass groups=, the query id of each row, or give y an "
             "index level named 'qid'.",
             FitWarning,
         )
@@ -462,65 +464,66 @@ def fuse_runs(
     verbose: int = 0,
     **settings,
 ) -> pd.DataFrame | np.ndarray:
-    """Fuse runs, or several systems' scores of the same rows, into one.
+    """Fuse runs, or several systems' scores of the same rows.
 
-    Queries with judgments are fused by weights that were learned from other queries, so that the
-    fused list can be measured by the same judgments; queries without any, by weights learned from
-    all that have some. For settings that a search chooses this holds too.
+    Queries with judgments are fused with weights that were learned from other queries, so the fused
+    list can be evaluated with the same judgments. Queries without judgments are fused with weights
+    from all queries with judgments. This also holds for settings that a search selects.
 
     Parameters
     ----------
     runs : path, list of paths, dict of runs, or table of scores
-        Runs as :func:`skfilterrank.io.read_runs` takes them: a path, a list of paths, or a dict of
-        names and paths, open files or DataFrames. Or scores of the same rows by systems, -inf where
-        a system does not retrieve the row or filters it: a dict of arrays, a DataFrame, or an array
-        of shape (n_rows, n_systems).
+        Runs in a form that :func:`skfilterrank.io.read_runs` accepts: a path, a list of paths, or a
+        dict of names and paths, open files or DataFrames. Or scores of the same rows by systems,
+        -inf where a system does not retrieve the row or filters it: a dict of arrays, a DataFrame,
+        or an array of shape (n_rows, n_systems).
     method : str, linear estimator, RankFusion or search, default="rrf"
         The `method` of :class:`RankFusion`: one of the fixed methods, which need no judgments, or
         one that learns weights from `qrels`, "coordinate_ascent", "logistic" or a linear estimator.
-        Or a RankFusion with settings of its own, or a scikit-learn search around one, such as a
+        Or a RankFusion with its own settings, or a scikit-learn search around one, such as a
         GridSearchCV with :func:`skfilterrank.metrics.make_ranking_scorer` and ``cv=GroupKFold()``,
-        which chooses settings on the queries that are learned from. It is cloned. Coordinate ascent
-        may take a minute where "logistic" takes a second.
+        which selects settings on the training queries. It is cloned. Coordinate ascent may take a
+        minute where "logistic" takes a second.
     qrels : path, open file or DataFrame, or array-like of shape (n_rows,), default=None
         Judgments to learn from, None for fixed methods. For runs as
         :func:`skfilterrank.io.read_qrels` reads them; a DataFrame has the columns (or index levels)
         "qid", "docno" and "label". For scores the label of each row, NaN where unjudged; a Series
         may carry the query ids in an index level "qid".
     groups : array-like of shape (n_rows,), default=None
-        Query id of each row of scores, in any order; None looks for an index level "qid". Runs
-        bring their own.
+        Query id of each row of scores, in any order; None looks for an index level "qid". Runs have
+        their own query ids.
     depth : int or None, default=None
         Number of documents of each query in a fused run; None keeps them all.
     cv : int, float, splitter, iterable or None, default=5
-        How queries with judgments are held out in turn, as in :class:`RankAndFilter`; every one of
-        them must be held out once. None holds out nothing: the weights have seen all judgments.
+        Cross-validation of the queries with judgments, as in :class:`RankAndFilter`; each must be
+        held out once. With None, all judgments are used to learn weights for all queries.
     unjudged : {"zero", "drop"}, default="zero"
-        Whether an unjudged document of a query that has judgments is learned from as one of gain 0,
-        as measures count it, or left out.
+        Treatment of unjudged documents in training, for queries with judgments: gain 0, as in
+        measures, or left out.
     random_state : int, RandomState instance or None, default=None
-        Seed of coordinate ascent, where `method` has none. None draws anew at every call.
+        Seed of coordinate ascent, if `method` has none. None draws a new one at every call.
     n_jobs : int or None, default=None
         Folds fitted at a time; results do not depend on it.
     verbose : int, default=0
         Above 0 shows the progress over folds.
     **settings
-        Further parameters of :class:`RankFusion`: `normalize`, `rrf_k`, `persistence`, `weights`,
-        `filtered`, `measure` and `gains`. `weights` as a dict goes by the names of the systems.
+        Parameters of :class:`RankFusion`: `normalize`, `rrf_k`, `persistence`, `weights`,
+        `filtered`, `measure` and `gains`. The keys of `weights` as a dict are the names of the
+        systems.
 
     Returns
     -------
     DataFrame with columns "qid", "docno" and "score", or ndarray of shape (n_rows,)
         For runs the fused run, queries sorted, the best document first, ready for
-        :func:`skfilterrank.io.write_run`; filtered documents are left out, and queries of which
-        nothing is left. For scores the fused scores, higher is better, -inf where filtered.
+        :func:`skfilterrank.io.write_run`; filtered documents, and queries without other documents,
+        are left out. For scores the fused scores, higher is better, -inf where filtered.
 
     Raises
     ------
     ValueError
         If a parameter is out of range, query ids or judgments are missing, a score is NaN or +inf,
         systems score different numbers of rows, a run or the judgments hold a document twice in a
-        query, nothing is left of any query, or `cv` does not hold out every query once.
+        query, all documents are filtered, or `cv` does not hold out every query once.
 
     See Also
     --------
@@ -529,13 +532,12 @@ def fuse_runs(
 
     Notes
     -----
-    Ranks of runs are those of trec_eval, in the given runs and in the fused one: by score,
-    documents of equal score by their id, descending. In tables of scores, and for learned weights,
-    rows of equal score have the mean of their ranks.
+    In given and fused runs, documents are ranked as in trec_eval: by score, ties by id, descending.
+    In tables of scores, and for learned weights, rows of equal score get the mean of their ranks.
 
-    Learned scores of queries from different folds stand on the scales of different models, which
-    does not matter within a query; a :class:`RankAndFilter` around a RankFusion finds a common
-    threshold. Judged documents that no run retrieves are not learned from.
+    Learned scores of queries from different folds come from different models, so they are
+    comparable only within a query; a :class:`RankAndFilter` around a RankFusion finds a common
+    threshold. Judged documents that no run retrieves are not used for fitting.
 
     Examples
     --------
@@ -579,8 +581,8 @@ def fuse_runs(
     is_fixed = isinstance(fusion, RankFusion) and not fusion._is_learned()
     if is_fixed and qrels is not None:
         raise InputError(
-            f"qrels has no effect on method={brief(fusion.method)}, which learns nothing: leave it "
-            f"out, or take {', '.join(map(repr, LEARNED))}, a linear estimator or a search."
+            f"qrels has no effect on method={brief(fusion.method)}, which learns nothing: leave "
+            f"it out, or use {', '.join(map(repr, LEARNED))}, a linear estimator or a search."
         )
     if not is_fixed and qrels is None:
         raise InputError(
@@ -621,7 +623,7 @@ def fuse_runs(
     if not len(kept):
         raise InputError(
             "the fused run is empty: every document is filtered. Use filtered='all', which keeps "
-            "what any run retrieves."
+            "documents that any run retrieves."
         )
     kept = kept[np.lexsort((-documents[kept], -fused[kept], queries[kept]))]
     query_ids, document_ids = cast(pd.MultiIndex, table.index).levels
@@ -638,7 +640,7 @@ def fuse_runs(
 
 
 def _is_score_table(runs, groups) -> bool:
-    """Tell a table of scores from runs in any form, also a wrong one."""
+    """Tell whether the argument is a table of scores rather than runs."""
     columns = getattr(runs, "columns", ())
     if are_runs(runs) or hasattr(runs, "read") or {"qid", "docno"} <= set(columns):
         return False
@@ -669,7 +671,7 @@ def score_table(runs) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
                 f"{brief(run['qid'].iloc[row])}: keep one of the rows."
             )
         column[own] = run["score"]
-    # Levels as wide as the data: the codes are those of the sorted ids.
+    # The index is built from codes, which avoids factorizing the ids again.
     index = pd.MultiIndex(
         levels=[queries.query_ids, documents.query_ids],
         codes=np.divmod(pool, documents.n_queries),  # type: ignore[arg-type]  # arrays do, too
@@ -677,7 +679,7 @@ def score_table(runs) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
         verify_integrity=False,
     )
     table = pd.DataFrame(values.T, index=index, columns=list(columns), copy=False)
-    # Narrow integers, which sort faster.
+    # Narrow integers are sorted faster.
     query_codes, document_codes = map(np.asarray, index.codes)
     return table, query_codes, document_codes
 
@@ -693,7 +695,7 @@ def _number_ids(columns, key) -> GroupIndex:
 
 
 def _as_fusion(method, settings):
-    """Return an estimator of fusion, or a search around one, to be changed at will."""
+    """Return a new RankFusion, or a search around one."""
     is_type = isinstance(method, type)
     if not is_type and isinstance(getattr(method, "estimator", method), RankFusion):
         if settings:
@@ -708,7 +710,7 @@ def _as_fusion(method, settings):
 
 
 def _score_matrix(scores, groups, qrels):
-    """Return a column per system of a dict, a data frame or a 2-D array, and the systems' names."""
+    """Return a score matrix with one column per system, and the names of the systems."""
     columns = columns_of(scores, "runs")
     carriers = [qrels, *(columns.values() if isinstance(scores, Mapping) else [scores])]
     find_groups(groups, *carriers, names=("qrels", *["runs"] * (len(carriers) - 1)))
@@ -719,7 +721,7 @@ def _score_matrix(scores, groups, qrels):
         try:
             checked.append(check_scores(column, name="y_score"))
         except ValueError as error:
-            error.add_note(f"This came up with the scores of {brief(name)}.")
+            error.add_note(f"The error concerns the scores of {brief(name)}.")
             raise
     lengths = {name: len(column) for name, column in zip(columns, checked)}
     if len(set(lengths.values())) > 1:
@@ -760,7 +762,7 @@ def _check_weights(weights, names) -> np.ndarray:
 
 
 def _fuse_held_out(fusion, scores, labels, index, cv, unjudged, n_jobs, verbose):
-    """Fuse queries with judgments by models that have not seen them, the rest by one of all."""
+    """Fuse judged queries with out-of-fold models, and other queries with a model of all."""
     gains = as_gains(labels, getattr(fusion, "gains", None), name="qrels")
     if len(gains) != len(scores):
         raise InputError(f"qrels has {len(gains)} labels but runs score {len(scores)} rows.")
@@ -772,7 +774,7 @@ def _fuse_held_out(fusion, scores, labels, index, cv, unjudged, n_jobs, verbose)
     has_judged = np.bincount(codes, judged, minlength=index.n_queries)[codes] > 0
     if unjudged == "zero":
         gains = np.where(has_judged & ~judged, 0.0, gains)
-    # Scores are normalised over all rows of a query, so that a fold keeps unjudged rows.
+    # Folds keep unjudged rows, since scores are normalised over all rows of a query.
     rows = np.flatnonzero(has_judged)
     fused, folds = np.empty(len(scores)), []
     if cv is not None:
@@ -796,23 +798,23 @@ def _fuse_held_out(fusion, scores, labels, index, cv, unjudged, n_jobs, verbose)
 
 
 def _fit_and_fuse(fusion, scores, gains, codes, train, test):
-    """Fuse some rows by weights learned from others."""
+    """Fuse some rows with weights learned from other rows."""
     how = {"groups": codes[test]}
     X_train, X, y = scores[train], scores[test], gains[train]
     if not isinstance(fusion, RankFusion):
-        # A search passes no groups on when it predicts: the index holds them.
+        # The index has the query ids, because a search passes no groups in predict.
         of_train, of_test = (pd.Index(codes[rows], name="qid") for rows in (train, test))
         X_train, y = pd.DataFrame(X_train, index=of_train), pd.Series(y, index=of_train)
         X, how = pd.DataFrame(X, index=of_test), {}
     with warnings.catch_warnings():
-        # Rows are left out because unjudged="drop" says so.
+        # No warning about left-out rows: the user chose unjudged="drop".
         warnings.simplefilter("ignore", UnjudgedWarning)
         model = clone(fusion).fit(X_train, y, groups=codes[train])
     return model.predict(X, **how)
 
 
 def _checked_splits(cv, gains, numbers):
-    """Return splits that hold out every row once, and no query partly."""
+    """Return splits that hold out every row once and do not divide queries."""
     if is_prefit(cv):
         raise InputError("cv='prefit' is not for fuse_runs: call predict of a fitted RankFusion.")
     splits = make_splits(cv, gains, numbers, single=False)

@@ -1,4 +1,4 @@
-"""The methods of fusion: lists on one scale, and scores or ranks combined over systems."""
+"""Methods of fusion: normalisation of lists, and combination over systems."""
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def fuse(scores, weights, index, *, method, filtered, tie_keys=None, **settings)
 
 
 def is_filtered(retrieved, filtered) -> np.ndarray:
-    """Make a mask of the rows that the systems filter together."""
+    """Return a mask of the rows that are filtered in the result."""
     n_systems, n_kept = retrieved.shape[1], np.count_nonzero(retrieved, axis=1)
     if filtered == "any":
         return n_kept < n_systems
@@ -88,7 +88,7 @@ class Lists:
         return self.over_query(np.add, is_candidate)
 
     def over_query(self, ufunc, values) -> np.ndarray:
-        """Reduce the rows of each query by a ufunc, and return the result for every row."""
+        """Reduce the rows of each query by a ufunc; return the result for every row."""
         order = self.index.row_order()
         starts = np.cumsum(self.index.sizes) - self.index.sizes
         per_query = ufunc.reduceat(values[order], starts, axis=0)
@@ -98,28 +98,28 @@ class Lists:
 
 
 def scaled(lists: Lists, normalize) -> np.ndarray:
-    """Bring scores to one scale, NaN where a system contributes nothing to a row."""
+    """Normalise scores; NaN where a system contributes nothing to a row."""
     with np.errstate(invalid="ignore", divide="ignore"):
         values = NORMALIZATIONS[normalize](lists)
-    if normalize == "borda":  # which has points for rows that some other system retrieves
+    if normalize == "borda":  # other systems' documents get points, too
         return values
     return np.where(lists.retrieved, values, np.nan)
 
 
 def normalized(values, index: GroupIndex, normalize) -> np.ndarray:
-    """Bring scores to one scale, 0 where a system contributes nothing to a row."""
+    """Normalise scores; 0 where a system contributes nothing to a row."""
     return _filled(0.0, scaled(Lists(values, index), normalize))
 
 
 def borda_points(lists: Lists) -> np.ndarray:
-    """Count candidates less those ranked above; candidates that a system omits share the rest."""
+    """Compute Borda points; candidates that a system does not retrieve share the rest."""
     points = lists.n_candidates + 1.0 - lists.ranks
     points = np.where(lists.retrieved, points, (lists.n_candidates - lists.lengths + 1.0) / 2)
     return np.where(lists.retrieved.any(axis=1, keepdims=True), points, np.nan)
 
 
 def _minmax(lists):
-    # Halves, because the difference of two large scores may leave the range of float64.
+    # Scores are halved, because the difference of two large scores may overflow.
     low = lists.over_query(np.minimum, np.where(lists.retrieved, lists.values, np.inf)) / 2
     high = lists.over_query(np.maximum, lists.values) / 2
     spread = high - low
@@ -150,7 +150,7 @@ def _zscore(lists):
     distance = np.where(lists.retrieved, lists.values - mean, 0.0)
     deviation = np.sqrt(lists.over_query(np.add, distance**2 / lengths))
     largest = lists.over_query(np.maximum, np.abs(finite))
-    # The standard deviation of equal scores need not be exactly 0.
+    # Rounding can make the standard deviation of equal scores nonzero.
     varies = deviation > ROUNDING_OF_MEANS * largest
     return np.divide(distance, deviation, where=varies, out=np.zeros_like(distance))
 
@@ -191,7 +191,7 @@ def _rank_biased(lists, settings):
 
 
 def _sum(given, weights, index):
-    # Sorted, so that the systems' order does not change a bit.
+    # Terms are sorted, so that results are bit-equal for any order of systems.
     return np.sort(_filled(0.0, given * weights), axis=1).sum(axis=1)
 
 
@@ -203,12 +203,12 @@ def _median(given, weights, index):
     ordered = np.sort(given * weights, axis=1)  # NaN last
     n_lists = np.maximum(_n_lists(given), 1)
     middle = np.column_stack([(n_lists - 1) // 2, n_lists // 2])
-    # Halves, because the sum of two large scores may leave the range of float64.
+    # Scores are halved, because the sum of two large scores may overflow.
     return (np.take_along_axis(ordered, middle, axis=1) / 2).sum(axis=1)
 
 
 def _majorities(ranks, weights, index):
-    """Give each row 1, and 1 for each row that a majority puts behind it, 1/2 for each on a par."""
+    """Return 1 plus 1 for each row that a majority ranks lower, and 1/2 for each even vote."""
     result, behind_all = np.ones(len(ranks)), len(ranks) + 1.0
     for rows in np.split(index.row_order(), np.cumsum(index.sizes)[:-1]):
         rows = rows[~np.isnan(ranks[rows]).all(axis=1)]
@@ -216,7 +216,7 @@ def _majorities(ranks, weights, index):
         for begin in range(0, len(rows), size := max(1, _CELLS // max(1, len(rows)))):
             block = places[begin : begin + size]
             margins = np.zeros((len(block), len(rows)))
-            # Systems of one weight are counted, so that their order does not change a bit.
+            # Systems of equal weight are counted, so that results are bit-equal for any order.
             for weight in np.unique(weights):
                 votes = np.zeros(margins.shape, dtype=np.int32)
                 for column in np.flatnonzero(weights == weight):
@@ -238,7 +238,7 @@ def _n_lists(given):
     return np.count_nonzero(~np.isnan(given), axis=1)
 
 
-# Contributions and their combination.
+# For each method: contributions and their combination.
 METHODS = {
     "rrf": (lambda lists, how: 1.0 / (how["rrf_k"] + _ranks(lists, how)), _sum),
     "isr": (_inverse_square, _sum_times_lists),

@@ -1,4 +1,4 @@
-"""Held-out sets of fit: given as eval_set, or taken from the training queries."""
+"""Held-out sets for early stopping: from eval_set, or from the training queries."""
 
 from typing import NamedTuple
 
@@ -15,8 +15,8 @@ from skfilterrank._lists.sklearn_compat import fitted_end, safe_indexing
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 
-# Parameters of `fit` in other libraries that have an entry for each row of each held-out set, by
-# the one that has an entry for each row of X.
+# For each parameter of `fit` with an entry per row of X, other libraries' name of the same
+# parameter for held-out sets.
 ROWS_OF_SETS = {
     "sample_weight": ("eval_sample_weight", "sample_weight_eval_set"),
     "init_score": ("eval_init_score",),
@@ -45,8 +45,8 @@ def read_eval_set(
 ) -> list[HeldOutSet]:
     """Read the held-out sets of `fit`; rows without a label are left out, with a warning.
 
-    `gains` turns labels into gains. Without query ids each row is a query of its own, which is an
-    error where `needs_groups` says so. `columns` has for each name an entry by set.
+    `gains` turns labels into gains. Without query ids each row is a separate query, or with
+    `needs_groups` an error. `columns` has one entry per set for each name.
     """
     sets = _sets(eval_set, eval_groups)
     is_pair = len(sets) == 1 and _is_pair(eval_set)
@@ -60,7 +60,7 @@ def read_eval_set(
 
 
 def split_columns(fit_params) -> tuple[dict, dict]:
-    """Split parameters of `fit` from those of held-out sets, which get their plain names."""
+    """Separate parameters of `fit` from parameters of held-out sets, which are renamed."""
     of_sets = {
         name.rpartition("__")[2]: value
         for name, value in fit_params.items()
@@ -116,12 +116,12 @@ def _is_pair(eval_set):
 def _is_set(item):
     """Tell if the first item of a pair is itself a pair of features and labels."""
     is_pair = isinstance(item, list | tuple) and len(item) == 2
-    # A list of two rows is a pair too, but of single rows.
+    # A list of two single rows also has length 2, but is not a pair.
     return is_pair and (isinstance(item, tuple) or len(getattr(item[0], "shape", ())) == 2)
 
 
 def _described(value):
-    """Describe kind and size of a value that was given instead of a pair."""
+    """Describe type and size of a value that is not a pair."""
     shape = getattr(value, "shape", None)
     if shape is None and hasattr(value, "__len__"):
         return f"a {type(value).__name__} of {len(value)}"
@@ -167,18 +167,19 @@ def _read_set(X, y, ids, gains, needs_groups, columns):
 
 
 def check_no_sets(eval_set) -> None:
-    """Raise where there are held-out sets already."""
+    """Raise if there are held-out sets already."""
     if eval_set is not None:
         raise InputError(
-            "validation_fraction holds out queries of its own, and eval_set was given too: use one "
-            "of the two."
+            "validation_fraction holds out training queries, but eval_set was given, too: use "
+            "one of the two."
         )
 
 
 def held_out_rows(fraction, codes, judged=True) -> np.ndarray:
-    """Make a mask of the judged rows of the queries that are held out, always the same ones.
+    """Return a mask of the held-out judged rows, with a deterministic choice of queries.
 
-    `codes` numbers the query of each row. Unjudged rows stay behind, to be counted there.
+    `codes` numbers the query of each row. Unjudged rows stay in the training part, where they are
+    counted.
     """
     check_share(fraction, "validation_fraction")
     judged = np.broadcast_to(judged, codes.shape)
@@ -195,21 +196,21 @@ def held_out_rows(fraction, codes, judged=True) -> np.ndarray:
 
 
 def warn_unless_stopped_by(fraction, estimator) -> None:
-    """Warn where a fitted estimator made no use of the queries that were held out for it."""
+    """Warn if a fitted estimator did not stop by the held-out queries."""
     final = fitted_end(estimator)
     while isinstance(final, WrappingRanker):
         final = fitted_end(final._fitted_inner())
     if not _stops_early(final):
         warn_user(
-            f"validation_fraction={fraction:g} holds queries out of the training, and "
-            f"{type(final).__name__} did not stop by them: set early_stopping_rounds (of "
-            f"{type(final).__name__}), or leave validation_fraction out to learn from all queries.",
+            f"validation_fraction={fraction:g} holds out queries, but {type(final).__name__} did "
+            f"not use them to stop: set early_stopping_rounds (of {type(final).__name__}), or "
+            "leave validation_fraction out to train on all queries.",
             FitWarning,
         )
 
 
 def _stops_early(fitted):
-    """Tell if a held-out set decides the number of rounds; True where that is unknown."""
+    """Tell if a held-out set decides the number of rounds; True if unknown."""
     if isinstance(fitted, RankerMixin):
         return getattr(fitted, "early_stopping_rounds", 1) is not None
     if is_model(fitted, "lightgbm", "LGBMModel"):

@@ -1,4 +1,4 @@
-"""LambdaRank with boosted trees for gains of either sign, and its gradient."""
+"""LambdaRankRanker: LambdaRank with boosted trees for gains of either sign."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import dcg_bounds, ndcg_f_score
 from skfilterrank.ranking._feature_ranker import FeatureRanker
 
-# Documents in a block of queries, and pairs held at a time: a few arrays of 128 KiB.
+# Number of documents in a block, and of pairs at a time: a few arrays of 128 KiB.
 _BLOCK_DOCUMENTS = 1 << 12
 _PAIRS = 1 << 15
-# Documents paired with all below them at a time. Fewer waste fewer cells under the diagonal.
+# Number of upper documents whose pairs are computed together. Smaller numbers waste fewer cells
+# under the diagonal.
 _LEADERS = 8
 # Score of padding: finite, so that differences are never NaN.
 _PADDING = -1e30
@@ -39,7 +40,7 @@ _KEY_ROWS = 1 << 14
 
 
 class _PairedQueries(NamedTuple):
-    """A padded block of queries that have two different gains."""
+    """Padded block of queries with at least two different gains."""
 
     rows: np.ndarray
     gains: np.ndarray
@@ -47,7 +48,7 @@ class _PairedQueries(NamedTuple):
 
 
 class LambdaObjective:
-    """Gradient and hessian of the LambdaRank loss, plus gamma times BCE, in the scores.
+    """Gradient and hessian of the LambdaRank loss plus gamma times cross-entropy.
 
     Parameters
     ----------
@@ -65,10 +66,10 @@ class LambdaObjective:
         Whether pairs are weighted by the inverse of their distance and queries by the logarithm
         of their sum, as LightGBM's ``lambdarank_norm``.
     tie_keys : ndarray of shape (n_rows,) or None
-        Documents with the same score stand in ascending order of their keys, and of their gains
-        where the keys agree too. None leaves them in the order of the rows.
+        Keys that order documents of equal score, ascending; further ties are ordered by gain. None
+        keeps the order of rows.
     dtype : dtype
-        Precision of the pairs.
+        Floating point type for computations on pairs.
 
     Attributes
     ----------
@@ -114,7 +115,7 @@ class LambdaObjective:
     def __call__(self, scores, dataset=None):
         """Compute gradient and hessian of each row, as LightGBM calls its objective."""
         n_rows = len(scores)
-        # Padding reads from and writes to the cell behind the last row.
+        # Padding cells refer to an additional cell after the last row.
         scores = np.append(scores, _PADDING)
         gradient = np.zeros(n_rows + 1, dtype=self.dtype)
         hessian = np.zeros(n_rows + 1, dtype=self.dtype)
@@ -131,7 +132,7 @@ class LambdaObjective:
         return gradient, hessian
 
     def _rank(self, block, scores):
-        """Bring a block into the current ranking; scores are relative to the best of the query."""
+        """Sort a block by current scores; scores are relative to the best of the query."""
         keys = scores[block.rows]
         np.negative(keys, out=keys)
         order = np.argsort(keys, axis=1, kind="stable")
@@ -142,12 +143,12 @@ class LambdaObjective:
         return block.rows.take(order), block.gains.take(order), ranked.astype(self.dtype)
 
     def _derivatives(self, scores, gains, last):
-        """Add up the pairs of each document, in ranked order."""
+        """Sum the derivatives over the pairs of each document, in ranked order."""
         pushes, curvature = np.zeros_like(scores), np.zeros_like(scores)
         total = np.zeros(len(scores), dtype=self.dtype)
         offset = None
         if self.norm:
-            # Scores carry the factor sigmoid already.
+            # Scores are multiplied by sigmoid already.
             is_flat = scores[np.arange(len(scores)), last] == 0
             offset = (self.sigmoid * np.where(is_flat, 1.0, 0.01)).astype(self.dtype)
             offset = offset[:, None, None]
@@ -157,7 +158,7 @@ class LambdaObjective:
         weights = self._discounts[:width].astype(self.dtype)
         for first in range(0, depth, step):
             upper, lower = slice(first, min(first + step, depth)), slice(first + 1, width)
-            # A document is paired with those ranked below it: the diagonal and what is under it
+            # A document is paired with documents ranked below it: the diagonal and cells under it
             # have weight 0.
             lead = np.triu(weights[upper, None] - weights[lower])
             # einsum sums short rows several times faster than sum.
@@ -170,7 +171,7 @@ class LambdaObjective:
             curvature[:, lower] += np.einsum("qij->qj", curve)
         factor = np.full(n_queries, self.sigmoid, dtype=self.dtype)
         if self.norm:
-            # Dividing by the scaled distance took a factor sigmoid away.
+            # Dividing by the scaled distance removed a factor sigmoid.
             total *= 2 * self.sigmoid**2
             factor *= self.sigmoid
             np.multiply(factor, np.log2(1 + total) / np.maximum(total, 1e-30), out=factor)
@@ -179,7 +180,7 @@ class LambdaObjective:
 
 
 def _pairs(scores, gains, upper, lower, lead, offset):
-    """Compute push of the upper document of each pair and curvature, without sigmoid's factors."""
+    """Compute gradient and curvature of each pair, without the factors of sigmoid."""
     distance = scores[:, upper, None] - scores[:, None, lower]
     with np.errstate(over="ignore"):
         chance = np.exp(distance)
@@ -190,8 +191,8 @@ def _pairs(scores, gains, upper, lower, lead, offset):
     if offset is not None:
         distance += offset
         weight /= distance
-    # In a pair ranked rightly the upper document is pushed by weight * chance; in a wrong one,
-    # whose weight is negative here, by weight * (1 - chance).
+    # In a correctly ranked pair the gradient is weight * chance; in a wrongly ranked pair, whose
+    # weight is negative here, it is weight * (1 - chance).
     curve = np.abs(weight)
     curve *= chance
     push = np.minimum(weight, 0, out=weight)
@@ -202,7 +203,7 @@ def _pairs(scores, gains, upper, lower, lead, offset):
 
 
 def _paired_queries(gains, index, spread, tie_keys, dtype):
-    """Lay out the queries that have two different gains, documents in the order for ties."""
+    """Make padded blocks of queries with different gains; documents are in tie order."""
     row_type = np.int32 if index.n_rows < np.iinfo(np.int32).max else np.int64
     all_rows = np.arange(index.n_rows, dtype=row_type)
     for block in index.blocks(_BLOCK_DOCUMENTS):
@@ -210,8 +211,8 @@ def _paired_queries(gains, index, spread, tie_keys, dtype):
         paired = index.take(gains, block, -np.inf).max(axis=1) > lowest
         if not paired.any():
             continue
-        # Padding as the worst document at the very end of the list makes all its weights
-        # positive, so that they vanish with the distance.
+        # Padding is treated as the worst document at the very end of the list. So its weights are
+        # positive and vanish with the distance.
         padded = np.where(
             np.arange(block.width) < block.sizes[:, None],
             index.take(gains, block, 0.0),
@@ -220,7 +221,7 @@ def _paired_queries(gains, index, spread, tie_keys, dtype):
         rows = index.take(all_rows, block, index.n_rows)[paired]
         sizes = block.sizes[paired]
         if tie_keys is not None:
-            # Rows that agree in all features are told apart by their gain.
+            # Rows with equal features are distinguished by their gain.
             keys = index.take(tie_keys, block, 0)[paired]
             order = np.lexsort((padded, keys, rows == index.n_rows), axis=1)
             rows = np.take_along_axis(rows, order, axis=1)
@@ -230,7 +231,7 @@ def _paired_queries(gains, index, spread, tie_keys, dtype):
 
 
 def row_keys(X):
-    """Number the rows by their features alone, whatever the format of X."""
+    """Number the rows by their features, independent of the format of X."""
     multipliers = np.random.default_rng(0).integers(2**64, size=X.shape[1], dtype=np.uint64) | 1
     if sparse.issparse(X):
         bits = sparse.csr_array((_bits(X.data), X.indices, X.indptr), shape=X.shape)
@@ -243,17 +244,17 @@ def row_keys(X):
 
 
 def _bits(values):
-    """Return the bits of float64 values as integers, the same for 0.0 and -0.0."""
+    """Return the bits of float64 values as integers; 0.0 and -0.0 are equal."""
     return (np.ascontiguousarray(values, dtype=np.float64) + 0.0).view(np.uint64)
 
 
 class LambdaRankRanker(FeatureRanker):
     """LambdaRank with boosted trees, for gains of either sign, optionally with cross-entropy.
 
-    LightGBM grows the trees; the objective is this package's own. LightGBM's lambdarank divides
-    by the best DCG of all documents, forbidden ones included, and where gains below 0 make that
-    negative it learns nothing, silently. Here pairs of documents count by what exchanging them
-    would change in nDCG_f, whatever the gains.
+    LightGBM grows the trees for an objective of this package. LightGBM's own lambdarank divides by
+    the best DCG of all documents, including forbidden ones. If gains below 0 make that negative, it
+    silently learns nothing. Here a pair of documents is weighted by the change of nDCG_f when the
+    two are exchanged, for any gains.
 
     Parameters
     ----------
@@ -262,31 +263,31 @@ class LambdaRankRanker(FeatureRanker):
         mark forbidden documents.
     k : int or None, default=30
         Truncation: only pairs with a document among the first k of the current ranking count, and
-        nDCG_f@k is what pairs change. None takes all pairs.
+        the measure is nDCG_f@k. None uses all pairs.
     gamma : float, default=0.0
         Weight of the binary cross-entropy of ``gain > 0``. Above 0, a score of 0 means even odds
         that a document is worth showing, which makes 0 a natural threshold.
     sigmoid : float, default=1.0
         Steepness of the pairwise logistic loss.
     norm : bool, default=True
-        Whether pairs count less the further apart their scores are, and queries by the logarithm
-        of what their pairs add up to.
+        Whether pairs are divided by the distance of their scores, and queries are scaled by the
+        logarithm of the sum of their pairs.
     n_estimators : int, default=100
         Number of trees.
     learning_rate : float, default=0.1
-        Factor on what each tree adds.
+        Factor on the values of each tree.
     num_leaves : int, default=31
-        Most leaves of a tree.
+        Largest number of leaves of a tree.
     max_depth : int, default=-1
         Greatest depth of a tree; -1 means no limit.
     min_child_samples : int, default=20
-        Fewest rows in a leaf.
+        Smallest number of rows in a leaf.
     subsample : float, default=1.0
-        Share of the rows each tree sees, drawn anew every `subsample_freq` trees.
+        Share of the rows for each tree, drawn again every `subsample_freq` trees.
     subsample_freq : int, default=0
         How often rows are drawn; 0 means never.
     colsample_bytree : float, default=1.0
-        Share of the features each tree sees.
+        Share of the features for each tree.
     reg_alpha, reg_lambda : float, default=0.0
         L1 and L2 penalty on the values of leaves.
     early_stopping_rounds : int or None, default=None
@@ -299,23 +300,23 @@ class LambdaRankRanker(FeatureRanker):
         Further parameters of LightGBM, such as ``{"max_bin": 63}``.
     measure : str, default="ndcg_f"
         Measure that `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
-        measure functions. Where `gamma` is above 0, documents that score below 0 are filtered
-        first. Training and `eval_set` go by nDCG_f@k whatever it is.
+        measure functions. If `gamma` is above 0, documents with scores below 0 are filtered first.
+        Training and `eval_set` always use nDCG_f@k.
     random_state : int, RandomState instance or None, default=None
-        Seed of what LightGBM draws (rows, features). None takes LightGBM's own seeds, so that
-        results repeat then too.
+        Seed of LightGBM's sampling (rows, features). None uses LightGBM's fixed default seeds, so
+        results are reproducible, too.
     n_jobs : int or None, default=None
-        Threads of LightGBM; None leaves their number to it, -1 means all processors.
+        Number of LightGBM's threads; None means LightGBM's default, -1 all processors.
     verbose : int, default=0
-        0 is silent. Above 0, LightGBM speaks and scores on `eval_set` are printed every `verbose`
-        trees.
+        0 is silent. Above 0, LightGBM's messages are shown, and scores on `eval_set` are printed
+        every `verbose` trees.
 
     Attributes
     ----------
     booster_ : lightgbm.Booster
         The trees.
     best_iteration_ : int
-        Number of trees that predict.
+        Number of trees that `predict` uses.
     evals_result_ : dict
         nDCG_f@k after each tree, ``{"valid_0": {"ndcg_f@30": [...]}}``; empty without `eval_set`.
     n_unjudged_ : int
@@ -333,19 +334,19 @@ class LambdaRankRanker(FeatureRanker):
     -----
     The loss is LambdaRank's, after [1]_, plus with `gamma` the cross-entropy of section 5.1 of
     [2]_, ``gamma / |R| * sum over d in R of BCE(expit(s(d)), gain(d) > 0)``, R being the judged
-    documents of a query. A pair counts by
+    documents of a query. The weight of a pair is
 
     ``|gain_i - gain_j| * |1 / log2(p_i + 1) - 1 / log2(p_j + 1)| / (I_k - W_k)``
 
-    at the places p of the current ranking, I_k - W_k being the normaliser of nDCG_f@k. As in
-    LightGBM, truncation picks pairs but cuts no discount off. With gains from 0 up W_k is 0, and
-    the loss is LightGBM's lambdarank.
+    with the places p of the current ranking and the normaliser I_k - W_k of nDCG_f@k. As in
+    LightGBM, truncation selects pairs but does not truncate discounts. With gains from 0 up W_k is
+    0, and the loss is LightGBM's lambdarank.
 
-    Documents with equal scores, as all have before the first tree, stand in an arbitrary order
-    computed from their features. So neither the order of the rows nor the names of the queries
-    change what is learned, beyond rounding and what `subsample` draws.
+    Documents with equal scores (all before the first tree) have an arbitrary order that is computed
+    from their features. So the fitted model does not depend on the order of rows or on query ids,
+    except for rounding and `subsample`.
 
-    Scores do not compare across queries unless `gamma` is above 0.
+    Scores of different queries are comparable only if `gamma` is above 0.
 
     References
     ----------
@@ -424,7 +425,7 @@ class LambdaRankRanker(FeatureRanker):
 
     @property
     def needs_groups(self) -> bool:  # type: ignore[override]  # what `gamma` says
-        """True if there is nothing to learn without query ids: `gamma` learns from each row."""
+        """True if nothing can be learned without query ids: with `gamma`, single rows suffice."""
         return not self.gamma
 
     @all_or_nothing
@@ -439,12 +440,11 @@ class LambdaRankRanker(FeatureRanker):
             NaN is a missing value.
         {y}
         {groups}
-            Where there is none and `gamma` is above 0, each row is its own query, with a
-            warning: filtering is learned and no order.
+            Without query ids and with `gamma` above 0, each row is its own query, with a warning:
+            only filtering is learned, no order.
         {eval_set}
-            Measured after each tree by nDCG_f@k, with scores below 0 filtered where `gamma` is
-            above 0 and nothing filtered otherwise. With several sets, training stops when any one
-            has not improved.
+            Measured after each tree by nDCG_f@k; if `gamma` is above 0, scores below 0 are
+            filtered. With several sets, training stops when any of them has not improved.
         {eval_groups}
 
         Returns
@@ -492,7 +492,7 @@ class LambdaRankRanker(FeatureRanker):
             feval=self._measure(held_out) if held_out else None,
             callbacks=self._callbacks(held_out),
         )
-        # After early stopping LightGBM keeps the trees up to the best.
+        # After early stopping, LightGBM keeps the trees up to the best round.
         self.best_iteration_ = self.booster_.current_iteration()
         return self
 
@@ -508,7 +508,7 @@ class LambdaRankRanker(FeatureRanker):
         Returns
         -------
         ndarray of shape (n_rows,), dtype float64
-            Scores, higher is better; all 0 where no tree could be grown.
+            Scores, higher is better; all 0 if no tree could be grown.
         """
         check_is_fitted(self)
         X = _lightgbm_matrix(self._check_features(X, groups=groups))
@@ -523,7 +523,7 @@ class LambdaRankRanker(FeatureRanker):
         return self.booster_.feature_importance("split")
 
     def _check_parameters(self):
-        """Check what LightGBM does not, and return what it is given."""
+        """Check parameters that LightGBM does not check, and return LightGBM's parameters."""
         check_k(self.k)
         check_number(self.gamma, "gamma", least=0)
         check_number(self.sigmoid, "sigmoid", above=0)
@@ -543,7 +543,7 @@ class LambdaRankRanker(FeatureRanker):
         return params | further_parameters(self.params, type(self).__name__)
 
     def _n_threads(self):
-        """Return LightGBM's number of threads, 0 where it decides."""
+        """Return LightGBM's number of threads; 0 means its default."""
         return 0 if self.n_jobs is None else joblib.effective_n_jobs(self.n_jobs)
 
     def _lost_without_groups(self) -> str:
@@ -556,11 +556,11 @@ class LambdaRankRanker(FeatureRanker):
         )
 
     def _without_filtered(self, scores):
-        """Filter scores below 0 where the loss has made 0 a threshold."""
+        """Filter scores below 0 if `gamma` is above 0."""
         return np.where(scores >= 0, scores, -np.inf) if self.gamma > 0 else scores
 
     def _measure(self, held_out):
-        """Make the function that LightGBM calls for each held-out set after each tree."""
+        """Return the metric that LightGBM computes for held-out sets after each tree."""
         name = "ndcg_f" if self.k is None else f"ndcg_f@{self.k}"
 
         def measure(scores, dataset):
@@ -587,12 +587,12 @@ class LambdaRankRanker(FeatureRanker):
 
 
 def _lightgbm():
-    """Import LightGBM where it is used: it needs a shared library that not every system has."""
+    """Import LightGBM late, since it needs a shared library that some systems lack."""
     return import_optional("lightgbm", "LambdaRankRanker")
 
 
 def _datasets(held_out, train):
-    """Make dataset, gains and queries of each held-out set."""
+    """Make LightGBM data set, gains and queries of each held-out set."""
     sets = []
     for X, gains, queries in held_out:
         dataset = train.create_valid(_lightgbm_matrix(X), label=np.zeros(len(gains)))
@@ -601,22 +601,22 @@ def _datasets(held_out, train):
 
 
 def _objective(loss, train):
-    """Make the loss in LightGBM's form."""
+    """Return the loss as a function for LightGBM."""
     train.construct()
     if not any(train.feature_num_bin(feature) for feature in range(train.num_feature())):
-        # With no feature to split on LightGBM refuses an objective of ours; its own leaves all
-        # scores at 0, the label that nothing else reads.
+        # Without a feature to split on, LightGBM raises for a custom objective. Its built-in
+        # regression then predicts the label, 0, which is otherwise not used.
         return "l2"
-    # A function, because LightGBM copies its parameters deeply and would copy the loss.
+    # A nested function, because LightGBM deep-copies its parameters and would copy the loss.
     return lambda scores, dataset: loss(scores)
 
 
 def _lightgbm_matrix(X):
-    """Return X in a form that LightGBM reads: sparse matrices, not sparse arrays."""
+    """Convert sparse arrays to sparse matrices, which LightGBM supports."""
     return sparse.csr_matrix(X) if sparse.issparse(X) else X
 
 
-# LightGBM's name of each parameter of the trees, and of others that the estimator sets.
+# LightGBM's names of the parameters of trees, and of others that the estimator sets.
 _OF_TREES = {
     "learning_rate": "learning_rate",
     "num_leaves": "num_leaves",
@@ -642,7 +642,7 @@ _OF_OTHERS = {
 
 
 def further_parameters(params, owner: str) -> dict:
-    """Return a user's own parameters; raise for those that the estimator `owner` sets itself."""
+    """Check `params`, and raise for parameters that the estimator `owner` sets itself."""
     if params is None:
         return {}
     if not isinstance(params, dict):

@@ -1,4 +1,4 @@
-"""The value of a measure on a whole line of weights, exactly.
+"""Exact line search: the value of a measure as a function of one weight.
 
 Along one weight t, document i scores ``a_i + t * x_i``. Its place changes only where its score
 crosses that of another document of its query, at ``t = (a_i - a_l) / (x_l - x_i)``, so the measure
@@ -20,9 +20,10 @@ from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 # Cells of a block of queries, and of a matrix of crossings, that stay in the cache.
 _BLOCK_CELLS = 1 << 13
 _CROSSING_CELLS = 1 << 17
-# Queries of more documents, and of so many times more than there are places that matter, are long.
+# A query is long if it has more documents than this, and this many times more than places of the
+# measure.
 _LONG, _LONG_TIMES = 256, 8
-# A crossing's two lowest bits say who crosses, and in which direction.
+# The two lowest bits of a crossing encode what crosses, and the direction.
 _UP, _SPECIAL = 1, 2
 _LARGEST = 1e300
 # Relative to t.
@@ -37,7 +38,7 @@ class LineSteps(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """Some queries as padded matrices, lowest gains first; or stretches of one query's line."""
+    """Padded matrices of some queries, lowest gains first; or stretches of one query's line."""
 
     rows: np.ndarray
     queries: np.ndarray
@@ -48,12 +49,12 @@ class _Block(NamedTuple):
 
 
 def is_long(sizes, k: int | None) -> np.ndarray:
-    """Mark queries so long that only documents near the first k places are compared."""
+    """Return a mask of queries so long that only documents near the first places are compared."""
     return np.zeros(len(sizes), dtype=bool) if k is None else sizes > max(_LONG, _LONG_TIMES * k)
 
 
 def count_crossings(terms: Additive, index: GroupIndex) -> int:
-    """Count the crossings that the search looks at for one weight, long queries left out."""
+    """Count the crossings that are computed for one weight, without long queries."""
     counts = np.bincount(index.codes(), terms.weights != 0, minlength=index.n_queries)
     return int((counts * index.sizes)[~is_long(index.sizes, terms.k)].sum())
 
@@ -76,10 +77,10 @@ class LineSearch:
 
     Notes
     -----
-    Documents that are equal in score and in the feature never cross: they count in ascending
-    order of gain, as ``ties="worst"`` does. Those that are equal at t = 0 alone count as they do
-    beside it: where the measure is the same on both sides there is no step, and the search stays
-    at t = 0, although "worst" counts less there.
+    Documents that are equal in score and in the feature never cross: they count in ascending order
+    of gain, as ``ties="worst"`` does. If documents are equal only at t = 0, the value next to t = 0
+    is used: if the measure is the same on both sides, there is no step, and the search stays at t =
+    0, although ``ties="worst"`` would give a lower value there.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class LineSearch:
         self.terms = terms
         self.n_queries = index.n_queries
         self._sign, self._penalty = sign, penalty
-        # Padding reads the entry behind the last row.
+        # Padding cells refer to the entry after the last row.
         self._weights = np.append(terms.weights, 0.0)
         self._relevant = np.append(gains > 0, False)
         order = np.lexsort((gains, index.codes()))
@@ -101,7 +102,7 @@ class LineSearch:
         ]
 
     def _lay_out(self, index, order, starts, long):
-        """Yield the queries that are not long in blocks, with their documents that count."""
+        """Yield blocks of the short queries, with the documents that add to the measure."""
         for block in index.blocks(_BLOCK_CELLS):
             places = starts[block.queries][:, None] + np.arange(block.width)
             is_row = np.arange(block.width) < block.sizes[:, None]
@@ -136,7 +137,7 @@ class LineSearch:
         feature : ndarray of shape (n_rows,)
             The feature whose weight is t.
         threshold : float or None
-            Documents that score less are filtered. Only for terms without levels, which go to 0.
+            Documents with lower scores are filtered. Only for terms without levels.
         """
         scores, feature = np.append(scores, 0.0), np.append(feature, np.nan)
         parts = [
@@ -156,7 +157,7 @@ class LineSearch:
         return LineSteps(times[order], changes[order] * (self._sign / self.n_queries))
 
     def best(self, scores, feature, threshold, unit: float) -> float:
-        """Find the best t, 0 where t = 0 is as good; `unit` is a step that changes scores well."""
+        """Find the best t, or 0 if t = 0 is as good; `unit` is a typical step length."""
         return best_time(self.steps(scores, feature, threshold), unit, self._penalty)
 
     def _block_changes(self, block, scores, feature, threshold):
@@ -165,7 +166,7 @@ class LineSearch:
         varies = np.fmax.reduce(x, axis=1) > np.fmin.reduce(x, axis=1)
         if threshold is not None:
             varies |= ((x != 0) & ~np.isnan(x)).any(axis=1)
-            # The threshold is one more document, which t does not move.
+            # The threshold is an additional document whose score does not depend on t.
             a = np.column_stack([a, np.full(len(a), threshold)])
             x = np.column_stack([x, np.zeros(len(x))])
         if block.begins is not None:
@@ -210,7 +211,7 @@ class LineSearch:
 
 
 def _crossings(a, x, owner, column, marks, *, has_threshold):
-    """Find when each document is crossed, in which direction and by which, and its first place.
+    """Find at which t each document is crossed, by what, and in which direction.
 
     Returns times (ascending, NaN after the last), moves of its place (1, -1 or 0), whether the
     other is special (marked, or the threshold), and the first place, level and whether it is shown.
@@ -241,7 +242,7 @@ def _crossings(a, x, owner, column, marks, *, has_threshold):
         above = above[:, :-1]
     place = 1 + np.count_nonzero(above, axis=1)
     times.sort(axis=1)
-    # The bits move with the times; those of NaN are lost.
+    # The bits are sorted with the times.
     bits = times.view(np.int64)
     moves = ((bits & _UP) << 1).astype(np.int32)
     moves -= 1
@@ -272,9 +273,9 @@ def _finished(changes, queries, first, finish):
 
 
 def best_time(steps: LineSteps, unit: float, penalty: float = 0.0) -> float:
-    """Find the t of the highest value; of several, the one nearest to 0, where t is now.
+    """Find the t with the highest value; among several, the one nearest to the current t = 0.
 
-    The value of an interval is less by `penalty` for each `unit` of the step that is taken to it.
+    The value of an interval is reduced by `penalty` for each `unit` of its distance from 0.
     Intervals that are too short for the rounding of scores are left out.
     """
     times = steps.times
@@ -307,7 +308,7 @@ def between(times, position, unit: float):
     return left / 2 + right / 2 + beyond
 
 
-# Crossings that are enough to tell where they lie.
+# Number of crossings that suffices to estimate their distribution.
 _ENOUGH = 1 << 20
 
 
@@ -319,11 +320,11 @@ class CandidateSearch:
     objective : Objective
         The measure.
     n_candidates : int
-        How many points are tried each time.
+        Number of points in each of the two rounds.
     penalty : float, default=0.0
         Gain that a step must bring for each unit of its length.
     max_crossings : int or None, default=None
-        Where there are more crossings for each row, on average, some documents stand for all.
+        If there are more crossings per row on average, only a sample of documents is used.
     """
 
     def __init__(
@@ -347,7 +348,7 @@ class CandidateSearch:
         self._search = LineSearch(every, objective.gains, objective.index)
 
     def best(self, scores, feature, threshold, unit: float) -> float:
-        """Find the best t of those tried, 0 where none is better than now."""
+        """Find the best t of the candidates, or 0 if none is an improvement."""
         times = self._search.steps(scores, feature, threshold).times
         best_t, best_value = 0.0, self._objective(scores, threshold)
         first, last = 0, len(times)
@@ -367,13 +368,13 @@ class CandidateSearch:
         return best_t
 
 
-# Another cut does not pay below this multiple of the places, and below this many documents.
+# Stretches are not divided further below this multiple of the places, or this many documents.
 _PER_PLACE, _FEW = 4, 64
 _MOST_CUTS = 40
 
 
 class Stretch(NamedTuple):
-    """Values of t from `begin` to before `end`, and the documents that matter there."""
+    """Values of t from `begin` to before `end`, and documents that may be in the first places."""
 
     begin: float
     end: float
@@ -399,7 +400,7 @@ def stretches(scores, feature, n_places: int):
     scores, feature : ndarray of shape (n_documents,)
         Score at t = 0, and what it rises by with t.
     n_places : int
-        How many places matter.
+        Number of places of the measure.
     """
     sizes = np.abs(scores).max(), np.abs(feature).max()
     if not all(1e-100 < size < 1e100 for size in sizes):
@@ -424,7 +425,7 @@ def stretches(scores, feature, n_places: int):
 
 
 def _cut(scores, feature, begin, end):
-    """Find the middle of the crossings of neighbours within a stretch, None where none cross."""
+    """Find the middle of the crossings of neighbours within a stretch, None if none cross."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         times = (scores - np.roll(scores, 1)) / (np.roll(feature, 1) - feature)
     times = times[(times > begin) & (times < end)]
@@ -436,7 +437,7 @@ def _cut(scores, feature, begin, end):
 def _may_matter(scores, feature, left, right, n_places):
     """Mark documents that may stand in the first places somewhere between two ends."""
     values = [end.of_score * scores + end.of_feature * feature for end in (left, right)]
-    # Documents that are first in the middle are among the first ones at both ends, or nearly.
+    # Documents that are first within the stretch are near the first places at one of its ends.
     top = np.argpartition(-(values[0] + values[1]), n_places - 1)[:n_places]
     below = []
     for end, value in zip((left, right), values):

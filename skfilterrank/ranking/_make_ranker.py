@@ -1,4 +1,4 @@
-"""make_ranker: every ready-made ranker by its name."""
+"""make_ranker: ready-made rankers by name."""
 
 import inspect
 from collections.abc import Callable
@@ -138,10 +138,10 @@ def make_ranker(
     - "ranknet": RankNet [6]_ is a neural network; only its loss is kept, the cross-entropy of "the
       document of the higher gain stands first" over all pairs. XGBoost scales a query's gradients
       by the number of its pairs (``lambdarank_normalization``).
-    - "random_forest": Breiman's forest [7]_ learns documents one by one; queries play no part.
+    - "random_forest": Breiman's forest [7]_ is fitted on single documents, without using queries.
       RankLib's "random forests" are bags of boosted trees. Unless given, ``n_estimators=200``,
       ``min_samples_leaf=5`` and ``max_features=1/3``.
-    - "logistic": gains above 0 count the same. Sparse features are scaled, not centred.
+    - "logistic": all gains above 0 are one class. Sparse features are scaled, not centred.
 
     NaN in X is a missing value, but an error for "logistic". Where all gains are equal, boosted
     trees raise, and "logistic" raises where all gains are above 0, or none.
@@ -196,7 +196,7 @@ def make_ranker(
 
 
 def _of_loss(loss, learner, features, common, params):
-    """Make the estimator that learns by a loss."""
+    """Make an estimator for a loss."""
     check_choice(learner, "learner", _LEARNERS)
     trees = common | _TREES
     if loss.startswith("lambdarank"):
@@ -236,7 +236,7 @@ _MEMBERS = {"linear": _linear_member, "trees": _trees_member}
 
 
 def _after_features(features, kind, model):
-    """Make a Pipeline of the features that suit the kind of model, and the model."""
+    """Make a Pipeline of features that suit the kind of model, and the model."""
     if isinstance(features, dict):
         if kind not in features:
             raise InputError(f"features must have the key {kind!r}, got {brief(features)}.")
@@ -289,10 +289,10 @@ def _ranknet(*, random_state, n_jobs, **params):
     xgboost = import_optional("xgboost", 'make_ranker("ranknet")')
     settings = {
         "objective": "rank:pairwise",
-        # Every pair of a query, however many documents it has.
+        # Use all pairs of a query.
         "lambdarank_pair_method": "topk",
         "lambdarank_num_pair_per_sample": 2**31 - 1,
-        # Otherwise pairs count less the further apart their scores are, unlike in RankNet.
+        # Otherwise pairs with distant scores have less weight, unlike in RankNet.
         "lambdarank_score_normalization": False,
         "random_state": random_state,
         "n_jobs": 1 if n_jobs is None else n_jobs,
@@ -326,14 +326,14 @@ _STOPPED_EARLY = ("listnet", "ranknet", "lambdamart")
 
 
 class Standardizer(WrapsFitted, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Bring every feature to the standard deviation 1, and dense ones to the mean 0.
+    """Scale every feature to standard deviation 1, and dense features to mean 0.
 
     Sparse X keeps its zeros. A model with a free intercept learns the same from both.
 
     Attributes
     ----------
     scaler_ : StandardScaler
-        The fitted scaler; it is what the kind of X in `fit` made it, and scales X of either kind.
+        The fitted scaler; after fitting on dense or sparse X, it accepts both.
     """
 
     @all_or_nothing

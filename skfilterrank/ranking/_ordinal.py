@@ -26,12 +26,12 @@ from skfilterrank.ranking._training_rows import prepare_rows
 
 
 class OrdinalRanker(WrappingRanker, BaseEstimator):
-    r"""Score documents by the chances that their gain exceeds each level.
+    r"""Score documents by the probabilities that their gain exceeds each level.
 
-    Of m distinct gains in ascending order, each but the highest gets a clone of a binary
-    classifier that learns whether a document's gain lies above it; the score is the sum of these
-    m - 1 probabilities. Unlike a regression it does not take the labels for distances, and unlike
-    one classifier for "good or not" it sees how good.
+    Of m distinct gains in ascending order, each but the highest gets a clone of a binary classifier
+    that learns whether a document's gain lies above it; the score is the sum of these m - 1
+    probabilities. Unlike regression, it does not treat differences of labels as distances. Unlike
+    one classifier of good documents, it uses all grades.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. With
         `weights=None` only the order of the gains counts.
     weights : {None, "gain"}, default=None
-        None adds the probabilities up as they are (the ordinal loss). "gain" multiplies each by
-        the step in gain it stands for (the weighted ordinal loss).
+        None adds the probabilities (the ordinal loss). "gain" multiplies each probability by the
+        difference to the next gain (the weighted ordinal loss).
     n_jobs : int or None, default=None
         Classifiers fitted at a time; results do not depend on it.
     measure : str, default="ndcg_f"
@@ -80,18 +80,17 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
     With ``weights="gain"`` the score is therefore the expected gain less the lowest gain.
 
     In [2]_ the weights multiply the terms of the loss as well, where all its terms train one
-    network. The classifiers here share nothing, and a constant factor does not move the minimum of
-    a loss; it would only change how strong each classifier's regularisation is relative to its
-    data, by the unit in which gains are counted. So the weights count in the score alone, and the
-    classifiers are the same for both.
+    network. Here the classifiers are independent, so a constant factor does not change the minimum
+    of a loss; it would only change the strength of the regularisation. So the weights are used only
+    in the score, and the classifiers are the same for both.
 
     The probabilities come from separate classifiers, so P(gain > l) may rise a little from one
-    level to the next. They are left as they are, because [2]_ adds them up as they are.
+    level to the next. This is not corrected, as in [2]_.
 
-    Where all rows have one gain there is nothing to learn: the score of every row is that gain.
+    If all rows have the same gain, this gain is the score of every row.
 
-    The scores are on no scale of the gains (unless weighted), so this is neither a classifier nor
-    a regressor to scikit-learn.
+    Unweighted scores are not on the scale of the gains, so for scikit-learn this is neither a
+    classifier nor a regressor.
 
     References
     ----------
@@ -236,6 +235,6 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
         return LogisticRegression() if self.estimator is None else self.estimator
 
     def _fitted_inner(self):
-        """Return the first classifier, or None where one level needed none."""
+        """Return the first classifier, or None if there is only one level."""
         classifiers = getattr(self, "estimators_", None)
         return classifiers[0] if classifiers else None

@@ -1,4 +1,4 @@
-"""Out-of-fold scores: each query is scored by a model that has not seen it.
+"""Out-of-fold scores: each query is scored by a model that was not fitted on it.
 
 Rows come from a reader: TrainingRows of arrays, or PartitionedRows of Dask DataFrames.
 """
@@ -36,8 +36,8 @@ def is_prefit(cv) -> bool:
 def has_fixed_scale(estimator) -> bool:
     """Tell if scores of the estimator keep their scale when it is fitted on other rows.
 
-    Probabilities and predicted gains have the scale of what is learned. A ranker learns from the
-    order of a query's documents, and no loss says how large its scores should be.
+    Probabilities and predicted gains have the scale of the target. A ranker's loss depends only on
+    the order within queries, so the scale of its scores is arbitrary.
     """
     final = final_step(estimator)
     while isinstance(final, BaseSearchCV):
@@ -48,10 +48,10 @@ def has_fixed_scale(estimator) -> bool:
 
 
 class FittedFold(NamedTuple):
-    """A model that has not seen the held-out rows of a split.
+    """Model that was fitted on the training rows of a split.
 
-    `scores` are those of the held-out rows, None where a reader scores all folds in one pass;
-    `estimator` is None where the model is not needed any more.
+    `scores` are scores of the held-out rows, or None if a reader scores all folds in one pass.
+    `estimator` is None if the model is no longer needed.
     """
 
     estimator: Any
@@ -63,8 +63,8 @@ class FittedFold(NamedTuple):
 class OutOfFold(NamedTuple):
     """Scores of held-out rows, and the final model.
 
-    `folds` is empty without cross-validation. `is_calibrated` tells whether the final model gave
-    the scores, and to queries it had not seen.
+    `folds` is empty without cross-validation. `is_calibrated` tells whether the scores come from
+    the final model, for queries that it was not fitted on.
     """
 
     estimator: Any
@@ -85,9 +85,9 @@ def out_of_fold(model, estimator, rows, score_gains, *, splits=None, calibrates=
     Parameters
     ----------
     model : estimator
-        Has the parameters `refit`, `rescale`, `n_jobs` and `verbose`.
+        Model with the parameters `refit`, `rescale`, `n_jobs` and `verbose`.
     estimator : estimator
-        Is cloned; where `splits` is None it is fitted already.
+        Estimator that is cloned; if `splits` is None, it must be fitted.
     rows : TrainingRows or PartitionedRows
         Reader of the rows.
     score_gains : None, "exp2", dict or callable
@@ -95,7 +95,7 @@ def out_of_fold(model, estimator, rows, score_gains, *, splits=None, calibrates=
     splits : sized iterable or None
         Made by ``rows.split``.
     calibrates : bool
-        Whether a model of one split is kept because it is calibrated.
+        Whether the model of a single split is kept, because it is calibrated.
     """
     if splits is None:
         final = in_memory(estimator)
@@ -109,7 +109,7 @@ def out_of_fold(model, estimator, rows, score_gains, *, splits=None, calibrates=
         delayed(_fit_fold)(rows, estimator, split, score_gains, keep=rescale or not refit)
         for split in splits
     )
-    # leave=None: a bar under another bar goes when it is done.
+    # leave=None: an inner bar disappears when it is done.
     bar = {"desc": "folds", "unit": "fold", "disable": not model.verbose, "leave": None}
     folds = list(progress_bar(parts, total=len(splits), **bar))
     final = rows.fit(estimator) if refit else folds[0].estimator
@@ -134,7 +134,7 @@ def _fit_fold(rows, estimator, split, score_gains, keep):
 
 @dataclass(frozen=True)
 class HeldOutScores:
-    """Scores of rows in memory by models that have not seen them.
+    """Out-of-fold scores of rows in memory.
 
     Attributes
     ----------
@@ -145,9 +145,9 @@ class HeldOutScores:
     scores : ndarray of float64
         Their scores.
     lists : GroupIndex
-        Their queries; one that is held out twice makes two lists.
+        Queries of these rows; a query that is held out twice makes two lists.
     are_of_folds : bool
-        Whether cross-validation has held the rows out.
+        Whether the rows were held out by cross-validation.
     """
 
     data: Any
@@ -182,7 +182,7 @@ class HeldOutScores:
             names=(data.ids[rows], rows),
             machines=None if judged_by is None else machine_labels(judged_by, data.gains)[rows],
             unit=data.unit,
-            # Scores out of fold and those of the model fitted on all rows may differ in spread.
+            # Out-of-fold scores may differ in spread from scores of the model fitted on all rows.
             watches_scale=False,
         )
         if machine_gains is not None:
@@ -194,14 +194,14 @@ class HeldOutScores:
 # Share of the queries that a threshold with a guarantee is calibrated on.
 CALIBRATION_SHARE = 0.3
 DEFAULT_FOLDS = 5
-# Rows that suffice for a mean and a standard deviation of scores.
+# Number of rows that suffices for a mean and a standard deviation of scores.
 SAMPLE_ROWS = 10_000
 TARGETS = ("auto", "binary", "gain", "grade", "label")
 RESCALES = ("auto", True, False)
 
 
 def check_inner(model) -> None:
-    """Raise a ValueError for an estimator, or a way of fitting it, that cannot be used."""
+    """Raise a ValueError if the estimator or the way of fitting it is not supported."""
     final = final_step(model._unfitted_inner())
     if isinstance(final, type) or not (hasattr(final, "fit") and has_method(final, "predict")):
         raise InputError(
@@ -216,7 +216,7 @@ def check_inner(model) -> None:
 
 
 def check_cv(cv) -> None:
-    """Raise a ValueError for a `cv` that cannot be used."""
+    """Raise a ValueError if `cv` is invalid."""
     if cv is None or is_prefit(cv):
         return
     if isinstance(cv, bool | str | bytes | type) or not (
@@ -234,7 +234,7 @@ def check_cv(cv) -> None:
 def make_splits(
     cv, labels, groups, *, single: bool, advice: str = "", times=None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Number the training and the held-out rows of each fold.
+    """Return the numbers of training and held-out rows of each fold.
 
     `groups` numbers the query of each row from 0; `single` demands exactly one split; `advice`
     ends the message where there are too few queries for folds; `times` are those of the rows.
@@ -286,7 +286,7 @@ def make_splits(
 
 
 def check_single(n_splits: int) -> None:
-    """Raise for several splits, none of whose models is to be kept."""
+    """Raise if there are several splits but refit=False needs one."""
     if n_splits != 1:
         raise InputError(
             f"refit=False keeps the model of the only split, but cv makes {n_splits}: use cv=0.2 "
@@ -295,7 +295,7 @@ def check_single(n_splits: int) -> None:
 
 
 def _dealt_folds(groups, n_folds):
-    """Deal shuffled queries to folds, as GroupKFold does, which sorts the rows for each fold."""
+    """Assign shuffled queries to folds as GroupKFold does, but faster."""
     fold = np.empty(int(groups.max()) + 1, dtype=np.int16 if n_folds < 1 << 15 else np.intp)
     shuffled = np.random.RandomState(0).permutation(len(fold))
     for number, part in enumerate(np.array_split(shuffled, n_folds)):
@@ -323,7 +323,7 @@ def _given_splits(cv):
 
 
 def check_each_held_out_once(cv, splits, n_rows) -> None:
-    """Raise where some row is held out by no split, or by several."""
+    """Raise unless each row is held out exactly once."""
     times = np.bincount(np.concatenate([test for _, test in splits]), minlength=n_rows)
     if (times != 1).any():
         raise InputError(
@@ -333,12 +333,12 @@ def check_each_held_out_once(cv, splits, n_rows) -> None:
         )
 
 
-# Deviation of a rank sum in standard deviations, beyond which it is no chance.
+# Limit for the deviation of a rank sum, in standard deviations.
 _CLEAR = 3.0
 
 
 def warn_of_old_queries(split, groups, times) -> None:
-    """Warn where the held-out queries of a split are clearly older than those it trains on."""
+    """Warn if the held-out queries of a split are clearly older than its training queries."""
     train, test = (np.unique(groups[rows]) for rows in split)
     index = GroupIndex.from_groups(groups)
     place = order_of_queries(index, times)
@@ -351,7 +351,8 @@ def warn_of_old_queries(split, groups, times) -> None:
         return
     warn_user(
         f"the {n_test} queries that the threshold was chosen on are older than the {n_train} that "
-        "the estimator was trained on, so that it and its certificate speak of the past. Hold out "
+        "the estimator was trained on, so the threshold and its certificate are about older "
+        "data. Hold out "
         "the newest queries: cv=QueryTimeSeriesSplit(n_splits=1, test_size=0.3).",
         FitWarning,
     )
@@ -367,11 +368,11 @@ def count_shared(left, right):
 
 
 def to_scale(scores, own, final) -> np.ndarray:
-    """Bring scores of one model to the scale of another; each is a mean and a deviation.
+    """Rescale scores of one model to another; a scale is a mean and a standard deviation.
 
-    A model's scale is that of its scores of rows it was trained on. All models are too sure of such
-    rows, so that their scales compare. Hidden rows stay at -inf. Where a model gives all its
-    training rows one score, its scores are shifted but not stretched.
+    A model's scale is measured on its own training rows; all models are overconfident there, so the
+    scales are comparable. Hidden rows stay at -inf. If a model gives all its training rows the same
+    score, its scores are only shifted.
     """
     (own_mean, own_deviation), (mean, deviation) = own, final
     stretch = deviation / own_deviation if deviation > 0 and own_deviation > 0 else 1.0

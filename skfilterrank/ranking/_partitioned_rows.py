@@ -1,4 +1,4 @@
-"""The partitions of a Dask DataFrame: learned from, scored and measured where they are."""
+"""Fitting, scoring and measuring of Dask partitions on their workers."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -61,9 +61,9 @@ _MOMENTS = ("filtered", "plain", "gained")
 
 
 class HashedFolds(NamedTuple):
-    """Folds by a hash of the query id, whatever the partitions.
+    """Folds by a hash of the query id, independent of partitions.
 
-    `share` is the share of the queries that a single split holds out, None where each query is held
+    `share` is the share of the queries that a single split holds out; None if each query is held
     out once.
     """
 
@@ -86,7 +86,7 @@ class HashedFolds(NamedTuple):
 
     def of_rows(self, ids) -> np.ndarray:
         """Find the fold that holds out each row, -1 where none does."""
-        # The low bits decide over the partition in Dask's shuffle.
+        # The low bits determine the partition in Dask's shuffle.
         high = hash_queries(ids) >> np.uint64(32)
         if self.share is None:
             return (high % np.uint64(self.n)).astype(np.int64)
@@ -186,12 +186,12 @@ class PartitionedRows:
             without=split,
             first_numbers=np.cumsum(n_queries) - n_queries,
         )
-        # LightGBM and XGBoost stumble over empty partitions.
+        # LightGBM and XGBoost fail on empty partitions.
         rows = rows.partitions[[i for i, n in enumerate(n_rows) if n]].persist()
         return fit_on_cluster(estimator, rows, self.features, TARGET, NUMBER, self.fit_params)
 
     def score_fold(self, fitted, split, score_gains) -> None:
-        """Leave the scores to `held_out`, which scores all folds in one pass."""
+        """Return None: `held_out` scores all folds in one pass."""
 
     def scales(self, models, splits, score_gains) -> list[tuple[float, float]]:
         """Compute mean and deviation of the scores of each model, of rows it was trained on.
@@ -224,7 +224,7 @@ class PartitionedRows:
         return ScoredPartitions(scored.persist(), 0 if splits is None else len(splits))
 
     def tears_queries(self, splits) -> bool:
-        """Tell that no split tears a query."""
+        """Return False: no split divides a query."""
         return False
 
 
@@ -267,7 +267,7 @@ class ScoredPartitions(NamedTuple):
 
 
 def _check_supported(model, threshold, fit_params, given):
-    """Raise for what only rows in memory can have."""
+    """Raise for options that are supported only for rows in memory."""
     if not isinstance(threshold, TunedThreshold | FixedThreshold):
         raise InputError(
             f"{type(threshold).__name__} needs whole lists in memory. Where X is a Dask DataFrame, "
@@ -291,7 +291,7 @@ def _check_supported(model, threshold, fit_params, given):
 
 
 def refuse_for_dask(given: dict) -> None:
-    """Raise for parameters that only rows in memory can have, where one is not None."""
+    """Raise if a parameter for rows in memory only is not None."""
     for name in (name for name, value in given.items() if value is not None):
         raise InputError(
             f"{name} is not possible where X is a Dask DataFrame. Leave it out, or give rows in "
@@ -329,11 +329,11 @@ def _without_rows():
 
 
 def _rows_of(scored):
-    """Return scored partitions as thresholds read them."""
+    """Return scored partitions as Rows for thresholds."""
     return whole_partitions(scored, query=QUERY, label=GAIN, score=SCORE)
 
 
-# Done by the workers, to one partition.
+# The following functions run on workers, for one partition.
 
 
 def _joined(number, X, y, groups, *, gains, types, group_type, label_type):
@@ -345,7 +345,7 @@ def _joined(number, X, y, groups, *, gains, types, group_type, label_type):
     try:
         row_gains = as_gains(y, gains, name="y")
     except InputError as error:
-        error.add_note(f"This came up in partition {number}.")
+        error.add_note(f"The error occurred in partition {number}.")
         raise
     return X.reset_index(drop=True).assign(
         **{
@@ -372,13 +372,13 @@ def _counts(part, number, folds, with_levels):
 
 
 def _starts_of_queries(part) -> np.ndarray:
-    """Make a mask of the first row of each query of a partition, whose rows are together."""
+    """Return a mask of the first row of each query; rows of a query are consecutive."""
     ids = part[QUERY].to_numpy()
     return np.append(True, ids[1:] != ids[:-1])[: len(ids)]
 
 
 def _training_rows(number, part, *, features, encoder, folds, without, first_numbers):
-    """Take the judged rows that a fold learns from, with target and query number."""
+    """Return the judged training rows of a fold, with target and query number."""
     gains = part[GAIN].to_numpy()
     kept = ~np.isnan(gains)
     if without is not None:
@@ -395,7 +395,7 @@ def _scores(fitted, part, *, features, score_gains):
 
 
 def _moments(part, number, models, score, folds, share):
-    """Add up the scores of each model, of some queries that it was trained on."""
+    """Compute moments of each model's scores on some of its training queries."""
     low = hash_queries(part[QUERY]) & np.uint64(2**32 - 1)
     part = part[low < share * 2.0**32]
     fold, judged = folds.of_rows(part[QUERY]), ~np.isnan(part[GAIN].to_numpy())
@@ -408,7 +408,7 @@ def _moments(part, number, models, score, folds, share):
 
 
 def _scored(number, part, *, models, score, folds, scales):
-    """Score the rows that are held out, each by the model that has not seen it."""
+    """Score the held-out rows with the models of their folds."""
     fold = np.zeros(len(part), dtype=np.int64) if folds is None else folds.of_rows(part[QUERY])
     scores = np.empty(len(part))
     for i, fitted in enumerate(models):
@@ -423,9 +423,9 @@ def _scored(number, part, *, models, score, folds, scales):
 
 
 def _values_of_folds(part, number, parsed, levels):
-    """Measure the queries of a partition, those of each fold cut at a level of its own.
+    """Measure the queries of a partition, with a separate level for each fold.
 
-    Moments with the filter, without it, and of what each query gains by it.
+    The result has moments with the filter, without it, and of the differences.
     """
     found = ByKey()
     for fold, own in part.groupby(FOLD):
@@ -450,7 +450,7 @@ def _values_of_folds(part, number, parsed, levels):
 def serve_partitions(model, method: str, X, groups):
     """Make a Dask Series of the results of a method of a fitted RankAndFilter.
 
-    Only where they depend on whole lists, partitions must hold whole queries.
+    Partitions must hold whole queries only if the results depend on whole lists.
     """
     import dask
 

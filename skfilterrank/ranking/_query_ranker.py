@@ -22,10 +22,10 @@ from skfilterrank.ranking._training_rows import prepare_rows
 class QueryRanker(WrappingRanker, BaseEstimator):
     """A ranker that fits any classifier, regressor or ranker with one query id per row.
 
-    LightGBM's ranker wants the sizes of consecutive queries, XGBoost's and CatBoost's a number per
-    row and sorted rows, a classifier a target of good documents. Inside this, all of them
-    are fitted with the labels as they are and with `groups`, rows in any order, so that
-    scikit-learn's model selection can fit them. Nothing is hidden.
+    LightGBM's ranker needs the sizes of consecutive queries, XGBoost's and CatBoost's a number per
+    row and sorted rows, and a classifier a binary target. With this wrapper, all of them are fitted
+    on the original labels with `groups`, rows in any order, so that scikit-learn's model selection
+    can fit them. No document is hidden.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     n_unjudged_ : int
         Rows with a NaN label, which were left out of the training.
     feature_importances_, coef_ : ndarray of shape (n_features_in_,), dtype float64
-        Of the last step, where it has them.
+        Attributes of the last step, if it has them.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
@@ -63,10 +63,9 @@ class QueryRanker(WrappingRanker, BaseEstimator):
 
     Notes
     -----
-    Queries of one document, or of documents that all have one label, are kept and do no harm. Where
-    all gains of all queries are equal, regressors score all documents the same, and rankers and
-    classifiers, which have nothing to tell apart, raise. NaN in X is for the estimator to accept;
-    where it does not, the error names the columns.
+    Queries with one document, or with equal labels, are kept and have no effect. If all gains are
+    equal, regressors give all documents the same score, and rankers and classifiers raise. NaN in X
+    is for the estimator to accept; where it does not, the error names the columns.
 
     CatBoost's `cat_features` go to `fit`, as in ``fit(X, y, groups=groups, cat_features=["f0"])``,
     or to its constructor as a tuple: scikit-learn cannot clone a CatBoostRanker that was

@@ -1,4 +1,4 @@
-"""QueryScaler: numeric features beside those of the other documents of the query."""
+"""QueryScaler: scaling of numeric features within each query."""
 
 from typing import Any, Self
 
@@ -19,10 +19,10 @@ METHODS = ("standardize", "min_max", "rank")
 class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Scale each feature within each query.
 
-    Many features compare within a query alone: a BM25 score of 12 is high for one query and low
-    for the next. What a row becomes depends on the rows of its own query and on nothing that was
-    seen in `fit`, so that nothing leaks between queries, and a query scaled alone, as when it is
-    served, gets the values that it has among others.
+    Many features are comparable only within a query: a BM25 score of 12 is high for one query and
+    low for another. The result for a row depends only on the rows of its query, not on data in
+    `fit`. So nothing leaks between queries, and a query gets the same values alone, as when it is
+    served, as together with others.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(self, X, y=None) -> Self:
-        """Learn the number and the names of the features, and nothing of their values.
+        """Store the number and the names of the features.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X, y=None, groups=None) -> np.ndarray:
-        """Fit, and scale X, as :meth:`transform` does; query ids may stand in the index of y."""
+        """Fit, and scale X as :meth:`transform` does; query ids may be in the index of y."""
         return self.fit(X).transform(X, groups=find_groups(groups, X, y, names=("X", "y")))
 
     def transform(self, X, groups=None) -> np.ndarray:
@@ -162,7 +162,7 @@ def _standardize(frame, codes):
     """Divide deviations from the mean by their standard deviation."""
     queries = frame.groupby(codes)
     span = (queries.max() - queries.min()).to_numpy()[codes]
-    # Parts of the range, whose squares stay in range; where there is none, rounding would deviate.
+    # Divided by the range first, so that squares do not overflow; constant features are exactly 0.
     parts = pd.DataFrame(_divide(frame - queries.mean().to_numpy()[codes], span, span > 0))
     spread = np.sqrt((parts**2).groupby(codes).mean().to_numpy()[codes])
     return _divide(parts, spread, span > 0)

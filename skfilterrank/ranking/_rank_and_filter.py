@@ -1,4 +1,4 @@
-"""RankAndFilter: any estimator, and the threshold that hides documents."""
+"""RankAndFilter: an estimator that ranks, with a threshold that hides documents."""
 
 from dataclasses import replace
 from typing import Any, Self
@@ -49,16 +49,15 @@ _OF_THRESHOLD = (
     "held_out_score_unfiltered_",
     "list_sizes_",
 )
-# Forbidden rows below which a second model is warned of.
+# Number of forbidden rows below which a warning is given.
 _FEW_FORBIDDEN = 50
 
 
 class RankAndFilter(WrappingRanker, BaseEstimator):
-    """A ranker of documents by any estimator's score, which hides those under a threshold.
+    """Ranker that sorts documents by an estimator's score and hides those below a threshold.
 
-    The estimator learns from judged (query, document) rows. The threshold is fitted on the scores
-    that query-grouped cross-validation gives to rows its models have not seen: by default it is the
-    exact optimum of a measure.
+    The estimator is fitted on judged (query, document) rows. The threshold is fitted on out-of-fold
+    scores from query-grouped cross-validation. By default it maximises a measure exactly.
 
     Parameters
     ----------
@@ -68,9 +67,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         LambdaRankRanker (learns the order of the gains), or a Pipeline that ends in one. Where
         there are scores already, fit a threshold such as :class:`TunedThreshold` on them instead.
     threshold : {"tune", "auto"}, float, None or threshold estimator, default="tune"
-        Where each list is cut. "tune": the best threshold on the score for `measure`. "auto":
-        :class:`AutoThreshold`. A float is used as it is; None shows all. A threshold estimator of
-        :mod:`skfilterrank.thresholds`, such as ``TunedThreshold(max_shown=10)`` or
+        Threshold by name or as an estimator. "tune": the best threshold on the score for `measure`.
+        "auto": :class:`AutoThreshold`. A float is used as it is; None shows all. A threshold
+        estimator of :mod:`skfilterrank.thresholds`, such as ``TunedThreshold(max_shown=10)`` or
         ``CertifiedThreshold({"any_forbidden@5": 0.1})``, is cloned and fitted; searches reach its
         parameters as ``threshold__max_shown``.
     filter_estimator : estimator or None, default=None
@@ -127,7 +126,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     threshold_curve_, fold_threshold_curves_ : ThresholdCurve, list of ThresholdCurve
         The measure at every threshold, over all out-of-fold scores and in each fold alone.
     certificate_ : RiskCertificate
-        The guarantee of a CertifiedThreshold; its `str` says it in words.
+        The guarantee of a CertifiedThreshold; `str` gives it in words.
     best_score_ : float
         The measure of the out-of-fold scores at the chosen threshold, negated where lower is
         better. Optimistic for new queries where the threshold was chosen on these scores.
@@ -146,7 +145,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     n_unjudged_ : int
         Rows with a NaN label, which are scored but not learned from.
     feature_importances_, coef_ : ndarray of shape (n_features_in_,), dtype float64
-        Of the last step inside, where it has them.
+        Attributes of the last inner step, if it has them.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
@@ -172,13 +171,13 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     **Certificates.** A certificate is exact where the model in use has scored the calibration
     queries without having seen them: with one split and without refit, as by default, or with
     ``cv="prefit"`` and queries that the estimator was not fitted on. With several folds, or
-    ``refit=True``, a model fitted on all rows takes the place of those that were calibrated. The
-    certificate is then an approximation, for which no theorem speaks: it gains training and
-    calibration queries, and ``certificate_.exact`` is False.
+    ``refit=True``, the models that were calibrated are replaced by a model fitted on all rows. This
+    uses more training and calibration queries, but the certificate is then only an approximation
+    without proof, and ``certificate_.exact`` is False.
 
-    A certificate cannot know two things: the rows that a "prefit" estimator was fitted on, and
-    settings that a search around this model chose with the help of the same queries. Choose
-    settings on some queries, and fit the chosen model on others.
+    Two things are not checked: whether a "prefit" estimator was fitted on the calibration queries,
+    and whether a search chose settings on the same queries. Choose settings on some queries, and
+    fit the chosen model on others.
 
     Fit parameters other than `groups` go to `estimator`: per-row ones are cut to each fold, and
     ``eval_set=[(X, y)]`` with ``eval_groups=[groups]`` reaches rankers that stop early, whatever
@@ -337,7 +336,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             :func:`skfilterrank.metrics.ndcg_f_score`; a CertifiedThreshold draws queries by it. The
             estimator does not get it.
         judged_by : array-like of shape (n_rows,), default=None
-            Who gave each label: "people", or the name of a machine; `certificate_` states how many
+            Source of each label: "people", or the name of a machine; `certificate_` states how many
             labels are of machines.
         machine_labels : array-like of shape (n_rows,), default=None
             Labels of all rows by a machine, as :meth:`CertifiedThreshold.fit` takes them, for the
@@ -431,7 +430,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         return self
 
     def _check_takes_machine(self, threshold, machine_labels, X):
-        """Raise where labels by a machine would not be used."""
+        """Raise if machine labels are given but would not be used."""
         if not threshold.takes_machine_labels:
             raise InputError(
                 f"machine_labels is for a CertifiedThreshold, and threshold is a "
@@ -539,8 +538,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         if n_known:
             warn_user(
                 f"{n_known} of {held_out.lists.n_queries} calibration queries are queries that the "
-                "estimator was fitted on, so that the certificate need not hold for new ones. "
-                "Calibrate on queries that it has not seen.",
+                "estimator was fitted on, so the certificate need not hold for new ones. "
+                "Calibrate on other queries.",
                 FitWarning,
             )
         self.filter_.certificate_ = replace(
@@ -615,7 +614,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         groups = find_groups(groups, X)
         scores = self._scores_inside(X, groups, self._score_gains)
         ask = getattr(self.filter_, method)
-        # State of the fit, whatever `filter_estimator` is set to before the next one.
+        # Decided in `fit`, even if `filter_estimator` was changed since.
         if not hasattr(self, "filter_estimator_"):
             return ask(scores, groups=groups)
         harm = harm_scores(self.filter_estimator_, X, groups)
@@ -664,9 +663,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         return super().score(X, y, groups, **weights)
 
     def _scores_and_thresholds(self, X, groups):
-        """Score rows; return also what each score is compared with, None where nothing is hidden.
+        """Score rows; return also the threshold of each row, or None if nothing is hidden.
 
-        A document may be hidden at the threshold itself, where others of its score are shown.
+        At the threshold itself, a cap may hide some documents of equal score.
         """
         groups = find_groups(groups, X)
         scores = self._scores_inside(X, groups, self._score_gains)
@@ -679,18 +678,18 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         )
 
     def _labels_to_score(self, y):
-        """Return labels of one column, and what gives their gains."""
+        """Return labels in one column, and the `gains` for them."""
         if np.ndim(y) != 2:
             return y, self.gains
         return read_two_labels(y, self.gains).gains, None
 
     def _score_measure(self):
-        """Return the measure of `fit`, whatever `measure` is set to before the next fit."""
+        """Return the measure of the last fit, even if `set_params` changed `measure`."""
         return parse_measure(self.measure_)
 
 
 def make_threshold(threshold) -> BaseThreshold:
-    """Make the unfitted threshold that a parameter asks for."""
+    """Make the unfitted threshold for the parameter `threshold`."""
     if isinstance(threshold, BaseThreshold):
         return clone(threshold)
     if isinstance(threshold, str) and threshold in _BY_NAME:
@@ -707,7 +706,7 @@ _BY_NAME = {"tune": TunedThreshold, "auto": AutoThreshold}
 
 
 def check_filter_estimator(estimator) -> None:
-    """Raise a ValueError for a second model that cannot be used."""
+    """Raise a ValueError if the second model is not supported."""
     final = final_step(estimator)
     if isinstance(final, type) or not (hasattr(final, "fit") and has_method(final, "predict")):
         raise InputError(
@@ -717,17 +716,18 @@ def check_filter_estimator(estimator) -> None:
     if needs_groups(estimator):
         raise InputError(
             f"filter_estimator must be a classifier or a regressor, got {brief(final)}, which "
-            "learns an order within queries. The probability of harm has to mean the same in all."
+            "learns an order within queries. The probability of harm must be comparable across "
+            "queries."
         )
 
 
 def harm_scores(estimator, X, groups) -> np.ndarray:
-    """Score rows by a fitted second model, higher for what is to be hidden."""
+    """Score rows with a fitted second model, higher for documents to hide."""
     final = final_step(estimator)
     classes = getattr(estimator, "classes_", None)
     if is_classifier(final) and classes is not None and len(classes) == 1:
         raise InputError(
-            f"filter_estimator has seen no label but {brief(classes[0])}, so that it cannot tell "
-            "what is forbidden. Give rows of both kinds."
+            f"filter_estimator has only seen the label {brief(classes[0])}, so it cannot learn "
+            "what is forbidden. Pass rows of both kinds."
         )
     return document_scores(estimator, X, groups=groups).astype(np.float64, copy=False)

@@ -32,8 +32,8 @@ _SMALLEST_R = 1e-10
 class RankBoostRanker(BoostedRanker):
     r"""RankBoost: a sum of feature thresholds, boosted by pairs of documents of one query.
 
-    Each round adds a weak ranker "the feature exceeds the threshold" that puts the better document
-    of a pair higher, where pairs count the more the more wrongly the ranker so far orders them.
+    Each round adds a weak ranker "the feature exceeds the threshold". Pairs of documents that the
+    current ranker orders wrongly have larger weights.
 
     Parameters
     ----------
@@ -111,15 +111,15 @@ class RankBoostRanker(BoostedRanker):
         r = \sum_{(i, k)} D(i, k) (h(i) - h(k)), \qquad
         \alpha = \frac{1}{2} \ln \frac{1 + r}{1 - r} .
 
-    The loss is :math:`\sum D_0(i, k) \exp(s_k - s_i)`; a round multiplies it by
-    :math:`\sqrt{1 - r^2}` at most. Pairs are never written out: in each query the weight of a pair
-    is a factor of i times a factor of k, so that running sums over its gains give what each
-    document weighs in all its pairs together (section 3.2 of [1]_ for two gains; any number here),
-    and sums of that over the bins of a feature give r for all its thresholds.
+    The loss is :math:`\sum D_0(i, k) \exp(s_k - s_i)`; a round multiplies it by :math:`\sqrt{1 -
+    r^2}` at most. Pairs are not enumerated: the weight of a pair is a factor of i times a factor of
+    k. So running sums over the gains of a query give the total weight of each document in its pairs
+    (section 3.2 of [1]_ for two gains; any number here). Sums of these weights over the bins of a
+    feature give r for all its thresholds.
 
-    Where an h orders all pairs, alpha would be infinite: it is 10.7, and training ends. It also
-    ends where no h has an r other than 0. Of equally good h the first feature's lowest threshold
-    is taken.
+    If an h orders all pairs, alpha would be infinite: it is set to 10.7, and training ends.
+    Training also ends if r is 0 for all h. Among equally good h, the lowest threshold of the first
+    feature is chosen.
 
     NaN in X is a missing value. As in [1]_, h of it is the same for all documents that miss the
     feature, 0 or 1, whichever gives the greater :math:`|r|`; and whether a value is there is an h
@@ -185,7 +185,7 @@ class RankBoostRanker(BoostedRanker):
     def fit(  # type: ignore[override]  # other parameters
         self, X, y: ArrayLike, groups=None, *, eval_set=None, eval_groups=None
     ) -> RankBoostRanker:
-        """Choose and weigh thresholds.
+        """Select thresholds and their weights.
 
         Parameters
         ----------
@@ -193,7 +193,7 @@ class RankBoostRanker(BoostedRanker):
             NaN is a missing value.
         {y}
         {groups}
-            Where there is none, each row is its own query, with a warning.
+            Without query ids, each row is its own query, with a warning.
         {eval_set}
             Measured after each round. Of several sets the mean counts.
         {eval_groups}
@@ -265,7 +265,7 @@ class RankBoostRanker(BoostedRanker):
 
 
 class _ThresholdBoosting:
-    """The rounds of RankBoost on the training rows."""
+    """State of RankBoost's rounds on the training rows."""
 
     def __init__(self, rows: QueryRows, ranker: RankBoostRanker):
         # Each round is a feature, a threshold, whether missing values are above it, and a weight.
@@ -287,7 +287,7 @@ class _ThresholdBoosting:
         return len(self.rounds)
 
     def resume(self, ranker):
-        """Take up the rounds of an earlier fit."""
+        """Continue with the rounds of an earlier fit."""
         self.rounds, self.losses = ranker._rounds(), ranker.train_loss_.tolist()
         if self._has_pairs():
             for round_ in self.rounds:
@@ -295,8 +295,8 @@ class _ThresholdBoosting:
             self._potential, _ = self._pairs.potential(self._scores)
 
     def step(self) -> bool:
-        """Add a weak ranker, and return True; return False where none is of use."""
-        # Training ends once the weak ranker added last orders all pairs.
+        """Add a weak ranker and return True; return False if none is an improvement."""
+        # Training ends if the last weak ranker orders all pairs.
         if not self._has_pairs() or (
             self.rounds and abs(self.rounds[-1][3]) >= np.arctanh(_LARGEST_R)
         ):
@@ -336,23 +336,22 @@ PAIR_WEIGHTS = ("equal", "query", "gain")
 class PairDistribution:
     """Weights ``D(i, k) ~ D_0(i, k) * exp(s_k - s_i)`` of pairs in which i has the higher gain.
 
-    The weight of a pair is a factor of i times a factor of k, so that sums over all worse (better)
-    documents of a query are running sums over its gains: the work is linear in the documents. Sums
-    are kept as logarithms, which no score is too far out for.
+    The weight of a pair is a factor of i times a factor of k, so sums over all worse (better)
+    documents of a query are running sums over its gains, and the time is linear in the documents.
+    Sums are stored as logarithms, which do not overflow.
 
     Parameters
     ----------
     gains, queries : ndarray of shape (n_rows,)
         Sorted by query and then gain; every query has two different gains.
     weights : {"equal", "query", "gain"}
-        D_0: all pairs alike; each query's pairs alike and all queries alike; or by the difference
-        of the gains.
+        D_0: equal weights of pairs; equal total weights of queries; or the difference of the gains.
     """
 
     def __init__(self, gains, queries, weights):
         new_query = np.append(True, queries[1:] != queries[:-1])
         new_cell = new_query | np.append(True, gains[1:] != gains[:-1])
-        # A cell holds a query's documents of one gain.
+        # A cell is the set of a query's documents with equal gain.
         self._starts = np.flatnonzero(new_cell)
         self._cell = np.cumsum(new_cell) - 1
         query = np.cumsum(new_query)[self._starts] - 1
@@ -379,7 +378,7 @@ class PairDistribution:
         self._log_total = logsumexp((worse + self._log_scale)[self._cell])
 
     def potential(self, scores) -> tuple[np.ndarray, float]:
-        """Compute each document's weight as the better less that as the worse, and the loss.
+        """Compute each document's weight as better minus its weight as worse, and the loss.
 
         The loss is the mean of ``exp(s_k - s_i)`` under D_0, of which D is the share of each pair.
         """
@@ -399,7 +398,7 @@ class PairDistribution:
         below = self._sums_below(self._of_cells(scores), self._level, self._step)
         step = None
         if self._step is not None:
-            # Downwards the step to a cell is the one from it upwards.
+            # In descending order, the step to a cell is the ascending step from it.
             step = np.append(-np.inf, self._step[::-1][:-1])
             step = np.where(self._level_down > 0, step, -np.inf)
         above = self._sums_below(self._of_cells(-scores)[::-1], self._level_down, step)
@@ -433,10 +432,10 @@ def _running_log_sums(values, level):
 
 
 class BinnedFeatures:
-    """The rows of X in bins between a few thresholds of each feature.
+    """Bin numbers of all features of X.
 
-    The bins of all features stand in one row, feature by feature: first the bin of missing values
-    (NaN), then those between thresholds, ascending.
+    The bins of all features are numbered consecutively: for each feature first the bin of missing
+    values (NaN), then the bins between thresholds, ascending.
 
     Parameters
     ----------
@@ -498,7 +497,7 @@ class BinnedFeatures:
 
 
 def _bin(X, number, max_bins, dtype):
-    """Find the thresholds of a column, and the bin of each stored cell; all of a dense one are."""
+    """Find the thresholds of a column, and the bin of each stored cell."""
     if sparse.issparse(X):
         values = X.data[X.indptr[number] : X.indptr[number + 1]]
     else:
@@ -519,7 +518,7 @@ def _bin(X, number, max_bins, dtype):
 def find_thresholds(distinct, counts, max_bins) -> np.ndarray:
     """Find at most ``max_bins - 1`` thresholds between distinct values, ascending.
 
-    Halfway between two neighbours: all of them, or those at the quantiles.
+    Thresholds are midpoints of neighbouring values: all, or those at quantiles.
     """
     lower = np.arange(len(distinct) - 1)
     if len(distinct) > max_bins:
@@ -528,7 +527,7 @@ def find_thresholds(distinct, counts, max_bins) -> np.ndarray:
         lower = np.unique(np.searchsorted(up_to, shares * up_to[-1]))
         lower = lower[lower < len(distinct) - 1]
     halfway = distinct[lower] / 2 + distinct[lower + 1] / 2
-    # Between neighbouring floats there is nothing: the lower one then separates them.
+    # If no float lies between two neighbours, the lower one is the threshold.
     return np.where(
         halfway < distinct[lower + 1], np.maximum(halfway, distinct[lower]), distinct[lower]
     )

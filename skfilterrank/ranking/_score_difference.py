@@ -1,4 +1,4 @@
-"""score_difference: why a document stands above another, and why one is hidden."""
+"""score_difference: explain why a document is ranked above another, or hidden."""
 
 from dataclasses import dataclass
 
@@ -20,13 +20,13 @@ from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._rank_and_filter import RankAndFilter
 from skfilterrank.ranking._rankboost import RankBoostRanker, scores_of_round
 
-# Share of the score by which XGBoost, which adds up in float32, may miss it.
+# Relative error of XGBoost's sums, which are computed in float32.
 _TOLERANCE = 1e-5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ScoreDifference(Result):
-    """Contributions of features to the difference of two scores; see :func:`score_difference`."""
+    """Contributions of features to the difference of two scores, by :func:`score_difference`."""
 
     features: list
     values: np.ndarray
@@ -72,7 +72,7 @@ class ScoreDifference(Result):
 
 
 def score_difference(model, X, document, other=None, *, groups=None) -> ScoreDifference:
-    """Say why a document stands above another, or why it is shown or hidden.
+    """Explain why a document is ranked above another, or why it is shown or hidden.
 
     Parameters
     ----------
@@ -123,8 +123,8 @@ def score_difference(model, X, document, other=None, *, groups=None) -> ScoreDif
     For a linear model a feature adds its weight times the difference of its values. For trees it
     adds the difference of its Shapley values, exactly, by TreeSHAP [1]_ as LightGBM, XGBoost and
     CatBoost compute it. The contributions sum up to the difference of the scores, up to rounding:
-    XGBoost's in float32, others in float64. They say what the model does, not what is true of the
-    documents: of two features that say the same, a model may use either.
+    XGBoost's in float32, others in float64. They describe the model, not the documents: of two
+    redundant features, a model may use either.
 
     References
     ----------
@@ -186,7 +186,7 @@ def score_difference(model, X, document, other=None, *, groups=None) -> ScoreDif
 
 
 def _threshold(model, X, row, groups):
-    """Find the threshold that the score of a row is compared with."""
+    """Return the threshold for the score of a row."""
     thresholds = None
     if isinstance(model, RankAndFilter):
         thresholds = model._scores_and_thresholds(X, groups)[1]
@@ -199,7 +199,7 @@ def _threshold(model, X, row, groups):
 
 
 def _raw_scores(model, X, groups):
-    """Compute scores before anything is filtered."""
+    """Compute scores without filtering."""
     if not hasattr(model, "predict"):
         raise InputError(f"model must be a fitted estimator, got {brief(model)}.")
     try:
@@ -226,7 +226,7 @@ def _innermost(model, X, groups):
 
 
 def _names_after(pipeline, names):
-    """Return the names of a Pipeline's output, None where some step does not know."""
+    """Return the names of a Pipeline's output; None if a step does not know them."""
     try:
         return pipeline.get_feature_names_out(names) if pipeline.steps else names
     except (AttributeError, ValueError):
@@ -237,14 +237,14 @@ def _signed(estimator, parts, scores):
     """Compute contributions to the raw score, and tell if these are log-odds."""
     is_probability = is_classifier(estimator) and hasattr(estimator, "predict_proba")
     tolerance = _TOLERANCE if is_probability else _TOLERANCE * np.abs(parts).sum(axis=1).max()
-    # A classifier's sums speak for its second class, which need not be the good one.
+    # A classifier's sums are for its second class, which need not be the good one.
     for sign in (1, -1) if is_classifier(estimator) else (1,):
         sums = sign * parts.sum(axis=1)
         if np.allclose(expit(sums) if is_probability else sums, scores, rtol=0, atol=tolerance):
             return sign * parts, is_probability
     raise InputError(
-        f"the score is no sum over the features of {type(estimator).__name__}: expected a linear "
-        "model or trees whose score is what they add up, or a classifier of their log-odds."
+        f"the score of {type(estimator).__name__} is not a sum over features: expected a linear "
+        "model, trees whose values are added up, or a classifier whose log-odds are such a sum."
     )
 
 
@@ -269,7 +269,7 @@ def contributions(estimator, X) -> np.ndarray:
         parts = _of_weights(estimator, _dense(X))
     else:
         raise InputError(
-            f"{type(estimator).__name__} does not say what a feature adds to its score: expected a "
+            f"{type(estimator).__name__} does not provide contributions of features: expected a "
             "linear model, RankBoostRanker, or trees of LightGBM, XGBoost or CatBoost."
         )
     parts = np.asarray(parts, dtype=np.float64)
@@ -291,7 +291,7 @@ def _of_xgboost(estimator, X):
     from xgboost import DMatrix
 
     matrix = DMatrix(X, missing=estimator.missing, enable_categorical=True)
-    # Without early stopping there is no best round, and 0 stands for all.
+    # Without early stopping there is no best round; 0 means all rounds.
     rounds = (0, getattr(estimator, "best_iteration", -1) + 1)
     return estimator.get_booster().predict(matrix, pred_contribs=True, iteration_range=rounds)
 

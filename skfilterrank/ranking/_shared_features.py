@@ -18,7 +18,7 @@ _cache: ContextVar[dict | None] = ContextVar("features", default=None)
 
 @contextmanager
 def share_features():
-    """Let every :class:`SharedFeatures` that is used inside remember what it computed.
+    """Context in which every :class:`SharedFeatures` caches its results.
 
     Comparing six losses by cross-validation fits the same transformer on the same rows many times;
     inside this context each is fitted once. The memory is freed at the end. Contexts may be
@@ -33,7 +33,7 @@ def share_features():
 
 
 class SharedFeatures(WrapsFitted, TransformerMixin, BaseEstimator):
-    """A transformer that never looks at the labels, so that models can share its output.
+    """Wrapper of a transformer that ignores labels, so that models can share its output.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class SharedFeatures(WrapsFitted, TransformerMixin, BaseEstimator):
 
     @all_or_nothing
     def fit(self, X, y=None) -> Self:
-        """Fit the transformer on whatever X it takes; y is not used."""
+        """Fit the transformer on X; y is not used."""
         self._fit(X)
         return self
 
@@ -77,7 +77,7 @@ class SharedFeatures(WrapsFitted, TransformerMixin, BaseEstimator):
         return features
 
     def transform(self, X):
-        """Transform whatever X the transformer takes."""
+        """Transform X with the fitted transformer."""
         check_is_fitted(self)
         fitted = self.transformer_
         return _remember(fitted, X, lambda: (fitted, fitted.transform(X)))[1]
@@ -112,7 +112,7 @@ def _remember(fitted, what, compute):
         # The cache holds the transformer, so that no other one can get its id meanwhile.
         key = (id(fitted), joblib.hash(what))
     except (pickle.PicklingError, AttributeError, TypeError):
-        # A lambda, for one, has no hash: nothing to find it again by.
+        # Some parameters, such as a lambda, cannot be hashed; then nothing is cached.
         return compute()
     if key not in cache:
         cache[key] = compute()

@@ -1,4 +1,4 @@
-"""Features of tables with text columns: of texts, of columns, and of the other rows of a query."""
+"""Transformers for tables with text columns: features of texts, columns and lists."""
 
 from collections.abc import Sequence
 from typing import Self
@@ -58,9 +58,9 @@ def _frame(X, columns):
 
 
 class CompactTfidfVectorizer(TfidfVectorizer):
-    """A TfidfVectorizer whose vocabulary is one array in a file.
+    """A TfidfVectorizer that is saved with its vocabulary as one array.
 
-    As a dict of hundreds of thousands of terms it would take skops a minute and a gigabyte.
+    Saving a dict of hundreds of thousands of terms would take skops a minute and a gigabyte.
     """
 
     def __getstate__(self):
@@ -105,7 +105,7 @@ class _TableTransformer(TransformerMixin, BaseEstimator):
     """Base of all transformers here: `_columns` names the columns that are used, in any order."""
 
     def _learn_columns(self, X):
-        """Return `X` as a frame, and remember what columns it has."""
+        """Return `X` as a frame, and store its column names."""
         X = _frame(X, self._columns())
         self.n_features_in_ = X.shape[1]
         if all(isinstance(name, str) for name in X.columns):
@@ -274,7 +274,7 @@ class TextSimilarity(_TableTransformer):
         """Learn the vocabulary from the document and the distinct query texts of `X`."""
         columns = self._columns()
         X = self._learn_columns(X)
-        # A query's text stands in all its rows; for the idf it should count once.
+        # A query's text occurs in all its rows, but counts once for the idf.
         texts = np.concatenate([_text(X[column]).unique() for column in columns])
         chars = {"analyzer": "char_wb", "ngram_range": (3, 4), "min_df": self.min_df + 1}
         self.words_ = _fit_tfidf(texts, columns, min_df=self.min_df)
@@ -330,7 +330,7 @@ class ColumnsEqual(_NamedColumns):
 def _equal(X, a, b):
     """Return 1.0 where column `a` equals column `b` and neither is missing."""
     known = (X[a].notna() & X[b].notna()).to_numpy()
-    # Objects, so that two categoricals or a number beside a text can be compared.
+    # Converted to objects, so that columns of different types can be compared.
     left, right = (X[c].to_numpy(dtype=object)[known] for c in (a, b))
     equal = np.zeros(len(X))
     equal[known] = left == right
@@ -367,8 +367,8 @@ class NumericColumns(_NamedColumns):
 class ListFeatures(_NamedColumns):
     """Features of a document from the other documents of its query.
 
-    All documents of a query must be in the `X` given to `transform`: a list cut in two gives
-    other features. That is why cross-validation has to split by query.
+    All documents of a query must be in the `X` of `transform`, since features depend on the whole
+    list. So cross-validation must split by query.
 
     Parameters
     ----------

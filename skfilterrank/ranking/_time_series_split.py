@@ -26,12 +26,12 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
     n_splits : int, default=5
         Number of splits. With 1, the newest queries are held out once, as a certificate needs them.
     max_train_size : int or None, default=None
-        Queries to train on at most, the newest ones before the test. None means all.
+        Largest number of training queries, the newest ones before the test. None means all.
     test_size : int, float or None, default=None
         Queries of each test set, or their share of all queries, between 0 and 1. None means
         ``n_queries // (n_splits + 1)``.
     gap : int, default=0
-        Queries left out between training and test, as for labels that come late.
+        Number of queries left out between training and test, for example if labels are delayed.
 
     See Also
     --------
@@ -44,11 +44,11 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
     "time" of `y`, then of `X`, is used. Without one, queries are ordered by their first rows, so
     that rows must come from the oldest to the newest.
 
-    Searches of scikit-learn call `split` with X, y and `groups`. Put times into the index level,
-    or pass ``times=`` to their `fit` where metadata routing is enabled, or sort the rows.
+    Searches of scikit-learn call `split` with X, y and `groups`. So put times into the index level,
+    or sort the rows, or enable metadata routing and pass ``times=`` to `fit` of the search.
 
-    The oldest queries are in no test set. RankAndFilter chooses its threshold on the queries that
-    are in one. Functions that need a value for each query, such as
+    The oldest queries are in no test set. RankAndFilter chooses its threshold on the queries of the
+    test sets. Functions that need a value for each query, such as
     :func:`skfilterrank.ranking.compare_rankers`, refuse such a splitter.
 
     Examples
@@ -164,7 +164,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
 def find_times(times, *carriers, n_rows) -> np.ndarray | None:
     """Number the time of each row, 0 for the oldest; equal times have one number.
 
-    They are those given, else those of an index level "time", else None.
+    Times are `times`, or else an index level "time", or else None.
     """
     if times is None:
         for each in carriers:
@@ -190,9 +190,9 @@ def find_times(times, *carriers, n_rows) -> np.ndarray | None:
 
 
 def order_of_queries(index: GroupIndex, times: np.ndarray | None) -> np.ndarray:
-    """Return the place of each query from the oldest to the newest, different for each.
+    """Return the position of each query in the order from the oldest to the newest.
 
-    Queries of one time, and all without times, stand in the order of their first rows.
+    Ties, and queries without times, have the order of their first rows.
     """
     codes = index.codes()
     first = np.full(index.n_queries, len(codes))

@@ -1,4 +1,4 @@
-"""The rows that an estimator inside a ranker is fitted on: checked, numbered, and their targets."""
+"""Checked training rows for a ranker's inner estimator, and their targets."""
 
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -48,7 +48,7 @@ from skfilterrank.thresholds import name_unit, number_clusters
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """Reader of rows in memory, checked and numbered; gains are NaN where unjudged.
+    """Reader of checked rows in memory; gains are NaN where unjudged.
 
     `groups` numbers the queries from 0, and `ids` are their ids as they were given. `clusters`
     numbers the cluster of each row, None where each query is one, and `unit` is a cluster's name.
@@ -78,7 +78,7 @@ class TrainingRows:
     def with_held_out(self, rows) -> "TrainingRows":
         """Return these rows with a mask of rows as the held-out set."""
         rows = np.flatnonzero(rows)
-        # Scores of held-out rows start from these parameters, too.
+        # These parameters also apply to the scores of held-out rows.
         starts = {
             ROWS_OF_SETS[plain][0]: value
             for name, value in self.fit_params.items()
@@ -88,7 +88,7 @@ class TrainingRows:
         return replace(self, eval_sets=[cut_rows(rows, self.X, self.target, self.groups, starts)])
 
     def split(self, model, *, calibrates=False, advice="") -> list:
-        """Split rows by cluster as `cv` of a model says; one split where a threshold calibrates."""
+        """Split rows by cluster as `cv` of the model says; one split for a certificate."""
         cv = CALIBRATION_SHARE if calibrates and model.cv is None else model.cv
         given = {"single": model.refit is False, "advice": advice, "times": self.times}
         splits = make_splits(cv, self.labels, self._apart(), **given)
@@ -102,7 +102,7 @@ class TrainingRows:
         return replace(self, clusters=numbers[self.groups], unit=name_unit(clusters))
 
     def _apart(self):
-        """Number what no split divides: clusters, or queries."""
+        """Return the numbers of the units that splits do not divide: clusters, or queries."""
         return self.groups if self.clusters is None else self.clusters
 
     def fit(self, estimator, split=None):
@@ -119,7 +119,7 @@ class TrainingRows:
             return self.fit_on(estimator, train)
         except ValueError as error:
             error.add_note(
-                f"This came up in a fold of the cross-validation, with {len(train)} of "
+                f"The error occurred in a fold of the cross-validation, with {len(train)} of "
                 f"{len(self.groups)} rows to learn from: if the fold lacks a label, lower cv."
             )
             raise
@@ -175,7 +175,7 @@ class TrainingRows:
         return HeldOutScores(self, rows, scores, index, are_of_folds=splits is not None)
 
     def tears_queries(self, splits) -> bool:
-        """Tell whether a query or a cluster has rows on both sides of a split."""
+        """Tell whether some query or cluster has rows on both sides of a split."""
         apart = self._apart()
         return any(count_shared(apart[train], apart[test]) for train, test in splits)
 
@@ -218,11 +218,10 @@ def prepare_rows(
     without_groups=None,
     taught=None,
 ) -> TrainingRows:
-    """Check everything that `fit` was given.
+    """Check all arguments of `fit`.
 
-    `taught` is as in `tell_unjudged`.
-    Where `groups` is None each row is a query of its own, with the warning `without_groups`, and
-    an error where the estimator learns nothing then.
+    `taught` is as in `tell_unjudged`. If `groups` is None, each row is a separate query, with the
+    warning `without_groups`, or an error if the estimator needs query ids.
     """
     kind = resolve_target(estimator, target)
     row_gains = _gains_of_rows(estimator, y, gains, given_labels=prefit or kind == "label")
@@ -261,7 +260,7 @@ def prepare_rows(
             )
         ]
     elif columns:
-        raise InputError(f"{next(iter(columns))} came without eval_set, whose rows it is of.")
+        raise InputError(f"{next(iter(columns))} is given without eval_set.")
     codes, labels = _number_queries(estimator, groups, n_rows, without_groups), label_array(y)
     known = encoder.encode(row_gains[judged], labels[judged])
     # Targets of unjudged rows are never read.
@@ -285,7 +284,8 @@ def _read_fit_params(fit_params, judged, encoder):
     fit_params, columns = split_columns(fit_params)
     for name in OTHER_EVAL_GROUPS & fit_params.keys():
         raise InputError(
-            f"{name} came, and fit takes the queries of held-out sets as eval_groups=, the query "
+            f"fit() got {name}, but expects the queries of held-out sets as eval_groups=, the "
+            "query "
             "id of each row of each set in eval_set=[(X, y), ...]."
         )
     for name in OTHER_GROUPS & fit_params.keys():
@@ -293,7 +293,7 @@ def _read_fit_params(fit_params, judged, encoder):
         if name == "group":
             remedy = "of sizes of consecutive queries, np.repeat(np.arange(len(sizes)), sizes)"
         raise InputError(
-            f"{name} came, and fit takes queries as groups=, the query id of each row: {remedy}."
+            f"fit() got {name}, but expects queries as groups=, the query id of each row: {remedy}."
         )
     for name, values in fit_params.items():
         if name.rpartition("__")[2] != "sample_weight" or values is None:
@@ -314,7 +314,7 @@ def _read_fit_params(fit_params, judged, encoder):
 
 
 def _metrics_of_targets(value, encoder):
-    """Return a parameter of `fit`, in which our metrics know the encoder of gains."""
+    """Return a parameter of `fit`, with metrics of this package set to the encoded gains."""
     if isinstance(value, LightGBMMetric):
         return value.of_targets(encoder)
     if isinstance(value, list | tuple) and any(isinstance(each, LightGBMMetric) for each in value):
@@ -323,7 +323,7 @@ def _metrics_of_targets(value, encoder):
 
 
 def _refuse_rankers_in_ensembles(estimator):
-    """Raise for stacks and votes of rankers, which scikit-learn takes for wrong regressors."""
+    """Raise for stacking and voting of rankers, which scikit-learn does not support."""
     final = estimators_inside(estimator)[-1]
     members = getattr(final, "estimators", None)
     if not isinstance(members, list):
@@ -333,14 +333,14 @@ def _refuse_rankers_in_ensembles(estimator):
         if isinstance(inner, RankerMixin) or (hasattr(inner, "fit") and needs_own_form(inner)):
             name, outer = type(inner).__name__, type(final).__name__
             raise InputError(
-                f"{outer} cannot hand queries to {name}: scikit-learn's stacks and votes take "
+                f"{outer} cannot pass query ids to {name}: scikit-learn's stacks and votes take "
                 "classifiers and regressors. Put such inside, or combine the scores of rankers by "
                 "RankFusion."
             )
 
 
 def _gains_of_rows(estimator, y, gains, *, given_labels):
-    """Compute gains of rows; an estimator inside must not map these to gains once more."""
+    """Compute gains of rows; raise if the inner estimator would map them again."""
     name = None
     if not given_labels:
         for each in estimators_inside(estimator):
@@ -387,17 +387,17 @@ def _number_queries(estimator, groups, n_rows, without_groups):
 
 
 def check_two_kinds(estimator, n_good: int, n_judged: int) -> None:
-    """Raise for a classifier without gains above 0, or without others."""
+    """Raise if a classifier would get only one class."""
     if n_good in (0, n_judged):
         which = "no gain is" if n_good == 0 else "every gain is"
         raise InputError(
-            f"{which} above 0, so {type(final_step(estimator)).__name__} gets one class and has "
-            "nothing to tell apart: check y and gains=, or use a regressor or a ranker."
+            f"{which} above 0, so {type(final_step(estimator)).__name__} gets only one class: "
+            "check y and gains=, or use a regressor or a ranker."
         )
 
 
 def resolve_target(estimator, target: str) -> str:
-    """Return the target; for "auto" that which suits the estimator."""
+    """Return the target; "auto" is resolved for the estimator."""
     if target != "auto":
         return target
     final = final_step(estimator)
@@ -405,8 +405,8 @@ def resolve_target(estimator, target: str) -> str:
         return "binary"
     if isinstance(final, RankerMixin):
         return final.ranking_target
-    # Rankers of other libraries want grades from 0 up: LightGBM's learns nothing, silently,
-    # from a negative one.
+    # Rankers of other libraries need grades from 0 up: LightGBM's silently learns nothing from a
+    # negative grade.
     return "gain" if group_parameter(final) in (None, "groups") else "grade"
 
 
@@ -418,7 +418,7 @@ def learns_labels(estimator, target: str, *, prefit: bool) -> bool:
 
 
 class TargetEncoder:
-    """An encoder of gains (and labels) as the target, alike in every fold."""
+    """Encoder of gains or labels as the target, the same in every fold."""
 
     def __init__(self, kind: str, gains):
         self.kind = kind
@@ -444,14 +444,14 @@ class TargetEncoder:
 
 
 def count_unjudged(judged) -> int:
-    """Count rows without a label, with a warning; raise where none has one."""
+    """Count rows without a label, with a warning; raise if no row has a label."""
     return tell_unjudged(len(judged) - int(np.count_nonzero(judged)), len(judged))
 
 
 def tell_unjudged(n_unjudged: int, n_rows: int, taught: tuple[str, str] | None = None) -> int:
-    """Return the number of rows without a label, with a warning; raise where none has one.
+    """Return the number of rows without a label, with a warning; raise if no row has one.
 
-    `taught` names the label, where rows have several, and the model that learns it.
+    `taught` is the name of the label, if rows have several, and of its model.
     """
     label, model = taught or ("label", None)
     if n_unjudged == n_rows:

@@ -1,4 +1,4 @@
-"""XGBoost's early stopping, by a measure that XGBoost does not compute."""
+"""Early stopping of XGBoost by a measure of this package."""
 
 from xgboost import DMatrix
 from xgboost.callback import EarlyStopping
@@ -32,7 +32,7 @@ class MeasureStopping(EarlyStopping):
         self._matrix = None
 
     def before_training(self, model):
-        """Forget an earlier fit, and make the matrix, which cannot be copied."""
+        """Reset the state, and make the data matrix, which cannot be copied."""
         self.stopping_history, self.best_scores, self.current_rounds = {}, {}, 0
         is_matrix = isinstance(self.X, DMatrix)
         self._matrix = self.X if is_matrix else DMatrix(self.X, enable_categorical=True)

@@ -305,7 +305,7 @@ def _first_difference(plain, found) -> tuple[str, np.ndarray, int] | None:
 
 
 def _first_other(values, others):
-    """Find the first value that differs by more than rounding; None where none does."""
+    """Find the first value that differs by more than rounding; None if there is none."""
     if values.shape != others.shape:
         return 0
     is_other = ~np.isclose(values, others, rtol=1e-7, atol=1e-9, equal_nan=True).ravel()

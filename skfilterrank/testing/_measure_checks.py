@@ -120,7 +120,7 @@ def check_every_kind_of_list(measure, labels):
             try:
                 _check_values(measure, kinds, **given)
             except AssertionError:
-                # One of them alone, where it is enough, is easier to look at.
+                # A single value is easier to examine, if it suffices.
                 for kind in kinds:
                     _check_values(measure, [kind], **given)
                 raise

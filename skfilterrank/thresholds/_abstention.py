@@ -1,4 +1,4 @@
-"""Confidence in the lists of queries, and the measure where sure queries alone are answered."""
+"""Confidence of ranked lists, and the risk-coverage curve of answering only confident queries."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -19,7 +19,7 @@ from skfilterrank._lists.ties import first_of_highest, midpoint
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._judged_scores import unit_of, values_shown
 
-# Number of places of a list that the regression reads, and of its folds by query.
+# Number of first scores that the regression uses, and its number of folds by query.
 _DEPTH = 10
 _FOLDS = 5
 
@@ -27,7 +27,7 @@ _FOLDS = 5
 def top_scores(scores, index, depth) -> np.ndarray:
     """Return the best scores of each query, best first, of shape (n_queries, depth).
 
-    Rows at -inf are no part of their list; NaN stands beyond its end.
+    Rows with score -inf are left out; places after the end of a list are NaN.
     """
     ranking = Ranking(scores, index)
     sizes = ranking.sizes[:, None]
@@ -61,21 +61,21 @@ CONFIDENCES = (*_STATISTICS, "score_regression")
 
 
 class Confidence:
-    """The confidence in lists, by their scores.
+    """Confidence of each list, computed from its scores.
 
     Parameters
     ----------
     name : {"best_score", "score_gap", "score_std", "score_regression"}
-        The highest score; its distance to the second, 0 where there is none; the standard
-        deviation of all scores; or the worth of the answer that a ridge regression on the first
-        ten scores predicts. Lists without any score have -inf.
+        Statistic of the list: its highest score; the difference to the second highest, 0 if there
+        is none; the standard deviation of its scores; or the gain of answering that a ridge
+        regression on the first ten scores predicts. Lists without scores have confidence -inf.
 
     Attributes
     ----------
     weights_ : ndarray of shape (n_features + 1,) or None
         Weights of the regression, the constant last.
     out_of_fold_ : ndarray of shape (n_queries,)
-        Confidence in the lists of `fit`, by weights that were learned without them.
+        Confidence of the lists of `fit`, with weights from other folds.
 
     References
     ----------
@@ -89,9 +89,10 @@ class Confidence:
         self.name = name
 
     def fit(self, worth, scores, index, units=None) -> Self:
-        """Learn from the worth of the answer to each query.
+        """Learn from the gain of answering each query, `worth`.
 
-        `units` numbers the cluster of each list, which folds do not split; None for one each.
+        `units` holds the cluster of each list; folds do not split clusters. None means one cluster
+        for each list.
         """
         if self.name in _STATISTICS:
             self.out_of_fold_ = self.of(scores, index)
@@ -113,14 +114,14 @@ class Confidence:
         return self
 
     def restore(self, weights, name) -> None:
-        """Set the weights, which are None where nothing is learned."""
+        """Set the weights; None if the confidence is not learned."""
         n_weights = 0 if self.name in _STATISTICS else _DEPTH + 1
         if n_weights != (0 if weights is None else len(weights)):
             raise InputError(f"{name} must hold {n_weights} numbers for {self.name!r}.")
         self.weights_ = weights
 
     def of(self, scores, index) -> np.ndarray:
-        """Compute the confidence in each list, in the order of the query ids."""
+        """Compute the confidence of each list, in the order of the query ids."""
         if self.name in _STATISTICS:
             confidence = _STATISTICS[self.name](scores, index)
         else:
@@ -129,7 +130,7 @@ class Confidence:
 
     @staticmethod
     def _features(scores, index):
-        """Return the first scores, where the last one fills up short lists."""
+        """Return the first scores of each list; short lists are padded with their last score."""
         top = top_scores(scores, index, _DEPTH)
         for place in range(1, _DEPTH):
             top[:, place] = np.where(np.isnan(top[:, place]), top[:, place - 1], top[:, place])
@@ -137,7 +138,7 @@ class Confidence:
 
 
 def _or_least(confidence, scores, index):
-    """Replace the confidence by -inf where no row of the list is scored."""
+    """Set the confidence of lists without scored rows to -inf."""
     n_scored = np.bincount(index.codes(), scores > -np.inf, index.n_queries)
     return np.where(n_scored > 0, confidence, -np.inf)
 
@@ -155,7 +156,7 @@ def _predicted(features, weights):
 
 
 def best_level(confidence, worth, weights=None) -> float:
-    """Find the lowest confidence to answer at; -inf where it is best to answer all, +inf none."""
+    """Find the lowest confidence to answer; -inf if answering all is best, +inf if none."""
     counted = worth if weights is None else worth * weights
     order = np.argsort(confidence, kind="stable")
     levels = confidence[order]
@@ -171,23 +172,23 @@ def best_level(confidence, worth, weights=None) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RiskCoverageCurve(Result):
-    """A measure where only the queries with the highest confidence are answered.
+    """A measure against the share of queries answered, the most confident first.
 
     Attributes
     ----------
     shares : ndarray of shape (n_levels,), dtype float64
         Shares of answered queries, ascending from 0 to 1.
     confidences : ndarray of shape (n_levels,), dtype float64
-        Queries whose confidence is at least this are answered; +inf where none is.
+        Lowest confidence of the answered queries; +inf for no answer.
     values : ndarray of shape (n_levels,), dtype float64
-        Mean over all queries, where a query that is not answered is shown nothing.
+        Mean over all queries; a query that is not answered has an empty list.
     answered_values : ndarray of shape (n_levels,), dtype float64
         Mean over the queries that are answered; NaN where none is.
     best_share, best_confidence, best_value : float
-        Point where `values` are best; among equally good ones that of the largest share.
+        Point with the best value; the one with the largest share among equally good points.
     area : float
-        Quality of the confidence: 0 is chance, 1 is the order by the values themselves, and NaN
-        stands where all values are equal.
+        Quality of the confidence: 0 for random confidences, 1 for the order by the values
+        themselves, NaN if all values are equal.
     measure : str
         Name of the measure with its cut-off.
     """
@@ -239,11 +240,11 @@ def risk_coverage_curve(
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y_true`.
     confidence : str or array-like of shape (n_queries,), default="best_score"
-        Confidence in each list. "best_score" is the highest score, "score_gap" its distance to
-        the second, and "score_std" the standard deviation of the scores. "score_regression" is
-        the worth of the answer that a ridge regression on the first ten scores predicts, learned
-        from the other queries. An array holds one number per query, in the order of the sorted
-        ids. Lists without any score are never answered.
+        Confidence in each list. "best_score" is the highest score, "score_gap" its distance to the
+        second, and "score_std" the standard deviation of the scores. "score_regression" is the gain
+        of answering, predicted from the first ten scores by a ridge regression that is fitted on
+        other queries. An array holds one number per query, in the order of the sorted ids. Lists
+        without scores are never answered.
     measure : str, default="ndcg_f"
         A name of the measure table, with its cut-off where there is one: "ndcg_f@10".
     gains : None, "exp2", dict or callable, default=None
@@ -252,12 +253,13 @@ def risk_coverage_curve(
     Returns
     -------
     RiskCoverageCurve
-        A result with an entry for each distinct confidence, and one for no answer at all, in the
-        arrays `shares` (of answered queries), `confidences` (lowest that is answered), `values`
-        (mean over all queries, of which the others are shown nothing) and `answered_values` (mean
-        over the answered ones). `best_share`, `best_confidence` and `best_value` are the point
-        with the best of `values`; `area` is the quality of the confidence, 0 for chance and 1 for
-        the order by the values themselves. `to_frame()` gives a table and `plot()` a figure.
+        A result with an entry for each distinct confidence, and one for no answer at all. Its
+        arrays are `shares` (share of answered queries), `confidences` (lowest confidence that is
+        answered), `values` (mean over all queries, with empty lists for queries that are not
+        answered) and `answered_values` (mean over the answered queries). `best_share`,
+        `best_confidence` and `best_value` are the point with the best of `values`; `area` is the
+        quality of the confidence, 0 for random confidences and 1 for the order by the values
+        themselves. `to_frame()` gives a table and `plot()` a figure.
 
     Raises
     ------
@@ -271,11 +273,11 @@ def risk_coverage_curve(
 
     Notes
     -----
-    The confidences and the area are those of [1]_. The area lies under `answered_values` as a
-    function of the number of answers. From it, and from the area of the order by the values
-    themselves, the area of chance is subtracted; their ratio is given. The paper's regression
-    predicts the measure; this one predicts by how much the answer is better than none. Both
-    are equal where nothing is worth 0. Tied confidences share their mean value.
+    Confidences and area follow [1]_. Let A be the area under `answered_values` as a function of the
+    number of answers. Let A_0 be its value for a random order, and A_1 for the order by the values
+    themselves. Then `area` is ``(A - A_0) / (A_1 - A_0)``. The paper's regression predicts the
+    measure; this one predicts the difference to an empty list. The two are equal if an empty list
+    has value 0. Queries with tied confidences share their mean value.
 
     References
     ----------
@@ -331,7 +333,7 @@ def _sums(values):
 
 
 def _confidences(confidence, worth, lists):
-    """Find a number for each query."""
+    """Return the confidence of each query, by name or as given."""
     if isinstance(confidence, str):
         check_choice(confidence, "confidence", CONFIDENCES)
         return Confidence(confidence).fit(worth, lists.scores, lists.index).out_of_fold_
@@ -348,7 +350,7 @@ def _confidences(confidence, worth, lists):
 
 
 def _area(values, sure):
-    """Compute the normalised area under the mean value of the queries answered so far."""
+    """Compute the normalised area under the mean value of the answered queries."""
     _, code = np.unique(-sure, return_inverse=True)
     shared = (np.bincount(code, values) / np.bincount(code))[np.sort(code)]
     number = np.arange(1, len(values) + 1)

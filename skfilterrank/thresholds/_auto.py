@@ -1,4 +1,4 @@
-"""The simplest cut that is as good as the best one on queries it was not learned from."""
+"""The simplest threshold that is about as good as the best one on held-out queries."""
 
 from typing import Any, Self
 
@@ -40,10 +40,10 @@ _FIELDS = record({"chosen": one_of(*_CANDIDATES), "state": lambda value, name: v
 
 
 class AutoThreshold(BaseThreshold):
-    """The simplest cut that is as good as the best one on held-out queries.
+    """The simplest of several thresholds that is about as good as the best on held-out queries.
 
     The candidates are showing everything, a fixed number of documents, one threshold on the score,
-    the prefix of the highest expected value, and a learned cut.
+    the prefix of the highest expected value, and a :class:`LearnedThreshold`.
 
     Parameters
     ----------
@@ -51,29 +51,31 @@ class AutoThreshold(BaseThreshold):
         Measure to maximise: a name such as "ndcg_f@10", or a measure function. None means
         "ndcg_f", and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
-        Documents of each query that are shown at most, and at least, where there are as many.
+        Largest and smallest number of shown documents of a query; shorter lists are shown whole.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
-        Show nothing of a query whose scores are less sure than a level, which is the best for the
-        measure once the lists are cut.
+        Show nothing for a query whose confidence is below a level. The confidence is computed from
+        the scores, as in :func:`risk_coverage_curve`. The level is the best one for the measure
+        after the lists are cut.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     random_state : int, RandomState or None, default=None
-        Seed of the models of the learned cut.
+        Seed of the models of LearnedThreshold.
     n_jobs : int or None, default=None
-        Folds of the learned cut that are fitted at once.
+        Number of folds of LearnedThreshold that are fitted in parallel.
 
     Attributes
     ----------
     chosen_ : threshold estimator
-        The fitted cut.
+        The fitted threshold of the chosen candidate.
     candidates_ : DataFrame
-        For each candidate, from the simplest on: "value", the measure on held-out queries, "loss"
-        against the best candidate, "error", the standard error of that loss, and "is_chosen".
+        A row for each candidate, the simplest first. Columns: "value", the measure on held-out
+        queries; "loss", the difference to the best candidate; "error", the standard error of that
+        loss; "is_chosen".
     threshold_ : float or None
-        Threshold on the score where everything or one threshold was chosen.
+        Threshold on the score; None if the chosen candidate has none.
     best_score_, held_out_score_, held_out_score_unfiltered_ : float
-        See :class:`TunedThreshold`. For `held_out_score_` the candidate, too, is chosen without
-        the fold of the query.
+        See :class:`TunedThreshold`. For `held_out_score_`, the candidate is chosen without the
+        query's fold, too.
     measure_ : str
         Name of the measure with its cut-off.
 
@@ -84,10 +86,11 @@ class AutoThreshold(BaseThreshold):
     Notes
     -----
     Each candidate is evaluated on queries that it was not fitted on. The simplest candidate is
-    chosen whose mean is within one standard error of the best, by the paired differences over
-    queries. Filtering must therefore be better than showing everything by more than noise.
-    Measures without an expected value for each prefix have the first three candidates. Expected
-    values in lists with more than 48 prefixes are as in :class:`ExpectedThreshold`.
+    chosen whose mean is within one standard error of the best mean. The standard error is that of
+    the paired differences over queries. Filtering must therefore be better than showing everything
+    by more than noise. For measures without an expected value for each prefix, only the first three
+    candidates are used. Expected values in lists with more than 48 prefixes are interpolated as in
+    :class:`ExpectedThreshold`.
 
     Examples
     --------
@@ -126,7 +129,7 @@ class AutoThreshold(BaseThreshold):
     def candidates_(self) -> pd.DataFrame:
         """Values of the candidates on held-out queries."""
         if "_compared" not in vars(self):
-            raise AttributeError("candidates_ is set by fit, and not in a loaded threshold.")
+            raise AttributeError("candidates_ is set by fit, but is not saved with a threshold.")
         return pd.DataFrame(self._compared).set_index("rule")
 
     def _check_parameters(self, parsed):
@@ -134,7 +137,7 @@ class AutoThreshold(BaseThreshold):
         check_random_state(self.random_state)
 
     def _make_candidates(self, parsed):
-        """Make the candidates that the measure allows, by name, the simplest first."""
+        """Make a dict of the candidates that support the measure, the simplest first."""
         given = {"max_shown": self.max_shown, "min_shown": self.min_shown, "gains": self.gains}
         made = {}
         for name, kind in _CANDIDATES.items():
@@ -172,11 +175,11 @@ class AutoThreshold(BaseThreshold):
         lists = judged.lists.with_ties(parsed.measure.ties[0])
         entries = EntryValues.of(lists, parsed, keys)
         self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
-        # Rows shown by the candidate that is chosen without the fold of the list.
+        # Rows shown by the candidate that is chosen without the list's fold.
         (fold, n_folds), found = judged.deal_folds(), np.zeros(len(judged.codes), dtype=bool)
         for number in range(n_folds):
             others = fold != number
-            # With a single cluster there are no others to choose by.
+            # With a single cluster, no other queries are left to choose by.
             name = names[_simplest(values[:, others], clusters[others])] if n_folds > 1 else chosen
             rows = ~others[judged.codes]
             found[rows] = held_out[name][rows]
@@ -190,7 +193,7 @@ class AutoThreshold(BaseThreshold):
         return self.chosen_name_ == "everything" and self.abstain is None
 
     def fit_judged(self, judged) -> Self:
-        """Fit on rows that were checked already, as :class:`RankAndFilter` does.
+        """Fit on checked rows; :class:`RankAndFilter` calls this.
 
         Parameters
         ----------
@@ -223,7 +226,7 @@ class AutoThreshold(BaseThreshold):
 
 
 def _simplest(values, clusters) -> int:
-    """Return the place of the first candidate that is within one standard error of the best."""
+    """Return the number of the first candidate within one standard error of the best."""
     losses = enumerate(_losses(values, clusters))
     return next(place for place, (loss, error) in losses if loss <= error)
 
@@ -236,7 +239,7 @@ def _losses(values, clusters):
 
 
 def _compared(names, values, clusters, chosen):
-    """Make a row of the table of candidates for each."""
+    """Make the table of candidates, with a row for each."""
     rows = []
     for name, own, (loss, error) in zip(names, values, _losses(values, clusters)):
         value = float(mean_over_queries(own, None))

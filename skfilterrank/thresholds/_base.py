@@ -1,4 +1,4 @@
-"""The base of all thresholds: estimators that are fitted on scores and hide documents."""
+"""Base class of all thresholds: estimators that are fitted on scores and hide documents."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -58,10 +58,10 @@ DEFAULT_MEASURE = "ndcg_f"
 
 
 class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
-    """The base of all thresholds: estimators on scores that show a part of each list.
+    """Base class of all thresholds: estimators on scores that show a part of each list.
 
-    A subclass gives each row a key that never rises down its list (`_keys`, and `_learn` where keys
-    are learned), and shows the rows whose key reaches a level.
+    A subclass computes a key for each row (`_keys`; `_learn` if keys are learned). Keys never rise
+    down a list, and rows with keys at or above a level are shown.
 
     See Also
     --------
@@ -72,9 +72,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     takes_unjudged = True
     takes_judged_by = True
     takes_machine_labels = False
-    # Level of the keys; None where the best one is searched.
+    # Level of the keys; None if the best level is searched for.
     _level: float | None = None
-    # None where no number decides, which is rare: users need not test for it.
+    # None if no single number decides; the type omits None, because that is rare.
     level_: float | Any
     threshold_: float | Any
     # Attributes that most thresholds have once they are fitted.
@@ -86,23 +86,23 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     held_out_score_unfiltered_: float
     list_sizes_: Any
     calibration_: Any
-    # Names of the columns that are read besides the score; None for all.
+    # Names of the columns that are read besides the score; None means all columns.
     _column_names: tuple[str, ...] | None = ()
-    # True if a second score may decide which rows are hidden, and if it does; the rule for that.
+    # A second score can hide rows; it does so in the last fit; the rule for that.
     _hides_by_second_score = False
     _has_two = False
     rule: str | None = None
     rule_: str
-    # True if rows are shown whose score reaches `threshold_`, apart from caps.
+    # True if rows with scores at or above `threshold_` are shown, apart from caps.
     _is_by_score = False
     _takes_weights = False
     # True if the measure must have an expected value for each prefix of a list.
     _needs_prefix_values = False
-    # Factor on scores of an extreme scale, where learning needs one; see `unit_of`.
+    # Factor for scores of an extreme scale, if learning needs it; see `unit_of`.
     _unit = 1.0
-    # False if there is a threshold for each of several parts, and no number `level_`.
+    # False if several segments have separate thresholds, so that there is no number `level_`.
     _has_one_level = True
-    # True if it is calibrated on one split of the queries, and no model is fitted on all of them.
+    # True if the threshold is calibrated on one split, without a model fitted on all queries.
     is_calibrated = False
 
     __metadata_request__fit = {  # noqa: RUF012
@@ -140,7 +140,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     # Methods for subclasses to override.
 
     def _learn(self, judged: JudgedScores, parsed: ParsedMeasure) -> np.ndarray:
-        """Learn from judged rows; return their keys, learned without their clusters."""
+        """Learn from judged rows; return out-of-fold keys of these rows."""
         return self._keys(judged.scores, judged.index, judged.columns)
 
     def _keys(self, scores: np.ndarray, index, columns: Mapping) -> np.ndarray:
@@ -148,7 +148,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return scores
 
     def _restore(self, state, name: str) -> None:
-        """Set the learned attributes from a state; errors name its field."""
+        """Set the learned attributes from a saved state; errors name the field."""
 
     # Fitting.
 
@@ -169,34 +169,34 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         Parameters
         ----------
         scores : array-like of shape (n_rows,) or (n_rows, 1), DataFrame, or Rows
-            Score of each row, higher is better, by a model that has not seen these labels. -inf
-            where a row was not retrieved or is hidden already. Of a table, the column "score".
-            :class:`skfilterrank.io.Rows` hold labels and query ids, too, and no other array may be
-            given with them: TunedThreshold reads them three times at most, CertifiedThreshold
-            gathers them, and FixedThreshold needs none. Other thresholds, caps and abstention need
-            rows in memory.
+            Score of each row, higher is better, by a model that has not seen these labels; -inf
+            where a row was not retrieved or is hidden already. In a table, the column "score" is
+            used. :class:`skfilterrank.io.Rows` contain labels and query ids, so no other array may
+            be given with them. TunedThreshold reads them in at most three passes,
+            CertifiedThreshold loads them, and FixedThreshold needs no rows. Other thresholds, caps
+            and abstention need rows in memory.
         y : array-like of shape (n_rows,) or (n_rows, 2)
             Label of each row, NaN where unjudged. Two columns are relevance and harm, by these
-            names or in this order: the gain is -harm where harm is above 0, else that of the
-            relevance, and NaN where harm is NaN. A Series or DataFrame may carry the query ids in
-            an index level named "qid". Not with Rows.
+            names or in this order: the gain is -harm where harm is above 0, else the gain of the
+            relevance label, and NaN where harm is NaN. A Series or DataFrame may carry the query
+            ids in an index level named "qid". Not with Rows.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row, of any type and in any order. None looks for an index level "qid"
             on `y`, then on `scores`.
         filter_scores : array-like of shape (n_rows,), default=None
-            A second score of each row, higher where it is more likely to be hidden. It may also be
-            the second column of `scores`, or a column "filter_score".
+            A second score of each row, higher if the row should more likely be hidden. It may also
+            be the second column of `scores`, or a column "filter_score".
         clusters : array-like of shape (n_rows,), default=None
-            Cluster of each row, such as the user of a query. Lists of one cluster are never on
-            both sides of a split, and in a certificate a cluster counts once, with the mean loss
-            of its queries. The name of a Series, such as "user", names them there. None makes
-            each query a cluster.
+            Cluster of each row, such as the user of a query. Queries of one cluster are never on
+            both sides of a split. In a certificate, a cluster counts once, with the mean loss of
+            its queries; the name of a Series, such as "user", is used in its text. None makes each
+            query a cluster.
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             Weight of each query in means, as in :func:`skfilterrank.metrics.ndcg_f_score`. A
             CertifiedThreshold draws queries by weights from 0 to 1, as its notes describe.
         judged_by : array-like of shape (n_rows,), default=None
             Source of each label: "people", or the name of a machine. A certificate states how many
-            labels are of machines; other thresholds do not use it.
+            labels come from machines; other thresholds ignore it.
 
         Returns
         -------
@@ -220,7 +220,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     def _read_judged(
         self, scores, y, groups, *, filter_scores, clusters, query_weight, judged_by
     ) -> JudgedScores:
-        """Read what :meth:`fit` takes, of rows in memory."""
+        """Check the arguments of :meth:`fit` for rows in memory."""
         column, columns = read_scores(
             type(self).__name__, self._column_names, scores, filter_scores
         )
@@ -239,7 +239,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         lists.weights = self._weights_of(query_weight, lists.index)
         names = None
         if lists.has_unjudged:
-            # Rows to judge are named in the order of the input, which ties may change below.
+            # Row numbers of documents to judge refer to the input; sorting ties changes the order
+            # below.
             names = lists.index.query_ids[lists.index.codes()], np.arange(len(column))
         return JudgedScores(
             lists,
@@ -252,10 +253,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         )
 
     def _fit_rows(self, rows: Rows) -> Self:
-        """Fit on rows that need not fit into memory."""
+        """Fit on :class:`skfilterrank.io.Rows`."""
         raise InputError(
             f"{type(self).__name__} cannot be fitted on Rows, as it needs whole lists in memory. "
-            "Use TunedThreshold, CertifiedThreshold or FixedThreshold, or give arrays of a sample."
+            "Use TunedThreshold, CertifiedThreshold or FixedThreshold, or pass arrays of a sample."
         )
 
     def _refuse_with_rows(self, *names) -> None:
@@ -284,7 +285,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         has_two = self._hides_by_second_score and FILTER_SCORE in judged.columns
         if self.rule is not None and not has_two:
             raise InputError(
-                f"rule={self.rule!r} hides by a second score, and there is none. Pass "
+                f"rule={self.rule!r} hides by a second score, but none was given. Pass "
                 "filter_scores=, or leave rule out."
             )
         parsed = self._parsed()
@@ -294,15 +295,14 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             self.n_unjudged_ = n_unjudged
             return self
         if n_unjudged == len(judged.gains) > 0:
-            raise InputError(
-                "y holds no judged row: all labels are NaN. Give the label of some rows."
-            )
+            raise InputError("y has no judged row: all labels are NaN. Pass labels of some rows.")
         self._forget()
         self.measure_, self.n_unjudged_ = parsed.text, n_unjudged
         if has_two:
             self._check_two_scores(judged)
         if has_two or self._looks_at_lists():
-            # Row order breaks ties: the order in which rows came must not matter.
+            # Ties are broken by row order, so rows are sorted first to make the input order
+            # irrelevant.
             judged = judged.take(ties_worst_first(judged.gains, judged.scores, judged.index))
         warn_without_good(judged.gains)
         if self._level is None and self.fitted_with_groups_:
@@ -325,28 +325,28 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return self
 
     def _set_level(self, level) -> None:
-        """Take over a level that was found elsewhere."""
+        """Set a level that was found elsewhere."""
         self._forget()
         self.measure_ = self._parsed().text
         self.level_ = self.threshold_ = level
         self.confidence_, self.answer_level_ = None, -np.inf
 
     def _check_two_scores(self, judged: JudgedScores) -> None:
-        """Check rows with a second score, and note the rule."""
+        """Check rows with a second score, and store the rule."""
         raise NotImplementedError
 
     def _fit_two_scores(self, judged: JudgedScores, parsed: ParsedMeasure) -> tuple:
-        """Find the level of the rule; return the rows it was found on, and as `_fit_levels`."""
+        """Find the level of the rule; return its rows, the shown rows, and entry values."""
         raise NotImplementedError
 
     def _measure_two_scores(self, judged, parsed, entries, shown):
-        """Measure each query as `_measure` does."""
+        """Measure each query in the way of `_measure`."""
         raise NotImplementedError
 
     def _fit_levels(self, judged, parsed):
-        """Find the levels; return the rows shown, by what was learned without them, and entries.
+        """Find the levels; return the rows shown by out-of-fold keys, and entry values.
 
-        In place of a mask of the rows shown there may be scores that order them, -inf elsewhere.
+        The shown rows are a mask, or scores that order them, -inf for hidden rows.
         """
         keys = self._capped(self._learn(judged, parsed), judged.scores, judged.index)
         entries = None
@@ -362,13 +362,13 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return self._fit_abstention(judged, parsed, shown), entries
 
     def _fit_abstention(self, judged, parsed, shown):
-        """Find the confidence from which on a query is answered; return the rows still shown."""
+        """Find the lowest confidence to answer; return the rows that are still shown."""
         self.confidence_, self.answer_level_ = None, -np.inf
         if self.abstain is None:
             return shown
         nothing = np.zeros(len(shown), dtype=bool)
         values, without = values_shown(judged.lists, parsed, shown, nothing)
-        # The gain of each query by its shown rows.
+        # Difference of each query's value to that of an empty list.
         worth = values - without
         confidence = Confidence(self.abstain)
         self.confidence_ = confidence.fit(worth, judged.scores, judged.index, judged.clusters)
@@ -383,7 +383,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return shown & (self.confidence_.out_of_fold_ >= self.answer_level_)[judged.codes]
 
     def _measure(self, judged, parsed, entries, shown):
-        """Measure the shown rows of each query, and set the scores of held-out queries."""
+        """Measure the shown rows of each query, and set the held-out scores."""
         clusters = judged.clusters
         masks = [shown]
         if clusters.min() < clusters.max():
@@ -396,7 +396,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return values
 
     def _compare_held_out(self, judged, values, plain):
-        """Set the means of held-out queries, filtered or not; warn unless the filter gains."""
+        """Set the held-out means with and without filter; warn unless the filter is better."""
         self.held_out_score_ = mean_over_queries(values, judged.lists.weights)
         self.held_out_score_unfiltered_ = mean_over_queries(plain, judged.lists.weights)
         if self._shows_everything_by_choice():
@@ -415,21 +415,21 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return False
 
     def _instead(self, is_alone):
-        """Name the alternative that hides nothing, for a threshold alone or in RankAndFilter."""
+        """Name the alternative that hides nothing, for this threshold or within RankAndFilter."""
         if is_alone:
             return "FixedThreshold() to show every document"
         both = "" if self.abstain is None else " and abstain=None"
         return f"threshold=None{both} to show every document"
 
     def _unfiltered(self, judged):
-        """Tell which rows are shown without a chosen level."""
+        """Return a mask of the rows that are shown without any chosen level."""
         shown = judged.scores > -np.inf
         if self.max_shown is not None:
             shown &= places(judged.scores, judged.index) < self.max_shown
         return shown
 
     def _held_out_shown(self, judged, parsed, entries):
-        """Tell which rows are shown by a level that was chosen without their cluster."""
+        """Return a mask of the rows shown by levels chosen without their cluster."""
         of_list, n_folds = judged.deal_folds()
         shown = np.zeros(len(judged.codes), dtype=bool)
         learns = type(self)._learn is not BaseThreshold._learn
@@ -450,7 +450,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return shown
 
     def _describe_folds(self, judged, parsed, entries, values):
-        """Measure each fold of cross-validation, and keep its curve."""
+        """Measure each fold of cross-validation, and store its curve."""
         numbers = np.unique(judged.folds)
         n_queries = np.empty(len(numbers), dtype=np.int64)
         found = {"n_queries": n_queries, "test_score": np.empty(len(numbers))}
@@ -478,20 +478,20 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         Parameters
         ----------
         scores : array-like of shape (n_rows,) or (n_rows, 1), or DataFrame
-            Scores of whole lists, on the scale of those of `fit`; of a table the column "score".
+            Scores of whole lists, on the same scale as in `fit`; in a table, the column "score".
         groups : array-like of shape (n_rows,), default=None
-            Query id of each row, which thresholds need that look at whole lists, and caps. None
+            Query id of each row; needed by caps and by thresholds that depend on whole lists. None
             looks for an index level "qid" on `scores`.
         filter_scores : array-like of shape (n_rows,), default=None
-            The second score of each row, where `fit` had one. It may also be the second column of
+            The second score of each row, if `fit` had one. It may also be the second column of
             `scores`, or a column "filter_score".
 
         Returns
         -------
         ndarray of shape (n_rows,), dtype float64
-            The score where a row is shown, else -inf. With filter scores, the number by which lists
-            are ordered takes the place of the score: the worth r of a row, r - level * h (rule
-            "price"), or the score itself ("harm").
+            The score if the row is shown, else -inf. With filter scores, the score is replaced by
+            the number that orders lists: the expected gain r of a row, ``r - level * h`` (rule
+            "price"), or the score itself (rule "harm").
 
         Raises
         ------
@@ -502,16 +502,16 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return self._ordered(scores, index, columns) if len(scores) else scores
 
     def _ordered(self, scores, index, columns):
-        """Return the scores by which lists are ordered, -inf where rows are hidden."""
+        """Return the scores that order the lists, -inf where rows are hidden."""
         return np.where(self._shown(scores, index, columns), scores, -np.inf)
 
     def decision_function(self, scores, groups=None, *, filter_scores=None) -> np.ndarray:
         """Return finite margins, at least 0 exactly where the row is shown.
 
-        A margin is the score minus the threshold of its list. Where that is infinite, and with
-        filter scores, margins lie between 0 and 1 (shown) or -1 and 0 (hidden), in the order of
-        the scores. Without any threshold, caps and abstention (``FixedThreshold(None)``) the
-        scores themselves are returned: no margin tells rows apart that are all shown.
+        A margin is the score minus the threshold of its list. If the threshold is infinite, and
+        with filter scores, margins lie between 0 and 1 (shown) or -1 and 0 (hidden), in the order
+        of the scores. Without threshold, caps and abstention (``FixedThreshold(None)``), the scores
+        themselves are returned, since all rows are shown.
 
         Parameters
         ----------
@@ -544,7 +544,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rows,), dtype int64
-            Places. Rows of equal score stand in the order in which they came.
+            Places. Rows of equal score keep the order of the input.
 
         Raises
         ------
@@ -562,7 +562,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return ranks
 
     def _checked(self, scores, groups, filter_scores):
-        """Check the input of a prediction and warn of drift; queries are None if not needed."""
+        """Check the input of a prediction, and warn of drift; queries are None if not needed."""
         check_is_fitted(self, "level_", msg=NOT_FITTED)
         groups = find_groups(groups, scores)
         scores, columns = read_scores(
@@ -586,16 +586,16 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return scores, index, columns
 
     def _without_groups(self, n_rows):
-        """Make each row a query if each was one in `fit`; else raise for missing query ids."""
+        """Treat each row as a query if `fit` did; otherwise raise for missing query ids."""
         if not self.fitted_with_groups_:
             return np.arange(n_rows)
         raise InputError(
-            f"groups is missing: {type(self).__name__} decides by whole lists. Pass the query id "
+            f"groups is missing: {type(self).__name__} needs whole lists. Pass the query id "
             "of each row."
         )
 
     def _shown(self, scores, index, columns):
-        """Tell which rows of whole lists are shown."""
+        """Return a mask of the shown rows of whole lists."""
         if not self._looks_at_lists():
             return (scores >= self.level_) & (scores > -np.inf)
         keys = self._capped(self._keys(scores, index, columns), scores, index)
@@ -612,7 +612,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return np.full(len(scores), self.level_)
 
     def _capped(self, keys, scores, index):
-        """Set keys to +inf where a row is shown, and to -inf where it is hidden, by a cap."""
+        """Set keys to +inf for rows shown by `min_shown`, and to -inf beyond `max_shown`."""
         capped = np.where(np.isneginf(scores), -np.inf, keys)
         least, most = self._caps()
         if most is None and least is None:
@@ -625,23 +625,23 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return capped
 
     def _most_shown(self):
-        """Return the number of documents of each query that are shown at most."""
+        """Return the largest number of shown documents of each query."""
         return self.max_shown
 
     def _caps(self):
-        """Return the numbers of documents of each query that are shown at least and at most."""
+        """Return the smallest and the largest number of shown documents of each query."""
         return vars(self).get("caps_") or (self.min_shown, self._most_shown())
 
     def _looks_at_lists(self):
         """Tell whether showing a row depends on more than its own score."""
-        # A fitted threshold does not change with parameters that are set before the next fit.
+        # Parameters set after `fit` must not change a fitted threshold.
         abstains = vars(self).get("confidence_", self.abstain) is not None
         if abstains or not self._is_by_score or (self._has_two and self.rule_ == "subset"):
             return True
         return self._caps() != (None, None)
 
     def _shows_all(self):
-        """Tell whether no threshold divides the scores, so that margins are the scores."""
+        """Tell whether everything is shown, so that margins are the scores."""
         return False
 
     @property
@@ -665,13 +665,13 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         ----------
         scores : array-like of shape (n_rows,) or (n_rows, 1), DataFrame, or Rows
             Scores of whole lists. :class:`skfilterrank.io.Rows` hold labels and query ids, too, and
-            are read once; nothing else is given with them.
+            are read once; no other array may be given with them.
         y : array-like of shape (n_rows,) or (n_rows, 2)
             Labels, as in :meth:`fit`; NaN where unjudged, which counts as gain 0.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y`, then on `scores`.
         filter_scores : array-like of shape (n_rows,), default=None
-            The second score of each row, where `fit` had one.
+            The second score of each row, if `fit` had one.
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             Weight of each query in the mean, as in :func:`skfilterrank.metrics.ndcg_f_score`.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -701,17 +701,17 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     # Reading and checking.
 
     def _rows_as_queries(self, n_rows):
-        """Number the rows, each of which is a query; warn."""
+        """Treat each row as a query, and warn."""
         warn_user(
-            f"{type(self).__name__} was fitted without query ids: each row counts as a query of "
-            "its own (pure filtering). Pass groups=, the query id of each row, or, as inside "
+            f"{type(self).__name__} was fitted without query ids: each row counts as a separate "
+            "query (pure filtering). Pass groups=, the query id of each row, or, as inside "
             "scikit-learn's model selection, a Series y with an index level named 'qid'.",
             FitWarning,
         )
         return np.arange(n_rows)
 
     def _check_weights(self, query_weight):
-        """Raise for weights of a rule that counts each query once."""
+        """Raise for query weights if the threshold does not support them."""
         if query_weight is not None and not self._takes_weights:
             raise InputError(
                 f"query_weight is not possible with {type(self).__name__}, which counts each query "
@@ -719,11 +719,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             )
 
     def _weights_of(self, query_weight, index):
-        """Return the weight of each query; None where all are alike."""
+        """Return the weight of each query; None if all are equal."""
         return query_weights(query_weight, index)
 
     def _labels_to_score(self, y):
-        """Return labels in one column, and the map from them to gains."""
+        """Return labels in one column, and the `gains` for them."""
         if not has_two_labels(y):
             return y, self.gains
         return read_two_labels(y, self.gains).gains, None
@@ -735,7 +735,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return parsed
 
     def _score_measure(self) -> ParsedMeasure:
-        """Return the measure of the last fit, which `set_params` does not change."""
+        """Return the measure of the last fit, even if `set_params` changed the parameter."""
         return parse_measure(self.measure_)
 
     def _check_parameters(self, parsed) -> None:
@@ -764,13 +764,13 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.one_d_array = True
-        # A table holds named columns, not the features that scikit-learn's checks would draw.
+        # scikit-learn's checks would pass tables of random features, but columns here have names.
         tags.input_tags.two_d_array = False
         return tags
 
 
 def _with_filter_scores(threshold, scores, filter_scores) -> pd.DataFrame:
-    """Put a second score beside the first, in a table with the index of the scores."""
+    """Join scores and filter scores in a table with the index of the scores."""
     column, columns = read_scores(
         type(threshold).__name__, threshold._column_names, scores, filter_scores
     )

@@ -1,4 +1,4 @@
-"""The page of a certificate, to print and to sign; importing it needs jinja2."""
+"""The printable page of a certificate; importing this file needs jinja2."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -50,7 +50,7 @@ def card_of(certificate, path, monitor, notes) -> str | None:
 
 
 def _with_what_is_asked(notes) -> dict[str, str]:
-    """Return the notes, and that dates and segment are not stated where they are not."""
+    """Return the notes, with "not stated" for dates and segment if they are missing."""
     notes = {} if notes is None else notes
     if not isinstance(notes, Mapping) or not all(
         isinstance(each, str) for pair in notes.items() for each in pair
@@ -69,14 +69,14 @@ def _with_what_is_asked(notes) -> dict[str, str]:
 
 
 def _status_of(monitor, certificate):
-    """Return the status of a monitor that watches the risks of a certificate."""
+    """Return the status of a monitor; raise if it watches other risks than the certificate."""
     levels = {name: promise.max_risk for name, promise in certificate.promises.items()}
     if monitor.levels != levels:
         raise InputError(
-            f"monitor watches {brief_list(list(monitor.levels.items()))}, and the certificate is "
-            f"of {brief_list(list(levels.items()))}. Give a monitor of the same risks."
+            f"monitor watches {brief_list(list(monitor.levels.items()))}, but the certificate is "
+            f"about {brief_list(list(levels.items()))}. Pass a monitor of the same risks."
         )
-    # A risk of empty lists counts all queries in any case.
+    # The risk of empty lists always counts all queries.
     (among,) = {promise.among for promise in certificate.promises.values()} - {"all"} or {"all"}
     if among != monitor.among:
         raise InputError(

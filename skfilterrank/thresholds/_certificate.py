@@ -1,4 +1,4 @@
-"""Certificates: guarantees that the risks of a threshold are kept on new queries."""
+"""Certificates: guarantees that the risks of a threshold stay below their levels on new queries."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -33,11 +33,11 @@ _RATES = {
     "false_reject_rate": "the share of a query's good documents that is hidden",
     "empty_list_rate": "the share of queries that are shown nothing",
 }
-# Confidence of an interval beside a guarantee in expectation.
+# Confidence of the interval of `share_answered` if the guarantee is in expectation.
 _USUAL = 0.95
-# A walk among answered queries begins with this many times the answers that are needed if none
-# shows a failure, or with this share of the queries if that is between the two numbers; first for
-# losses that are 0 or 1. Bets win slowly where few queries are answered.
+# With among="answered", tests begin at a number of answered queries: the number needed without any
+# failure times one of these factors, or this share of the queries if it lies between the two
+# numbers. The first factor is for losses that are 0 or 1; betting bounds need more answers.
 _STARTS = {True: (2, 1 / 8), False: (4, 1 / 4)}
 _COMMON = (
     "max_shown",
@@ -62,24 +62,24 @@ class RiskPromise(Result):
     k : int or None
         Number of places of the shown list that count; None means all.
     lower, upper : float
-        The risk is kept at thresholds above `lower` and up to `upper`: one of the two is infinite,
-        and both are where all thresholds keep it. Among answered queries both may be finite. NaN
-        where the threshold was given.
+        The risk is at most its level at thresholds above `lower` and up to `upper`. One of the two
+        is infinite; both are if the risk is kept at all thresholds. With ``among="answered"`` both
+        may be finite. NaN if the threshold was given.
     n_queries : int
-        Queries that count for the risk; with clusters, the clusters that do.
+        Number of queries that count for the risk; with clusters, number of such clusters.
     n_tried : int
-        Distinct thresholds that were tested, from the safest on.
+        Number of distinct thresholds that were tested, starting from the safest.
     observed : float
-        Mean loss of the queries at the threshold; of the answered ones where `among` says so.
+        Mean loss at the threshold, over all queries or over the answered ones (see `among`).
     upper_bound : float
-        Upper confidence bound of the risk at the threshold. Where that was chosen, the bound is
-        that of a threshold fixed beforehand, but at most `max_risk`, which is guaranteed.
+        Upper confidence bound of the risk at the threshold. If the threshold was chosen, the bound
+        is computed as for a given threshold, and capped at `max_risk`, which is guaranteed.
     lower_bound : float
         Lower confidence bound of the risk at a given threshold, else NaN.
     among : {"all", "answered"}
-        Queries that the risk is a mean over: all, or the ones that are shown something.
+        Queries over which the risk is averaged: all, or those with a non-empty list.
     uses_machine : bool
-        True if a machine's labels of more queries took part in the test of people's labels.
+        True if the test of people's labels also used a machine's labels of more queries.
     """
 
     risk: str
@@ -97,13 +97,13 @@ class RiskPromise(Result):
 
     @classmethod
     def of(cls, promise, **found) -> "RiskPromise":
-        """Make it from a promise, and what was found for it."""
+        """Make a result from a promise and its test results."""
         among = "answered" if promise.answered else "all"
         return cls(promise.name, promise.max_risk, promise.k, among=among, **found)
 
     @property
     def verdict(self) -> str:
-        """Verdict on the risk: "kept", "broken", or "open" where there are too few queries."""
+        """Verdict on the risk: "kept", "broken", or "open" (too few queries to tell)."""
         if self.upper_bound <= self.max_risk:
             return "kept"
         return "broken" if self.lower_bound > self.max_risk else "open"
@@ -120,7 +120,7 @@ class RiskPromise(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RiskCertificate(Result):
-    """A guarantee that risks of a threshold are kept on new queries; its `str` is a sentence.
+    """A guarantee for the risks of a threshold on new queries; `str` gives it in words.
 
     Attributes
     ----------
@@ -129,55 +129,56 @@ class RiskCertificate(Result):
         `observed`, the mean over them; `lower_bound` and `upper_bound`; `verdict`, which is "kept",
         "broken" or "open"; and `lower` and `upper`, between which thresholds keep it.
     confidence_level : float or None
-        Probability, over draws of the calibration queries, with which all risks are kept at once.
-        None where they are kept in expectation.
+        Probability, over draws of the calibration queries, that all risks are kept at once. None if
+        they are kept in expectation.
     threshold : float
         The certified threshold with the highest `value`, or the threshold that was given.
     value : float
-        Mean of the measure over the calibration queries at the threshold; NaN where that was given.
+        Mean of the measure over the calibration queries at the threshold; NaN if the threshold was
+        given.
     is_chosen : bool
-        True where the threshold was chosen to keep the risks, False where it was given.
+        True if the threshold was chosen to keep the risks, False if it was given.
     exact : bool
-        False where the guarantee is approximate, as the scores of the calibration queries come
+        False if the guarantee is approximate, because the scores of the calibration queries come
         from other models than the one in use.
     n_unjudged : int
-        Unjudged documents of the calibration queries that could change a risk, which counts them as
-        neither forbidden nor good. With any, nothing is guaranteed for queries that are judged
-        completely.
+        Number of unjudged documents of the calibration queries that could change a risk. They count
+        as neither forbidden nor good. If there are any, nothing is guaranteed for completely judged
+        queries.
     max_shown : int or None
-        Longest lists that the guarantee covers, in shown documents; None means all lists.
+        Largest number of shown documents of a list that the guarantee covers; None means any.
     shows_more : bool
-        True if more documents than that may be shown, so that the guarantee covers the first
-        places alone.
+        True if more than `max_shown` documents may be shown, so that the guarantee covers only the
+        first places.
     n_machine : int
-        Number of labels by machines. With any, the guarantee holds for such labels.
+        Number of labels by machines. If there are any, the guarantee holds for such labels.
     assumes_unseen : bool
-        True if the guarantee assumes that the model that gave the scores has not seen the
-        calibration queries. False where RankAndFilter has fitted it on others.
+        True if the guarantee assumes that the model behind the scores has not seen the calibration
+        queries. False if RankAndFilter has fitted the model on other queries.
     n_queries : int
-        Calibration queries.
+        Number of calibration queries.
     n_units : int
-        Independent draws: the queries, or their clusters.
+        Number of independent draws: queries, or clusters.
     unit : str or None
-        Name of a cluster, such as "user", of which each counts once, with the mean loss of its
-        queries; None where each query is a unit.
+        Name of a cluster, such as "user"; each cluster counts once, with the mean loss of its
+        queries. None if each query is a unit.
     n_labels : int
-        Judged documents of the calibration queries.
+        Number of judged documents of the calibration queries.
     share_answered : float
         Share of the queries that are shown something at the threshold; with clusters, the mean
         share of a cluster.
     share_answered_lower, share_answered_upper : float
-        Interval of it, with the confidence level (0.95 in expectation). It holds at all thresholds
-        at once, so also at a chosen one.
+        Confidence interval of `share_answered` (95 % if the guarantee is in expectation). It holds
+        at all thresholds at once, and so at a chosen one.
     share_hidden : float
         Share of the documents of the calibration queries that is hidden.
     n_machine_queries : int
-        Queries with `machine_labels`, of which people judged `n_queries` drawn at random; 0 where
-        none were given. The guarantee is about people's labels.
+        Number of queries with `machine_labels`; people judged a random sample of `n_queries` of
+        them. 0 without machine labels. The guarantee is about people's labels.
     n_machine_units : int
-        Independent draws among these: the queries, or their clusters.
+        Number of independent units among them: the queries, or their clusters.
     n_weighted : int
-        Queries from which the calibration queries were drawn with the probabilities of
+        Number of queries from which the calibration queries were drawn with probabilities
         `query_weight`; 0 without weights. The guarantee holds for queries in these proportions.
     """
 
@@ -203,7 +204,7 @@ class RiskCertificate(Result):
     n_machine_queries: int = 0
     n_machine_units: int = 0
     n_weighted: int = 0
-    # Columns of `to_judge` as arrays: a table cannot be saved with a model.
+    # Columns of `to_judge` as arrays, because skops cannot save a table.
     _to_judge: dict[str, np.ndarray] | None = None
 
     @property
@@ -216,10 +217,10 @@ class RiskCertificate(Result):
         return pd.DataFrame(self._to_judge, columns=["query", "row"])
 
     def to_html(self, *, path=None, monitor=None, notes=None) -> str | None:
-        """Make a page to print and sign: the promise, its data, its limits and its state.
+        """Make a printable page: the guarantee, its data, its limits and its state.
 
-        It is one file without scripts that asks for nothing from elsewhere, and one sheet of A4
-        unless there are many risks or notes.
+        The page is one file without scripts or external resources. It fits one sheet of A4 unless
+        there are many risks or notes.
 
         Parameters
         ----------
@@ -229,20 +230,20 @@ class RiskCertificate(Result):
         monitor : RiskMonitor or None, default=None
             Monitor of the same risks, whose state the page shows.
         notes : dict of str to str or None, default=None
-            Further facts about the data, by their names, such as ``{"Dates": "1 to 31 May"}``. The
-            page states that dates and segment are not stated where no name begins with these words.
+            More facts about the data by name, such as ``{"Dates": "1 to 31 May"}``. If no name
+            begins with "Dates" or "Segment", the page says "not stated" for it.
 
         Returns
         -------
         str or None
-            The page where `path` is None.
+            The page if `path` is None.
 
         Raises
         ------
         MissingPackageError
             If jinja2 is not installed.
         ValueError
-            If the monitor watches other risks or levels, or notes are no texts by name.
+            If the monitor watches other risks or levels, or notes are not texts by name.
         OSError
             If the file cannot be written.
 
@@ -263,12 +264,12 @@ class RiskCertificate(Result):
 
     @property
     def lower(self) -> float:
-        """Threshold above which, up to `upper`, all risks are kept."""
+        """All risks are kept at thresholds above this and up to `upper`."""
         return max(promise.lower for promise in self.promises.values())
 
     @property
     def upper(self) -> float:
-        """Threshold up to which, above `lower`, all risks are kept."""
+        """All risks are kept at thresholds up to this and above `lower`."""
         return min(promise.upper for promise in self.promises.values())
 
     def to_frame(self) -> pd.DataFrame:
@@ -349,14 +350,14 @@ class RiskCertificate(Result):
         return f"{text}.{covers}{holes}"
 
     def _units(self, of="", promise=None):
-        """Name the units in the plural, and the ones that count for a risk."""
+        """Return the unit in the plural, or the units that count for a risk, such as "users"."""
         answered = promise is not None and promise.among == "answered"
         if self.unit is None:
             return f"{'answered ' if answered else ''}{of}queries"
         return f"{of}{self.unit}s{' with an answered query' if answered else ''}"
 
     def _by_machine(self):
-        """State the part of a machine that judged more queries than people, in sentences."""
+        """Describe in sentences how machine labels of more queries were used."""
         if not self.n_machine_queries:
             return ""
         using = [name for name, each in self.promises.items() if each.uses_machine]
@@ -377,7 +378,7 @@ class RiskCertificate(Result):
         )
 
     def _answers(self):
-        """State the share of answered queries, and what a cluster counts, in sentences."""
+        """Describe in sentences the share of answered queries and the clusters."""
         text = ""
         if self.unit is not None:
             text += (
@@ -398,7 +399,7 @@ class RiskCertificate(Result):
         )
 
     def _covers(self):
-        """Name the documents that the guarantee covers, in a sentence."""
+        """Describe in a sentence which documents the guarantee covers."""
         if self.max_shown is None:
             return ""
         covered = counted(self.max_shown, "document")
@@ -444,25 +445,25 @@ def risk_certificate(
     gains=None,
     judged_by=None,
 ) -> RiskCertificate:
-    """Test a given threshold: find which risks it keeps on new queries.
+    """Test which risks are kept on new queries at a given threshold.
 
     Parameters
     ----------
     y_true : array-like of shape (n_rows,)
         Label of each (query, document) row, NaN where unjudged. The threshold must not have been
-        chosen by these queries. A Series may carry the query ids in an index level named "qid".
+        chosen on these queries. A Series may carry the query ids in an index level named "qid".
     y_score : array-like of shape (n_rows,)
         Score of each row, higher is better; -inf where hidden at every threshold.
     threshold : float
-        Rows with ``score >= threshold`` are shown; -inf where scores are -inf for hidden rows, as
-        those of :meth:`TunedThreshold.predict`.
+        Rows with ``score >= threshold`` are shown. Pass -inf if hidden rows have score -inf, as
+        from :meth:`TunedThreshold.predict`.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y_true`.
     risks : dict
-        Risks with their levels, as in :class:`CertifiedThreshold`. Risks with a cut-off cover the
-        first places alone; where more documents of a query are shown, the certificate states it.
+        Risks with their levels, as in :class:`CertifiedThreshold`. Risks with a cut-off cover only
+        the first places; if more documents are shown, the certificate states this.
     among : {"all", "answered"}, default="all"
-        Queries that the risks are means over, as in :class:`CertifiedThreshold`.
+        Queries over which risks are averaged, as in :class:`CertifiedThreshold`.
     clusters : array-like of shape (n_rows,), default=None
         Cluster of each row, such as the user of the query, as in :meth:`CertifiedThreshold.fit`.
     gains : None, "exp2", dict or callable, default=None
@@ -476,8 +477,8 @@ def risk_certificate(
     Returns
     -------
     RiskCertificate
-        The verdict on a risk is "kept" where its upper bound is at most its level, "broken" where
-        its lower bound is above, and "open" where there are too few queries to tell.
+        The verdict on a risk is "kept" if its upper bound is at most its level, "broken" if its
+        lower bound is above the level, and "open" otherwise (too few queries).
 
     Raises
     ------
@@ -510,7 +511,9 @@ def risk_certificate(
     for promise in promises:
         raw = promise.steps(lists, labels)
         if not raw.n_queries:
-            raise InputError(f"no query counts for the risk {brief(promise.name)}: judge some.")
+            raise InputError(
+                f"no query counts for the risk {brief(promise.name)}: judge some queries."
+            )
         steps = units.of_promise(raw, promise)
         make, level = kind_of_bound(steps, "confidence"), promise.max_risk
         answered = np.ones(steps.n_queries)
@@ -519,11 +522,11 @@ def risk_certificate(
         counts = answered > 0
         if not counts.any():
             raise InputError(
-                f"no query that counts for the risk {brief(promise.name)} is shown anything at "
-                f"threshold {threshold:g}, and it is among answered queries. Lower the threshold, "
-                "or use among='all'."
+                f"among='answered', but no query that counts for the risk {brief(promise.name)} "
+                f"is shown anything at threshold {threshold:g}. Lower the threshold, or use "
+                "among='all'."
             )
-        # Given which units are answered, these are independent draws of such units.
+        # Given the set of answered units, their losses are independent draws.
         answered, losses = answered[counts], steps.at(threshold)[counts]
         own = losses - level * (1 - answered)
         n_units = len(own)
@@ -560,7 +563,7 @@ def risk_certificate(
 
 
 def machine_labels(judged_by, gains) -> np.ndarray:
-    """Tell which rows have a label of a machine."""
+    """Return a mask of the rows labelled by a machine."""
     if judged_by is None:
         return np.zeros(len(gains), dtype=bool)
     judges = pd.Series(as_column(judged_by, "judged_by", "name")).astype(object)
@@ -602,27 +605,28 @@ def certify(
     promises : list of Promise
         The risks with their levels.
     every : list of Steps
-        Losses of each risk along the path of the scores, or along another path.
+        Losses of each risk at falling thresholds on the score, or along another path.
     confidence_level, guarantee
         As in :class:`CertifiedThreshold`.
     between : ndarray of shape (n_rows,) or None
-        Scores that a threshold may lie between; None means those of the lists.
+        Scores between which a threshold may lie; None means the scores of the lists.
     scores, most, names
         As in :func:`find_unjudged`.
     levels : ndarray or None
-        The only levels of that path; None where any number is a level.
+        All possible levels of the path; None if any number is a level.
     keys : ndarray of shape (n_rows,) or None
-        Level of another path from which on a row may be shown; None for the path of the scores.
+        Level of another path below which a row may be shown; None for the path of the scores.
     clusters, unit
         As in :class:`Units`.
     machine : MachineJudged or None
-        More queries by a machine's labels; None where there are none.
+        More queries with a machine's labels; None without machine labels.
     """
     confidence_level = check_guarantee(guarantee, confidence_level)
     units, every_query = Units.of(lists, keys, clusters, unit), every
-    # Along one direction the first bad threshold is bad for one risk, whose test alone has to err:
-    # the error is shared by the directions, not by the risks. A risk whose safe end was chosen by
-    # its losses might err from either end.
+    # In one direction, an error needs a false test at the first threshold where some risk is too
+    # high, and so a false test of that one risk. Hence the error is divided among the directions,
+    # not among the risks. A risk whose safe end was chosen by its losses counts for both
+    # directions.
     chosen = [steps.is_chosen for steps in every]
     n_tests = len({steps.is_upward for steps in every if not steps.is_chosen}) + 2 * sum(chosen)
     each_confidence = confidence_level
@@ -633,14 +637,15 @@ def certify(
     for promise, own, raw in zip(promises, every, every_query):
         if guarantee == "expectation" and own.is_chosen:
             raise InputError(
-                f"the risk {brief(promise.name)} is lower for some queries where nothing is shown, "
-                "and for others where everything is, so that guarantee='expectation' has no safe "
-                "end to start from. Use guarantee='confidence', or two risks, one for each side."
+                f"the risk {brief(promise.name)} is lowest for some queries when nothing is "
+                "shown and for others when everything is shown, so guarantee='expectation' has "
+                "no safest threshold. Use guarantee='confidence', or two risks, one for each "
+                "direction."
             )
         steps = own.never_falling() if guarantee == "expectation" else own
         make = kind_of_bound(steps, guarantee)
         has_start = promise.answered and not steps.is_upward
-        # A part of the error is that of the place where the walk begins.
+        # A part of the error is used for the place where the tests begin.
         tests_at = 1.0 - (1.0 - each_confidence) * (1.0 - START_SHARE * has_start)
         bound = make(steps.n_queries, promise.max_risk, tests_at, answered=promise.answered)
         if not bound.rules_out(np.zeros(steps.n_queries)):
@@ -681,8 +686,8 @@ def certify(
         if not (raw.start.any() or raw.losses.any()):
             warn_user(
                 f"The risk {brief(promise.name)} is 0 on all calibration queries at every "
-                "threshold, so that its certificate means little. If gains below 0 are to mark "
-                "forbidden documents, give gains.",
+                "threshold, so its certificate means little. If forbidden documents should have "
+                "gains below 0, pass gains.",
                 FitWarning,
             )
     lower, upper = max(each[-2] for each in tested), min(each[-1] for each in tested)
@@ -720,7 +725,8 @@ def certify(
     shown = {"scores": scores, "most": most, "above": max(each.lower for each in results.values())}
     looked_at = promises
     if keys is not None:
-        # Rows enter anywhere in a list, so that places by key say nothing.
+        # Rows may enter anywhere in a list, so places in the order of keys are not places in the
+        # list.
         looked_at = [each._replace(k=None) for each in promises]
         shown |= {"scores": keys, "most": None}
     to_judge = find_unjudged(lists, looked_at, names=names, **shown)
@@ -736,7 +742,7 @@ def certify(
 
 
 def _about(units, lists, threshold, confidence, to_judge) -> dict:
-    """Describe the calibration queries, and the share of them that is answered."""
+    """Describe the calibration queries, and the share of answered queries."""
     every = np.arange(lists.index.n_queries)
     names = ("share_answered", "share_answered_lower", "share_answered_upper")
     shares = units.share_answered(threshold, _USUAL if confidence is None else confidence)
@@ -752,7 +758,7 @@ def _about(units, lists, threshold, confidence, to_judge) -> dict:
 
 
 def _start_of(highest, bound, promise, confidence, is_binary) -> tuple[float, float]:
-    """Find the first threshold to test among answered queries, and the highest to certify."""
+    """Find the first threshold to test, and the highest to certify, for ``among="answered"``."""
     n_units, error = bound.n_queries, START_SHARE * (1.0 - confidence)
     least, (factor, share) = answers_needed(bound), _STARTS[is_binary]
     n_first = max(least, min(factor * least, int(share * n_units)))
@@ -768,10 +774,10 @@ def _start_of(highest, bound, promise, confidence, is_binary) -> tuple[float, fl
 
 
 def _count_passed(steps, bound):
-    """Count the steps before the first that fails; steps at one score pass or fail together.
+    """Count the steps before the first failed test; steps at equal scores are tested together.
 
-    The result is that of a test at each distinct score. If the largest losses of the queries in a
-    stretch of scores pass, every score of the stretch does.
+    The result equals that of a test at each distinct score. It is faster, because all scores of an
+    interval pass if each query's largest loss in the interval passes.
     """
     ends = np.flatnonzero(np.append(steps.scores[1:] != steps.scores[:-1], True)) + 1
     ends = ends[: len(steps.scores)]
@@ -795,8 +801,8 @@ def _count_passed(steps, bound):
 
 
 def _best_certified(curve, scores, lower, upper, levels=None):
-    """Find the certified threshold of the highest value; of equal ones, the one that shows most."""
-    # One side of the stretch of scores that holds a limit is certified.
+    """Find the certified threshold with the highest value; among equal ones, the lowest."""
+    # A limit may lie between two scores; only one side of it is certified.
     limits = [limit for limit in (lower, upper) if np.isfinite(limit)]
     thresholds = np.union1d(curve.thresholds, limits)
     places = np.minimum(np.searchsorted(curve.thresholds, thresholds), len(curve.values) - 1)
@@ -813,9 +819,9 @@ def _best_certified(curve, scores, lower, upper, levels=None):
 
 
 def _raise_too_few(make, steps, promise, confidence, sure, units):
-    """Raise for too few queries, and name the number that the guarantee needs.
+    """Raise for too few queries; the error names the number that the guarantee needs.
 
-    `confidence` is that of the test of this risk, and `sure` the guarantee of all in words.
+    `confidence` is the confidence level of this risk's test, and `sure` the guarantee in words.
     """
     kind = "queries with a good document" if steps.is_upward else "judged queries"
     kind = kind if units.name is None else f"{units.name}s with {kind}"
@@ -832,7 +838,7 @@ def _raise_too_few(make, steps, promise, confidence, sure, units):
 
 
 def _raise_impossible(steps, promise, most):
-    """Raise where even the safest threshold does not keep the risk."""
+    """Raise if even the safest threshold does not keep the risk."""
     what = f"the risk {brief(promise.name)} cannot be kept at {promise.max_risk:g}"
     mean = f"{steps.start.mean():.3g}"
     if promise.name == "false_reject_rate" and most is not None:
@@ -849,12 +855,12 @@ def _raise_impossible(steps, promise, most):
     where = "everything" if steps.is_upward else "nothing"
     raise InputError(
         f"{what}: it is {mean} on the calibration queries at the safest threshold, where {where} "
-        "is shown. Raise its level, or give a better model."
+        "is shown. Raise its level, or use a better model."
     )
 
 
 def _raise_not_among_answered(promise, units, steps, threshold):
-    """Raise where no share of answers is large enough that the risk is shown to be kept."""
+    """Raise if no number of answered queries suffices to certify the risk."""
     answered = units.answered(steps.counted, threshold)
     lost = units.mean(
         steps.at(threshold) * (units.answer_at[steps.counted] >= threshold), steps.counted
@@ -868,7 +874,7 @@ def _raise_not_among_answered(promise, units, steps, threshold):
 
 
 def _raise_contradiction(tested):
-    """Raise where no threshold keeps all risks, and name the two that exclude each other."""
+    """Raise if no threshold keeps all risks; the error names two incompatible ones."""
     low = max(tested, key=lambda each: each[-2])
     high = min(tested, key=lambda each: each[-1])
     (first, *_, lower, _), (second, *_, upper) = low, high
@@ -880,7 +886,7 @@ def _raise_contradiction(tested):
 
 
 def _warn_if_trivial(scores, lower, upper, promise):
-    """Warn where no threshold is certified but one that hides everything, or nothing."""
+    """Warn if the only certified threshold hides everything, or hides nothing."""
     shown = scores[scores > -np.inf]
     is_upward = upper < np.inf
     if np.isinf(lower) and np.isinf(upper):

@@ -1,4 +1,4 @@
-"""Warnings where lists or scores differ from those of a fit."""
+"""Warnings if lists or scores of a prediction differ from those of the fit."""
 
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -10,17 +10,18 @@ from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.thresholds._judged_scores import scored_sizes
 
-# Factor on usual sizes, within which the size of a list is not another one.
+# A list size counts as different beyond the usual sizes times or divided by this factor.
 _SIZE_FACTOR = 1.5
-# Share of the lists that may be of another size, and least number of lists for a warning. Up to a
-# tenth of usual lists are of another size, so that 8 of 30 occur in less than 1 % of samples.
+# A warning needs more than this share of lists of different size, and at least this number of
+# lists. Up to a tenth of ordinary lists have a different size, so 8 of 30 occur in less than 1 % of
+# samples.
 _FEW = 0.25
 _ENOUGH = 30
 
 
 @dataclass
 class _SeenSizes:
-    """Lists that a model has predicted since its fit, while there are too few to compare."""
+    """Sizes of lists that a model has predicted since its fit, until enough are collected."""
 
     fitted_on: object
     waiting: tuple = ()
@@ -28,20 +29,20 @@ class _SeenSizes:
 
     @classmethod
     def of(cls, seen: "WeakKeyDictionary[object, _SeenSizes]", model, fitted_on) -> "_SeenSizes":
-        """Return the lists of a model, none after another fit."""
+        """Return the collected sizes of a model, emptied after each fit."""
         found = seen.get(model)
         if found is None or found.fitted_on is not fitted_on:
             seen[model] = found = cls(fitted_on)
         return found
 
 
-# Kept apart from the models, so that they are not saved with them.
+# Stored outside of the models, so that it is not saved with them.
 _SEEN_SIZES: "WeakKeyDictionary[object, _SeenSizes]" = WeakKeyDictionary()
 _SEEN_SCORES: "WeakKeyDictionary[object, _SeenSizes]" = WeakKeyDictionary()
 
 
 def warn_of_other_sizes(model, scores, index) -> None:
-    """Warn once after a fit, where many of the last lists are clearly shorter or longer."""
+    """Warn once after a fit if many predicted lists are much shorter or longer than in the fit."""
     seen = _SeenSizes.of(_SEEN_SIZES, model, model.list_sizes_)
     if seen.has_warned:
         return
@@ -57,12 +58,12 @@ def warn_of_other_sizes(model, scores, index) -> None:
         return
     seen.has_warned = True
     advice = (
-        "The best threshold depends on the size of a list: give whole lists, or use "
-        f"ExpectedThreshold, which follows it, instead of {type(model).__name__}."
+        "The best threshold depends on the size of a list: pass whole lists, or use "
+        f"ExpectedThreshold, which adapts to it, instead of {type(model).__name__}."
     )
     if hasattr(model, "certificate_"):
         advice = (
-            "The guarantee need not hold for such lists: give lists as in calibration, or "
+            "The guarantee need not hold for such lists: pass lists as in calibration, or "
             "calibrate again on judged queries with lists like these."
         )
     warn_user(
@@ -74,7 +75,7 @@ def warn_of_other_sizes(model, scores, index) -> None:
 
 
 def sizes_of_lists(model, scores: np.ndarray, index: GroupIndex | None) -> np.ndarray:
-    """Count documents of each list; without query ids, of the fewest lists of usual size."""
+    """Count the documents of each list; without query ids, assume lists of the usual size."""
     if index is not None:
         return scored_sizes(scores, index)
     if not model.fitted_with_groups_:
@@ -86,27 +87,28 @@ def sizes_of_lists(model, scores: np.ndarray, index: GroupIndex | None) -> np.nd
 
 # Levels of the quantiles of the scores.
 LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
-# Quantiles that give the spread of scores; the outer ones where the inner ones are equal.
+# Positions of the quantiles whose difference is the spread; the outer pair is used if the inner
+# quantiles are equal.
 _INNER, _OUTER = (3, 7), (1, 9)
 # Factor between spreads of different scales. A logistic function divides every spread by at least
 # 4, and the spreads of ordinary batches of 30 lists differ by a factor of 2 at most.
 _SPREAD_FACTOR = 3.0
-# Rows that wait for more lists at most.
+# Largest number of rows that are stored until there are enough lists.
 _MOST_ROWS = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """The scores on which a threshold was chosen.
+    """Description of the scores on which a threshold was chosen.
 
     Attributes
     ----------
     quantiles : ndarray of shape (11,), dtype float64
         Quantiles 0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99 and 1 of the scores.
     share_shown : float
-        Share of the documents that the threshold shows.
+        Share of documents that the threshold shows.
     n_queries : float
-        Effective number of lists: one list with nearly all rows counts as one.
+        Effective number of lists: if one list has nearly all rows, it is close to 1.
     """
 
     quantiles: np.ndarray
@@ -115,7 +117,7 @@ class Calibration:
 
     @classmethod
     def of(cls, scores, shown, sizes) -> "Calibration | None":
-        """Describe the scores of lists, and the share of rows shown; None without scores."""
+        """Describe the scores of lists and the share of shown rows; None without scores."""
         is_scored = scores > -np.inf
         if not is_scored.any():
             return None
@@ -124,14 +126,14 @@ class Calibration:
         return cls(quantiles, share_shown, effective_lists(sizes))
 
     def can_compare(self, sizes) -> bool:
-        """Tell whether there are enough lists, in the fit and of these sizes."""
+        """Tell whether both the fit and the new data have enough lists."""
         return min(self.n_queries, effective_lists(sizes)) >= _ENOUGH
 
     def difference(self, scores, sizes, threshold=None) -> str | None:
         """Describe a clear difference in scale; None without one, or with too few lists.
 
-        A threshold with at least a quarter of the old scores on each side must divide the new
-        ones, too.
+        If a threshold has at least a quarter of the old scores on each side, all new scores on one
+        side is a difference, too.
         """
         own = self.quantiles
         scores = scores[scores > -np.inf]
@@ -164,18 +166,18 @@ class Calibration:
 
 
 def effective_lists(sizes) -> float:
-    """Return the number of lists of one size that estimate a mean over rows as precisely."""
+    """Return the effective number of lists for a mean over rows, given the list sizes."""
     sizes = np.asarray(sizes, dtype=np.float64)
     return float(sizes.sum() ** 2 / np.square(sizes).sum()) if sizes.any() else 0.0
 
 
 def warn_of_other_scale(model, scores, sizes) -> None:
-    """Warn once after a fit, where scores of enough lists are clearly on another scale."""
+    """Warn once after a fit if the scores of enough lists are clearly on another scale."""
     calibration = model.calibration_
     seen = _SeenSizes.of(_SEEN_SCORES, model, calibration)
     if seen.has_warned:
         return
-    # Each thread that serves the model works on a copy of its own.
+    # The state is replaced by a new one, since several threads may use the model.
     waiting = (*seen.waiting, (scores, sizes))
     scores, sizes = map(np.concatenate, zip(*waiting))
     is_enough = effective_lists(sizes) >= _ENOUGH

@@ -1,4 +1,4 @@
-"""Cuts of each list at the prefix of the highest expected value of a measure."""
+"""Thresholds that cut each list at the prefix with the highest expected value of a measure."""
 
 from typing import Any, NamedTuple
 
@@ -27,7 +27,7 @@ from skfilterrank.thresholds._expected_values import (
 from skfilterrank.thresholds._judged_scores import unit_of
 
 _MOST_CORRELATION = 0.95
-# Highest number of levels; of more, bins of about the same number of rows are made.
+# Largest number of levels; more gains are put into bins of similar numbers of rows.
 _MOST_LEVELS = 10
 _FIELDS = record(
     {
@@ -40,11 +40,11 @@ _FIELDS = record(
 
 
 class ExpectedThreshold(BaseThreshold):
-    """A cut of each list where showing more is expected to lower the measure.
+    """A cut of each list at the point where showing more would lower the expected measure.
 
-    The probability of each gain given the score is learned over all rows, and holds in lists of
-    any size. The expected value of every prefix of a list follows from the probabilities of all of
-    its documents, and from the correlation of documents of one query.
+    The probability of each gain given the score is learned from all rows, so lists may have any
+    size. The expected value of every prefix of a list follows from the probabilities of all of its
+    documents, and from the correlation of documents of one query.
 
     Parameters
     ----------
@@ -52,23 +52,24 @@ class ExpectedThreshold(BaseThreshold):
         Measure whose expected value is maximised: any name of the measure table with a value for
         each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp".
     max_shown, min_shown : int or None, default=None
-        Documents of each query that are shown at most, and at least, where there are as many.
+        Largest and smallest number of shown documents of a query; shorter lists are shown whole.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
-        Show nothing of a query whose scores are less sure than a level, which is the best for the
-        measure once the lists are cut.
+        Show nothing for a query whose confidence is below a level. The confidence is computed from
+        the scores, as in :func:`risk_coverage_curve`. The level is the best one for the measure
+        after the lists are cut.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
     Attributes
     ----------
     gains_ : ndarray of shape (n_levels,)
-        Gains that occur, ascending; of more than ten, the means of ten bins.
+        Distinct gains, ascending; if there are more than ten, the means of ten bins.
     curves_ : list of (scores, probabilities)
         P(gain >= level) at scores, linear between and constant beyond them; one for each level but
         the lowest.
     correlation_ : float
-        Correlation of the gains of two documents of a query given their scores, from 0 to 0.95:
-        that of the latent normal variables of the gains.
+        Correlation of two documents of a query, given their scores: the correlation of the latent
+        normal variables of their gains, from 0 to 0.95.
     best_score_, held_out_score_, held_out_score_unfiltered_ : float
         See :class:`TunedThreshold`.
     measure_ : str
@@ -81,12 +82,12 @@ class ExpectedThreshold(BaseThreshold):
 
     Notes
     -----
-    Sums over documents, such as DCG and RBP, have exact expected values. All others are averaged
-    over draws of all gains of a list, which are the same in every call. Measures that are computed
-    prefix by prefix, such as ERR and lexirecall, take a pass for each prefix. Of lists with more
-    than 48 prefixes that count, they are computed at 48: at each of the first 16, and at steps of
-    growing length behind. Such lists end at one of these, so that a cut-off such as "err@20" is
-    both faster and more exact. Their tied documents count as ranked worst first.
+    Sums over documents, such as DCG and RBP, have exact expected values. Other measures are
+    averaged over random draws of the gains of a list; the draws are fixed. Measures that are
+    computed prefix by prefix, such as ERR and lexirecall, take a pass for each prefix. In lists
+    with more than 48 prefixes down to the cut-off, they are computed only at 48: the first 16, and
+    then at growing distances. Such lists are cut at one of these, so a cut-off such as "err@20" is
+    both faster and more exact. Tied documents of such lists count as ranked worst first.
 
     Examples
     --------
@@ -164,7 +165,7 @@ class ExpectedThreshold(BaseThreshold):
 
 
 def levels_of(gains) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lowest gain and the mean gain of each level; ten bins stand for more gains."""
+    """Return the lowest and the mean gain of each level; more than ten gains are binned."""
     levels = np.unique(gains) if len(gains) else np.zeros(1)
     lows = levels
     if len(levels) > _MOST_LEVELS:
@@ -183,10 +184,10 @@ def _curve(scores, is_above):
 def _correlation(reached, chances, codes):
     """Estimate the correlation of the latent normal variables of two gains of a query, from 0 up.
 
-    Each gain has a latent normal variable with a part that is common to the query. The covariance
-    of two documents reaching a level is, to first order, the correlation times the normal
-    densities at the levels. The estimate compares the variance between queries of the numbers of
-    documents that reach the level with that of independent documents.
+    Each document's gain depends on a latent normal variable, a part of which is common to the
+    query. To first order, the covariance of the events that two documents reach a level is the
+    correlation times the normal densities at the levels. The estimate compares the variance between
+    queries of the numbers of documents that reach the level with that of independent documents.
     """
     excess, most = 0.0, 0.0
     for hit, chance in zip(reached, chances):
@@ -200,7 +201,7 @@ def _correlation(reached, chances, codes):
 
 # Squares do not extrapolate: features are clipped to these quantiles of the training rows.
 _RANGE = (0.005, 0.995)
-# Number of features of each document; for measures other than nDCG_f its place is one more.
+# Number of features of each document; measures other than nDCG_f add its place.
 _N_FEATURES = 3
 _ROW = numbers(_N_FEATURES, _N_FEATURES + 1)
 _PER_QUERY_FIELDS = record(
@@ -224,10 +225,10 @@ _PER_QUERY_FIELDS = record(
 
 
 class PerQueryThreshold(BaseThreshold):
-    """A cut of each list where a regression expects more documents to lower the measure.
+    """A cut of each list at the point where showing more would lower the expected measure.
 
-    A small regression learns by how much a document raises the measure, from its score and from
-    the rest of its list. Each list is cut below the prefix whose expected sum is highest.
+    A small regression predicts by how much a document raises the measure, from its score and the
+    other scores of its list. Each list is cut after the prefix with the highest sum of predictions.
 
     Parameters
     ----------
@@ -235,10 +236,11 @@ class PerQueryThreshold(BaseThreshold):
         Measure whose expected value is maximised: any name of the measure table with a value for
         each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp".
     max_shown, min_shown : int or None, default=None
-        Documents of each query that are shown at most, and at least, where there are as many.
+        Largest and smallest number of shown documents of a query; shorter lists are shown whole.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
-        Show nothing of a query whose scores are less sure than a level, which is the best for the
-        measure once the lists are cut.
+        Show nothing for a query whose confidence is below a level. The confidence is computed from
+        the scores, as in :func:`risk_coverage_curve`. The level is the best one for the measure
+        after the lists are cut.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
@@ -260,15 +262,14 @@ class PerQueryThreshold(BaseThreshold):
     Notes
     -----
     Given the scores, the expected nDCG_f of a list that shows its first n documents is, up to a
-    constant, the sum over their places i of ``u_i / log2(i + 1)``. Here ``u`` is the expected
-    worth E[gain / (I - W)]. With the exact u, this cut is the best possible one for the given
-    order. The regression is small on purpose, since there are often only some hundred queries to
-    learn from. For other measures it learns the change of the measure by each document, and the
-    log of its place is a fourth feature.
+    constant, the sum over their places i of ``u_i / log2(i + 1)``. Here ``u`` is the expected value
+    of ``gain / (I - W)``. With the exact u, no other cut of the given order is better. The
+    regression has few parameters, because often only some hundred queries are available. For other
+    measures it predicts the change of the measure by each document, and the log of the document's
+    place is a fourth feature.
 
-    The regression is fitted on the first 2 k places of each list, with all rows that are tied
-    there, and without unjudged rows. Rows at -inf are no part of their list. The fit is
-    deterministic.
+    The regression is fitted on the judged rows of the first 2 k places of each list, including all
+    rows that are tied there. Rows with score -inf are ignored. The fit is deterministic.
 
     Examples
     --------
@@ -282,7 +283,7 @@ class PerQueryThreshold(BaseThreshold):
 
     regression_: Any
 
-    # Keys are 1 where a row is shown and -1 where not, so that the level is fixed.
+    # Keys are 1 for shown rows and -1 for others, so the level is fixed.
     _level = 0.0
     _needs_prefix_values = True
 
@@ -300,12 +301,12 @@ class PerQueryThreshold(BaseThreshold):
         return keys
 
     def _learn_lists(self, gains, scores, index, parsed) -> bool:
-        """Learn scales and the regression; tell whether there is a row to learn from."""
+        """Learn scales and the regression; return False if there is no row to learn from."""
         scores = scores * self._unit
         finite = scores[np.isfinite(scores)]
         self.mean_ = float(finite.mean()) if len(finite) else 0.0
         deviation = float(finite.std()) if len(finite) else 0.0
-        # The standard deviation of equal scores need not be exactly 0.
+        # Rounding can make the standard deviation of equal scores nonzero.
         self.deviation_ = deviation if deviation > mean_tolerance(finite) else 1.0
         features = self._features(scores, index, parsed)
         self.range_ = np.quantile(features, _RANGE, axis=0)
@@ -320,7 +321,7 @@ class PerQueryThreshold(BaseThreshold):
         self.regression_ = WorthRegression.fitted(features[learned], worth[learned])
         self.bounds_ = -np.inf, np.inf
         if not is_plain_ndcg_f(parsed):
-            # The regression must not predict a fall of a measure that never falls.
+            # For a measure that never falls, predictions must not be negative.
             found = worth[learned] if learned.any() else np.zeros(1)
             self.bounds_ = float(found.min()), float(found.max())
         return bool(learned.any())
@@ -348,7 +349,7 @@ class PerQueryThreshold(BaseThreshold):
         return np.where(scores >= thresholds, 1.0, -1.0)
 
     def _features(self, scores, index, parsed):
-        """Compute features of each row, with its place where the worth depends on it."""
+        """Compute the features of each row, with its place if the measure needs it."""
         features = score_and_rest((scores - self.mean_) / self.deviation_, index)
         if is_plain_ndcg_f(parsed):
             return features
@@ -375,10 +376,10 @@ class PerQueryThreshold(BaseThreshold):
 
 
 class WorthRegression(NamedTuple):
-    """A regression of the worth on squares and products of standardised features.
+    """A ridge regression on squares and products of standardised features.
 
-    It holds the numbers of four fitted estimators of scikit-learn, whose `predict` takes ten times
-    as long for the twenty documents of a query.
+    It stores the parameters of four fitted scikit-learn estimators, whose own `predict` would take
+    ten times as long for the twenty documents of a query.
     """
 
     mean: np.ndarray
@@ -389,7 +390,7 @@ class WorthRegression(NamedTuple):
 
     @classmethod
     def fitted(cls, features, worth):
-        """Fit a ridge regression; zero without rows to learn from."""
+        """Fit a ridge regression; it predicts 0 if there are no rows."""
         if not len(worth):
             features, worth = np.zeros((1, features.shape[1])), np.zeros(1)
         model = make_pipeline(
@@ -398,7 +399,8 @@ class WorthRegression(NamedTuple):
             StandardScaler(),
             Ridge(10.0),
         )
-        # StandardScaler may take a root of less than 0 for features without spread, and uses 1.
+        # For constant features StandardScaler may take the root of a negative number; it uses 1
+        # then.
         with np.errstate(invalid="ignore"):
             model.fit(features, worth)
         first, powers, second, ridge = (step for _, step in model.steps)
@@ -411,7 +413,7 @@ class WorthRegression(NamedTuple):
         return cls(first.mean_, first.scale_, constant, weights[:n], products)
 
     def predict(self, features) -> np.ndarray:
-        """Compute the expected worth of each row."""
+        """Predict the expected contribution of each row."""
         z = (features - self.mean) / self.scale
         return self.constant + z @ self.linear + ((z @ self.products) * z).sum(axis=1)
 
@@ -426,7 +428,7 @@ def normalised_gains(gains, index, k):
 
 
 def score_and_rest(scores, index):
-    """Compute features of a document: its score, and the rest of its list.
+    """Compute the features of each document: its score, mean of the other scores, list size.
 
     Parameters
     ----------
@@ -438,9 +440,8 @@ def score_and_rest(scores, index):
     Returns
     -------
     ndarray of shape (n_rows, 3), float64
-        The score; the sum of the other scores of the list over its size, a mean that is shrunk
-        towards 0; and the logarithm of the size. Hidden rows are no part of the list and have a
-        score of 0.
+        The score; the sum of the other scores divided by the list size (a mean shrunk towards 0);
+        and the logarithm of the list size. Hidden rows are not counted, and have score 0.
     """
     codes = index.codes()
     shown = np.isfinite(scores)

@@ -1,4 +1,4 @@
-"""Expected value of every prefix of a list, from the probability of each gain of its documents."""
+"""Expected value of every prefix of a list, from probabilities of its documents' gains."""
 
 from functools import lru_cache, partial
 from typing import NamedTuple
@@ -19,19 +19,19 @@ from skfilterrank.exceptions import InputError, brief
 # Number of draws of all gains of a list; fewer if the measure is computed prefix by prefix.
 N_DRAWS = 128
 _N_DRAWS_BY_PREFIX = 32
-# Number of prefixes at which such a measure is computed: each of the first, and fewer behind.
+# Number of prefixes at which such a measure is computed: all first ones, then fewer.
 MOST_PREFIXES = 48
 _N_FIRST = 16
-# Highest number of drawn rows that are measured at once.
+# Largest number of drawn rows that are measured at once.
 _MOST_DRAWN = 1 << 20
-# Block size for draws, which then stay in the cache.
+# Block size for draws, chosen to fit the cache.
 _MOST_CELLS = 1 << 12
 
 
 class ExpectedSteps(NamedTuple):
-    """The expected change of a measure by each document that is added to those above it.
+    """Expected change of a measure when each document is added to the documents above it.
 
-    Documents of equal score enter together, and each has the mean of their changes.
+    Documents of equal score are added together; each gets the mean of their changes.
 
     Attributes
     ----------
@@ -40,8 +40,8 @@ class ExpectedSteps(NamedTuple):
     start : ndarray of shape (n_queries,), float64
         Expected value where nothing is shown.
     rises, falls : ndarray of shape (n_rows,), float64
-        Expected rise and fall, both at least 0; 0 where the row scores -inf. A document that is
-        good in some draws and bad in others has both.
+        Expected increase and decrease by the row, both at least 0; 0 if the score is -inf. A
+        document that is good in some draws and bad in others has both.
     """
 
     ranking: Ranking
@@ -71,20 +71,20 @@ def expected_steps(
     chances : ndarray of shape (n_levels - 1, n_rows), float64
         P(gain >= level) of each row, for each level but the lowest.
     scores : ndarray of shape (n_rows,), float64
-        What lists are ranked by; rows at -inf are no part of their list.
+        Scores that rank the lists; rows with score -inf are ignored.
     index : GroupIndex
         The queries.
     correlation : float, default=0.0
-        Correlation of normal variables behind the gains of two documents of a query.
+        Correlation of the latent normal variables of two documents of a query.
     plug_in : bool, default=False
-        Take F at the expected numbers of relevant documents: faster than draws, and less exact.
+        Compute F from expected numbers of relevant documents: faster than draws, but less exact.
 
     Returns
     -------
     ExpectedSteps
-        Exact where the measure is a sum over documents of terms of their gain and place, such as
-        DCG and RBP. Else the mean over fixed draws. A measure that is computed prefix by prefix is
-        computed at `MOST_PREFIXES` at most, and interpolated between them.
+        Exact if the measure is a sum of terms that depend on gain and place, such as DCG and RBP;
+        otherwise the mean over fixed draws. A measure that is computed prefix by prefix is computed
+        at `MOST_PREFIXES` at most, and interpolated between them.
     """
     gains, chances = np.asarray(gains, dtype=np.float64), np.asarray(chances)
     ranking = Ranking(scores, index)
@@ -109,14 +109,14 @@ def known_steps(parsed: ParsedMeasure, gains, scores, index) -> np.ndarray:
     gains : ndarray of shape (n_rows,), float64
         Gain of each row, NaN where unjudged.
     scores : ndarray of shape (n_rows,), float64
-        What lists are ranked by.
+        Scores that rank the lists.
     index : GroupIndex
         The queries.
 
     Returns
     -------
     ndarray of shape (n_rows,), float64
-        Changes; each of tied documents has the mean of theirs, and 0 where the row scores -inf.
+        Changes; tied documents share the mean of their changes. 0 if the score is -inf.
     """
     ranking = Ranking(scores, index)
     number = ranking.tie_number
@@ -139,19 +139,19 @@ def check_has_prefix_values(parsed: ParsedMeasure, who: str) -> None:
     else:
         return
     raise InputError(
-        f"measure={brief(parsed.text)} {why}, so that probabilities of gains give no value for "
-        f"each prefix of a list: {who} takes measures such as 'ndcg_f', 'f', 'dcg', 'ap' and "
+        f"measure={brief(parsed.text)} {why}, so it has no expected value for each prefix of a "
+        f"list: {who} supports measures such as 'ndcg_f', 'f', 'dcg', 'ap' and "
         "'rbp'."
     )
 
 
 def is_plain_ndcg_f(parsed: ParsedMeasure) -> bool:
-    """Tell whether the measure is nDCG_f by its own rules."""
+    """Tell whether the measure is nDCG_f without options that change judgments."""
     return parsed.measure.name == "ndcg_f" and not parsed.measure.own_text
 
 
 def best_prefix_of_steps(steps: ExpectedSteps) -> np.ndarray:
-    """Return for each row the threshold of its query, below the prefix of the highest value.
+    """Return for each row its query's threshold that shows the prefix of the highest value.
 
     Parameters
     ----------
@@ -169,17 +169,17 @@ def best_prefix_of_steps(steps: ExpectedSteps) -> np.ndarray:
 
 
 def path_keys(steps: ExpectedSteps, cost=0.0) -> np.ndarray:
-    """Return the highest factor on falls at which the best prefix of its list holds each row.
+    """Return for each row the highest factor on `falls` at which its list's best prefix has it.
 
-    A prefix is worth ``sum(rises - cost) - factor * sum(falls)``. The best prefix shrinks as the
-    factor grows: its ends are the corners of the concave hull of the running sums.
+    The value of a prefix is ``sum(rises - cost) - factor * sum(falls)``. The best prefix gets
+    shorter as the factor grows; it always ends at a corner of the concave hull of the running sums.
 
     Parameters
     ----------
     steps : ExpectedSteps
         Expected changes.
     cost : float, default=0.0
-        What each document of a prefix costs besides.
+        Additional cost of each shown document.
 
     Returns
     -------
@@ -188,7 +188,7 @@ def path_keys(steps: ExpectedSteps, cost=0.0) -> np.ndarray:
     """
     ranking = steps.ranking
     is_listed, ties = ranking.scores > -np.inf, ranking.ties
-    # Ties enter as one step.
+    # Tied rows enter as one step.
     rise = np.add.reduceat(np.where(is_listed, steps.rises[ranking.order] - cost, 0.0), ties)
     fall = np.add.reduceat(np.where(is_listed, steps.falls[ranking.order], 0.0), ties)
     n_ties = np.add.reduceat(ranking.is_first_of_tie, ranking.starts, dtype=np.intp)
@@ -196,19 +196,19 @@ def path_keys(steps: ExpectedSteps, cost=0.0) -> np.ndarray:
 
 
 def hull_slopes(rise, fall, sizes) -> np.ndarray:
-    """Return the slope of the concave hull above each step of stretches of steps.
+    """Return the slope at each step of the concave hull over several sequences of steps.
 
     Parameters
     ----------
     rise, fall : ndarray of shape (n_steps,), float64
-        Steps upwards, of any sign, and to the right, at least 0.
+        Vertical length of each step (any sign), and horizontal length (at least 0).
     sizes : ndarray of shape (n_lists,), int
-        Lengths of the stretches, one after the other.
+        Lengths of the consecutive sequences.
 
     Returns
     -------
     ndarray of shape (n_steps,), float64
-        Slopes, which never rise in a stretch; the largest float for vertical steps.
+        Slopes, which never rise within a sequence; the largest float for vertical steps.
     """
     index = GroupIndex.from_groups(np.repeat(np.arange(len(sizes)), sizes))
     slopes = np.empty(len(rise))
@@ -219,7 +219,7 @@ def hull_slopes(rise, fall, sizes) -> np.ndarray:
 
 
 def _hulls_of_block(up, right, sizes):
-    """Compute slopes of one stretch a row: steps are joined while the later one is steeper."""
+    """Compute hull slopes of one sequence per row: steps merge while the later one is steeper."""
     n_lists, width = up.shape
     own = np.arange(n_lists)
     ups, rights = np.zeros((n_lists, width + 1)), np.zeros((n_lists, width + 1))
@@ -236,7 +236,7 @@ def _hulls_of_block(up, right, sizes):
             up_last, right_last = ups[lists, last], rights[lists, last]
             up_first, right_first = ups[lists, last - 1], rights[lists, last - 1]
             is_steeper = up_last * right_first >= up_first * right_last
-            # Products do not distinguish vertical steps up from those down.
+            # Cross products do not distinguish upward from downward vertical steps.
             of_vertical = np.where(right_last == 0, up_last >= 0, up_first < 0)
             lists = lists[np.where(right_first == 0, of_vertical, is_steeper)]
             last = top[lists]
@@ -247,7 +247,7 @@ def _hulls_of_block(up, right, sizes):
     largest = np.finfo(np.float64).max
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         slopes = np.clip(ups / rights, -largest, largest)
-    # Without any step nothing is lost.
+    # Without steps there is nothing to compute.
     slopes[np.isnan(slopes)] = largest
     starts = np.zeros((n_lists, width), dtype=np.intp)
     listed, number = np.nonzero(np.arange(width + 1) <= top[:, None])
@@ -259,10 +259,10 @@ def _hulls_of_block(up, right, sizes):
 
 
 def _weights_of_gains(parsed, gains):
-    """Return the weight of a document of each gain, or None where the list matters, too.
+    """Return the weight of a document for each gain; None if weights depend on the list.
 
-    The weights describe a measure that is a sum over documents without a divisor. They are tried
-    on lists of the gains in several proportions, none of which may change a weight.
+    Such weights exist for sums over documents without a normalisation. To check this, weights are
+    computed for lists with several proportions of the gains, and must be equal.
     """
     probes = [gains]
     for gain in gains:
@@ -289,12 +289,12 @@ def _weights_of_gains(parsed, gains):
 
 
 def _steps_of_sum(weights, parsed, chances, ranking):
-    """Multiply the expected weight of each document by the worth of its place."""
-    # The worth of a place, up to the longest list.
+    """Compute steps of a sum: the expected weight of each document times its place's discount."""
+    # Discount of each place, up to the longest list.
     longest = np.zeros(max(1, int(ranking.sizes.max())))
     facts = RowFacts(parsed, longest, GroupIndex.from_groups(np.zeros(len(longest), dtype=int)))
     worth = parsed.as_sum(facts).worth(np.arange(1, len(longest) + 1), None, 0)[ranking.place]
-    # A document stands at each place of its tie as often.
+    # A tied document is equally often at each place of its tie.
     worth = ranking.tie_means(worth)
     worth[np.isneginf(ranking.scores)] = 0.0
     of_place, of_kind = ranking.by_row(worth), _of_levels(chances)
@@ -303,7 +303,7 @@ def _steps_of_sum(weights, parsed, chances, ranking):
 
 
 def _steps_of_f(weight, gains, chances, ranking):
-    """Compute steps of (1 + b^2) found / (shown + b^2 m), of expected numbers found and m."""
+    """Compute steps of F from the expected numbers of found and of relevant documents."""
     is_listed = ranking.scores > -np.inf
     relevant = ((gains > 0) @ _of_levels(chances))[ranking.order]
     own = ranking.tie_means(np.where(is_listed, relevant, 0.0))
@@ -324,13 +324,13 @@ def _steps_of_f(weight, gains, chances, ranking):
 
 
 def _of_levels(chances):
-    """Return P(gain = level) of each level."""
+    """Return P(gain = level) for each level."""
     n_rows = chances.shape[1]
     edges = np.concatenate([np.ones((1, n_rows)), chances, np.zeros((1, n_rows))])
     return edges[:-1] - edges[1:]
 
 
-# nDCG_f, with draws of its normaliser E[1 / (I - W)] alone.
+# nDCG_f: only the normaliser E[1 / (I - W)] needs draws.
 
 
 def _steps_of_ndcg_f(k, gains, chances, ranking, correlation):
@@ -343,7 +343,7 @@ def _steps_of_ndcg_f(k, gains, chances, ranking, correlation):
     rises, falls = (
         ranking.by_row(ranking.tie_means(part[ranking.order]) * discount) for part in worth
     )
-    # Nothing shown: -W / (I - W), which no cut changes.
+    # The value when nothing is shown is -W / (I - W).
     return ExpectedSteps(ranking, np.zeros(len(ranking.sizes)), rises, falls)
 
 
@@ -379,8 +379,9 @@ def expected_worth(gains, chances, ranking, *, k, correlation=0.0) -> np.ndarray
 def _inverse_span(gains, n_reached, n_listed, k):
     """Compute 1 / (I - W) of each draw of each list, 0 where no gain differs from 0.
 
-    I sums the difference of each level to the one below it over as many of the first places as
-    documents reach it; W sums negative gains from the lowest level up.
+    I is the sum over levels of the difference to the next lower level, times the discounts of as
+    many first places as documents reach the level. W is the sum over negative gains, the lowest
+    first.
     """
     deepest = int(n_listed.max(initial=0))
     discount = 1.0 / np.log2(np.arange(deepest) + 2.0)
@@ -404,7 +405,7 @@ def _steps_of_draws(parsed, gains, chances, ranking, correlation):
     place, number = ranking.place, ranking.tie_number
     step, is_long = _grid(number, place, starts, sizes, parsed.k)
     if is_long.any():
-        # Ties of long lists have a fixed order, so that sums over places apply: worst first.
+        # Tied documents of long lists are ranked worst first, so that sums over places are fast.
         mean = np.where(np.repeat(is_long, sizes), np.diff(gains) @ chances[:, order], 0.0)
         code = np.repeat(np.arange(len(sizes)), sizes)
         order = order[np.lexsort((mean, number, code))]
@@ -438,18 +439,18 @@ def _draw_lists(
     step,
     on_grid,
 ):
-    """Put the start, the rises and the falls of some lists into `found`.
+    """Store the start, the rises and the falls of some lists in `found`.
 
-    Rows come in list order. `entry` orders those of a list, and rows of a `step` share what it
-    changes; with `on_grid` the measure is computed after each step alone.
+    Rows come in list order. `entry` orders the rows of a list, and rows of one `step` share its
+    change. With `on_grid` the measure is computed only after each step.
     """
     starting, rises, falls = found
-    # Lists per block, so that the drawn rows fit; each list begins on its own.
+    # Number of lists per block, limited by the number of drawn rows.
     part = np.cumsum(n_listed[queries]) * n_draws // _MOST_DRAWN
     for chosen in np.split(queries, np.flatnonzero(np.diff(part)) + 1):
         if not len(chosen):
             continue
-        # Lists without their hidden rows, which stand last.
+        # Hidden rows are last in each list, and are left out.
         own = n_listed[chosen]
         code = np.repeat(np.arange(len(chosen)), own)
         rows = np.arange(len(code)) + np.repeat(starts[chosen] - np.cumsum(own) + own, own)
@@ -472,18 +473,18 @@ def _draw_lists(
         n_tied = np.bincount(code * width + step[rows], minlength=len(chosen) * width)
         for target, part_of in ((rises, changes), (falls, -changes)):
             mean = np.maximum(part_of, 0.0).reshape(shape).mean(axis=0)
-            # Each of a step has an equal share.
+            # The rows of a step share its change equally.
             target[rows] = (mean / np.maximum(n_tied.reshape(mean.shape), 1))[code, step[rows]]
 
 
 def _is_fast(parsed):
-    """Tell whether all prefixes of most lists are measured at once."""
+    """Tell whether the measure computes all prefixes of most lists at once."""
     measure = parsed.measure
     return measure.additive is not None or (parsed.k is None and measure.of_set is not None)
 
 
 def _is_sum(parsed, gains):
-    """Tell whether all prefixes of lists without ties are measured at once."""
+    """Tell whether the measure computes all prefixes of lists without ties at once."""
     if parsed.k is None and parsed.measure.of_set is not None:
         return True
     form = parsed.as_sum(RowFacts(parsed, gains, GroupIndex.from_groups(np.zeros(len(gains)))))
@@ -491,10 +492,10 @@ def _is_sum(parsed, gains):
 
 
 def _grid(number, place, starts, sizes, k):
-    """Return the number of the step of each row, from that of its tie, and which lists are long.
+    """Return the step number of each row, and a mask of the long lists.
 
-    Long lists have more than `MOST_PREFIXES` prefixes that count: a step for each of the first, and
-    steps of growing length behind. Others have a step for each.
+    Long lists have more than `MOST_PREFIXES` prefixes down to the cut-off. They get a step for each
+    of the first prefixes, and then steps of growing length. Other lists get a step for each prefix.
     """
     counted = number if k is None else np.where(place < k, number, 0)
     n_prefixes = np.maximum.reduceat(counted, starts) + 1
@@ -510,10 +511,10 @@ def _grid(number, place, starts, sizes, k):
 
 
 def _changes(lists, parsed, steps, on_grid=False):
-    """Compute the value of nothing of each list, and the change by each step; higher is better.
+    """Compute each list's value when nothing is shown, and the change by each step.
 
-    Scores are minus whole numbers, and `steps` gives the step of each row. With `on_grid` the
-    measure is computed after each step, else after each score.
+    Higher is better. Scores are minus integers, and `steps` gives the step of each row. With
+    `on_grid` the measure is computed after each step, else after each score.
     """
     measure, index = parsed.measure, lists.index
     start = np.zeros(index.n_queries)
@@ -539,7 +540,7 @@ def _changes(lists, parsed, steps, on_grid=False):
 
 
 def _changes_on_grid(lists, parsed, keys):
-    """Yield the changes of a measure where rows of one key enter together."""
+    """Yield the changes of a measure when rows of equal keys enter together."""
     kernel = parsed.measure.bind(parsed.k, parsed.options)
     for block in lists.blocks():
         entry_keys = -lists.index.take(keys, block.layout, -np.inf)
@@ -550,7 +551,7 @@ def _changes_on_grid(lists, parsed, keys):
 
 @lru_cache(maxsize=16)
 def uniform(n_places, correlation, n_draws=N_DRAWS):
-    """Return numbers of (0, 1) for each draw and place, evenly spread over the draws of a place.
+    """Return numbers in (0, 1) for each draw and place, evenly spread over the draws.
 
     The numbers of a place do not depend on the length of the list.
     """

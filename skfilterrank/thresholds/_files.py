@@ -23,7 +23,7 @@ _FORMAT = "skfilterrank threshold 1"
 
 
 class SavedAsJson:
-    """A threshold that can be saved as readable JSON."""
+    """Mixin of thresholds that can be saved as readable JSON."""
 
     def _state(self) -> dict:
         """Return the learned numbers, in dicts, lists and arrays."""
@@ -65,14 +65,14 @@ def load_threshold(source) -> SavedAsJson:
     Returns
     -------
     threshold estimator
-        The fitted threshold, of the class that was saved. It predicts as the saved one did.
-        `certificate_` is that of the saved threshold, under the condition that the scores come
-        from a model that has not seen the calibration queries. Curves are not kept.
+        The fitted threshold, of the class that was saved. It predicts like the saved one.
+        `certificate_` is the saved certificate, with the added condition that the scores come from
+        a model that has not seen the calibration queries. Curves are not saved.
 
     Raises
     ------
     FileFormatError
-        If the file holds no threshold, is of another version, or was changed since.
+        If the file holds no threshold, has another version, or was changed.
 
     See Also
     --------
@@ -96,7 +96,7 @@ def load_threshold(source) -> SavedAsJson:
 
 
 def threshold_checksum(threshold: SavedAsJson) -> str:
-    """Compute a checksum of a threshold and its certificate, whichever version saved it."""
+    """Compute a checksum of a threshold and its certificate, independent of the version."""
     return states.checksum_of(threshold_to_json(threshold))
 
 
@@ -117,7 +117,7 @@ def threshold_to_json(threshold: SavedAsJson) -> dict:
 
 
 def _as_json(value):
-    """Convert arrays, numbers of numpy and tuples, at any depth, to lists and numbers."""
+    """Convert arrays, numpy numbers and tuples, at any depth, to lists and numbers."""
     if isinstance(value, dict):
         return {key: _as_json(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -144,8 +144,8 @@ def _unfitted_to_json(threshold):
     name = type(threshold).__name__
     if _class_of(name) is not type(threshold):
         raise InputError(
-            f"{name} is no class of skfilterrank.thresholds, and a file holds no other. Save it "
-            "with skfilterrank.io.save_model."
+            f"{name} is not a class of skfilterrank.thresholds; other classes cannot be saved as "
+            "JSON. Save it with skfilterrank.io.save_model."
         )
     parameters = threshold.get_params(deep=False)
     return {
@@ -158,7 +158,7 @@ def _unfitted_to_json(threshold):
 
 
 def _unfitted_from_json(value, name):
-    """Make the unfitted threshold of a class and parameters."""
+    """Make an unfitted threshold from a class and parameters."""
     where = f"{name}." if name else ""
     state = record({"class": text, "parameters": _object})(value, name)
     found = _class_of(state["class"])
@@ -167,7 +167,7 @@ def _unfitted_from_json(value, name):
     known = found._get_param_names()
     for each in state["parameters"]:
         if each not in known:
-            raise InputError(f"{where}parameters.{each} is no parameter of {found.__name__}.")
+            raise InputError(f"{where}parameters.{each} is not a parameter of {found.__name__}.")
     parameters = {
         each: _READ.get(each, _parameter)(value, f"{where}parameters.{each}")
         for each, value in state["parameters"].items()
@@ -175,13 +175,15 @@ def _unfitted_from_json(value, name):
     try:
         threshold = found(**parameters)
     except TypeError:
-        raise InputError(f"{where}parameters lacks one that {found.__name__} needs.") from None
+        raise InputError(
+            f"{where}parameters lacks a parameter that {found.__name__} needs."
+        ) from None
     threshold._check_parameters(threshold._parsed())
     return threshold
 
 
 def _class_of(name):
-    """Return the threshold of this library that has a name, or None."""
+    """Return the class of this library with a given name, or None."""
     package = sys.modules[__package__]
     found = getattr(package, name) if name in package.__all__ else None
     return found if isinstance(found, type) and issubclass(found, SavedAsJson) else None
@@ -225,7 +227,7 @@ def _parameter(value, name):
     if isinstance(value, dict):
         return _unfitted_from_json(value, name)
     if isinstance(value, list):
-        raise InputError(f"{name} must be no list, got {brief(value)}.")
+        raise InputError(f"{name} must not be a list, got {brief(value)}.")
     return float(value) if value in ("inf", "-inf", "nan") else value
 
 
@@ -247,12 +249,12 @@ _READ = {
 
 
 def _calibration_from_json(value, name):
-    """Make the description of the scores that a threshold was chosen on."""
+    """Make a `Calibration` from JSON."""
     return Calibration(**_CALIBRATION(value, name))
 
 
 def _confidence_from_json(value, name):
-    """Make the confidence that `abstain` names."""
+    """Make the `Confidence` of `abstain` from JSON."""
     state = _CONFIDENCE(value, name)
     confidence = Confidence(state["name"])
     confidence.restore(state["weights"], f"{name}.weights")
@@ -260,7 +262,7 @@ def _confidence_from_json(value, name):
 
 
 def _certificate_from_json(value, name):
-    """Make a certificate that assumes unseen queries, as the source of the scores is unknown."""
+    """Make a certificate with `assumes_unseen`, since the source of the scores is unknown."""
     state = record(_CERTIFICATE)(value, name)
     promises = {each["risk"]: RiskPromise(**each) for each in state["promises"]}
     return RiskCertificate(**state | {"promises": promises}, assumes_unseen=True)

@@ -1,14 +1,15 @@
-"""Rules that order lists by one score and hide documents with the help of a second one.
+"""Rules that order lists by one score and hide documents by a second score.
 
-A rule is a path in one parameter, the level. At +inf nothing is shown, and at 0 everything is.
-Levels are worth for each unit of harm, so that they mean the same in all lists:
+A rule has one parameter, the level. At +inf nothing is shown, and at 0 everything is. With r the
+expected gain and h the probability of harm, a level is gain per unit of harm, comparable across
+lists:
 
-* "ratio": show where r / h reaches the level, in the order of r;
-* "price": show where r - level * h is above 0, in the order of this difference;
+* "ratio": show documents with r / h at or above the level, in the order of r;
+* "price": show documents with r - level * h above 0, in the order of this difference;
 * "subset": show the subset, in the order of r, with the highest DCG of r minus level * h.
 
-The rule "harm" needs no probabilities: it shows, in the order of the score, where minus the filter
-score reaches the level, so that its path goes from +inf to -inf.
+The rule "harm" needs no probabilities: it shows documents with minus the filter score at or above
+the level, in the order of the score. Its levels go from +inf to -inf.
 """
 
 from functools import cached_property
@@ -24,32 +25,32 @@ from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import places
 
 RULES = ("ratio", "price", "subset", "harm")
-# Rules by which documents enter lists of one order, one after the other.
+# Rules that keep the order of documents, so that documents enter lists one by one.
 KEY_RULES = ("harm", "ratio")
-# Levels of the other rules between nothing and everything.
+# Number of levels of the other rules.
 N_LEVELS = 106
-# Bins of equal size in which curves are learned, at most.
+# Largest number of bins for learning curves.
 _N_BINS = 2000
-# Equal values of a curve follow the score by so much, relative to themselves.
+# Relative rise that is added to flat parts of a curve.
 _TIE_BREAK = 1e-6
-# Width of scores, at most, in widths of their middle half.
+# Largest width of scores, in units of their interquartile range.
 _MOST_MIDDLES = 10.0
-# The lowest worth, relative to the mean, and the lowest probability of harm.
+# Lowest worth relative to the mean, and lowest probability of harm.
 _LEAST_WORTH, _LEAST_HARM = 1e-3, 1e-9
-# Queries for which the best subsets are searched together.
+# Number of queries whose best subsets are searched together.
 _N_TOGETHER = 2048
 
 
 class RisingCurve(NamedTuple):
-    """A curve of a score that rises everywhere: centred isotonic regression.
+    """A strictly rising function of a score: centred isotonic regression.
 
     Attributes
     ----------
     x, y : ndarray of shape (n_knots,)
-        Knots, between which the curve is linear. Beyond them, and where neighbours are equal, it
-        rises by a millionth of itself.
+        Knots; the curve is linear between them. Flat parts, and the parts beyond the knots, rise by
+        about a millionth of the value.
     centre, scale : float
-        Place and width of the scores that it was learned from.
+        Median and width of the training scores.
     """
 
     x: np.ndarray
@@ -59,10 +60,10 @@ class RisingCurve(NamedTuple):
 
     @classmethod
     def fit(cls, scores: np.ndarray, values: np.ndarray, least: float) -> "RisingCurve":
-        """Fit the curve to values of scores that are sorted; `least` is its lowest value.
+        """Fit the curve to values at sorted scores; `least` is its lowest value.
 
-        Each stretch of equal values has its knot at its mean score. One value more, the mean of
-        all, counts in each stretch, so that no stretch claims what few rows cannot tell.
+        Each constant part of the isotonic fit becomes a knot at its mean score. The mean of all
+        values is added to each part as one more row, so that parts with few rows are not extreme.
         """
         if not len(scores):
             return cls(np.zeros(1), np.full(1, least), 0.0, 1.0)
@@ -75,7 +76,8 @@ class RisingCurve(NamedTuple):
         levels = (fitted[first] * weights + mean) / (weights + 1.0)
         levels = np.maximum(np.maximum.accumulate(levels), least)
         centre, scale = float(scores[len(scores) // 2]), float(np.std(scores))
-        # Stray scores, as of what was not retrieved, must not make all others look alike.
+        # Outliers, such as scores of documents that were not retrieved, must not dominate the
+        # width.
         middle = float(scores[3 * len(scores) // 4] - scores[len(scores) // 4])
         if middle > 0:
             scale = min(scale, _MOST_MIDDLES * middle)
@@ -88,18 +90,18 @@ class RisingCurve(NamedTuple):
 
 
 def _binned(scores, values):
-    """Average sorted scores and their values in bins, with sizes; equal scores share a bin."""
+    """Average sorted scores and values in bins; equal scores share a bin. Return sizes, too."""
     first = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))
     if len(first) > _N_BINS:
         places = np.linspace(0, len(scores), _N_BINS, endpoint=False).astype(np.intp)
-        # The first row of the same score.
+        # Move each bin's start to the first row of the same score.
         first = np.unique(first[np.searchsorted(first, places, side="right") - 1])
     n = np.diff(first, append=len(scores)).astype(np.float64)
     return np.add.reduceat(scores, first) / n, np.add.reduceat(values, first) / n, n
 
 
 class Worth(NamedTuple):
-    """The curves of expected gain and of the probability of harm by the two scores.
+    """Curves of the expected gain and of the probability of harm as functions of two scores.
 
     Attributes
     ----------
@@ -119,14 +121,14 @@ class Worth(NamedTuple):
         return worth
 
     def of(self, scores, filter_scores) -> tuple[np.ndarray, np.ndarray]:
-        """Return the worth r = E[gain], counting 0 where forbidden, and the harm h of each row."""
+        """Return the expected gain r (0 if forbidden) and the probability of harm h of each row."""
         harm = np.minimum(self.harm(filter_scores), 1.0 - 1e-9)
         finite = np.where(np.isneginf(scores), self.gain.centre, scores)
         return self.gain(finite) * (1.0 - harm), harm
 
 
 def fit_worths(gains, scores, filter_scores, parts) -> list[Worth]:
-    """Learn curves from each of some parts of the rows, boolean masks, with one sort for all."""
+    """Learn curves from several parts of the rows, given as masks, with a single sort."""
     judged = ~np.isnan(gains) & ~np.isneginf(scores)
     harmless = np.flatnonzero(judged & (gains >= 0))
     by_score = harmless[np.argsort(scores[harmless], kind="stable")]
@@ -145,21 +147,21 @@ def fit_worths(gains, scores, filter_scores, parts) -> list[Worth]:
 
 
 class HidePath:
-    """Lists of a rule along its path.
+    """Lists that a rule shows at each of its levels.
 
     Parameters
     ----------
     rule : {"ratio", "price", "subset", "harm"}
         The rule.
     scores, worth, harm : ndarray of shape (n_rows,)
-        Score, expected gain and probability of harm of each row; by the rule "harm" the score,
-        again the score, and the filter score.
+        Score, expected gain and probability of harm of each row; for the rule "harm" the score, the
+        score again, and the filter score.
     index : GroupIndex or None
         The queries, which `most` and the rule "subset" need.
     most : int or None
-        Documents of each list that are shown at most.
+        Largest number of shown documents of each list.
     levels : ndarray or None
-        Levels of the rules "price" and "subset", falling, the last one 0.
+        Levels of the rules "price" and "subset", descending to 0.
     """
 
     def __init__(self, rule, scores, worth, harm, index=None, *, most=None, levels=None):
@@ -168,7 +170,7 @@ class HidePath:
         self._index = index
 
     def keys(self) -> np.ndarray:
-        """Return the level at which each row is first worth to be shown."""
+        """Return the highest level at which each row is shown."""
         keys = -self.harm if self.rule == "harm" else self.order / self.harm
         return np.where(np.isneginf(self.order), -np.inf, keys)
 
@@ -180,7 +182,7 @@ class HidePath:
         return scores
 
     def _scores_at(self, level):
-        """Return the scores of `at` without a limit to the documents of a list."""
+        """Return the scores of `at` without a limit on the number of documents."""
         if self.rule in KEY_RULES:
             return np.where(self.keys() >= level, self.order, -np.inf)
         if self.rule == "subset":
@@ -190,13 +192,13 @@ class HidePath:
         return scores
 
     def lists_of(self, lists: RankedLists) -> RankedLists:
-        """Return judged lists in the order from which the rule starts."""
+        """Return judged lists in the order of the rule's scores."""
         ordered = lists.with_scores(self.order)
         ordered.has_filtered = lists.has_filtered
         return ordered.with_ties("stable")
 
     def given(self, lists: RankedLists, rates) -> dict:
-        """Return what the engine takes of the path, to measure lists by some rates."""
+        """Return the arguments that EntryValues needs to measure lists along this path."""
         if self.rule in KEY_RULES:
             return {"keys": self.keys(), "most": self.most}
         depth = _deepest(rates) if self.most is None else self.most
@@ -204,7 +206,7 @@ class HidePath:
         return {"sets": PathOfSets.of(lists, map(at, self.levels), self.levels, depth)}
 
     def _in_subset(self, level):
-        """Tell which rows are in the best subset of their list."""
+        """Return a mask of the rows in the best subset of their list."""
         shown = np.zeros(len(self.order) + 1, dtype=bool)
         for worth, harm, rows, depth in self._lists:
             columns = _best_subsets(worth, harm, level, depth)
@@ -213,7 +215,7 @@ class HidePath:
 
     @cached_property
     def _lists(self):
-        """Worth, harm and row numbers of blocks of lists in falling order of worth, and depths."""
+        """Yield worth, harm, row numbers and depth of blocks of lists, by descending worth."""
         n_rows = len(self.order)
         lists = RankedLists(np.zeros(n_rows), self.order, groups=self._index, ties="stable")
         found = []
@@ -230,30 +232,30 @@ class HidePath:
 
 
 def measured(lists: RankedLists, parsed: ParsedMeasure, given: dict) -> EntryValues:
-    """Measure judged lists along a path."""
+    """Measure judged lists at each level of a path."""
     of = EntryValues.of_path if "sets" in given else EntryValues.of
     return of(lists, parsed, **given)
 
 
 def _deepest(rates):
-    """Return the number of places that matter; None for all."""
+    """Return the number of places that the measure reads; None for all."""
     if not all(isinstance(rate, ParsedMeasure) and rate.measure.takes_k for rate in rates):
         return None
-    # Measures that look for judged documents may look behind their cut-off.
+    # Measures of judged documents may read places below their cut-off.
     if any(rate.k is None or rate.measure.reads_unjudged for rate in rates):
         return None
     return max(rate.k for rate in rates)
 
 
 def _best_subsets(worth, harm, price, depth):
-    """Find the subset of each list with the highest DCG of worth minus the price of harm.
+    """Find the subset of each list with the highest DCG of worth minus price times harm.
 
-    With rows in falling order of worth, j of them shown before row i, and at most `depth` in all,
-    ``V(i, j) = max(V(i + 1, j), d(j + 1) r_i - price h_i + V(i + 1, j + 1))``.
+    Rows are in descending order of worth; j rows are shown before row i, and at most `depth` in
+    all: ``V(i, j) = max(V(i + 1, j), d(j + 1) r_i - price h_i + V(i + 1, j + 1))``.
     """
     width = worth.shape[1]
     result = np.full((len(worth), depth), width)
-    # A row that loses at the first place loses at all.
+    # A row that is not worth showing at the first place is not at any other place.
     candidates = worth > price * harm
     discounts = 1.0 / np.log2(np.arange(2, depth + 2))
     for begin in range(0, len(worth), _N_TOGETHER):
@@ -274,10 +276,10 @@ def _best_subsets(worth, harm, price, depth):
 
 
 def _is_beaten(harm, depth):
-    """Tell which rows have `depth` rows before them of at most their harm.
+    """Return a mask of rows with at least `depth` earlier rows of at most their harm.
 
-    Worth falls along the lists. No price lets such a row into a best subset: of the others, at
-    least one is not in it, and would do better in its place.
+    Worth falls along the lists. Such a row is in no best subset at any price: one of the earlier
+    rows is not in the subset, and would be better in its place.
     """
     beaten = np.zeros(harm.shape, dtype=bool)
     lowest = np.full((len(harm), depth), np.inf)
@@ -291,13 +293,13 @@ def _is_beaten(harm, depth):
 
 
 def _solve(gain, cost, columns, discounts, width):
-    """Find the best subsets of lists that lie in the columns of matrices."""
+    """Find the best subsets of lists, which are the columns of matrices."""
     n_rows, n_queries = gain.shape
     depth = len(discounts)
     values = np.zeros((depth + 1, n_queries))
     takes = np.zeros((n_rows, depth, n_queries), dtype=bool)
     for row in range(n_rows - 1, -1, -1):
-        # So many can have been shown before.
+        # Largest number of rows that can have been shown before, plus one.
         n = min(row + 1, depth)
         taken = discounts[:n, None] * gain[row]
         taken -= cost[row]
@@ -315,11 +317,12 @@ def _solve(gain, cost, columns, discounts, width):
 
 
 def levels_of(worth: np.ndarray, harm: np.ndarray, depth: int | None) -> np.ndarray:
-    """Choose levels for the rules "price" and "subset" without a look at labels; they fall to 0.
+    """Choose descending levels for the rules "price" and "subset" without using labels.
 
-    Half are quantiles of the levels r / h at which rows enter, and half lie closer and closer to
-    where almost nothing is shown. Below the lowest, a row may still have to wait for the last place
-    of its list, whose discount is lower.
+    Half of the levels are quantiles of r / h, the levels at which rows enter. The other half get
+    denser towards the levels at which almost nothing is shown. Some levels are below the lowest r /
+    h, since a row may enter only there because the last place has a small discount. The last level
+    is 0.
     """
     keys = np.sort(worth / harm)[::-1]
     n = len(keys)
@@ -328,5 +331,5 @@ def levels_of(worth: np.ndarray, harm: np.ndarray, depth: int | None) -> np.ndar
     found = keys[np.minimum((shares * n).astype(np.intp), n - 1)]
     last = 1.0 / np.log2((depth or n) + 1)
     below = keys[-1] * np.geomspace(1.0, min(last, 0.5), 20)
-    # A row enters at its level by the rule "price" only below it.
+    # The rule "price" shows a row only below its level, not at it.
     return np.append(np.unique(np.append(found, below))[::-1] * (1 - 1e-9), 0.0)

@@ -1,4 +1,4 @@
-"""Scores of judged rows, which thresholds are fitted on, and values of the rows shown."""
+"""Scores of judged rows for fitting thresholds, and measures of shown rows."""
 
 from collections.abc import Mapping
 from copy import copy
@@ -18,15 +18,15 @@ from skfilterrank._lists.scoring import with_undefined
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
 
-# Number of folds by query on which levels and learned cuts are tried.
+# Number of folds by query for choosing levels and for out-of-fold predictions.
 N_FOLDS = 5
-# Quantiles of the sizes of lists between which sizes are usual.
+# Quantiles that bound the usual list sizes.
 _USUAL = (0.05, 0.95)
 SCORE, FILTER_SCORE = "score", "filter_score"
-# The negative margin nearest to 0, and a finite score in place of an infinite one.
+# Largest negative margin, and the finite score that replaces an infinite one.
 _TINY = float(np.finfo(np.float64).tiny)
 _HUGE = float(np.finfo(np.float64).max) / 4
-# Range of the largest score, in absolute value, of an ordinary scale.
+# Scores have an ordinary scale if the largest absolute score is in this range.
 _ORDINARY = (2.0**-20, 2.0**100)
 NOT_SHOWN_TO_PAY = "filtering is not shown to pay"
 
@@ -73,7 +73,7 @@ class MachineJudged:
 
 @dataclass(eq=False)
 class JudgedScores:
-    """Scores of judged rows, which thresholds are fitted on.
+    """Scores of judged rows on which a threshold is fitted.
 
     Attributes
     ----------
@@ -82,14 +82,14 @@ class JudgedScores:
     labels : ndarray of shape (n_rows,)
         The labels before they are mapped to gains.
     clusters : ndarray of shape (n_lists,), int
-        Number of the cluster of each list. Lists of one cluster, such as one query that was held
-        out twice, are never split between learning and trying.
+        Cluster number of each list. Lists of one cluster, such as a query that was held out twice,
+        are never on both sides of a split.
     columns : dict of str to ndarray
         Other columns of the rows, such as "filter_score".
     folds : ndarray of shape (n_lists,), int, or None
         The fold of cross-validation that each list was held out in.
     names : tuple of two ndarrays, or None
-        Query id and row number of each row, as the caller knows them.
+        Query id and row number of each row in the caller's data.
     machines : ndarray of shape (n_rows,), bool, or None
         Mask of the rows with a label of a machine.
     unit : str or None
@@ -97,9 +97,9 @@ class JudgedScores:
     watches_scale : bool
         True if later scores must be on the scale of these.
     by_machine : MachineJudged or None
-        More queries by a machine's labels, these among them.
+        More queries with a machine's labels; they include these.
     apart : JudgedScores or None
-        Other rows, from which curves are learned; None where they are learned from these.
+        Other rows from which curves are learned; None if they are learned from these rows.
     """
 
     lists: RankedLists
@@ -158,7 +158,7 @@ class JudgedScores:
         )
 
     def deal_folds(self) -> tuple[np.ndarray, int]:
-        """Deal clusters to folds; return the fold of each list, and the number of folds."""
+        """Assign clusters to folds; return the fold of each list, and the number of folds."""
         known = np.flatnonzero(np.bincount(self.clusters))
         fold = np.empty(self.clusters.max() + 1, dtype=np.int8)
         parts = np.array_split(
@@ -169,12 +169,12 @@ class JudgedScores:
         return fold[self.clusters], len(parts)
 
     def by_cluster(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
-        """Average values of lists, and weights if any, in each cluster, which counts as one."""
+        """Average the values (and weights) of lists within each cluster."""
         means, weights = cluster_means(values, self.clusters), self.lists.weights
         return means, None if weights is None else cluster_means(weights, self.clusters)
 
     def fold_rows(self, n_folds: int = N_FOLDS):
-        """Yield the rows to learn from and the rows to try on, which share no cluster."""
+        """Yield training and test rows of each fold; they share no cluster."""
         clusters = pd.factorize(self.clusters)[0][self.codes]
         n_splits = min(n_folds, int(clusters.max(initial=-1)) + 1)
         if n_splits > 1:
@@ -183,16 +183,16 @@ class JudgedScores:
 
 
 def cluster_means(values: np.ndarray, clusters: np.ndarray) -> np.ndarray:
-    """Average values of lists in each cluster that has one."""
+    """Average the values of lists within each cluster; NaN is skipped."""
     n_lists = np.bincount(clusters)
     return np.bincount(clusters, values)[n_lists > 0] / n_lists[n_lists > 0]
 
 
 def unit_of(scores: np.ndarray) -> float:
-    """Return the power of two that brings scores of an extreme scale to the order of 1.
+    """Return the power of two that scales extreme scores to a magnitude of about 1.
 
-    Squares of such scores overflow or vanish, and libraries take small differences for none. The
-    factor is 1 for scores of an ordinary scale; a power of two changes no other result.
+    Squares of extreme scores overflow or underflow, and some libraries treat small differences as
+    zero. The factor is 1 for scores of an ordinary scale. A power of two causes no rounding.
     """
     largest = float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
     if not largest or _ORDINARY[0] < largest < _ORDINARY[1]:
@@ -205,12 +205,12 @@ def read_scores(
 ) -> tuple[np.ndarray, dict]:
     """Read the score of each row, and the other columns that a threshold reads.
 
-    `owner` is the name of the threshold's class, and `names` those of its columns; None takes all.
+    `owner` is the name of the threshold's class. `names` are the columns to read; None means all.
     """
     if isinstance(scores, Rows):
         raise InputError(
-            "scores are Rows, for which a threshold returns no array of scores or places. Give "
-            "the scores of whole lists, some at a time."
+            "scores are Rows, which a threshold cannot return scores or places for. Pass arrays "
+            "of whole lists, some at a time."
         )
     column, columns = _split_columns(scores, names, name)
     column = check_level_scores(column, name=name)
@@ -234,7 +234,7 @@ def read_scores(
 
 
 def _split_columns(scores, names, argument) -> tuple[object, dict]:
-    """Return the column of scores, and others by their names; `names` None takes all."""
+    """Return the column of scores, and a dict of other columns; `names` None means all."""
     columns = getattr(scores, "columns", None)
     if columns is not None:
         found = list(columns)
@@ -278,19 +278,19 @@ def number_clusters(clusters, index) -> np.ndarray:
         row = int((first[codes] != numbers).argmax())
         query = index.query_ids[codes[row : row + 1]].tolist()[0]
         raise InputError(
-            f"clusters names several clusters in query {brief(query)}: a query is in one cluster."
+            f"clusters has several clusters for query {brief(query)}: give each query one cluster."
         )
     return first
 
 
 def name_unit(clusters) -> str | None:
-    """Return the name of one cluster: that of the column, or "cluster"; None without clusters."""
+    """Return the name of a cluster: the column's name or "cluster"; None without clusters."""
     name = getattr(clusters, "name", None)
     return None if clusters is None else name if isinstance(name, str) and name else "cluster"
 
 
 def usual_sizes(sizes: np.ndarray) -> np.ndarray:
-    """Return the lowest and the highest usual size of lists; NaN without lists."""
+    """Return the range of usual list sizes (5 to 95 %); NaN without lists."""
     return np.quantile(sizes, _USUAL) if len(sizes) else np.full(2, np.nan)
 
 
@@ -304,14 +304,14 @@ def scored_sizes(scores, index):
 
 
 def values_shown(lists: RankedLists, parsed: ParsedMeasure, *shown: np.ndarray) -> list[np.ndarray]:
-    """Measure each query where some rows are shown, higher being better, for each mask of rows.
+    """Measure each query for each mask of shown rows; higher is better.
 
-    In place of a mask there may be scores that order the rows, equal ones as they came.
+    Instead of a mask, scores that order the rows can be given; equal scores keep their order.
     """
     entry = parsed.measure
     kernel = entry.bind(parsed.k, parsed.options)
     found = [np.empty(lists.index.n_queries) for _ in shown]
-    # A block is laid out once for all masks.
+    # A block is built once for all masks.
     for block in lists.with_ties(entry.ties[0]).blocks():
         for values, rows in zip(found, shown):
             values[block.queries] = kernel(_block_shown(block, lists.index, rows, entry.ties[0]))
@@ -320,18 +320,18 @@ def values_shown(lists: RankedLists, parsed: ParsedMeasure, *shown: np.ndarray) 
 
 
 def _block_shown(block, index, shown, ties):
-    """Make the lists of a block of which some rows are shown."""
+    """Return a block's lists with only some rows shown."""
     if shown.dtype != bool:
         return block.relisted(-index.take(shown, block.layout, -np.inf), "stable")
     is_shown = index.take(shown, block.layout, False)
     ordered = block.in_order(is_shown)
-    # Documents that are shown keep their places if lists are cut.
+    # If lists are only cut, shown documents keep their places.
     is_cut = (ordered[:, 1:] <= ordered[:, :-1]).all()
     return block.relisted(np.where(is_shown, block.sort_key, np.inf), None if is_cut else ties)
 
 
 def warn_without_good(gains: np.ndarray) -> None:
-    """Warn where labels forbid documents and call none good, so that hiding all is best."""
+    """Warn if some labels are forbidden and none is good, so that hiding all is best."""
     if (gains < 0).any() and not (gains > 0).any():
         remedy = "Check the labels and gains=."
         if (gains == 0).any():
@@ -348,7 +348,7 @@ def warn_without_good(gains: np.ndarray) -> None:
 def warn_unless_filter_pays(
     filtered: float, unfiltered: float, difference: float, error: float, *, instead: str
 ) -> None:
-    """Warn unless held-out queries gain more by a filter than a standard error.
+    """Warn unless the mean gain by a filter exceeds its standard error on held-out queries.
 
     `difference` is the mean gain of a query by the filter, and `error` its standard error.
     """
@@ -363,7 +363,7 @@ def warn_unless_filter_pays(
 
 
 def margins_of(scores: np.ndarray, thresholds: np.ndarray, shown: np.ndarray) -> np.ndarray:
-    """Subtract thresholds from scores; finite, and at least 0 exactly where a row is shown."""
+    """Subtract thresholds from scores: finite margins, at least 0 exactly for shown rows."""
     scores = np.clip(scores, -_HUGE, _HUGE)
     is_infinite = np.isinf(thresholds)
     margins = scores - np.where(is_infinite, 0.0, thresholds)
@@ -371,5 +371,5 @@ def margins_of(scores: np.ndarray, thresholds: np.ndarray, shown: np.ndarray) ->
         squeezed = 0.5 + 0.5 * scores / (1.0 + np.abs(scores))
         squeezed = np.where(thresholds > 0, np.minimum(squeezed - 1.0, -_TINY), squeezed)
         margins = np.where(is_infinite, squeezed, margins)
-    # A cap may show some documents of one score and hide others.
+    # A cap can show some documents of equal score and hide others.
     return np.where(shown, margins, np.minimum(margins, -_TINY))

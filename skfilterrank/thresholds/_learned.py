@@ -1,4 +1,4 @@
-"""Lists cut at the prefix of the highest expected value, by probabilities learned from lists."""
+"""LearnedThreshold: cut at the highest expected value, with probabilities from list features."""
 
 from functools import partial
 from typing import Any
@@ -36,7 +36,7 @@ from skfilterrank.thresholds._list_learner import (
 )
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 
-# Factors that are tried between 1 and the best one.
+# Number of factors that are tried between 1 and the best one.
 _N_FACTORS = 33
 _SMALLEST_FACTOR = 1e-3
 _FIELDS = record(
@@ -60,8 +60,8 @@ class LearnedThreshold(BaseThreshold):
     """A cut of each list, learned from features of the whole list.
 
     A model learns the probability of each gain from features of the list, see Notes. Each list is
-    cut at the prefix of the highest expected value. One factor on what documents take away from
-    the measure is tuned on probabilities from models that have not seen the query.
+    cut at the prefix of the highest expected value. Expected losses by bad documents are multiplied
+    by a factor, which is tuned on out-of-fold probabilities.
 
     Parameters
     ----------
@@ -70,45 +70,46 @@ class LearnedThreshold(BaseThreshold):
         each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp". None means "ndcg_f",
         and inside RankAndFilter its measure.
     estimator : classifier or None, default=None
-        Classifier with `predict_proba` of the kinds of gain given the features. None mixes boosted
-        trees of LightGBM, a logistic regression, and a rising curve of the score alone. Their
-        shares are chosen by the log loss on queries that they have not seen. Rows of equal gain
-        are a kind; of more than ten gains, ten bins are.
+        Classifier with `predict_proba` for classes of gains given the features. None uses a mixture
+        of boosted trees of LightGBM, a logistic regression, and a rising curve of the score. The
+        shares of the mixture are chosen by the log loss on held-out queries. Each distinct gain is
+        a class; more than ten gains are put into ten bins.
     cv : int, default=10
-        Folds by query, at least 2, for probabilities that do not know the query's own labels.
+        Number of folds by query, at least 2, for out-of-fold probabilities.
     cost : float, default=0.0
-        Cost of each shown document in units of the measure: what is maximised is the measure minus
-        `cost` times the number of shown documents.
+        Cost of each shown document in units of the measure. The threshold maximises the measure
+        minus `cost` times the number of shown documents.
     max_shown, min_shown : int or None, default=None
-        Documents of each query that are shown at most, and at least, where there are as many.
+        Largest and smallest number of shown documents of a query; shorter lists are shown whole.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
-        Show nothing of a query whose scores are less sure than a level, which is the best for the
-        measure once the lists are cut.
+        Show nothing for a query whose confidence is below a level. The confidence is computed from
+        the scores, as in :func:`risk_coverage_curve`. The level is the best one for the measure
+        after the lists are cut.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     random_state : int, RandomState or None, default=None
         Seed of the models. Models of several seeds are averaged.
     n_jobs : int or None, default=None
-        Folds that are fitted at once, as in joblib.
+        Number of folds that are fitted in parallel, as in joblib.
     verbose : int, default=0
         Above 0, progress is printed.
 
     Attributes
     ----------
     level_ : float
-        Factor on losses: rows are shown that the best prefix holds at this factor. 1 is the
-        expected value itself, and -inf shows everything.
+        Factor on losses: each list shows the best prefix at this factor. 1 means the expected value
+        itself, and -inf shows everything.
     threshold_curve_ : ThresholdCurve
-        The measure at every factor, of rows by models that have not seen their query.
+        The measure at every factor, with out-of-fold probabilities.
     gains_ : ndarray of shape (n_kinds,)
-        Gain of each kind, ascending.
+        Gain of each class, ascending.
     shares_ : dict of str to float
         Shares of "trees", "linear" and "score" in the mixture.
     columns_ : list of str
-        Own columns, which `predict` needs too.
+        Additional columns of the table, which `predict` needs, too.
     best_score_, held_out_score_, held_out_score_unfiltered_ : float
-        See :class:`TunedThreshold`. Models have not seen the query; for `held_out_score_` the
-        factor is chosen without the query's fold, too, but the shares of the models are not.
+        See :class:`TunedThreshold`. All use out-of-fold probabilities. For `held_out_score_` the
+        factor is chosen without the query's fold, too, but the shares of the mixture are not.
     measure_ : str
         Name of the measure with its cut-off.
 
@@ -122,33 +123,29 @@ class LearnedThreshold(BaseThreshold):
     Features of a document:
 
     ========================  ============================================================
-    score                     the score itself
-    z                         standard deviations above the mean of the list
-    min_max                   0 for the lowest score of the list, 1 for the highest
-    log_place                 log(1 + number of documents of higher score)
-    ratio_to_first            score over the highest score, 0 where that is 0
-    below_first               score less the highest score, at most 0
-    running_mean              mean of this and all higher scores of the list
-    gap_1, 5, 20, 60          score less the score so many places below, or the last one
-    first, tenth, hundredth,  scores at these places, the last one in shorter lists
-    last
-    mean, std, log_size       mean, standard deviation and log size of the list
+    score the score itself z standard deviations above the mean of the list min_max 0 for the lowest
+    score of the list, 1 for the highest log_place log(1 + number of documents of higher score)
+    ratio_to_first score over the highest score, 0 where that is 0 below_first score less the
+    highest score, at most 0 running_mean mean of this and all higher scores of the list gap_1, 5,
+    20, 60 difference to the score that many places below, or to the last one first, tenth,
+    hundredth, scores at these places, the last one in shorter lists last mean, std, log_size mean,
+    standard deviation and log size of the list
     ========================  ============================================================
 
-    Documents of equal scores have equal features, whatever the order of the rows: gaps and
-    running means count from the last of them. In a list of equal scores, z and min_max are 0.
+    Documents of equal scores have equal features, whatever the order of the rows: gaps and running
+    means are those of the last of them. In a list of equal scores, z and min_max are 0.
 
-    Let a document in a list be expected to raise the measure by ``u``, where it is good, and to
-    lower it by ``v``, where it is bad. The prefix shown is the longest that maximises the sum of
-    ``u - factor * v - cost``. As the factor grows, best prefixes shrink along the concave hull of
-    the running sums, so that every factor is tried at once. The factor taken is the one nearest to
-    1 within one standard error of the best, since a hundred queries cannot distinguish factors more
-    finely. Sums over documents have exact expectations, F is taken at the expected numbers of
+    Let ``u`` be the expected increase of the measure by a document (if it is good), and ``v`` the
+    expected decrease (if it is bad). The shown prefix is the longest one that maximises the sum of
+    ``u - factor * v - cost``. As the factor grows, best prefixes get shorter along the concave hull
+    of the running sums, so all factors are tried at once. The chosen factor is the one nearest to 1
+    within one standard error of the best, since a hundred queries cannot distinguish factors more
+    finely. Expectations of sums over documents are exact, F is computed from expected numbers of
     relevant documents, and other measures are averaged over draws. In lists with more than 48
-    prefixes that count, measures that are no sums are computed at 48, as in
+    prefixes down to the cut-off, measures that are not sums are computed at 48 prefixes, as in
     :class:`ExpectedThreshold`.
 
-    Other columns of a table of scores are further features.
+    Other columns of a table of scores are used as additional features.
 
     Examples
     --------
@@ -252,7 +249,7 @@ class LearnedThreshold(BaseThreshold):
                 if len(test):
                     member[:, test] = own
         if not found:
-            # One query: there is none to be held out.
+            # With one query, nothing can be held out.
             rows = every[listed_rows]
             for member, model in zip(chances, self.members_):
                 if len(rows):
@@ -269,7 +266,7 @@ class LearnedThreshold(BaseThreshold):
         return [partial(Own.fitted, estimator=clone(self.estimator))]
 
     def _features(self, scores, index, columns):
-        """Compute the features of each row, own columns last."""
+        """Compute the features of each row, additional columns last."""
         own = [np.asarray(columns[name], dtype=np.float64) for name in self.columns_]
         for name, values in zip(self.columns_, own):
             if not np.isfinite(values).all():
@@ -285,16 +282,17 @@ class LearnedThreshold(BaseThreshold):
         trees, linear, score = chances
         of_trees = best_share(trees, linear, kinds, lists)
         learner = mixed(trees, linear, of_trees)
-        # The curve of the score alone, unless features of lists are better beyond noise.
+        # Prefer the curve of the score, unless list features are better by more than a standard
+        # error.
         rest = best_share(learner, score, kinds, lists, simple=True)
         return {"trees": rest * of_trees, "linear": rest * (1 - of_trees), "score": 1 - rest}
 
     def _mixed(self, chances):
-        """Mix the probabilities of the kinds by all models."""
+        """Mix the class probabilities of all models."""
         return chances[0] if len(chances) == 1 else mixture(chances, self.shares_.values())
 
     def _keys_of(self, kinds, scores, index):
-        """Compute the key of each row from the probabilities of the kinds of gain."""
+        """Compute the key of each row from the class probabilities."""
         # P(gain >= level), for each level but the lowest.
         chances = np.cumsum(kinds[:0:-1], axis=0)[::-1]
         steps = expected_steps(
@@ -362,7 +360,7 @@ class LearnedThreshold(BaseThreshold):
         return values
 
     def _held_out_shown(self, judged, parsed, entries):
-        """Tell which rows are shown by models and a factor that were chosen without their fold."""
+        """Return a mask of the rows shown by models and a factor from other folds."""
         keys, (fold, n_folds) = self._out_of_fold, judged.deal_folds()
         factors = [self._best_factor(judged, entries, fold != each) for each in range(n_folds)]
         shown = (keys >= np.array(factors)[fold][judged.codes]) & (keys > -np.inf)
@@ -393,6 +391,8 @@ class LearnedThreshold(BaseThreshold):
         self.shares_, self._cost = state["shares"], float(state["cost"])
         self._unit = state.get("unit", 1.0)
         if ("constant" in state) == ("trees" in state):
-            raise InputError(f"{name} must hold trees, linear and score, or constant alone.")
+            raise InputError(
+                f"{name} must have the keys trees, linear and score, or only constant."
+            )
         names = ("trees", "linear", "score") if "trees" in state else ("constant",) * 3
         self.members_ = [state[each] for each in names]

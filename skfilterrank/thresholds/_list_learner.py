@@ -1,4 +1,4 @@
-"""Features of whole lists, and the models that learn from them where lists end."""
+"""Features of whole lists, and models of the gain given these features."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from skfilterrank._lists.scoring import mean_and_error
 from skfilterrank._lists.sklearn_compat import fit_calibrator
 from skfilterrank.exceptions import InputError
 
-# Places below a document to which the difference of the scores is a feature.
+# Distances in places for the features that are differences of scores.
 GAPS = (1, 5, 20, 60)
 _OF_DOCUMENT = ("score", "z", "min_max", "log_place", "ratio_to_first", "below_first")
 _OF_LIST = ("first", "tenth", "hundredth", "last", "mean", "std", "log_size")
@@ -25,7 +25,7 @@ def feature_matrix(scores: np.ndarray, index: GroupIndex) -> np.ndarray:
     for block in index.blocks():
         padded = index.take(scores, block, -np.inf)
         for column, values in enumerate(_of_block(padded)):
-            # Columns of a matrix are written in place.
+            # Columns of the matrix are filled one by one.
             index.put(result[:, column], block, values)
     return result
 
@@ -33,7 +33,7 @@ def feature_matrix(scores: np.ndarray, index: GroupIndex) -> np.ndarray:
 def _of_block(scores):
     """Yield each feature of some lists, shape (n_lists, width); NaN where the score is -inf.
 
-    Sums run down each list, so that they do not depend on the lists beside it.
+    Sums are computed within each list, so that they do not depend on other lists.
     """
     n_lists, width = scores.shape
     order = np.argsort(-scores, axis=1, kind="stable")
@@ -42,7 +42,7 @@ def _of_block(scores):
     listed = ranked > -np.inf
     size = listed.sum(axis=1, keepdims=True)
     last = np.maximum(size - 1, 0)
-    # An empty list has only NaN to give.
+    # The statistics of an empty list are NaN.
     ranked = np.where(listed, ranked, np.where(size > 0, np.take_along_axis(ranked, last, 1), 0.0))
     is_new = np.ones((n_lists, width), dtype=bool)
     is_new[:, 1:] = (ranked[:, 1:] != ranked[:, :-1]) | (places[1:] == size)
@@ -57,7 +57,7 @@ def _of_block(scores):
         return np.divide(values, by, out=np.zeros_like(ranked), where=by != 0)
 
     first = ranked[:, :1]
-    # Differences to the first score keep sums of equal scores exact.
+    # Sums of differences to the first score are exact if all scores are equal.
     with np.errstate(over="ignore", invalid="ignore"):
         below = ranked - first
         sums = np.cumsum(np.where(listed, below, 0.0), axis=1)
@@ -87,7 +87,7 @@ def _of_block(scores):
         yield result
 
 
-# Trees of different seeds, whose probabilities are averaged.
+# Number of seeds whose probabilities are averaged.
 N_SEEDS = 3
 _ROUNDS = 150
 _TREES = {
@@ -121,7 +121,7 @@ _LINEAR = record(
 
 
 class Trees(NamedTuple):
-    """Boosted trees of several seeds.
+    """Boosted trees with several seeds.
 
     Attributes
     ----------
@@ -133,8 +133,8 @@ class Trees(NamedTuple):
 
     @classmethod
     def fitted(cls, features, kinds, n_kinds, seeds, n_lists) -> "Trees":
-        """Fit boosted trees to rows of several kinds."""
-        # Imported where needed, as the import is slow.
+        """Fit boosted trees to rows of several classes."""
+        # Imported here, because the import is slow.
         import lightgbm
 
         least = max(1, min(_MIN_ROWS_OF_LEAF, len(kinds) // 50))
@@ -151,7 +151,7 @@ class Trees(NamedTuple):
         return cls(tuple(boosters))
 
     def predict(self, features) -> np.ndarray:
-        """Predict the probability of each kind; shape (n_kinds, n_rows)."""
+        """Predict the probability of each class; shape (n_kinds, n_rows)."""
         mean = np.mean([each.predict(features, num_threads=1) for each in self.boosters], axis=0)
         return np.stack([1.0 - mean, mean]) if mean.ndim == 1 else mean.T
 
@@ -173,17 +173,17 @@ class Trees(NamedTuple):
 
 
 class Linear(NamedTuple):
-    """A multinomial logistic regression on features, and on their products with the log place.
+    """Multinomial logistic regression on features and their products with the log place.
 
     Attributes
     ----------
     low, high, mean, scale : ndarray of shape (n_features,) or (2 n_features,)
-        Range of each feature that was learned from, to which later ones are cut, and mean and
-        standard deviation of the terms.
+        Range of each feature in training, to which features are clipped, and mean and standard
+        deviation of the terms.
     weights : ndarray of shape (n_kinds, 2 n_features)
         Weights of the standardised terms.
     constants : ndarray of shape (n_kinds,)
-        Constants of the kinds.
+        Intercepts of the classes.
     """
 
     low: np.ndarray
@@ -195,7 +195,7 @@ class Linear(NamedTuple):
 
     @classmethod
     def fitted(cls, features, kinds, n_kinds, seeds, n_lists) -> "Linear":
-        """Fit the regression to rows of several kinds."""
+        """Fit the regression to rows of several classes."""
         low, high = features.min(axis=0), features.max(axis=0)
         terms = _terms(features)
         mean, scale = terms.mean(axis=0), terms.std(axis=0)
@@ -208,7 +208,7 @@ class Linear(NamedTuple):
         return cls(low, high, mean, scale, weights, constants)
 
     def predict(self, features) -> np.ndarray:
-        """Predict the probability of each kind; shape (n_kinds, n_rows)."""
+        """Predict the probability of each class; shape (n_kinds, n_rows)."""
         terms = (_terms(np.clip(features, self.low, self.high)) - self.mean) / self.scale
         return _softmax(self.weights @ terms.T + self.constants[:, None])
 
@@ -229,12 +229,12 @@ class Linear(NamedTuple):
 
 
 class Curves(NamedTuple):
-    """Rising curves of the score, one for each kind but the lowest.
+    """Isotonic curves of the score, one for each class but the lowest.
 
     Attributes
     ----------
     curves : tuple of (scores, probabilities)
-        P(kind >= level), linear between the scores and constant beyond them.
+        P(class >= level), linear between the scores and constant beyond them.
     """
 
     curves: tuple
@@ -248,7 +248,7 @@ class Curves(NamedTuple):
         return cls(tuple((each.X_thresholds_, each.y_thresholds_) for each in fits))
 
     def predict(self, features) -> np.ndarray:
-        """Predict the probability of each kind; shape (n_kinds, n_rows)."""
+        """Predict the probability of each class; shape (n_kinds, n_rows)."""
         above = [np.interp(features[:, 0], *curve) for curve in self.curves]
         falling = np.minimum.accumulate([np.ones(len(features)), *above], axis=0)
         return falling - np.append(falling[1:], np.zeros((1, len(features))), axis=0)
@@ -274,7 +274,7 @@ class Own(NamedTuple):
     estimators : tuple of estimators
         The classifiers.
     n_kinds : int
-        Number of kinds, of which a classifier may not have seen all.
+        Number of classes; a classifier may have seen only some of them.
     """
 
     estimators: tuple
@@ -282,7 +282,7 @@ class Own(NamedTuple):
 
     @classmethod
     def fitted(cls, features, kinds, n_kinds, seeds, n_lists, estimator) -> "Own":
-        """Fit clones of the classifier, one for each seed where it takes one."""
+        """Fit clones of the classifier, one for each seed if it has a random state."""
         is_random = estimator.get_params().get("random_state", 0) is None
         fitted = []
         for seed in seeds if is_random else seeds[:1]:
@@ -293,7 +293,7 @@ class Own(NamedTuple):
         return cls(tuple(fitted), n_kinds)
 
     def predict(self, features) -> np.ndarray:
-        """Predict the probability of each kind; shape (n_kinds, n_rows)."""
+        """Predict the probability of each class; shape (n_kinds, n_rows)."""
         result = np.zeros((self.n_kinds, len(features)))
         for each in self.estimators:
             result[np.asarray(each.classes_, dtype=np.intp)] += each.predict_proba(features).T
@@ -301,12 +301,12 @@ class Own(NamedTuple):
 
 
 class Shares(NamedTuple):
-    """Shares of the kinds, where there is one kind or nothing to learn from.
+    """Constant class probabilities, used if there is only one class or no row.
 
     Attributes
     ----------
     shares : ndarray of shape (n_kinds,)
-        Share of the rows of each kind.
+        Share of the rows of each class.
     """
 
     shares: np.ndarray
@@ -326,7 +326,7 @@ class Shares(NamedTuple):
 
 
 def fit_member(make, features, kinds, n_kinds, seeds, n_lists):
-    """Fit one model; rows of a single kind give shares, and a kind that is missing none."""
+    """Fit one model; use `Shares` for a single class, and probability 0 for missing classes."""
     seen, codes = np.unique(kinds, return_inverse=True)
     if len(seen) < 2:
         shares = np.bincount(kinds, minlength=n_kinds) / max(len(kinds), 1)
@@ -338,7 +338,7 @@ def fit_member(make, features, kinds, n_kinds, seeds, n_lists):
 
 
 class _Wider(NamedTuple):
-    """A model that has not seen every kind; those have probability 0."""
+    """Wrapper of a model that has not seen every class: the others get probability 0."""
 
     inner: NamedTuple
     seen: np.ndarray
@@ -351,16 +351,16 @@ class _Wider(NamedTuple):
 
 
 def best_share(first, second, kinds, lists, *, simple=False) -> float:
-    """Return the share of the first of two models in the mixture of the lowest log loss.
+    """Return the share of the first model in the mixture of two with the lowest log loss.
 
     Parameters
     ----------
     first, second : ndarray of shape (n_kinds, n_rows)
         Probabilities by models that have not seen the list of the row.
     kinds, lists : ndarray of shape (n_rows,), int
-        Kind and list of each row.
+        Class and list of each row.
     simple : bool, default=False
-        Take the smallest share within one standard error over lists of the best.
+        Return the smallest share whose loss is within one standard error (over lists) of the best.
     """
     rows, n_rows = np.arange(len(kinds)), np.maximum(np.bincount(lists), 1)
     losses = np.array(
@@ -379,12 +379,12 @@ def best_share(first, second, kinds, lists, *, simple=False) -> float:
 
 
 def mixed(first, second, share) -> np.ndarray:
-    """Mix probabilities of two models on the scale of their logarithms."""
+    """Mix the probabilities of two models linearly in their logarithms."""
     return mixture((first, second), (share, 1.0 - share))
 
 
 def mixture(chances, shares) -> np.ndarray:
-    """Mix probabilities of several models on the scale of their logarithms."""
+    """Mix the probabilities of several models linearly in their logarithms."""
     total = 0.0
     for each, share in zip(chances, shares):
         if share:
@@ -393,7 +393,7 @@ def mixture(chances, shares) -> np.ndarray:
 
 
 def _terms(features):
-    """Append the products of the features with the log place, which is the fourth."""
+    """Append the products of all features with the log place, the fourth feature."""
     return np.hstack([features, features * features[:, 3:4]])
 
 

@@ -1,4 +1,4 @@
-"""Monitors of risks on a stream of judged queries, with an alarm that is valid at any time."""
+"""Monitors of risks on a stream of judged queries; their guarantees hold at any time."""
 
 import math
 import os
@@ -40,20 +40,20 @@ from skfilterrank.thresholds._files import NOT_FITTED, threshold_checksum
 from skfilterrank.thresholds._risk_steps import has_judged
 from skfilterrank.thresholds._risks import AMONG, find_unjudged, read_promises
 
-# Shares of the largest safe bet, over which the capital is spread evenly.
+# Bets as shares of the largest safe bet; the capital is divided equally among them.
 BETS = np.geomspace(0.01, 0.98, 24)
-# At least the sum of 1 / (m log(m) ** 2) over all m from 2 on, which is 2.10974...
+# Upper bound of the sum of 1 / (m log(m) ** 2) over all m from 2 on, which is 2.10974...
 SUM_OF_STARTS = 2.1098
-# Queries after which a simulation gives up.
+# Number of queries at which a simulation stops.
 _MOST_QUERIES = 100_000
 
 
 class WatchedRisk:
-    """A risk, the capital of the bets against it, and its losses.
+    """State of the sequential test of one risk: capital of the bets, and losses.
 
-    Before each loss a stake is added to the capital. Where the stakes of all queries sum to at most
-    1, the capital reaches ``1 / error`` with a probability of at most `error`. Where each stake is
-    1 (`restarts`), the capital is the Shiryaev-Roberts statistic.
+    Before each loss a stake is added to the capital. If the stakes of all queries sum to at most 1,
+    the capital reaches ``1 / error`` with a probability of at most `error`. If each stake is 1
+    (`restarts`), the capital is the Shiryaev-Roberts statistic.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class WatchedRisk:
     restarts : bool
         True if each query adds a stake of 1.
     window : int
-        Number of the last losses to keep.
+        Number of last losses that are stored.
     """
 
     def __init__(self, promise, restarts, window):
@@ -74,18 +74,18 @@ class WatchedRisk:
         self.recent = np.empty(0)
 
     def anew(self) -> "WatchedRisk":
-        """Return the same risk before its first query."""
+        """Return the initial state of the same risk."""
         return WatchedRisk(self.promise, self.restarts, self.window)
 
     def after(self, losses, goal) -> "WatchedRisk":
-        """Return a new state, after bets on some losses, one after the other."""
+        """Return the state after some more losses, in their order."""
         new = copy(self)
         new.counts = self.counts.copy()
         if not len(losses):
             return new
         n_before = self.counts.total()
         growth = np.log1p(BETS * (losses[:, None] / self.promise.max_risk - 1.0)).cumsum(axis=0)
-        # A stake that starts later is discounted by the growth before its start.
+        # A later stake is divided by the growth before it, since `growth` starts at the first loss.
         starts = self._log_stakes(np.arange(n_before, n_before + len(losses)))
         stakes = starts[:, None] - np.vstack([np.zeros(len(BETS)), growth[:-1]])
         stakes[0] = np.logaddexp(stakes[0], self.log_capital)
@@ -101,17 +101,17 @@ class WatchedRisk:
         return new
 
     def _log_stakes(self, n_before):
-        """Return the logarithm of the stake that is added after so many queries."""
+        """Return the logarithm of the stake that is added after `n_before` queries."""
         if self.restarts:
             return np.zeros(len(n_before))
         place = n_before + 2.0
         return -np.log(place * np.log(place) ** 2 * SUM_OF_STARTS)
 
     def queries_to_alarm(self, rate, goal, probability, n_repeats, rng) -> float:
-        """Simulate the number of queries to an alarm if losses are 1 at a rate from now on.
+        """Simulate the number of queries to an alarm if losses are 1 with probability `rate`.
 
-        It is the least number that suffices in that share of the repetitions, infinite if it is
-        above 100,000.
+        The result is the smallest number at which a share `probability` of the repetitions has an
+        alarm; infinite if it is above 100,000.
         """
         n_before = self.counts.total()
         good, bad = 1.0 - BETS, 1.0 + BETS * (1.0 / self.promise.max_risk - 1.0)
@@ -152,7 +152,7 @@ class WatchedRisk:
         self.counts = Counter(dict(state["losses"]))
 
     def summary(self, error):
-        """Make a row of a status."""
+        """Return the risk's row of the status."""
         n = self.counts.total()
         total = sum(value * count for value, count in self.counts.items())
         lower, upper = self.interval(error)
@@ -170,13 +170,13 @@ class WatchedRisk:
         }
 
     def interval(self, error):
-        """Find the interval of levels that no bet has ruled out."""
+        """Compute the confidence interval: the levels that no bet has ruled out."""
         values = np.array(list(self.counts))
         counts = np.array(list(self.counts.values()), dtype=np.float64)
         goal = np.log(2.0 / error)
 
         def bound(values):
-            # The lowest level that a bet on larger losses has not ruled out.
+            # Lowest level that bets on larger losses have not ruled out.
             def won(level):
                 logs = np.log1p(BETS * (values[:, None] / level - 1.0))
                 return float(log_mean(counts @ logs)) - goal
@@ -188,7 +188,7 @@ class WatchedRisk:
 
 
 def log_mean(logs):
-    """Compute the logarithm of a mean from logarithms, along the last axis."""
+    """Compute the logarithm of the mean of exponentials along the last axis."""
     return np.logaddexp.reduce(logs, axis=-1) - np.log(logs.shape[-1])
 
 
@@ -239,16 +239,15 @@ class RiskStatus(Result):
     ----------
     rates : DataFrame
         A row for each risk, named after it. Columns: "max_risk", its level; "k", its cut-off;
-        "n_queries", the queries that counted; "observed", their mean loss; "lower" and "upper", an
-        interval that holds at all times at once; "n_recent", the last of these queries, as many as
-        `window` says, and "recent", their mean loss; "evidence", the highest value so far of the
-        number that raises the alarm; "alarm_at", the number of queries at the alarm, NaN if there
-        was none.
+        "n_queries", the number of queries that counted; "observed", their mean loss; "lower" and
+        "upper", a confidence interval that holds at all times at once; "n_recent" and "recent",
+        number and mean loss of the last queries (at most `window`); "evidence", the highest test
+        statistic so far; "alarm_at", the number of queries at the alarm, NaN without alarm.
     confidence_level : float
-        Probability that an interval is right at all times. Where `queries_per_false_alarm` is None,
-        also that there is never a false alarm.
+        Probability that an interval contains the risk at all times. If `queries_per_false_alarm` is
+        None, also the probability that there is never a false alarm.
     queries_per_false_alarm : int or None
-        Least mean number of queries before a false alarm.
+        Guaranteed mean number of queries before a false alarm.
     among : {"all", "answered"}
         Queries that count: all, or those that are shown something.
     """
@@ -322,44 +321,46 @@ class RiskStatus(Result):
 class RiskMonitor:
     """A sequential test of risks, query by query.
 
-    Judged queries may come at any time, and the status may be read after each. There are two
-    guarantees against false alarms, which are alarms while all risks are kept. "never": with
-    probability `confidence_level` there is none, however long the monitor runs. "average": on
-    average, at least `queries_per_false_alarm` queries come before one. The second notices a rise
-    much earlier, and as early after many good queries as at the start.
+    Judged queries can be added at any time, and the status can be read after each. A false alarm is
+    an alarm while all risks are at most their levels. There are two guarantees against it. "never":
+    with probability `confidence_level` there is no false alarm, however long the monitor runs.
+    "average": the mean number of queries before a false alarm is at least
+    `queries_per_false_alarm`. With "average", the monitor detects a rise much earlier, and as early
+    after many good queries as at the start.
 
     Parameters
     ----------
     risks : dict, CertifiedThreshold or RankAndFilter
         Risks with their levels, as in :class:`CertifiedThreshold`. Or a fitted threshold with a
-        certificate, or a fitted model with one, whose risks, levels, gains and `among` are taken.
+        certificate, or a fitted model with such a threshold; its risks, levels, gains and `among`
+        are used.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. With a threshold,
         None means its gains.
     confidence_level : float or None, default=None
-        Probability that an interval is right at all times; with the guarantee "never" also that
-        there is never a false alarm. None means that of the certificate, and 0.95 without one.
-        Several risks share the rest evenly.
+        Probability that an interval contains the risk at all times; with the guarantee "never" also
+        the probability that there is never a false alarm. None means the level of the certificate,
+        or 0.95 without certificate. Several risks share the error probability equally.
     queries_per_false_alarm : int or None, default=None
-        Least mean number of queries before a false alarm, such as 10,000: the guarantee "average".
-        None is the guarantee "never".
+        Guaranteed mean number of queries before a false alarm, such as 10,000 (the guarantee
+        "average"). None means the guarantee "never".
     among : {"all", "answered"} or None, default=None
         Queries that count, as in :class:`CertifiedThreshold`: all, or those that are shown
-        something. None means that of the threshold, and "all" without one.
+        something. None means `among` of the threshold, or "all" without threshold.
     window : int, default=200
-        Number of the last queries whose mean loss the status reports beside that of all.
+        Number of last queries whose mean loss the status reports, too.
     allow_repeats : bool, default=False
-        Accept a query id that comes again, as another draw. If False it is an error, so that no
-        batch is counted twice.
+        Count a repeated query id as another draw. If False, it is an error, so that no batch is
+        counted twice.
 
     Attributes
     ----------
     status : RiskStatus
-        The state so far: `alarm`, True if a risk was shown to be above its level; `advice`, what to
-        do then; and the table `rates` with a row for each risk and the columns "max_risk", "k",
-        "n_queries", "observed", "lower" and "upper" (an interval that holds at all times at once),
-        "n_recent" and "recent" (the last queries and their mean), "evidence" and "alarm_at" (the
-        number of queries at the alarm, or NaN).
+        The state so far: `alarm`, True if a risk was shown to be above its level; `advice`, a text
+        about what to do after an alarm; and the table `rates` with a row for each risk and the
+        columns "max_risk", "k", "n_queries", "observed", "lower" and "upper" (an interval that
+        holds at all times at once), "n_recent" and "recent" (the last queries and their mean),
+        "evidence" and "alarm_at" (the number of queries at the alarm, or NaN).
     levels : dict of str to float
         Level of each risk, by its name.
     guarantee : {"never", "average"}
@@ -368,8 +369,8 @@ class RiskMonitor:
     Raises
     ------
     ValueError
-        If a parameter is out of range, or a threshold has no certificate, other gains than those
-        given, or a risk or gains that are functions.
+        If a parameter is out of range, or if a threshold has no certificate, has other gains than
+        those given, or has a risk or gains that are functions.
     NotFittedError
         If a threshold is not fitted.
 
@@ -385,25 +386,27 @@ class RiskMonitor:
 
     **"never"**: the stakes of all queries sum to at most 1. By Ville's inequality the capital ever
     reaches ``1 / (1 - confidence_level)`` with a probability of at most ``1 - confidence_level``
-    [1]_. If all were staked before the first query, most of it would be lost while the risk is
-    kept, and an alarm would come late. So query n adds
-    ``1 / ((n + 1) * log(n + 1) ** 2) / 2.1098``: a mixture of bets that start at each query.
+    [1]_. If the whole stake were placed before the first query, most of it would be lost while the
+    risk is kept, and an alarm would come late. So query n adds ``1 / ((n + 1) * log(n + 1) ** 2) /
+    2.1098``: a mixture of bets that start at each query.
 
     **"average"**: each query adds a stake of 1. The capital is then the Shiryaev-Roberts statistic,
     an e-detector [2]_. While the risk is kept, the capital minus the number of queries does not
     grow in expectation. So the mean number of queries until it reaches `queries_per_false_alarm` is
-    at least that. Of several risks, each needs as many times more as there are risks. It is a mean:
-    single alarms may come earlier, and after :meth:`reset` the count begins anew.
+    at least this number. With several risks, the limit for each is multiplied by the number of
+    risks. The guarantee is about the mean: single alarms may come earlier. After :meth:`reset` the
+    count starts again.
 
-    Each stake is spread over 24 bets of different size. The interval holds the levels against which
-    neither of two such bets, from the first query on, has won ``2 / (1 - confidence_level)``. It is
-    an interval for a risk that does not change. If the risk changes, its highest value so far is at
-    least "lower", and its lowest at most "upper".
+    Each stake is divided among 24 bets of different size. The interval contains the levels that are
+    not rejected. A level is rejected if bets on a larger risk, or bets on a smaller risk, have
+    reached ``2 / (1 - confidence_level)`` since the first query. The interval is for a constant
+    risk. If the risk changes, its highest value so far is at least "lower", and its lowest at most
+    "upper".
 
-    Queries of one update count in the order of their first rows, so that batches do not matter.
-    Queries without a judged document do not count, unless no risk depends on labels, as
-    "empty_list_rate". Ids are compared as text, and equal numbers or dates are one id, such as 1
-    and 1.0. A saved state grows by the id of each query; with `allow_repeats` it keeps no ids.
+    Queries of one update count in the order of their first rows, so the division into batches does
+    not matter. Queries without a judged document do not count, unless no risk depends on labels
+    (such as "empty_list_rate"). Ids are compared as text; equal numbers or dates are the same id,
+    such as 1 and 1.0. The state stores the id of each query, unless `allow_repeats` is true.
 
     References
     ----------
@@ -471,9 +474,9 @@ class RiskMonitor:
             among = threshold.among
             if certificate.unit is not None:
                 raise InputError(
-                    f"a monitor takes queries for independent, and the certificate counts each "
-                    f"{certificate.unit} once. Give RiskMonitor the dict of the risks, and update "
-                    f"it by one query of each {certificate.unit}."
+                    "a monitor treats queries as independent, but the certificate counts each "
+                    f"{certificate.unit} once. Pass the dict of the risks to RiskMonitor, and "
+                    f"update it with one query of each {certificate.unit}."
                 )
             self._threshold = threshold_checksum(threshold)
         if confidence_level is None:
@@ -500,18 +503,18 @@ class RiskMonitor:
 
     @property
     def _error(self) -> float:
-        """Probability of an error of each risk, so that 1 - 0.9 is not below 0.1."""
+        """Error probability of each risk; rounded up, so that 1 - 0.9 is not below 0.1."""
         return float(f"{1.0 - self.confidence_level:.12g}") / len(self._watched)
 
     @property
     def _goal(self) -> float:
-        """Logarithm of the capital that raises an alarm; risks share its chance."""
+        """Logarithm of the capital that raises an alarm, for each of the risks."""
         if self.queries_per_false_alarm is None:
             return float(np.log(1.0 / self._error))
         return float(np.log(len(self._watched) * self.queries_per_false_alarm))
 
     def watches(self, threshold) -> bool:
-        """Tell if this monitor was made from this fitted threshold and its certificate.
+        """Tell if this monitor was made from a given fitted threshold and its certificate.
 
         Parameters
         ----------
@@ -521,7 +524,7 @@ class RiskMonitor:
         Returns
         -------
         bool
-            False also for a monitor that was made without a threshold.
+            True if it was; False for a monitor that was made without a threshold.
         """
         return self._threshold == threshold_checksum(_threshold_of(threshold))
 
@@ -538,7 +541,7 @@ class RiskMonitor:
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y_true`.
         threshold : float or None, default=None
-            Rows with a lower score were not shown. None where -inf says so.
+            Rows with a lower score were not shown. None means that hidden rows have score -inf.
 
         Returns
         -------
@@ -548,8 +551,8 @@ class RiskMonitor:
         Raises
         ------
         ValueError
-            If there are no rows, lengths differ, or a query was counted already. No query of the
-            update is counted then.
+            If there are no rows, lengths differ, or a query was counted already. After an error, no
+            query of the update is counted.
         """
         if threshold is not None and not is_level(threshold):
             raise InputError(f"threshold must be a number or None, got {brief(threshold)}.")
@@ -562,8 +565,8 @@ class RiskMonitor:
         ids = [] if self.allow_repeats else [_id_text(id) for id in lists.index.query_ids]
         if repeated := sorted(self._seen.intersection(ids)):
             raise InputError(
-                f"groups holds queries that were counted already: {brief_list(repeated)}. Give "
-                "each query once, or pass allow_repeats=True where an id may be asked again."
+                f"groups holds queries that were counted already: {brief_list(repeated)}. Pass "
+                "each query once, or set allow_repeats=True if an id can occur again."
             )
         labels = label_array(y_true)
         codes = lists.index.codes()
@@ -578,8 +581,8 @@ class RiskMonitor:
                 order = order[is_answered[steps.counted][order]]
             news.append(watched.after(steps.at(-np.inf)[order], self._goal))
         find_unjudged(lists, [watched.promise for watched in self._watched])
-        # The state changes last, as the warning above may be an error. A query without a judged
-        # document was not counted, and may come again when it has one.
+        # The state is changed last, because warnings can be turned into errors. A query without a
+        # judged document was not counted, so its id may occur again later.
         self._seen.update(id for id, judged in zip(ids, has_judged(lists)) if judged)
         self._watched = news
         return self.status
@@ -605,19 +608,19 @@ class RiskMonitor:
         n_repeats: int = 1000,
         random_state=None,
     ) -> float:
-        """Simulate how many queries more it takes to notice that a risk has risen to a rate.
+        """Simulate how many more queries are needed to detect a rise of a risk to a given rate.
 
-        The simulation begins with the state now. Losses are drawn as 0 or 1; losses between, such
-        as those of "forbidden", are as a rule noticed earlier.
+        The simulation starts from the current state. Losses are drawn as 0 or 1; a rise of other
+        losses, such as those of "forbidden", is usually detected earlier.
 
         Parameters
         ----------
         rate : float
             The risk from the next query on, above its level and at most 1.
         risk : str or None, default=None
-            Name of the risk, which may be left out if there is one.
+            Name of the risk; None if there is only one.
         probability : float, default=0.5
-            Probability with which the alarm is to have come, between 0 and 1; 0.5 gives the median.
+            Quantile of the number of queries, between 0 and 1; 0.5 gives the median.
         n_repeats : int, default=1000
             Number of simulated streams.
         random_state : int, RandomState or None, default=None
@@ -652,16 +655,16 @@ class RiskMonitor:
         if watched.alarm_at is not None:
             raise InputError(
                 f"{risk} has raised an alarm already, at query {watched.alarm_at}. Call reset() "
-                "where the monitor is to go on."
+                "to continue."
             )
         rng = check_random_state(random_state)
         return watched.queries_to_alarm(rate, self._goal, probability, n_repeats, rng)
 
     def reset(self) -> None:
-        """Begin anew, as after an alarm whose cause has gone.
+        """Restart the monitor, for example after the cause of an alarm was removed.
 
-        All losses and alarms are forgotten, and the guarantee begins anew. The ids of counted
-        queries are kept, so that none is counted twice.
+        Losses and alarms are cleared, and the guarantee starts again. The ids of counted queries
+        are kept, so that no query is counted twice.
 
         Examples
         --------
@@ -763,12 +766,12 @@ class RiskMonitor:
 
 
 def _is_of_empty(risk) -> bool:
-    """Tell whether a risk is the share of empty lists, which always counts all queries."""
+    """Tell whether a risk is the share of empty lists, for which all queries count."""
     return risk.startswith("empty_list_rate")
 
 
 def _id_text(query_id) -> str:
-    """Return a query id as text, which is the same for equal numbers or dates of any type."""
+    """Return a query id as text; equal numbers or dates of any type give the same text."""
     if isinstance(query_id, np.datetime64 | date):
         time = pd.Timestamp(query_id)
         time = time if time.tz is None else time.tz_convert("UTC")
@@ -783,7 +786,7 @@ def _id_text(query_id) -> str:
 
 
 def _threshold_of(model) -> BaseThreshold:
-    """Return a fitted threshold, or the one inside a fitted model."""
+    """Return a fitted threshold, or the threshold of a fitted model."""
     if isinstance(model, BaseEstimator) and not isinstance(model, BaseThreshold):
         check_is_fitted(model)
         model = getattr(model, "filter_", model)

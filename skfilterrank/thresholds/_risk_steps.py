@@ -1,4 +1,4 @@
-"""Loss of each query at every threshold, for risks that are measures or functions."""
+"""Losses of each query at every threshold, for risks that are measures or functions."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -20,26 +20,26 @@ from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import Ranking
 from skfilterrank.exceptions import InputError, brief
 
-# Number of queries for which a function is also called with their rows alone.
+# Number of queries for which a function is also called with only their rows.
 _N_ALONE = 20
 
 
 class Steps(NamedTuple):
-    """The loss of each query as a step function of the threshold, from the safest one on.
+    """Loss of each query as a step function, starting at the safest threshold.
 
     Attributes
     ----------
     start : ndarray of shape (n_queries,)
-        Loss at the safest threshold, which is +inf (nothing is shown), or -inf (everything is)
-        where `is_upward`.
+        Loss at the safest threshold: +inf (nothing is shown), or -inf (everything is shown) if
+        `is_upward`.
     scores, queries, losses : ndarray of shape (n_steps,)
-        Score behind which the loss changes, number of the query, and its loss from there on.
+        Score at which the loss changes, number of the query, and its loss from there on.
     counted : ndarray of shape (n_queries,)
-        Numbers of the queries that count, among all.
+        Numbers of the queries that count.
     is_upward : bool
         True if the safest threshold is -inf.
     is_binary : bool
-        True if losses are 0 or 1 for all queries there can be.
+        True if losses are always 0 or 1.
     is_chosen : bool
         True if the safest end was chosen by the losses of these queries.
     """
@@ -60,7 +60,7 @@ class Steps(NamedTuple):
 
     @classmethod
     def of(cls, entries: EntryValues, *, upward: bool | None = None, binary=False) -> "Steps":
-        """Make steps from the end at which less is lost, or from -inf if `upward` is true."""
+        """Make steps from the end with the smaller losses, or from -inf if `upward` is true."""
         counts = ~np.isnan(entries.start)
         keys, queries, after = entries.keys, entries.queries, entries.values
         nothing = entries.start
@@ -115,12 +115,13 @@ class Steps(NamedTuple):
         )
 
     def never_falling(self):
-        """Replace each loss by the largest from the safest threshold to this one."""
+        """Replace each loss by the largest loss from the safest threshold to this one."""
         order = np.lexsort((np.arange(len(self.queries)), self.queries))
         distinct, start = np.unique(np.append(self.losses, self.start), return_inverse=True)
         start, ranks = start[len(order) :], start[: len(order)][order]
         queries = self.queries[order]
-        # Whole numbers that are larger for later queries, so that queries are kept apart.
+        # An offset that grows with the query number, so that one running maximum serves all
+        # queries.
         base = queries * len(distinct)
         highest = np.maximum.accumulate(base + np.maximum(ranks, start[queries])) - base
         losses = np.empty(len(order))
@@ -145,7 +146,8 @@ def _share_hidden(block, n_found, n_shown):
     return np.divide(n_good - n_found, n_good, out=hidden, where=n_good > 0)
 
 
-# Documents to count in the shown first places, and the loss by their number and that of all.
+# For each measure: the documents that are counted, and the loss by their number and the list
+# length.
 _FAST: dict[str, tuple[Callable, Callable]] = {
     "forbidden": (
         lambda block: block.gains < 0,
@@ -157,7 +159,7 @@ _FAST: dict[str, tuple[Callable, Callable]] = {
 
 
 def _of_first_places(entries, k, name):
-    """Yield the losses of a measure that depends on numbers of documents alone."""
+    """Yield the losses of a measure that depends only on numbers of documents."""
     counts, loss = _FAST[name]
     for block in entries.lists.blocks():
         counted, depth = counts(block).astype(np.float64), entries.depth(block, k)
@@ -173,7 +175,7 @@ def _of_first_places(entries, k, name):
             found = np.cumsum(block.ranked(counted, k), axis=1)
             found = np.column_stack([np.zeros(len(found)), found])
             values = loss(block, found.T, np.arange(depth + 1)[:, None]).T
-            # This share counts as tested at each score, also where it does not change.
+            # This share is tested at each score, even if it does not change.
             is_step = keys < np.inf if name == "forbidden" else None
         yield Changes.of_losses(block.queries, keys, values.astype(np.float64), is_step)
 
@@ -189,7 +191,7 @@ def _of_kernel(entries, kernel):
 
 
 def has_judged(lists):
-    """Tell which queries have a judged document."""
+    """Return a mask of the queries with a judged document."""
     if not lists.has_unjudged:
         return np.ones(lists.index.n_queries, dtype=bool)
     judged = ~np.isnan(lists.gains)
@@ -206,10 +208,10 @@ def steps_of_measure(
     levels=None,
     most: int | None = None,
 ) -> Steps:
-    """Compute the steps of a measure between 0 and 1, of which lower is better.
+    """Compute the steps of a measure with values from 0 to 1; lower is better.
 
-    Queries without a judged document do not count, nor those for which the measure is undefined
-    at every threshold. Where it is undefined at some thresholds alone, nothing is lost. `keys`,
+    Queries without a judged document do not count, nor queries for which the measure is undefined
+    at every threshold. If it is undefined at some thresholds only, the loss there is 0. `keys`,
     `most` and `sets` are those of :meth:`EntryValues.of` and :meth:`EntryValues.of_path`.
     """
     entry = parsed.measure
@@ -235,7 +237,7 @@ def steps_of_measure(
 
 
 def _counted(parts, entries) -> EntryValues:
-    """Make the values of the queries that have a judged document."""
+    """Return the values of the queries that have a judged document."""
     counts = has_judged(entries.lists)
     if not counts.all():
         parts = (_left_out(part, ~counts[part.queries]) for part in parts)
@@ -244,7 +246,7 @@ def _counted(parts, entries) -> EntryValues:
 
 
 def _left_out(part, lists):
-    """Leave out some of the lists."""
+    """Return the values without some of the lists."""
     start = np.where(lists, np.nan, part.start)
     changes = np.where(lists[:, None], 0.0, part.changes)
     return part._replace(start=start, changes=changes, is_step=part.is_step & ~lists[:, None])
@@ -261,7 +263,7 @@ def steps_of_function(
     levels=None,
     most: int | None = None,
 ) -> Steps:
-    """Compute the steps of a function ``loss(y_true, shown, groups)``, called for each length.
+    """Compute the steps of a function ``loss(y_true, shown, groups)``, called at each list length.
 
     `keys`, `most` and `sets` are those of :meth:`EntryValues.of` and :meth:`EntryValues.of_path`.
     """
@@ -285,7 +287,7 @@ def steps_of_function(
         every = [each[order] for each in path.masks()]
         at = np.broadcast_to(path.levels, (n_queries, len(every)))
     else:
-        # Number of the score of each row among those of its query, from 1; rows at -inf have none.
+        # Rank of each row's score among the distinct scores of its query, from 1; none for -inf.
         entering = Ranking(entries.lists.scores, lists.index)
         number = np.where(entering.scores > -np.inf, entering.tie_number + 1, len(codes) + 1)
         n_steps = int(number.max(initial=0, where=number <= len(codes)))
@@ -295,7 +297,7 @@ def steps_of_function(
         at[codes_of_ties, number[ties] - 1] = entering.scores[ties]
         number = entering.by_row(number)[order]
         if keys is None and k is not None:
-            # Later ones begin below the cut-off.
+            # Later steps begin below the cut-off.
             first = number[ranking.place < k]
             n_steps = int(first.max(initial=0, where=first <= n_steps))
         every = [in_top(number <= step) for step in range(1, n_steps + 1)]
@@ -321,7 +323,7 @@ def steps_of_function(
 
 
 def ask_function(loss, name, labels, shown, codes, n_queries) -> np.ndarray:
-    """Call the function for some rows, and check its loss of each query."""
+    """Call the function for some rows, and check the losses it returns."""
     try:
         values = np.asarray(loss(labels.copy(), shown.copy(), codes.copy()))
     except Exception as error:
@@ -345,12 +347,12 @@ def ask_function(loss, name, labels, shown, codes, n_queries) -> np.ndarray:
 
 
 def check_own_query(loss, name, labels, shown, codes, n_queries):
-    """Raise where a query's loss changes when the other queries are taken away."""
+    """Raise if a query's loss depends on the other queries."""
     if n_queries < 2:
         return
     together = ask_function(loss, name, labels, shown, codes, n_queries)
-    # Single queries with losses from the whole range: a mean or a maximum over many queries hardly
-    # changes when half of them are left out.
+    # Single queries are tried, chosen from the whole range of losses. Leaving out half of the
+    # queries would hardly change a mean or a maximum over many queries.
     by_loss = np.argsort(together, kind="stable")
     some = by_loss[np.linspace(0, n_queries - 1, min(n_queries, _N_ALONE)).astype(np.intp)]
     parts = [(0, n_queries // 2), *((number, number + 1) for number in some.tolist())]
@@ -364,6 +366,6 @@ def check_own_query(loss, name, labels, shown, codes, n_queries):
             first = int(np.argmin(is_same))
             raise InputError(
                 f"risk {name} gives query {begin + first} another loss when other queries are left "
-                f"out ({together[begin + first]:g} and {alone[first]:g}): nothing can be promised "
-                "of new queries then. Compute each query's loss from its own rows."
+                f"out ({together[begin + first]:g} and {alone[first]:g}): nothing can be "
+                "guaranteed for new queries then. Compute each query's loss from its own rows."
             )

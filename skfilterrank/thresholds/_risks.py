@@ -1,4 +1,4 @@
-"""Risks with their levels, and upper confidence bounds of a mean loss between 0 and 1."""
+"""Risks with their levels, and upper confidence bounds for mean losses between 0 and 1."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -23,27 +23,28 @@ from skfilterrank.thresholds._risk_steps import (
     steps_of_measure,
 )
 
-# Bets are best for losses whose variance is one of these shares of the largest at the level.
+# Bets are tuned to these variances, as shares of the largest variance at the level.
 _VARIANCE_SHARES = np.array([1.0, 0.5, 0.25])
-# Such shares times shares of the queries that are answered.
+# Shares of the variance, multiplied by shares of answered queries.
 _ANSWERED_SHARES = np.array([1.0, 0.25, 1 / 16, 1 / 64])
 
 
 class BinomialBound:
     """The Clopper-Pearson bound of losses that are 0 or 1.
 
-    Losses that are equal to the level stand for queries that are not answered. They do not count,
-    and the test is that of the others, given which these are. It never gets easier with a larger
-    loss: one answer more, which loses, makes as many losses no less probable.
+    A loss equal to the level means that the query is not answered. Such queries do not count, and
+    the test is conditional on the set of answered queries. A larger loss never helps to pass the
+    test: an additional answer with loss 1 cannot make the p value smaller.
 
     Parameters
     ----------
     n_queries : int
         Number of independent losses.
     level : float
-        Mean that is to be ruled out, between 0 and 1.
+        Mean loss that is tested, between 0 and 1.
     confidence : float
-        One minus the highest probability of ruling out a level that the mean reaches.
+        One minus the error probability: that a level is ruled out although the mean is at least the
+        level.
     answered : bool
         True if some losses may be equal to the level.
     """
@@ -53,7 +54,7 @@ class BinomialBound:
         self.answered = answered
 
     def rules_out(self, losses) -> bool:
-        """Tell whether the losses rule out that the mean is the level or more."""
+        """Tell whether the losses rule out a mean of at least the level."""
         n_answered, n_bad = self._count(losses)
         return bool(n_answered) and bdtr(n_bad, n_answered, self.level) <= allowed_error(
             self.confidence
@@ -67,7 +68,7 @@ class BinomialBound:
         return float(beta.ppf(self.confidence, n_bad + 1, n_answered - n_bad))
 
     def _count(self, losses):
-        """Count the answered queries, and the bad ones among them."""
+        """Count the answered queries, and those of them with loss 1."""
         if not self.answered:
             return self.n_queries, np.count_nonzero(losses)
         return np.count_nonzero(losses != self.level), np.count_nonzero(losses == 1.0)
@@ -76,17 +77,17 @@ class BinomialBound:
 class BettingBound:
     """The bound of Waudby-Smith and Ramdas for losses between 0 and 1.
 
-    A capital of 1 is bet, loss by loss, on a mean below the level: each loss multiplies it by
-    ``1 + bet * (level - loss)``. If the mean is not below, the expected capital does not grow, and
-    the capital ever reaches ``1 / (1 - confidence)`` with a probability of at most one minus the
-    confidence. It is spread over three bets, for losses of large, of medium and of small variance,
-    which depend on the number of losses alone.
+    A capital of 1 is bet, loss by loss, on a mean below the level. Each loss multiplies the capital
+    by ``1 + bet * (level - loss)``. If the mean is not below the level, the expected capital does
+    not grow, and the capital ever reaches ``1 / (1 - confidence)`` with a probability of at most
+    one minus the confidence. The capital is divided among three bets, for losses of large, medium
+    and small variance. The bets depend only on the number of losses.
 
-    Losses are taken in a shuffled order of a fixed seed, since the order of the ids may go with
-    the losses. The capital never grows with a loss: if one vector of losses rules the level out,
-    so does every vector of smaller losses. A loss that is equal to the level, as that of a query
-    that is not answered, leaves the capital unchanged. Where there may be such losses, the bets
-    are those for some shares of them.
+    Losses are taken in a random order with a fixed seed, since losses may be correlated with the
+    order of ids. The capital is a decreasing function of each loss: if some losses rule the level
+    out, so do smaller losses. A loss equal to the level (a query that is not answered) leaves the
+    capital unchanged. If there may be such losses, the bets are chosen for several shares of
+    answered queries.
 
     Parameters
     ----------
@@ -104,9 +105,10 @@ class BettingBound:
         )
 
     def rules_out(self, losses) -> bool:
-        """Tell whether the losses rule out that the mean is the level or more."""
+        """Tell whether the losses rule out a mean of at least the level."""
         goal = -np.log(allowed_error(self.confidence))
-        # Capital may be won on the way although the mean is above the level in the end.
+        # The capital may have been large in between, although the mean is above the level at the
+        # end.
         return bool(losses.sum() <= self.level * self.n_queries) and (
             self._log_capital(losses, self.level) >= goal
         )
@@ -118,20 +120,20 @@ class BettingBound:
         """
         goal = -np.log(allowed_error(self.confidence))
         answered = np.ones(len(losses)) if answered is None else answered
-        # The part of each loss that another level does not change.
+        # The part of each loss that does not depend on the level.
         own = losses - self.level * (1 - answered)
 
         def capital(level):
             return self._log_capital(own + level * (1 - answered), level)
 
-        # At a level of 1 no bet can lose more than its stake.
+        # At level 1 no bet can lose more than its stake, so this capital is the largest possible.
         if capital(1.0) < goal:
             return 1.0
         upper = brentq(lambda level: capital(level) - goal, 0, 1)
         return max(float(upper), float(own.sum() / answered.sum()))
 
     def _log_capital(self, losses, level):
-        """Return the logarithm of the largest capital on the way."""
+        """Return the logarithm of the largest capital that is reached."""
         # A larger bet could lose more than its stake.
         bets = np.minimum(self._bets, 1 / (1 - level)) if level < 1 else self._bets
         with np.errstate(divide="ignore"):
@@ -144,13 +146,14 @@ class BettingBound:
 class MeanBound:
     """The bound of conformal risk control: the mean loss if one more query lost everything.
 
-    A rate that never falls from the safest threshold on, cut where this is at most the level, has
-    an expectation of at most the level for a new query, over the draw of all of them.
+    The loss must never fall when moving away from the safest threshold. At the last threshold whose
+    bound is at most the level, the expected loss of a new query is at most the level. The
+    expectation is over calibration queries and the new query.
 
     Parameters
     ----------
     n_queries, level, confidence, answered
-        As for :class:`BinomialBound`; the confidence plays no part, and all queries are answered.
+        As for :class:`BinomialBound`; the confidence is ignored, and all queries are answered.
     """
 
     def __init__(self, n_queries, level, confidence=None, answered=False):
@@ -166,7 +169,7 @@ class MeanBound:
 
 
 def least_count(suffices, most=None) -> Any:
-    """Find the smallest number that suffices, by doubling and halving; None if it is above most."""
+    """Find the smallest number that suffices, by bisection; None if it is above `most`."""
     high = 1
     while not suffices(high):
         if high == most:
@@ -180,12 +183,12 @@ def least_count(suffices, most=None) -> Any:
 
 
 def queries_needed(bound, level, confidence) -> int:
-    """Return the smallest number of losses, all of them 0, that rules the level out."""
+    """Return the number of losses needed to rule the level out if all losses are 0."""
     return least_count(lambda n: bound(n, level, confidence).rules_out(np.zeros(n)))
 
 
 def answers_needed(bound) -> int:
-    """Return the smallest number of answers, all without a loss, that rules the level out."""
+    """Return the number of answers needed to rule the level out if none has a loss."""
     every = np.arange(bound.n_queries)
     return least_count(lambda n: bound.rules_out(np.where(every < n, 0.0, bound.level)))
 
@@ -197,7 +200,7 @@ def allowed_error(confidence):
 
 GUARANTEES = ("confidence", "expectation")
 AMONG = ("all", "answered")
-# Risks that depend on shown documents alone, and a risk that does not depend on labels.
+# Risks that depend only on shown documents, and a risk that does not depend on labels.
 _OF_SHOWN, _WITHOUT_LABELS = ("any_forbidden", "forbidden"), "empty_list_rate"
 STILL_UNJUDGED = "documents that a risk depends on are unjudged"
 # Number of rows that a warning names.
@@ -205,7 +208,7 @@ _N_NAMED = 5
 
 
 class Promise(NamedTuple):
-    """A risk, which is a measure or a function, its level, and if answered queries alone count."""
+    """A risk (measure or function), its level, and whether only answered queries count."""
 
     rate: ParsedMeasure | Callable
     max_risk: float
@@ -221,7 +224,7 @@ class Promise(NamedTuple):
 
     @property
     def cutoff(self) -> int | None:
-        """Number of places that the risk depends on; None where all count."""
+        """Number of places that the risk depends on; None means all."""
         has_cutoff = not isinstance(self.rate, ParsedMeasure) or self.rate.measure.takes_k
         return self.k if has_cutoff else None
 
@@ -241,7 +244,7 @@ class Promise(NamedTuple):
     def steps(
         self, lists: RankedLists, labels, keys=None, *, sets=None, levels=None, most=None
     ) -> Steps:
-        """Compute the loss of each query at every threshold, or level of keys or of sets."""
+        """Compute the loss of each query at every threshold, or at every level of keys or sets."""
         given = {"keys": keys, "sets": sets, "levels": levels, "most": most}
         if isinstance(self.rate, ParsedMeasure):
             return steps_of_measure(lists, self.rate, self.k, **given)
@@ -249,7 +252,7 @@ class Promise(NamedTuple):
 
 
 def read_promises(risks, among="all") -> list[Promise]:
-    """Read risks with their levels, over all queries or among the answered ones."""
+    """Parse risks with their levels, over all queries or over the answered ones."""
     check_choice(among, "among", AMONG)
     if not isinstance(risks, Mapping) or not risks:
         raise InputError(
@@ -263,7 +266,7 @@ def read_promises(risks, among="all") -> list[Promise]:
         k = None if is_function else parsed.k
         level = check_share(level, f"risks[{brief(rate)}]")
         promise = Promise(parsed, level, k)
-        # No list of an answered query is empty.
+        # An answered query never has an empty list.
         promises.append(promise._replace(answered=among == "answered" and not promise.is_of_empty))
     names = [promise.name for promise in promises]
     if len(set(names)) < len(names):
@@ -272,7 +275,7 @@ def read_promises(risks, among="all") -> list[Promise]:
 
 
 def most_shown(promises, max_shown=None) -> int | None:
-    """Return the length of the longest list of which each promise covers every document."""
+    """Return the largest list length at which all promises cover every document."""
     limits = [promise.cutoff for promise in promises] + [max_shown]
     return min((limit for limit in limits if limit is not None), default=None)
 
@@ -289,13 +292,13 @@ def find_unjudged(
     promises : list of Promise
         The risks with their levels.
     scores : ndarray or None
-        Scores before documents behind a last place were hidden; None where none was.
+        Scores before a cap hid documents; None if there was no cap.
     most : int or None
-        Documents of a query that are shown at most.
+        Largest number of shown documents of a query.
     above : float
-        A score below all thresholds: risks of shown documents do not depend on rows up to it.
+        A score below all thresholds: risks of shown documents do not depend on rows at or below it.
     names : tuple of ndarray or None
-        Query id and row number of each row, as the caller knows them.
+        Query id and row number of each row in the caller's data.
 
     Returns
     -------
@@ -314,7 +317,7 @@ def find_unjudged(
         if measure == _WITHOUT_LABELS:
             continue
         if not has_places:
-            # A hidden good document counts, too.
+            # Such a risk also depends on hidden documents.
             counts[:] = True
             continue
         could_be_shown = scores > (above if measure in _OF_SHOWN else -np.inf)
@@ -333,7 +336,7 @@ def find_unjudged(
         more = ", ..." if len(found) > _N_NAMED else ""
         warn_user(
             f"{len(found):,} of the {n_counted:,} {STILL_UNJUDGED} ({', '.join(named)}{more}), so "
-            "that the risks need not be kept for queries that are judged completely. Judge these "
+            "the guarantee need not hold for queries that are judged completely. Judge these "
             "documents, or give unjudged documents a forbidden label to be careful.",
             DataWarning,
         )
@@ -341,13 +344,13 @@ def find_unjudged(
 
 
 def check_guarantee(guarantee, confidence_level) -> float:
-    """Return the confidence level as float; raise where there is no such guarantee."""
+    """Check the guarantee and the confidence level; return the level as float."""
     check_choice(guarantee, "guarantee", GUARANTEES)
     return check_share(confidence_level, "confidence_level")
 
 
 def kind_of_bound(steps: Steps, guarantee: str):
-    """Choose the class of the bound that holds for such losses."""
+    """Return the class of bound for a guarantee and for these losses."""
     if guarantee == "expectation":
         return MeanBound
     return BinomialBound if steps.is_binary else BettingBound

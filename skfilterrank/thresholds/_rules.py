@@ -1,4 +1,4 @@
-"""Simple thresholds: a number, a length, the largest gap, and the surprise of a score."""
+"""Simple thresholds: fixed score, fixed list length, largest gap, and surprise of a score."""
 
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ from skfilterrank.thresholds._base import BaseThreshold
 
 
 class FixedThreshold(BaseThreshold):
-    """A given threshold on the score, which caps and abstention may accompany.
+    """A given threshold on the score; caps and abstention can be added.
 
     Parameters
     ----------
@@ -21,21 +21,22 @@ class FixedThreshold(BaseThreshold):
         Rows with ``score >= threshold`` are shown; None shows all. With None, and without caps
         and `abstain`, `decision_function` returns the scores themselves.
     measure : str or None, default=None
-        Measure that `score` returns, and that chooses the level of `abstain`: a name such as
+        Measure that `score` returns, and for which the level of `abstain` is chosen: a name such as
         "ndcg_f@10", or a measure function. None means "ndcg_f", and inside RankAndFilter its
         measure.
     max_shown, min_shown : int or None, default=None
-        Documents of each query that are shown at most, and at least. Of documents of equal score
-        those that come first are shown.
+        Largest and smallest number of shown documents of a query. Of documents of equal score, the
+        first in the input are shown.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
-        Show nothing of a query whose scores are less sure than a level, which is learned.
+        Show nothing for a query whose confidence is below a learned level. The confidence is
+        computed from the scores, as in :func:`risk_coverage_curve`.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
     Attributes
     ----------
     threshold_ : float
-        The threshold, -inf where it is None.
+        The threshold; -inf if `threshold` is None.
     measure_ : str
         Name of the measure with its cut-off.
 
@@ -81,12 +82,13 @@ class FixedThreshold(BaseThreshold):
     def fit(  # type: ignore[override]  # other parameters
         self, scores=None, y=None, groups=None, **parameters
     ) -> Self:
-        """Check the parameters, and find the level of `abstain` where it is set.
+        """Check the parameters, and learn the level of `abstain` if it is set.
 
         Parameters
         ----------
         scores, y, groups, **parameters
-            As in :meth:`TunedThreshold.fit`; needed only where `abstain` is set, and then not Rows.
+            As in :meth:`TunedThreshold.fit`; needed only if `abstain` is set. Rows are not accepted
+            then.
 
         Returns
         -------
@@ -118,7 +120,7 @@ class FixedThreshold(BaseThreshold):
         self._is_none = self.threshold is None
 
     def _shows_all(self):
-        # A fitted threshold does not change with parameters that are set before the next fit.
+        # Parameters set after `fit` must not change a fitted threshold.
         return vars(self).get("_is_none", False) and not self._looks_at_lists()
 
     def _unfiltered(self, judged):
@@ -129,7 +131,7 @@ class FixedThreshold(BaseThreshold):
 
 
 def check_level(threshold, name: str = "threshold") -> float:
-    """Return a threshold as float; None is -inf, which hides nothing."""
+    """Check a threshold and return it as float; None becomes -inf, which hides nothing."""
     if threshold is None:
         return -np.inf
     if not is_level(threshold):
@@ -138,7 +140,7 @@ def check_level(threshold, name: str = "threshold") -> float:
 
 
 class FirstK(BaseThreshold):
-    """A cut of every list at one number of documents, the best one for a measure.
+    """A cut of all lists after the same number of documents, the best one for a measure.
 
     Parameters
     ----------
@@ -146,19 +148,20 @@ class FirstK(BaseThreshold):
         Measure that the number maximises: a name such as "ndcg_f@10", or a
         measure function. None means "ndcg_f", and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
-        Documents of each query that are shown at most, and at least, where there are as many.
+        Largest and smallest number of shown documents of a query; shorter lists are shown whole.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
-        Show nothing of a query whose scores are less sure than a level, which is the best for the
-        measure once the lists are cut.
+        Show nothing for a query whose confidence is below a level. The confidence is computed from
+        the scores, as in :func:`risk_coverage_curve`. The level is the best one for the measure
+        after the lists are cut.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
     Attributes
     ----------
     level_ : float
-        Minus the number of documents shown; -inf where all are, and +inf where none is.
+        Minus the number of shown documents; -inf if all are shown, +inf if none is.
     threshold_curve_ : ThresholdCurve
-        The measure at every number of documents, negated.
+        The measure at every level, which is minus a number of documents.
     best_score_, held_out_score_, held_out_score_unfiltered_ : float
         See :class:`TunedThreshold`.
     measure_ : str
@@ -193,10 +196,11 @@ class LargestGap(BaseThreshold):
         Measure that `score` returns: a name such as "ndcg_f@10", or a
         measure function. None means "ndcg_f", and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
-        Documents of each query that are shown at most, and at least, where there are as many.
+        Largest and smallest number of shown documents of a query; shorter lists are shown whole.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
-        Show nothing of a query whose scores are less sure than a level, which is the best for the
-        measure once the lists are cut.
+        Show nothing for a query whose confidence is below a level. The confidence is computed from
+        the scores, as in :func:`risk_coverage_curve`. The level is the best one for the measure
+        after the lists are cut.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
@@ -247,10 +251,11 @@ class Surprise(BaseThreshold):
         Measure that the level maximises: a name such as "ndcg_f@10", or a
         measure function. None means "ndcg_f", and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
-        Documents of each query that are shown at most, and at least, where there are as many.
+        Largest and smallest number of shown documents of a query; shorter lists are shown whole.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
-        Show nothing of a query whose scores are less sure than a level, which is the best for the
-        measure once the lists are cut.
+        Show nothing for a query whose confidence is below a level. The confidence is computed from
+        the scores, as in :func:`risk_coverage_curve`. The level is the best one for the measure
+        after the lists are cut.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
@@ -296,7 +301,7 @@ class Surprise(BaseThreshold):
         is_scored = ranked > -np.inf
         sizes = np.add.reduceat(is_scored, starts, dtype=np.intp)
         n = sizes[query]
-        # The median from below, so that at least half of the list lies above or at it.
+        # The lower median: at least half of the list is at or above it.
         n_tail = np.maximum((sizes - 1) // 2, 0)
         median = ranked[starts + np.minimum(n_tail, np.maximum(sizes - 1, 0))]
         in_tail = is_scored & (place < n_tail[query])
@@ -310,7 +315,7 @@ class Surprise(BaseThreshold):
             shape = 2.0 - mean / (mean - 2.0 * weighted)
             scale = 2.0 * mean * weighted / (mean - 2.0 * weighted)
         is_known = np.isfinite(shape) & np.isfinite(scale) & (scale > 0)
-        # Without excesses, as in lists with one distinct score.
+        # Without excesses over the median, as in lists with one distinct score.
         shape, scale = np.where(is_known, shape, 0.0), np.where(is_known, scale, 1.0)
         surprise = _pareto_surprise(excess, shape[query], scale[query])
         share = np.where(in_tail, (n_tail / np.maximum(sizes, 1))[query], (place + 1.0) / (n + 1.0))
@@ -318,13 +323,13 @@ class Surprise(BaseThreshold):
             found = surprise - np.log(share)
         found[~is_scored] = -np.inf
         found = _never_rising(found, place)
-        # Equal scores have one P(S >= s): that of the last of them.
+        # Equal scores share P(S >= s), computed for the last of them.
         last = found[ranking.ties + ranking.n_tied - 1]
         return ranking.by_row(np.repeat(last, ranking.n_tied))
 
 
 def _pareto_surprise(excess, shape, scale):
-    """Compute -log of the tail of generalised Pareto distributions, growing beyond their end."""
+    """Compute -log of the tail of generalised Pareto distributions; it grows beyond their end."""
     z = excess / scale
     is_flat = np.abs(shape) < 1e-9
     inner = 1.0 + np.where(is_flat, 0.0, shape) * z
@@ -335,9 +340,9 @@ def _pareto_surprise(excess, shape, scale):
 
 
 def _never_rising(ranked, place):
-    """Lower each ranked key to the lowest before it in its list; `place` counts from 0."""
+    """Replace each key by the lowest key down to its place in the list; `place` counts from 0."""
     result = ranked.copy()
-    # Each round doubles the number of earlier keys that a key was compared with.
+    # A running minimum by doubling: each round covers twice as many preceding keys.
     stride, here = 1, np.flatnonzero(place >= 1)
     while len(here):
         result[here] = np.minimum(result[here], result[here - stride])

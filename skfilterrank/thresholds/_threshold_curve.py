@@ -1,4 +1,4 @@
-"""Curves of a measure over thresholds and over prices, and the best threshold of Rows."""
+"""Curves of a measure over thresholds and over prices, and thresholds for Rows."""
 
 from collections import Counter
 from contextlib import ExitStack, closing
@@ -33,14 +33,14 @@ from skfilterrank.exceptions import InputError, brief
 
 
 class Noted(NamedTuple):
-    """The steps of some rows, and what else a threshold states of the rows it was fitted on.
+    """Steps of a measure, list sizes and label counts of some rows.
 
     Attributes
     ----------
     steps : StepBins
-        Sums of the steps.
+        Steps of the measure in bins.
     sizes : Counter
-        Number of lists of each size, without rows that score -inf.
+        Number of lists of each size; rows with score -inf are not counted.
     n_unjudged : int
         Number of rows without a label.
     signs : set of float
@@ -53,7 +53,7 @@ class Noted(NamedTuple):
     signs: set
 
     def merge(self, other: "Noted") -> "Noted":
-        """Join both."""
+        """Merge two parts."""
         return Noted(
             self.steps.merge(other.steps),
             self.sizes + other.sizes,
@@ -71,12 +71,12 @@ class Noted(NamedTuple):
 
 
 class Noting(NamedTuple):
-    """A pass over blocks that adds up steps, and notes sizes and gains."""
+    """Work of a pass: collect steps, list sizes and gains of each block."""
 
     stepping: Stepping
 
     def __call__(self, block: Block) -> Noted:
-        """Note a block of whole queries."""
+        """Collect the data of a block of whole queries."""
         steps = self.stepping(block)
         gains = as_gains(block.columns["label"], self.stepping.gains)
         starts = np.cumsum(block.sizes) - block.sizes
@@ -93,11 +93,11 @@ class Noting(NamedTuple):
 def search_rows(
     rows: Rows, parsed: ParsedMeasure, gains: Gains, undefined: float | str = 0.0
 ) -> tuple[BestThreshold, Noted]:
-    """Find the best threshold of rows; return also what was noted of them."""
+    """Find the best threshold for Rows; return also sizes and label counts."""
     if parsed.options.keys() & parsed.measure.columns.keys():
         raise InputError(
-            f"measure={parsed.text!r} has options for each row, which no threshold is tuned for. "
-            "Name another measure."
+            f"measure={parsed.text!r} has options with one entry per row, which thresholds do "
+            "not support. Name another measure."
         )
     noted: list[Noted] = []
     with opened(rows, n_passes=3) as reading, ExitStack() as stack:
@@ -119,12 +119,12 @@ def search_rows(
 
 
 def mean_of_rows(threshold, rows: Rows, parsed: ParsedMeasure, gains: Gains) -> float:
-    """Compute the mean of a measure over the queries of rows, cut by a fitted threshold."""
+    """Compute the mean of a measure over Rows under a fitted threshold."""
     return read_once(rows, CurveMeasuring(threshold, parsed, gains)).mean
 
 
 class CurveMeasuring(NamedTuple):
-    """A pass over blocks that measures their lists, cut by a threshold."""
+    """Work of a pass: measure the lists of each block under a threshold."""
 
     threshold: Any
     parsed: ParsedMeasure
@@ -148,14 +148,15 @@ class ThresholdCurve(Result):
     Attributes
     ----------
     thresholds : ndarray of shape (n_thresholds,), dtype float64
-        Ascending; the last is +inf (everything is hidden), the first shows all that counts.
+        Ascending thresholds; the last is +inf (everything is hidden), the first shows all documents
+        that change the measure.
     values : ndarray of shape (n_thresholds,), dtype float64
         Mean over queries where documents with ``score >= threshold`` are shown.
     best_threshold : float
-        In the middle between the lowest score to show and the next lower one; -inf where it is
-        best to show everything, +inf where it is best to hide everything.
+        The middle between the lowest score to show and the next lower one; -inf if showing
+        everything is best, +inf if hiding everything is best.
     best_value : float
-        The value there: the highest of `values`, or the lowest where lower is better.
+        Value at `best_threshold`: the highest of `values`, or the lowest if lower is better.
     measure : str
         Name of the measure with its cut-off.
     """
@@ -171,7 +172,7 @@ class ThresholdCurve(Result):
 
     @classmethod
     def of(cls, entries: EntryValues, parsed: ParsedMeasure, among=None) -> "ThresholdCurve":
-        """Make the curve of entries, negated where lower is better."""
+        """Make the curve from entry values, negated if lower is better."""
         levels, values = entries.curve(among)
         best_level, best_value = entries.best(among, (levels, values))
         if not parsed.measure.greater_is_better:
@@ -204,20 +205,20 @@ def threshold_curve(
     Parameters
     ----------
     y_true : array-like of shape (n_rows,), or Rows
-        Label of each (query, document) row, NaN where unjudged (counts as 0 where it stands). A
-        Series may carry the query ids in an index level named "qid".
-        :class:`skfilterrank.io.Rows` hold scores and query ids, too, and are read three times at
-        most; `query_weight` is not possible with them.
+        Label of each (query, document) row; NaN means unjudged and counts as gain 0. A Series may
+        carry the query ids in an index level named "qid". :class:`skfilterrank.io.Rows` hold scores
+        and query ids, too, and are read three times at most; `query_weight` is not possible with
+        them.
     y_score : array-like of shape (n_rows,)
-        Score of each row, higher is better. Rows at -inf stay hidden at every threshold. Not with
-        Rows.
+        Score of each row, higher is better. Rows with score -inf are hidden at every threshold. Not
+        with Rows.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y_true`.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     measure : str, default="ndcg_f"
-        Any name of the measure table, with options where wanted, such as
-        "rbp(persistence=0.95)@10". Ties count by the measure's default.
+        Name of a measure, with optional options, such as "rbp(persistence=0.95)@10". Ties count by
+        the measure's default.
     undefined : float or "drop", default=0.0
         Value of a query for which the measure is undefined.
     query_weight : dict, Series or array-like of shape (n_rows,), default=None
@@ -226,20 +227,20 @@ def threshold_curve(
     Returns
     -------
     ThresholdCurve
-        A result with the arrays `thresholds` (ascending) and `values`, the numbers
-        `best_threshold` and `best_value`, a table `to_frame()` and a figure `plot()`. Thresholds
-        are the distinct scores at which the value can change, for nDCG_f those of documents in
-        the top k whose gain is not 0; the last is +inf, where everything is hidden. Between two
-        of them the value is that of the upper one. Among equally good thresholds the best is the
-        one that shows most. With Rows `best_threshold` is the same, and there are at most 64
-        thresholds for each doubling of the score, with exact values.
+        A result with the arrays `thresholds` (ascending) and `values`, the numbers `best_threshold`
+        and `best_value`, a table `to_frame()` and a figure `plot()`. Thresholds are the distinct
+        scores at which the value can change; for nDCG_f, scores of documents in the top k with a
+        gain other than 0. The last threshold is +inf, which hides everything. Between two
+        thresholds the value is that of the upper one. Among equally good thresholds, the lowest is
+        the best. With Rows, `best_threshold` is the same, but there are at most 64 thresholds for
+        each doubling of the score, with exact values.
 
     Raises
     ------
     ValueError
-        As the measure itself, and if scores are whole numbers that float64 does not tell apart. Of
-        Rows also if ``undefined="drop"`` leaves out other queries at other thresholds, or if scores
-        are whole numbers beyond 2**53.
+        For the same reasons as the measure itself, and if float64 would make different integer
+        scores equal. With Rows also if ``undefined="drop"`` skips different queries at different
+        thresholds, or if scores are integers beyond 2**53.
 
     See Also
     --------
@@ -300,22 +301,22 @@ _PRICES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TradeOffCurve(Result):
-    """The best threshold at each price of a forbidden document, and the lists at it.
+    """The best threshold at each price of a forbidden document, and its effects.
 
     Attributes
     ----------
     prices : ndarray of shape (n_prices,), dtype float64
-        Cost of a forbidden document: its gain is the price, negated.
+        Prices: a forbidden document has minus the price as its gain.
     thresholds : ndarray of shape (n_prices,), dtype float64
         Best threshold for the measure at the price.
     values : ndarray of shape (n_prices,), dtype float64
-        Mean of the measure there; values at two prices are on two scales.
+        Mean of the measure at the threshold. Values at different prices are not comparable.
     shown : ndarray of shape (n_prices,), dtype float64
-        Mean number of documents of a query that are shown, up to the cut-off of the measure.
+        Mean number of shown documents of a query, up to the cut-off of the measure.
     forbidden_shown : ndarray of shape (n_prices,), dtype float64
         Share of the queries that show a forbidden document, up to the cut-off.
     good_hidden : ndarray of shape (n_prices,), dtype float64
-        Share of the good documents, of all queries together, that the threshold hides.
+        Share of hidden documents among all good documents of all queries.
     empty : ndarray of shape (n_prices,), dtype float64
         Share of the queries that are shown nothing.
     """
@@ -341,7 +342,7 @@ class TradeOffCurve(Result):
 def trade_off_curve(
     y_true, y_score, *, groups=None, prices=_PRICES, measure="ndcg_f", gains=None
 ) -> TradeOffCurve:
-    """Compute what is shown and hidden at each price of a forbidden document.
+    """Compute the numbers of shown and hidden documents at each price of a forbidden document.
 
     Parameters
     ----------
@@ -349,8 +350,8 @@ def trade_off_curve(
         Label of each (query, document) row, NaN where unjudged (neither good nor forbidden). A
         Series may carry the query ids in an index level named "qid".
     y_score : array-like of shape (n_rows,)
-        Score of each row, higher is better; -inf where hidden, whatever the threshold. Learned
-        scores should come from models that have not seen the row.
+        Score of each row, higher is better; -inf if hidden at every threshold. Learned scores
+        should come from models that were not fitted on the row.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y_true`.
     prices : array-like of shape (n_prices,), default=(0.1, 0.2, ..., 20, 50)
@@ -358,8 +359,8 @@ def trade_off_curve(
     measure : str, default="ndcg_f"
         Measure that the threshold maximises, with its cut-off where there is one: "ndcg_f@10".
     gains : None, "exp2", dict or callable, default=None
-        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. Where a gain is
-        below 0, the price takes its place.
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0 are
+        replaced by minus the price.
 
     Returns
     -------
@@ -372,7 +373,7 @@ def trade_off_curve(
     Raises
     ------
     ValueError
-        If no gain is below 0, a price is not above 0, or as the measure itself.
+        If no gain is below 0, a price is not above 0, or for the reasons of the measure itself.
 
     See Also
     --------
@@ -381,9 +382,9 @@ def trade_off_curve(
     Notes
     -----
     Gains state how many useful documents weigh as much as a harmful one (the "label scores" of
-    section 6 in [1]_). Few people know that beforehand. The curve gives quantities that are easier
-    to choose by: how many forbidden documents are shown, and how many good ones are hidden.
-    Documents of equal score are all shown or all hidden, and stand in the order of the rows.
+    section 6 in [1]_). These weights are hard to know in advance. The curve shows quantities that
+    are easier to compare: how many forbidden documents are shown, and how many good ones are
+    hidden. Documents of equal score are all shown or all hidden, and keep the order of the rows.
 
     References
     ----------
@@ -413,7 +414,9 @@ def trade_off_curve(
     scores = lists.scores.astype(np.float64, copy=False)
     is_forbidden, is_good = gains < 0, gains > 0
     if not is_forbidden.any():
-        raise InputError("y_true has no forbidden document (gain below 0): no price matters.")
+        raise InputError(
+            "y_true has no forbidden document (gain below 0), so prices have no effect."
+        )
     codes, is_ranked = index.codes(), scores > -np.inf
     is_counted = is_ranked
     if parsed.k is not None:

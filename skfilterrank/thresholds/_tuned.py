@@ -1,4 +1,4 @@
-"""The best threshold on a score, and rules that hide documents by a second score."""
+"""TunedThreshold: the best threshold on a score, optionally with a second score for hiding."""
 
 from collections.abc import Mapping
 
@@ -33,11 +33,11 @@ from skfilterrank.thresholds._judged_scores import (
 )
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve, search_rows
 
-# Number of forbidden rows below which curves of harm are too uncertain.
+# Number of forbidden rows below which the curve of harm is too uncertain.
 FEW_FORBIDDEN = 50
-# Highest number of rows by which filter scores are compared.
+# Largest number of rows for the comparison of filter scores.
 _MOST_RANKED = 100_000
-# Least number of rows, and least share of the queries, from which a certificate's path is learned.
+# Smallest number of rows, and smallest share of clusters, for learning a certificate's curves.
 _LEARNED_ROWS, _LEAST_LEARNED = 1000, 0.2
 _CURVE = record(
     {"x": numbers(1), "y": numbers(1), "centre": number(), "scale": number(least=0)},
@@ -45,9 +45,9 @@ _CURVE = record(
 
 
 class TwoScores(BaseThreshold):
-    """A threshold that may order lists by one score and hide documents by a second one.
+    """Base class of thresholds that can hide documents by a second score.
 
-    Without filter scores it is a threshold on the score.
+    Without filter scores, these are thresholds on the score.
     """
 
     _column_names = (FILTER_SCORE,)
@@ -66,7 +66,7 @@ class TwoScores(BaseThreshold):
         return path.at(level)
 
     def _learn_path(self, judged):
-        """Learn the curves; return the path by out-of-fold curves."""
+        """Learn the curves; return the path of the rule with out-of-fold curves."""
         self.worth_, worth, harm = self._learn_worth(judged)
         levels = None
         if self.rule_ not in KEY_RULES:
@@ -86,7 +86,7 @@ class TwoScores(BaseThreshold):
         )
 
     def _most_of_rule(self):
-        """Return the number of documents that are shown at most; subsets end at the cut-off."""
+        """Return the largest number of shown documents; subsets end at the cut-off."""
         _, most = self._caps()
         if self.rule_ != "subset":
             return most
@@ -94,7 +94,7 @@ class TwoScores(BaseThreshold):
         return min((each for each in (most, k) if each is not None), default=None)
 
     def _learn_worth(self, judged):
-        """Learn curves from all rows; return them, and out-of-fold worth and harm of the rows."""
+        """Learn curves from all rows; return them and out-of-fold gains and harms."""
         filter_scores = judged.columns[FILTER_SCORE]
         if self.rule_ == "harm":
             return None, judged.scores, filter_scores
@@ -116,7 +116,7 @@ class TwoScores(BaseThreshold):
         if judged.clusters.min() == judged.clusters.max():
             return self._measure(judged, parsed, entries, shown)
         values, plain = values_shown(judged.lists, parsed, shown, self._unfiltered(judged))
-        # Levels are chosen in the folds of the curves.
+        # Levels are chosen with the same folds as the curves.
         held_out = np.empty(len(values))
         for _, rows in judged.fold_rows(N_FOLDS):
             tried = np.zeros(len(values), dtype=bool)
@@ -128,7 +128,7 @@ class TwoScores(BaseThreshold):
         return values
 
     def _check_two_scores(self, judged):
-        """Note the rule; raise for filter scores without use, warn of few forbidden rows."""
+        """Store the rule; raise for useless filter scores, warn of few forbidden rows."""
         check_choice(self.rule, "rule", (*RULES, None))
         for name in ("abstain", "min_shown"):
             if getattr(self, name) is not None:
@@ -146,12 +146,12 @@ class TwoScores(BaseThreshold):
         n_forbidden = int(np.count_nonzero(judged.gains < 0))
         if not n_forbidden:
             raise InputError(
-                "filter_scores need forbidden documents, of which the probability of harm is "
-                "learned, but no gain is below 0. Judge forbidden documents, give gains, or leave "
-                "filter_scores out."
+                "filter_scores need forbidden documents to learn the probability of harm, but no "
+                "gain is below 0. Judge forbidden documents, pass gains, or leave filter_scores "
+                "out."
             )
         warn_of_wrong_way(judged.gains, filter_scores)
-        # RankAndFilter warns of few rows itself.
+        # RankAndFilter itself warns of few rows.
         if n_forbidden < FEW_FORBIDDEN and judged.watches_scale:
             warn_user(
                 f"only {n_forbidden} of the rows are forbidden, fewer than {FEW_FORBIDDEN}: hiding "
@@ -221,16 +221,16 @@ class TwoScores(BaseThreshold):
 
 
 def learned_and_tested(judged: JudgedScores) -> tuple[np.ndarray, np.ndarray]:
-    """Split rows into those that curves are learned from and those that are tested, by cluster.
+    """Split rows by cluster: one part to learn curves, the other to test.
 
-    The split depends on the number of rows, and on no label: curves are learned from a fifth, or
-    from more, up to a half, where that has fewer than 1,000 rows.
+    The split depends on numbers of rows, not on labels. Curves are learned from a fifth of the
+    clusters, or from up to a half if a fifth has fewer than 1,000 rows.
     """
     clusters = np.unique(judged.clusters)
     if len(clusters) < 2:
         raise InputError(
-            "scores are of one query, and a certificate with filter_scores learns from some "
-            "queries and tests others. Give more queries."
+            "scores are of one query, but a certificate with filter_scores learns from some "
+            "queries and tests others. Pass more queries."
         )
     share = min(max(_LEARNED_ROWS / len(judged.codes), _LEAST_LEARNED), 0.5)
     n_learned = max(int(share * len(clusters)), 1)
@@ -249,23 +249,23 @@ def _check_finite(filter_scores):
 
 
 def warn_of_wrong_way(gains, filter_scores) -> None:
-    """Warn of filter scores that are no higher where documents are forbidden."""
-    # A sample of many rows is enough.
+    """Warn if filter scores of forbidden documents are not higher than those of others."""
+    # A sample is enough if there are many rows.
     sample = slice(None, None, len(gains) // _MOST_RANKED + 1)
     gains, ranks = gains[sample], rankdata(filter_scores[sample])
     bad, others = ranks[gains < 0], ranks[gains >= 0]
     if len(bad) and len(others) and bad.mean() <= others.mean():
         warn_user(
-            "filter_scores are no higher where documents are forbidden, so that hiding by them is "
-            "no better than chance. Give higher scores to documents to hide.",
+            "filter_scores of forbidden documents are not higher than others, so hiding by them "
+            "is no better than chance. Give higher scores to documents to hide.",
             FitWarning,
         )
 
 
 class TunedThreshold(TwoScores):
-    """The best threshold on the score for a measure, exactly.
+    """The threshold on the score that maximises a measure exactly.
 
-    Every threshold is tried at once, for every measure of the table.
+    All thresholds are evaluated in one pass, for any measure.
 
     Parameters
     ----------
@@ -273,20 +273,20 @@ class TunedThreshold(TwoScores):
         Measure that the threshold maximises: a name such as "ndcg_f@10", or a
         measure function. None means "ndcg_f", and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
-        Documents of each query that are shown at most, and at least, where there are as many. Of
-        documents of equal score those that come first are shown.
+        Largest and smallest number of shown documents of a query; shorter lists are shown whole. Of
+        documents of equal score, the first in the input are shown.
     rule : {"ratio", "price", "subset", "harm"} or None, default=None
-        How to hide with the help of `filter_scores`; None is "ratio" where they are given. With
-        h = P(forbidden), r = E[gain] and a level: "ratio" shows where r / h reaches the level, in
-        the order of r. "price" shows where r - level * h is above 0, in the order of this
-        difference. "subset" shows, in the order of r, the subset with the highest DCG of r minus
-        level * h. "harm" shows where the filter score is at most minus the level, in the order of
-        the score. All but "harm" order lists by expected gain, to which both scores contribute: r
-        counts 0 where a document is forbidden, so that it falls with h. Documents behind the
-        cut-off of the measure do not count and may be shown; `max_shown` hides them.
+        Rule for hiding by `filter_scores`; None means "ratio" if they are given. Let h =
+        P(forbidden) and r = E[gain], with gain 0 for forbidden documents, so r falls with h.
+        "ratio" shows documents with r / h at or above the level, in the order of r. "price" shows
+        documents with r - level * h above 0, in the order of this difference. "subset" shows the
+        subset with the highest DCG of r minus level * h, in the order of r. "harm" shows documents
+        with a filter score of at most minus the level, in the order of the score. Documents below
+        the cut-off of the measure do not change it and may be shown; set `max_shown` to hide them.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
-        Show nothing of a query whose scores are less sure than a level. That level is the best for
-        the measure once the lists are cut, as in :func:`risk_coverage_curve`.
+        Show nothing for a query whose confidence is below a level. The confidence is computed from
+        the scores, as in :func:`risk_coverage_curve`. The level is the best one for the measure
+        after the lists are cut.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. A gain below 0
         marks a forbidden document.
@@ -294,29 +294,29 @@ class TunedThreshold(TwoScores):
     Attributes
     ----------
     threshold_ : float
-        Rows with ``score >= threshold_`` are shown, apart from caps and abstention. It lies in the
+        Rows with ``score >= threshold_`` are shown, apart from caps and abstention. It is the
         middle between the lowest score to show and the next lower one.
     threshold_curve_ : ThresholdCurve
         The measure at every threshold.
     best_score_ : float
-        The measure at the threshold, negated where lower is better; optimistic for new queries.
+        The measure at the threshold, negated if lower is better; optimistic for new queries.
     held_out_score_ : float
-        The measure where the threshold for each fifth of the queries is chosen on the others. Not
-        set for a single query.
+        The measure when the threshold for each fifth of the queries is chosen on the other queries.
+        Not set for a single query.
     held_out_score_unfiltered_ : float
-        The measure of these queries where only `max_shown` hides documents. `fit` warns unless
+        The measure of the same queries when only `max_shown` hides documents. `fit` warns unless
         `held_out_score_` is higher by more than a standard error of the difference.
     list_sizes_ : ndarray of shape (2,), dtype float64
-        Usual sizes of the lists, from and to (5 and 95 %). `predict` warns of others.
+        Usual list sizes: 5 % and 95 % quantiles. `predict` warns of other sizes.
     calibration_ : Calibration
-        Quantiles of the scores, by which `predict` warns of scores on another scale.
+        Quantiles of the scores, with which `predict` detects scores on another scale.
     rule_, worth_
-        The rule, and the curves of r and h by the two scores, or None. Only with `filter_scores`;
-        `threshold_` is None then, and thresholds of `threshold_curve_` are levels of the rule.
+        The rule, and the curves of r and h, or None. Only with `filter_scores`; then `threshold_`
+        is None, and the thresholds of `threshold_curve_` are levels of the rule.
     measure_ : str
         Name of the measure with its cut-off.
     n_unjudged_ : int
-        Rows with a NaN label, which count as gain 0 where they stand.
+        Number of rows with a NaN label, which count as gain 0.
 
     See Also
     --------
@@ -326,20 +326,21 @@ class TunedThreshold(TwoScores):
 
     Notes
     -----
-    Section 5 of [1]_ tunes the threshold on a validation set; this is the exact optimum. Among
-    equally good thresholds the one that shows most is taken. Ties count by the measure's default;
-    with caps the worst of tied documents count as first.
+    Section 5 of [1]_ tunes the threshold on a validation set; this class computes the exact
+    optimum. Among equally good thresholds, the lowest is chosen. Ties are handled by the measure's
+    default rule; with caps, tied documents are ordered worst first.
 
     With :class:`skfilterrank.io.Rows` the threshold is found in three passes at most.
     `threshold_curve_` then has at most 64 thresholds for each doubling of the score, with exact
     values, and `held_out_score_`, `held_out_score_unfiltered_` and `calibration_` are not set.
 
-    **Two scores.** r is the expected gain of a document, counting 0 where it is forbidden. Both
-    curves are isotonic and are learned here, so that scores may be logits, ranks or probabilities.
-    The level is chosen by curves that have not seen the query, in five folds. "ratio" and "harm"
-    are tuned exactly. "price" and "subset" are tuned among a hundred levels, chosen by the scores
-    alone. "subset" solves, for each list and exactly, ``V(i, j) = max(V(i + 1, j),
-    d(j + 1) r_i - level h_i + V(i + 1, j + 1))`` with at most `max_shown` documents.
+    **Two scores.** Let r be the expected gain of a document, with gain 0 for forbidden documents,
+    and h the probability that it is forbidden. Both are isotonic functions of the scores, learned
+    in `fit`, so scores may be logits, ranks or probabilities. The level is chosen with out-of-fold
+    curves (five folds). "ratio" and "harm" are tuned exactly. "price" and "subset" are tuned among
+    a hundred levels that depend only on the scores. "subset" solves, for each list and exactly,
+    ``V(i, j) = max(V(i + 1, j), d(j + 1) r_i - level h_i + V(i + 1, j + 1))`` with at most
+    `max_shown` documents.
 
     References
     ----------
@@ -377,7 +378,7 @@ class TunedThreshold(TwoScores):
         self.rule = rule
 
     def _fit_rows(self, rows, gains="own"):
-        """Fit on rows; "own" gains are those of the parameter."""
+        """Fit on Rows; ``gains="own"`` means the gains of the parameter."""
         self._refuse_with_rows("rule", "abstain", "max_shown", "min_shown")
         parsed = self._parsed()
         found, noted = search_rows(rows, parsed, self.gains if gains == "own" else gains)

@@ -256,7 +256,7 @@ def test_a_second_score_is_named_where_there_is_one(run, harmful):
         (["threshold", "qrels.txt", "run.csv", "--rule", "harm"], "Name its column by --filter-"),
         (
             ["threshold", "qrels.txt", "run.txt", "--filter-scores", "harm"],
-            "run.txt is no table",
+            "run.txt is not a table",
         ),
         (
             ["threshold", "qrels.txt", "run.csv", "--filter-scores", "risk"],

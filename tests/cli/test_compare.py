@@ -69,7 +69,7 @@ def test_a_baseline_may_be_named_by_its_path(compare):
         (["qrels", "fair", "other"], "no query in common"),
         (
             ["qrels", "fair", "poor", "--baseline", "x"],
-            "'x' is none of the runs: 'fair', 'poor'.",
+            "'x' is not one of the runs: 'fair', 'poor'.",
         ),
         (["qrels", "fair", "poor", "--test", "x"], "--test: expected t, wilcoxon, sign"),
         (
@@ -252,8 +252,8 @@ def test_the_better_run_is_the_one_that_the_test_finds_better(run, contradicting
     assert lines[-1][:3] == ["steady", "lucky", "-0.0727"]
     assert lines[-1][-3:] == ["+0.82", "0.012", "*"]
     assert (
-        "of 1 pair the system with the worse mean is significantly better: the test goes by the "
-        "net share of queries, not by means\n"
+        "of 1 pair the system with the worse mean is significantly better: the test uses the "
+        "net share of queries, not means\n"
     ) in out
     (pair,) = from_csv(run(*contradicting, "sign", "--format", "csv")[1]).itertuples()
     assert (pair.first, pair.second, pair.significant) == ("steady", "lucky", 1)
@@ -590,8 +590,11 @@ def test_estimates_for_papers(run, sampled_runs):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--test", "t"], "--test is for values of queries, and a sample gives those of whole"),
-        (["--n-resamples", "200"], "--n-resamples is for values of queries"),
+        (
+            ["--test", "t"],
+            "--test needs values of queries, but a sample only gives values of whole",
+        ),
+        (["--n-resamples", "200"], "--n-resamples needs values of queries"),
         (["--docs", "poor"], "--docs says what is in the report. Add --html."),
     ],
 )

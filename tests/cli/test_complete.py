@@ -95,7 +95,7 @@ def test_one_label_for_all(complete, folder):
     (folder / "qrels.txt").write_text("1 0 w1 0\n1 0 h1 0\n")
     lines, err = complete("b.run", "--one-class", "copy")
     assert "1 predicted w4 0" in lines
-    assert "warning: all judged labels are 0, which tells no document from another" in err
+    assert "warning: all judged labels are 0, so documents cannot be distinguished" in err
 
 
 def test_standard_output(run, complete):
@@ -199,12 +199,15 @@ def test_columns_by_name_and_joined(complete, folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "no document is unjudged: name the label that marks those"),
-        (["--depth", "3"], "--depth says how much of the runs counts. Name runs behind QRELS"),
+        ([], "no document is unjudged: name the label that means unjudged"),
+        (
+            ["--depth", "3"],
+            "--depth limits how many documents of each run count. Name runs after QRELS",
+        ),
         (["no.run"], "no.run: No such file or directory"),
         (
             ["other.run"],
-            "the runs have no query of the judgments: they have such as '99'",
+            "the runs have no query of the judgments: the runs have queries such as '99'",
         ),
         (
             [*UNJUDGED, "--text", "body"],
@@ -220,7 +223,7 @@ def test_columns_by_name_and_joined(complete, folder):
         ),
         (
             [*UNJUDGED, "--docs", "twice.csv"],
-            "twice.csv:3: the document 'w1' is there a second time",
+            "twice.csv:3: the document 'w1' occurs twice",
         ),
         (
             [*UNJUDGED, "--docs", "bad.jsonl"],
@@ -228,7 +231,7 @@ def test_columns_by_name_and_joined(complete, folder):
         ),
         (
             [*UNJUDGED, "--docs", "docs.xml"],
-            "docs.xml:1: the form of the file cannot be told: it is none of JSON",
+            "docs.xml:1: the format of the file is unknown: it is not JSON",
         ),
         (
             [*UNJUDGED, "--docs", "void.csv"],

@@ -200,9 +200,9 @@ def test_a_warning_is_printed_once(sample, run):
 @pytest.mark.parametrize("text", ["is the line cut short?", "the line is cut short.", "cut short"])
 def test_notes_follow_a_whole_sentence(text):
     error = ValueError(text)
-    error.add_note("This came up with the run 'r'.")
+    error.add_note("The error concerns the run 'r'.")
     end = "" if text[-1] in ".?" else "."
-    assert message_of(error) == f"{text}{end} This came up with the run 'r'."
+    assert message_of(error) == f"{text}{end} The error concerns the run 'r'."
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_where_people_judged_all_topics_are_the_sample(run, runs):
     _code, out, err = run(
         "evaluate", "all.txt", *runs, "-m", "err,dcg@10", "--interval", "--format", "csv"
     )
-    assert "all.txt says no probabilities (--prels): taken for all labels that there are" in err
+    assert "all.txt has no probabilities (--prels): taken for all labels that there are" in err
     found = pd.read_csv(io.StringIO(out)).set_index(["measure", "run"])
     values = evaluate_runs(
         "all.txt", {Path(path).stem: path for path in runs}, ["err", "dcg@10"]

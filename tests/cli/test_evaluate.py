@@ -119,7 +119,7 @@ def test_ndcg_of_negative_labels_is_warned_of_once(run, files):
         "--holes",
         "unjudged-label=none",
     ]
-    told = "Take ndcg_f@2, where forbidden documents cost, or ndcg_0@2, where they count 0"
+    told = "Use ndcg_f@2, where forbidden documents cost, or ndcg_0@2, where they count 0"
     assert run(*args)[2].count(told) == 1
     assert run(*args, "--n-jobs", "2")[2].count(told) == 1
     assert told not in run(*args, "--gains=-2=0,0=0,1=1,2=2")[2]

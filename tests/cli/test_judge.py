@@ -128,7 +128,7 @@ def test_depth(files, ask):
         ),
         (
             [*BASE, "--pool", "twice.csv"],
-            "twice.csv: document 'd1' is there a second time in query '1'",
+            "twice.csv: document 'd1' occurs twice in query '1'",
         ),
         ([*BASE, "--pool", "pool.csv", "--strategy", "mtc"], "--strategy mtc looks at runs"),
         ([*BASE, "--pool", "pool.csv", "a.run"], "no run returns a document of pool.csv"),
@@ -329,7 +329,7 @@ def test_damaged_logs(ask, files):
     log.write_bytes(whole[:-9])
     code, out, err = ask([])
     assert code == 0
-    assert "warning: qrels.txt.log:4: the last line is only half written" in err
+    assert "warning: qrels.txt.log:4: the last line is incomplete" in err
     assert len(judged()) == 2
     assert shown(out) == ["d2"]
     # Damage in the middle: an error with the line, and nothing is touched.
@@ -338,7 +338,7 @@ def test_damaged_logs(ask, files):
     log.write_bytes(damaged)
     code, out, err = ask(["1"])
     assert (code, out) == (2, "")
-    assert "qrels.txt.log:3: the line is damaged (it is no JSON object)" in err
+    assert "qrels.txt.log:3: the line is damaged (it is not a JSON object)" in err
     assert "The 1 judgment(s) before it are kept." in err
     assert log.read_bytes() == damaged
     assert len(judged()) == 2
@@ -360,7 +360,7 @@ def test_a_pool_that_grows(ask):
     assert len(judged()) == 6
     code, _, err = ask(["1"], "--depth", "1")
     assert code == 2
-    assert "does not hold document 'd2' of query '1'" in err
+    assert "lacks document 'd2' of query '1'" in err
 
 
 def test_inferred_ap_of_what_judge_writes(ask, run):

@@ -243,4 +243,4 @@ def test_a_packing_that_is_not_written_is_told_before_any_work(tmp_path, monkeyp
     monkeypatch.chdir(tmp_path)
     code, _, err = run("evaluate", "q", "r", "--out", "o.csv.zst")
     assert code == 2
-    assert "--out: o.csv.zst: files are packed as .gz alone" in err
+    assert "--out: o.csv.zst: only .gz can be written compressed" in err

@@ -417,7 +417,7 @@ def test_any_pair_can_be_opened(many):
     assert sorted(measure["systems"]) == many[1:]
     assert len(measure["p"]) == len(measure["first"]) == 15
     assert [len(row) for row in measure["values"]] == [len(measure["queries"])] * 6
-    with pytest.raises(InputError, match="--open 'x' is none of the runs"):
+    with pytest.raises(InputError, match="--open 'x' is not one of the runs"):
         compared(*many, measures="ap", open=[("run1", "x")])
 
 

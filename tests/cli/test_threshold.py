@@ -257,7 +257,7 @@ def test_a_card_is_written(run, data):
     [
         ("--html card.html", "--html is about the rates of --risk"),
         ("--among answered", "--among is about the rates of --risk"),
-        ("--risk any_forbidden=0.5 --clusters few.csv", "--clusters names no cluster of the quer"),
+        ("--risk any_forbidden=0.5 --clusters few.csv", "--clusters lacks the cluster of the quer"),
         ("--risk any_forbidden=0.5 --clusters two.csv", "there are 2 columns beside that of the"),
     ],
 )

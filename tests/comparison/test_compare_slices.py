@@ -188,12 +188,12 @@ def test_invariances(values, shift, data):
 @pytest.mark.parametrize(
     ("slices", "message"),
     [
-        ({0: "a", 1: "b"}, "nothing of 1 of 3 queries, such as 2"),
+        ({0: "a", 1: "b"}, "no entry for 1 of 3 queries, such as 2"),
         ({0: None, 1: None, 2: None}, "none of the 3 queries"),
         (["a", "b", "c"], "slices is"),
         (pd.Series(["x", "y", "z", "x"], index=[0, 1, 2, 1]), "query 1 in several"),
         (pd.DataFrame([[1, 2]] * 3, columns=["a", "a"]), "several columns of one name"),
-        ({0: [1], 1: [2], 2: [3]}, "slices must be named"),
+        ({0: [1], 1: [2], 2: [3]}, "slices must have hashable names"),
     ],
 )  # fmt: skip
 def test_bad_slices(slices, message):

@@ -196,7 +196,7 @@ def test_measure_is_a_name_or_a_function_and_no_scorer(data, ranker):
     scorers = make_ranking_scorer("ndcg"), make_scorer(ndcg_0_score)
     # Both where they differ most, else one: each is a fit.
     for scorer in scorers if isinstance(ranker, QueryRanker) else scorers[:1]:
-        with pytest.raises(InputError, match=r"is a scorer, and|is not a measure"):
+        with pytest.raises(InputError, match=r"is a scorer, but|is not a measure"):
             clone(ranker).set_params(measure=scorer).fit(X, y, groups=groups).score(X, y, groups)
 
 

@@ -47,7 +47,7 @@ def test_decision_function_grows_with_the_good_class(classifier, bad, good):
 def test_classifiers_that_cannot_rank(labels):
     # Three classes, or two that are both good, are not told apart by one margin.
     classifier = LinearSVC().fit(X, labels)
-    with pytest.raises(ValueError, match=r"LinearSVC gives neither predict_proba nor .*Calibr"):
+    with pytest.raises(ValueError, match=r"LinearSVC has neither predict_proba nor .*Calibr"):
         document_scores(classifier, X, gains={"a": -1, "b": 1, "c": 2})
 
 

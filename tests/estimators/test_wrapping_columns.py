@@ -73,7 +73,7 @@ DATE = pd.Timestamp("2020-01-01")
     ],
 )
 def test_dates_are_no_features(values, message):
-    with pytest.raises(InputError, match=rf"{message}.*make numbers of them, such as days since"):
+    with pytest.raises(InputError, match=rf"{message}.*convert them, for example to days since"):
         refuse_dates(values)
 
 

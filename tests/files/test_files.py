@@ -382,7 +382,7 @@ def test_an_end_at_any_moment(tmp_path, end):
 @pytest.mark.parametrize("name", ["out.zst", "out.txt.bz2", "out.csv.XZ", "out.GZ"])
 def test_no_file_has_the_name_of_a_packing_without_it(tmp_path, name):
     with (
-        pytest.raises(InputError, match=rf"{name}: files are packed as \.gz alone"),
+        pytest.raises(InputError, match=rf"{name}: only \.gz can be written compressed"),
         open_for_writing(tmp_path / name),
     ):
         pass

@@ -113,15 +113,16 @@ def test_texts_in_each_form(content, id, text):
 
 
 def test_texts_whose_form_cannot_be_told():
-    with pytest.raises(FileFormatError, match=r"t:1: the form .* its first line names no column a"):
+    said = r"t:1: the format .* its first line names no column a"
+    with pytest.raises(FileFormatError, match=said):
         read_texts(b"301 cats\n", "t", ["a"])
     # Ids alone.
-    with pytest.raises(FileFormatError, match="the form of the file cannot be told"):
+    with pytest.raises(FileFormatError, match="the format of the file is unknown"):
         read_texts(b"a\n301\n", "t", ["a"])
     # The name of the file says it.
     table, _ = read_texts(b"a;b,c\n1,2\n", "t.csv", ["a"])
     assert list(table) == ["a;b", "c"]
-    with pytest.raises(FileFormatError, match="the form of the file cannot be told"):
+    with pytest.raises(FileFormatError, match="the format of the file is unknown"):
         read_texts(b"2 qid:1 1:0.5", "t", ["qid"])
 
 
@@ -150,7 +151,7 @@ def test_json_of_another_shape():
             read(content, "t", [])
     with pytest.raises(FileFormatError, match=r"t:2: it is not JSON \(.*delimiter"):
         read_form("json", b'{"1": {"a": 2},\n "2" {}}', "t", [])
-    with pytest.raises(FileFormatError, match="the name '1' is twice in one object"):
+    with pytest.raises(FileFormatError, match="the name '1' occurs twice in one object"):
         read_form("json", b'{"1": {"a": 1},\n "1": {"b": 2}}', "t", [])
 
 
@@ -264,11 +265,11 @@ def test_reading_trec_topics_takes_linear_time(tmp_path):
         (TREC.replace("</top>", "", 1), "t:2: <top> is not closed"),
         ("\n<top>\n<num> 1\n<title> x\n", "t:2: <top> is not closed; is the file cut short"),
         ("<top>\n<title> x\n</top>\n", "t:1: the topic has no number"),
-        (TREC + "<top><num>301<title>x</top>", "t:16: the query '301' is there a second time"),
-        ("301\tcats\n302 dog\n", "t:2: an id, a tab and a text were expected"),
-        ("301 the cats\n", "t:1: the form of the file cannot be told"),
+        (TREC + "<top><num>301<title>x</top>", "t:16: the query '301' occurs twice"),
+        ("301\tcats\n302 dog\n", "t:2: expected an id, a tab and a text"),
+        ("301 the cats\n", "t:1: the format of the file is unknown"),
         ("code\tquery\n301\tcats\n", "t:1: .* its first line names no column qid or query_id"),
-        ("<html><body>\n", "t:1: the form of the file cannot be told"),
+        ("<html><body>\n", "t:1: the format of the file is unknown"),
         ('{"301": ["cats"]}', "must be an object|no column is called"),
     ],
 )

@@ -71,7 +71,7 @@ def test_a_path_a_list_and_a_dict():
         (io.StringIO("1 Q0 a 1 1 x"), InputTypeError, "got one StringIO"),
         (QRELS, InputTypeError, "got judgments. Swap them"),
         (QrelsIndex(QRELS), InputTypeError, "got judgments. Swap them: judgments come first"),
-        ([RUN], InputTypeError, "a list that holds DataFrame: nothing names what is no path"),
+        ([RUN], InputTypeError, "a list that holds DataFrame: only a path gives a run its name"),
         ([io.BytesIO()], InputTypeError, "a list that holds BytesIO"),
         (["x/a.txt", "y/a.gz"], InputError, r"y/a.gz and x/a.txt give two runs of the name 'a'"),
         ([], InputError, "runs must hold at least 1 run, got 0"),
@@ -124,7 +124,7 @@ def test_errors_name_the_run_and_the_file_as_it_was_given():
     with pytest.raises(FileFormatError) as caught, errors_of("mine", "a.txt", "/tmp/a.txt"):
         raise FileFormatError("It is damaged.", "/tmp/a.txt", 3)
     assert str(caught.value).startswith("a.txt:3: ")
-    assert caught.value.__notes__ == ["This came up with the run 'mine'."]
+    assert caught.value.__notes__ == ["The error concerns the run 'mine'."]
     with pytest.raises(OSError, match="none") as caught, errors_of("mine", "a.txt", "/tmp/a.txt"):
         raise FileNotFoundError(2, "none", "/tmp/a.txt")
     assert caught.value.filename == "a.txt"

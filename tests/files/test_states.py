@@ -72,18 +72,18 @@ def test_the_checksum_is_that_of_the_content():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (written()[0].replace("3", "4"), "does not go with its checksum: it was changed after"),
+        (written()[0].replace("3", "4"), "checksum mismatch: the content was changed after"),
         (
             written()[0].replace(KIND, "skfilterrank thing 1"),
-            "its format is 'skfilterrank thing 1', where 'skfilterrank thing 2' is read",
+            "its format is 'skfilterrank thing 1', expected 'skfilterrank thing 2'",
         ),
         (
             written()[0].replace(KIND, "other 1"),
-            "its format is 'other 1', where 'skfilterrank thing 2' is read",
+            "its format is 'other 1', expected 'skfilterrank thing 2'",
         ),
-        ("[1]", r"its format is \[1\], where"),
+        ("[1]", r"its format is \[1\], expected"),
         ("{", "it is not JSON"),
-        (changed(n=-1), "n must be .*-1.* Make it again instead of editing it"),
+        (changed(n=-1), "n must be .*-1.* Write it again instead of editing it"),
         (changed(bounds=["0.1"]), r"bounds\[0\] must be a number, got '0.1'"),
         (changed(name=None), "name must be a text, got None"),
     ],
@@ -94,7 +94,7 @@ def test_what_was_changed_is_refused(content, message):
 
 
 def test_half_of_a_character_and_no_file():
-    with pytest.raises(InputError, match="a text holds half a character, which the file cannot"):
+    with pytest.raises(InputError, match="a text holds an unpaired surrogate, which cannot"):
         write_state(io.BytesIO(), KIND, {"name": "\ud800"}, "save(path)")
     with pytest.raises(TypeError, match=r"save\(path\)"):
         write_state(3, KIND, STATE, "save(path)")

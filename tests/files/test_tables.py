@@ -146,7 +146,7 @@ def test_other_separators_and_marks():
 
 
 def test_a_table_with_two_other_separators():
-    message = r"separated by ';', where CSV has ',': .*sep=';'\)"
+    message = r"separated by ';', but CSV uses ',': .*sep=';'\)"
     with pytest.raises(FileFormatError, match=message):
         read_judged_table(io.StringIO("qid;docno|label\n1;a|1\n"), format="csv")
 

@@ -65,5 +65,5 @@ def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(OSError, match="No space left") as error:
         evaluate(rows, "ap")
     assert str(tmp_path) in error.value.filename
-    assert "give a folder with more space" in error.value.__notes__[0]
+    assert "pass a folder with more space" in error.value.__notes__[0]
     assert os.listdir(tmp_path) == []

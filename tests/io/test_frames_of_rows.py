@@ -143,7 +143,7 @@ def test_sources(kind, tmp_path):
 def test_what_is_read_once_says_so(kind, tmp_path):
     rows = Rows(written(tmp_path, kind))
     evaluate(rows, NAMES)
-    with pytest.raises(InputError, match="rows can be read once only"):
+    with pytest.raises(InputError, match="rows can be read only once"):
         evaluate(rows, NAMES)
 
 

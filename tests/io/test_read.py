@@ -559,4 +559,4 @@ def test_names_of_files(tmp_path):
 def test_the_run_that_is_wrong_is_named(change, message):
     with pytest.raises(InputError, match=message) as error:
         read_runs({"good": FRAME, "bad": FRAME.assign(**change)})
-    assert error.value.__notes__ == ["This came up with the run 'bad'."]
+    assert error.value.__notes__ == ["The error concerns the run 'bad'."]

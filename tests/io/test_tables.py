@@ -170,9 +170,9 @@ def test_bad_parameters(tmp_path, params, message):
 
 
 def test_unknown_suffix(tmp_path):
-    with pytest.raises(ValueError, match=r"t\.txt\.gz cannot be told from its name.*\.csv, \.tsv"):
+    with pytest.raises(ValueError, match=r"t\.txt\.gz is unknown: its name ends.*\.csv, \.tsv"):
         read_judged_table(tmp_path / "t.txt.gz")
-    with pytest.raises(ValueError, match=r"the format of <stream> cannot be told"):
+    with pytest.raises(ValueError, match=r"the format of <stream> is unknown"):
         read_judged_table(io.StringIO(CSV))
 
 

@@ -140,7 +140,7 @@ def test_features_of_documents(collection):
     is_there = joined.index.get_level_values("docno") != "2-29"
     assert (joined[is_there] == truth[joined.index][is_there]).mean() > 0.9
     assert found.without_text["docno"].tolist() == ["2-29"]
-    with pytest.raises(ValueError, match="documents must be a DataFrame where the predictor looks"):
+    with pytest.raises(ValueError, match="documents must be a DataFrame if the predictor uses"):
         complete_qrels(qrels, runs, texts, predictor=predictor, random_state=0)
 
 
@@ -363,8 +363,8 @@ def test_after_five_judgments_a_query_most_are_wrong(data_dir):
             "documents holds '1-1' twice",
         ),
         ({"documents": pd.DataFrame({"docno": ["1-1"]})}, "documents has no column 'text'"),
-        ({"runs": None}, "no document is unjudged: name the label that marks those"),
-        ({"runs": None, "depth": 3}, "depth says how much of the runs counts, and there are no"),
+        ({"runs": None}, "no document is unjudged: name the label that means unjudged"),
+        ({"runs": None, "depth": 3}, "depth is the depth of the runs, but there are no"),
         ({"depth": 0}, "depth must be"),
         ({"predictor": "svm"}, "predictor must be a LabelPredictor or None"),
         (
@@ -375,7 +375,8 @@ def test_after_five_judgments_a_query_most_are_wrong(data_dir):
         ({"random_state": "x"}, "random_state must be"),
         (
             {"qrels": pd.DataFrame({"qid": ["9"], "docno": ["a"], "label": [1]})},
-            "the runs have no query of the judgments: they have such as '1', these such as '9'",
+            "the runs have no query of the judgments: the runs have queries such as '1', "
+            "the judgments such as '9'",
         ),
     ],
 )
@@ -399,7 +400,7 @@ def test_a_query_with_one_label_is_held_out_without_one(collection):
 @pytest.mark.parametrize("label", [0, 1])
 def test_all_labels_equal(collection, label):
     runs, qrels, texts, _ = collection
-    with pytest.warns(DataWarning, match=f"all judged labels are {label}, which tells no document"):
+    with pytest.warns(DataWarning, match=f"all judged labels are {label}, so documents cannot be"):
         found = complete_qrels(
             qrels.assign(label=label),
             runs,

@@ -68,7 +68,7 @@ def test_a_strategy_on_texts_needs_the_pool():
         assert sorted(labels(qrels)) == [("1", "7", 1), ("2", "7", 2), ("2", "8", 2)]
     for pool, message in [
         (rows.iloc[:2], "pool has 2 rows, but the selector was fitted on 3"),
-        (rows.assign(qid=1), "pool holds other queries"),
+        (rows.assign(qid=1), "pool has other queries"),
         (rows.assign(docno=7), "pool holds document '7' twice in query '2', again in row 2"),
         (rows["qid"], "pool must be a DataFrame or MultiIndex with 'qid', 'docno', got"),
         ([1, 2, 3], "pool must be a DataFrame or MultiIndex"),

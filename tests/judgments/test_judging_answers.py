@@ -98,16 +98,16 @@ TASK = '"data": {"qid": "1", "docno": "d1"}'
     ("tool", "text", "message"),
     [
         ("label-studio", "{}", r"file: a list of entries is missing or of another type, got {}"),
-        ("label-studio", "[", r"file: it is no JSON"),
+        ("label-studio", "[", r"file: it is not JSON"),
         (
             "label-studio",
             '[{"id": 1}]',
-            r"file: entry 1: it is not as .*: missing or .* is 'data'",
+            r"file: entry 1: it is not an export of .*: 'data' is missing",
         ),
         (
             "label-studio",
             f"[{{{TASK}}}]",
-            r"file: entry 1: it is not .* is 'annotations'",
+            r"file: entry 1: it is not .*: 'annotations' is missing",
         ),
         ("label-studio", '[{"data": {"qid": "1", "docno": 2}}]', r"entry 1: 'docno' .*got 2"),
         (
@@ -116,8 +116,12 @@ TASK = '"data": {"qid": "1", "docno": "d1"}'
             '[{"result": [{"value": {"choices": ["0 no", "2 highly"]}}]}]}]',
             r"entry 2: the grade has 2 values, expected one",
         ),
-        ("doccano", '{"label": []}\n\n{"label', r"file:3: it is no JSON"),
-        ("doccano", '{"qid": "1", "docno": "d", "label": ["7"]}', r"file:1: the grade '7' is none"),
+        ("doccano", '{"label": []}\n\n{"label', r"file:3: it is not JSON"),
+        (
+            "doccano",
+            '{"qid": "1", "docno": "d", "label": ["7"]}',
+            r"file:1: the grade '7' is not valid",
+        ),
         ("doccano", '{"docno": "d", "label": ["0 no"]}', r"file:1: 'qid' is missing"),
         ("doccano", '{"label": ["0 no", "2 highly"]}', r"file:1: 'label' has 2 values"),
         ("argilla", '[{"id": "x"}]', r"file: entry 1: the id 'x' does not hold query and document"),
@@ -134,7 +138,7 @@ TASK = '"data": {"qid": "1", "docno": "d1"}'
             r"entry 1: no query of queries= has the text 'x'",
         ),
         ("quepid", "a,b\n", r"file:1: the columns must be query, docid and rating, got 'a', 'b'"),
-        ("quepid", "query,docid,rating\nFlügel,d,x\n", r"file:2: the grade 'x' is none"),
+        ("quepid", "query,docid,rating\nFlügel,d,x\n", r"file:2: the grade 'x' is not valid"),
     ],
 )
 def test_errors_name_the_file_and_the_entry(tool, text, message, tmp_path, monkeypatch):
@@ -145,7 +149,7 @@ def test_errors_name_the_file_and_the_entry(tool, text, message, tmp_path, monke
 
 
 def test_queries_of_one_text():
-    with pytest.raises(InputError, match="two queries have one text"):
+    with pytest.raises(InputError, match="two queries have the same text"):
         read_judging_answers(
             GOLDEN / "quepid.answers.csv", tool="quepid", queries={"1": "a", "2": "a "}
         )
@@ -222,7 +226,7 @@ def test_errors(merged, tmp_path):
     for arguments, message in [
         ({"pool": POOL}, "assessor must be one of 'anna', 'bob', got None"),
         ({"pool": POOL.iloc[:1], "assessor": "bob"}, "document 'b' of query '1', which is not in"),
-        ({"pool": POOL, "assessor": "bob", "grades": [0, 1]}, "label 2 of bob is none of the grad"),
+        ({"pool": POOL, "assessor": "bob", "grades": [0, 1]}, "label 2 of bob is not one of the g"),
     ]:
         with pytest.raises(InputError, match=message):
             merged.write_log(tmp_path / "log", **arguments)

@@ -56,20 +56,23 @@ def test_without_texts_queries_are_their_ids(tmp_path):
         ({"pool": [("1", "d1")]}, "pool must be a DataFrame or MultiIndex with 'qid'"),
         ({"pool": POOL.iloc[:0]}, "pool is empty"),
         ({"pool": pd.concat([POOL, POOL])}, "pool holds document 'd1' twice in query '1'"),
-        ({"pool": POOL.assign(docno=["a", "b", ""])}, "the id '', which no file can hold"),
+        ({"pool": POOL.assign(docno=["a", "b", ""])}, "the id '', which has characters"),
         ({"texts": {"d1": "text", "d/2": " "}}, "the pool holds 1 document without text: 'd/2'"),
         ({"texts": pd.Series(["a", "b"], index=["d1", "d1"])}, "holds the id 'd1' twice"),
         ({"grades": []}, "grades must be different finite numbers"),
         ({"grades": [1, 1]}, "grades must be different finite numbers"),
         ({"tool": "excel"}, "tool must be one of 'page', 'label-studio'"),
-        ({"tool": "doccano", "assessor_name": "anna"}, "assessor_name is for tool='page' alone"),
-        ({"tool": "argilla", "machine_labels": POOL}, "machine_labels is for tool='page' alone"),
+        ({"tool": "doccano", "assessor_name": "anna"}, "assessor_name is for tool='page' only"),
+        ({"tool": "argilla", "machine_labels": POOL}, "machine_labels is for tool='page' only"),
         (
             {"machine_labels": POOL},
             "machine_labels must be .* with 'qid', 'docno', 'label', got",
         ),
         ({"tool": "quepid", "grades": [0, 0.5]}, "grades must be whole numbers for Quepid"),
-        ({"tool": "quepid", "queries": {"1": "a", "2": "a"}}, "queries '1' and '2' have one text"),
+        (
+            {"tool": "quepid", "queries": {"1": "a", "2": "a"}},
+            "queries '1' and '2' have the same text",
+        ),
         ({"tool": "label-studio", "path": "t.xml"}, "path ends in .xml"),
     ],
 )
@@ -84,7 +87,7 @@ def test_errors(changed, message, tmp_path):
 def test_half_of_a_character_is_no_id(tmp_path):
     pool = pd.MultiIndex.from_arrays([["1"], pd.Index(["\ud800"], dtype=object)])
     pool.names = ["qid", "docno"]
-    with pytest.raises(InputError, match="which no file can hold"):
+    with pytest.raises(InputError, match="which has characters that a file cannot hold"):
         write_judging_tasks(tmp_path / "t", pool, TEXTS)
 
 

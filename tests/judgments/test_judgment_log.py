@@ -79,7 +79,7 @@ def test_a_crash_at_every_byte(tmp_path):
             log.write_bytes(data[:length] + garbage)
             if garbage and length < ends[0] - 1:
                 # Not even the first line is there.
-                with pytest.raises(JudgmentLogError, match=r"no judgment log|is empty"):
+                with pytest.raises(JudgmentLogError, match=r"not a judgment log|is empty"):
                     judge(selector, truth, log=log)
                 continue
             # A line that only lacks its end is whole.
@@ -147,11 +147,11 @@ def log(log_of_six, tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (b"garbage", "it is no JSON object"),
-        (b'{"qid": "1", "doc', "it is no JSON object"),
-        (b"\xff\xfe", "it is no JSON object"),
-        (b"\0\0", "it is no JSON object"),
-        (b"[1]", "it is no JSON object"),
+        (b"garbage", "it is not JSON object"),
+        (b'{"qid": "1", "doc', "it is not JSON object"),
+        (b"\xff\xfe", "it is not JSON object"),
+        (b"\0\0", "it is not JSON object"),
+        (b"[1]", "it is not JSON object"),
         (b'{"label": 1}', "it names no query and document"),
         (b'{"qid": "1", "docno": "e"}', "it holds no answer"),
         (b'{"qid": "1", "docno": "e", "label": 1, "skip": true}', "it holds no answer"),
@@ -188,7 +188,7 @@ def test_other_files_are_left_alone(log, pooling, tmp_path):
     other = PoolingSelector().fit(table_of(["ab"]))
     with pytest.raises(
         JudgmentLogError,
-        match="pool: to one of 10 documents of 2 queries, while this one has 2 of 1",
+        match="pool: it has 10 documents of 2 queries, this pool has 2 of 1",
     ):
         judge(other, truth, log=log)
     # Rows in another order are the same pool.
@@ -201,7 +201,7 @@ def test_other_files_are_left_alone(log, pooling, tmp_path):
         b"\n",
     ):
         log.write_bytes(content)
-        with pytest.raises(JudgmentLogError, match=r"no judgment log|is empty"):
+        with pytest.raises(JudgmentLogError, match=r"not a judgment log|is empty"):
             judge(selector, truth, log=log)
         assert log.read_bytes() == content
     with pytest.raises(FileNotFoundError):
@@ -215,7 +215,7 @@ def test_two_processes_do_not_share_a_log(tmp_path):
     log = tmp_path / "log.jsonl"
 
     def assessor(question):
-        with pytest.raises(JudgmentLogError, match="another process is judging into this log"):
+        with pytest.raises(JudgmentLogError, match="another process is writing to this log"):
             judge(PoolingSelector().fit(two_queries()), truth, log=log)
         return 1
 

@@ -654,7 +654,7 @@ def test_bad_queries(T):
     unsure = LabelPredictor(selector="uncertainty")
     with pytest.raises(sklearn.exceptions.NotFittedError):
         mask(unsure, T, 1)
-    with pytest.raises(ValueError, match="prior needs a strategy: 'uncertainty' makes no use"):
+    with pytest.raises(ValueError, match="prior needs a strategy: 'uncertainty' does not use it"):
         mask(unsure.fit(T), T, 1, prior=np.ones(len(T)))
     sampling = LabelPredictor(selector=StatAPSelector())
     with pytest.raises(

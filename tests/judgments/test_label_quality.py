@@ -50,7 +50,7 @@ def test_the_printed_example(scale, expected):
 def test_labels_that_are_all_one_say_why_nothing_is_known():
     found = assessor_agreement(frames(anna=[1, 1, nan], bob=[1, 1, 0]))
     assert np.isnan(found.krippendorff_alpha)
-    assert "All labels of documents that several judged are one" in str(found)
+    assert "All labels of documents with several assessors are equal" in str(found)
     known = str(assessor_agreement(frames(anna=[1, 0], bob=[1, 1])))
     assert "are one" not in known
     # Beside an ordinal alpha.

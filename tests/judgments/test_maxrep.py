@@ -156,7 +156,7 @@ def test_copies_are_ranked_as_vectors_are():
 def test_max_terms_keeps_the_most_frequent():
     # Only "rain" is left, and it is in two of three documents.
     texts = ["rain rain bread", "rain wine", "cheese"]
-    with pytest.warns(UserWarning, match=r"1 of 3 texts hold no term .*: rows 2\."):
+    with pytest.warns(UserWarning, match=r"1 of 3 texts have no term .*: rows 2\."):
         selector = MaxRepSelector(max_terms=1).fit(texts, groups=[1, 1, 1])
     np.testing.assert_allclose(selector.gains_, [2, 0, 1])
 
@@ -307,13 +307,13 @@ def test_jobs_clone_pickle():
 
 def test_empty_and_missing_texts():
     texts = ["rain", "", None, "!", "rain", ""]
-    with pytest.warns(UserWarning, match="documents have no text|hold no term") as caught:
+    with pytest.warns(UserWarning, match="documents have no text|have no term") as caught:
         selector = MaxRepSelector().fit(texts, groups=[1] * 6)
     messages = [str(warning.message) for warning in caught]
     assert len(messages) == 2
     assert "1 of 6 documents have no text" in messages[0]
     assert "rows 2." in messages[0]
-    assert "3 of 6 texts hold no term and represent themselves alone: rows 1, 3, 5." in messages[1]
+    assert "3 of 6 texts have no term and represent only themselves: rows 1, 3, 5." in messages[1]
     # Each of them stands for itself; the second "rain" adds nothing.
     assert selector.gains_.tolist() == [2, 1, 1, 1, 0, 1]
     assert selector.ranking_.tolist() == [1, 2, 3, 4, 6, 5]

@@ -284,5 +284,5 @@ def test_queries_outside_the_pool_of_the_biased_half_do_not_count():
 @pytest.mark.parametrize("method", ["aslam", "spoerri"])
 def test_what_measures_nothing_takes_no_measure(method):
     run = pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0]})
-    with pytest.raises(ValueError, match=f"measure='rr' has no meaning for method='{method}'"):
+    with pytest.raises(ValueError, match=f"measure='rr' has no effect for method='{method}'"):
         rank_systems({str(i): run for i in range(5)}, method, measure="rr")

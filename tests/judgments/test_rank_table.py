@@ -122,12 +122,12 @@ def test_a_run_that_filters_everything_returns_nothing():
 @pytest.mark.parametrize(
     ("runs", "message"),
     [
-        ({"a": A[:0]}, "runs return no document at all"),
+        ({"a": A[:0]}, "runs return no document: all scores"),
         ({"a": A, "b": pd.concat([B, B[:1]])}, "run 'b' holds document 'd3' twice in query '1'"),
         ({"a": A, "b": B.assign(qid="Q1")}, "run 'a' has no query in common.*'1'.*'Q1'"),
         ({"a": A, "b": B, "c": B.assign(qid="Q1")}, "run 'c' has no query in common"),
         ({"a": A, "b": B.assign(qid=1)}, "column 'qid' is text in some runs"),
-        ({"a": A.assign(score=-np.inf)}, "return no document at all"),
+        ({"a": A.assign(score=-np.inf)}, "return no document: all scores"),
     ],
 )
 def test_bad_runs(runs, message):
@@ -151,7 +151,7 @@ TABLE = rank_table({"a": A, "b": B})
         (A, "index levels named 'qid' and 'docno'"),
         (TABLE[:0], "is empty"),
         (TABLE[[]], "is empty"),
-        (TABLE - 1, "whole numbers from 1 on.*got 0; of scores, make one by rank_table"),
+        (TABLE - 1, "whole numbers from 1 on.*got 0; from scores, make one by rank_table"),
         (TABLE / 2, "whole numbers from 1 on.*got 0.5"),
         (TABLE * np.inf, "whole numbers from 1 on.*got inf"),
         (TABLE.astype(str), "a rank table must hold numbers"),

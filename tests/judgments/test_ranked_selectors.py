@@ -192,7 +192,7 @@ def test_prior_first(rows):
 
 
 def test_prior_must_be_given():
-    with pytest.raises(ValueError, match="prior is missing: PriorSelector ranks by nothing else"):
+    with pytest.raises(ValueError, match="prior is missing, and PriorSelector needs it"):
         PriorSelector().fit(["a"], groups=[1])
 
 

@@ -255,7 +255,7 @@ def test_a_machine_may_say_what_lies_between_two_labels(data):
         for gains in (steps, lambda label: np.interp(label, [0, 1, 2, 3], [0, 1, 3, 4]))
     ]
     pd.testing.assert_frame_equal(*drawn)
-    with pytest.raises(InputError, match="holds labels outside those of gains, 0 to"):
+    with pytest.raises(InputError, match="has labels outside the range of gains, 0 to"):
         draw_sample(soft, runs, "dcg@10", n_total=20, gains={0: 0, 0.5: 1})
 
 

@@ -68,10 +68,10 @@ def test_ids_that_are_tuples():
     ("slices", "message"),
     [
         (3, "slices is 3: give a dict"),
-        ({"q1": "a"}, "says nothing of 3 of 4 queries, such as 'q2': .* with None for a query"),
+        ({"q1": "a"}, "has no entry for 3 of 4 queries, such as 'q2': .* with None for a query"),
         (dict.fromkeys(QUERIES), "puts none of the 4 queries in a slice"),
         (dict(zip(QUERIES, "abcd")), "of its own for each of 4 queries in 'slice': .*pandas.qcut"),
-        (dict(zip(QUERIES, [[1], [1], [2], [2]])), "must be named by texts, numbers"),
+        (dict(zip(QUERIES, [[1], [1], [2], [2]])), "must have hashable names"),
         (pd.Series(list("aabba"), [*QUERIES, "q1"]), None),
         (pd.Series(list("aabbb"), [*QUERIES, "q1"]), "puts query 'q1' in several slices"),
         (pd.Series(["a", "a", "b", "b", None], [*QUERIES, "q1"]), "'q1' in several slices"),

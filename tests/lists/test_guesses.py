@@ -44,7 +44,7 @@ def selector():
         (lambda: estimate(QRELS, RUNS, "ap", machine=QRELS), "Pass machine_qrels="),
         (
             lambda: compare_systems(QRELS, RUNS),
-            r"place\. Pass values .*evaluate_runs\(qrels",
+            r"positional arguments\. Pass values .*evaluate_runs\(qrels",
         ),
         (
             lambda: compare_systems(qrels=QRELS, runs=RUNS),

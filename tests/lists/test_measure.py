@@ -109,7 +109,7 @@ def test_other_sections_stay():
     [
         ({"takes_k": True}, "\nk : int or None, default=None\n", "\nk : "),
         ({"ties": ("worst",)}, 'ties : {"worst", "best", "stable"}', 'default="average"'),
-        ({"reads_unjudged": True}, "Changes nothing here", "as a document of gain 0"),
+        ({"reads_unjudged": True}, "Has no effect", "as a document of gain 0"),
         ({"undefined": "nothing to see"}, "undefined (nothing to see)", "no relevant document"),
     ],
 )

@@ -89,7 +89,7 @@ def test_a_mean_that_is_asked_for_by_table():
         ({"average": "sum"}, "average must be one of 'mean', None, got 'sum'"),
         (
             {"average": None, "query_weight": dict.fromkeys("abcd", 1)},
-            "query_weight weighs queries in their mean, and average=None asks for no mean",
+            "query_weight gives weights for the mean, but average=None returns no mean",
         ),
     ],
 )

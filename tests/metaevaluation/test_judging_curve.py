@@ -55,7 +55,7 @@ def test_intervals_are_quantiles_of_the_samples():
         ({"selections": {"f": lambda table: table["prior"] * np.nan}}, "returned NaN"),
         ({"selections": {"f": lambda table: [1.0]}}, "112"),
         ({"mitigations": {"f": lambda table: [1.0]}}, "112"),
-        ({"measure": "bpref", "mitigations": "condensed"}, "defined by what is unjudged"),
+        ({"measure": "bpref", "mitigations": "condensed"}, "defined by the unjudged"),
     ],
 )
 def test_bad_arguments(options, message):

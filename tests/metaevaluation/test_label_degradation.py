@@ -304,7 +304,7 @@ def test_bad_runs():
     bad = {**runs, "run1": runs["run1"].assign(score=np.nan)}
     with pytest.raises(ValueError, match="score") as caught:
         label_degradation(qrels, bad, "ap", random_state=0)
-    assert "This came up with the run 'run1'." in caught.value.__notes__
+    assert "The error concerns the run 'run1'." in caught.value.__notes__
 
 
 def test_progress_is_shown_when_asked(capsys):

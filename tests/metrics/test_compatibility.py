@@ -109,7 +109,7 @@ def test_harm_weighs():
     [
         ({"harm": 2}, "harm must be a finite number from 0 up and up to 1, got 2"),
         ({"persistence": 1}, "persistence must be a finite number from 0.01 up and up to 0.9999"),
-        ({"ties": "average"}, "looks at whole orders"),
+        ({"ties": "average"}, "needs one order of the documents"),
     ],
 )
 def test_bad_options(options, message):

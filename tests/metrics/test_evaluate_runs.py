@@ -206,7 +206,7 @@ def test_values_come_as_they_are_ready(files):
     assert next(found).name == "good"
     with pytest.raises(ValueError, match=r"broken\.txt:1: the line holds the score") as caught:
         next(found)
-    assert caught.value.__notes__ == ["This came up with the run 'broken'."]
+    assert caught.value.__notes__ == ["The error concerns the run 'broken'."]
 
 
 def test_the_size_of_the_collection(files):

@@ -187,7 +187,7 @@ def test_the_system_is_named():
         query_informativeness(
             [1, 0], {"x": [1, 2], "y": [1, np.nan]}, groups=[1, 2], random_state=0
         )
-    assert caught.value.__notes__ == ["This came up with the scores of 'y'."]
+    assert caught.value.__notes__ == ["The error concerns the scores of 'y'."]
 
 
 @pytest.mark.nightly

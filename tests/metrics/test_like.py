@@ -128,7 +128,7 @@ def test_without_a_cutoff_xgboost_ends_at_document_32(name):
     ("measure", "params", "message"),
     [
         ("ndcg@10", {"like": "lgbm"}, "like must be one of 'lightgbm', 'xgboost', 'catboost'"),
-        ("ndcg_f@10", {"like": "lightgbm"}, "like='lightgbm' knows no 'ndcg_f', but ndcg, ap: "),
+        ("ndcg_f@10", {"like": "lightgbm"}, "like='lightgbm' has no 'ndcg_f'; it has ndcg, ap\\. "),
         ("ndcg@10", {"like": "lightgbm", "gains": {0: 0}}, "gains is given, and like='lightgbm'"),
         ("ndcg@10", {"like": "catboost", "ties": "best"}, "ties is given, and like='catboost' se"),
         ("ndcg", {"like": "xgboost", "undefined": "drop"}, "undefined is given, and like='xgboos"),
@@ -179,7 +179,7 @@ def test_one_canonical_name(written):
     ("name", "message"),
     [
         ("ndcg(like=lgbm)", "like must be one of 'lightgbm', 'xgboost', 'catboost'"),
-        ("ndcg_f(like=lightgbm)@10", "like='lightgbm' knows no 'ndcg_f', but ndcg, ap: "),
+        ("ndcg_f(like=lightgbm)@10", "like='lightgbm' has no 'ndcg_f'; it has ndcg, ap\\. "),
         ("ndcg(like=lightgbm,gains=exp2)", "gives like and gains: give one of them"),
         ("ap(rel=2,like=catboost)", "gives like and rel: give one of them"),
         ("ap(like=catboost,normalize=k)@5", "normalize is given, and like='catboost' sets it"),

@@ -188,7 +188,7 @@ def test_canonical_names_are_read_back(name, rel, k):
         ("ap(unjudged=zero)", "unjudged in .* must be drop, .* leave it out"),
         ("ap(judged_only=False)", "judged_only in .* must be true"),
         ("ap(judged_only=True,unjudged=drop)", "gives judged_only and unjudged: give one"),
-        ("bpref(unjudged=drop)", "'bpref' is defined by what is unjudged"),
+        ("bpref(unjudged=drop)", "'bpref' is defined by the unjudged"),
         ("ap(level=2)", "it has normalize=..., rel=..., gains=..., unjudged=..."),
     ],
 )

@@ -155,7 +155,7 @@ class TestErrors:
         with pytest.raises(
             ValueError,
             match=r"n_items=3 is too small for query 'b', which has 3 retrieved documents and 1 "
-            r"relevant ones that are missing: pass .* here 4 or more, or None",
+            r"missing relevant documents: pass .* here 4 or more, or None",
         ):
             relevant_positions(
                 [1, 0, 0, 0, 1], [5, 4, 3, 2, NO], groups=["a", "b", "b", "b", "b"], n_items=3

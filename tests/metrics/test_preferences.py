@@ -174,7 +174,7 @@ class TestErrors:
     def test_whose_scores(self):
         with pytest.raises(ValueError, match="y_score holds 1 NaN") as error:
             prefer([1, 0], [2, 1], [1, np.nan])
-        assert error.value.__notes__ == ["This came up with the scores of 'y_score_b'."]
+        assert error.value.__notes__ == ["The error concerns the scores of 'y_score_b'."]
 
     def test_systems(self):
         with pytest.raises(ValueError, match="y_scores is empty"):

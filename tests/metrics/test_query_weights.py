@@ -184,7 +184,10 @@ def test_a_series_of_as_many_rows_as_queries():
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (np.arange(len(Y)) + 1, r"weights 9 and 10 for rows of query 'a': a weight is that of a"),
+        (
+            np.arange(len(Y)) + 1,
+            r"weights 9 and 10 for rows of query 'a': all rows of a query must",
+        ),
         (dict.fromkeys("abcdef", 1), "no weight for 1 of 7 queries, such as 'g': give a dict"),
         ([1.0, 2.0], "has 2 entries for 20 rows of 7 queries"),
         (dict.fromkeys(IDS, -1), "query_weight of query 'a' is -1: a weight must be a finite"),
@@ -212,9 +215,9 @@ def test_errors(weights, message):
 
 def test_without_a_mean_there_is_nothing_to_weigh():
     weights = dict.fromkeys(IDS, 1)
-    with pytest.raises(InputError, match="average=None asks for no mean"):
+    with pytest.raises(InputError, match="average=None returns no mean"):
         ndcg_f_score(Y, SCORES, groups=GROUPS, average=None, query_weight=weights)
-    with pytest.raises(InputError, match="average=None asks for no mean"):
+    with pytest.raises(InputError, match="average=None returns no mean"):
         evaluate(Y, SCORES, "ap", groups=GROUPS, query_weight=weights)
 
 

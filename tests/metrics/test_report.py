@@ -121,7 +121,7 @@ def test_errors(params, message):
 def test_errors_name_the_system():
     with pytest.raises(ValueError, match="y_score holds 1 NaN") as caught:
         rank_filter_report([1, 0], {"a": [1, 2], "b": [1, np.nan]}, groups=[0, 0])
-    assert caught.value.__notes__ == ["This came up with the scores of 'b'."]
+    assert caught.value.__notes__ == ["The error concerns the scores of 'b'."]
 
 
 def test_own_baselines(judged):

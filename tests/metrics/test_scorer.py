@@ -210,7 +210,7 @@ class TestTools:
         np.testing.assert_allclose(of_splits(search), by_hand(Ridge()))
 
     @pytest.mark.slow
-    @pytest.mark.filterwarnings("ignore:rows are drawn and not queries")
+    @pytest.mark.filterwarnings("ignore:rows are drawn instead of queries")
     def test_halving_grid_search(self, way):
         search = HalvingGridSearchCV(
             Ridge(),
@@ -276,7 +276,7 @@ class TestTools:
         np.testing.assert_allclose(result["test_score"], by_hand(ESTIMATORS[model]))
 
     @pytest.mark.slow
-    @pytest.mark.filterwarnings("ignore:rows are drawn and not queries")
+    @pytest.mark.filterwarnings("ignore:rows are drawn instead of queries")
     def test_learning_curve(self, way):
         _, train_scores, test_scores = learning_curve(
             Ridge(),
@@ -341,7 +341,7 @@ class TestTools:
             assert around.fit(X, Y, groups=QID).score(X, Y, groups=QID) > 0
 
     @pytest.mark.slow
-    @pytest.mark.filterwarnings("ignore:rows are drawn and not queries")
+    @pytest.mark.filterwarnings("ignore:rows are drawn instead of queries")
     @pytest.mark.parametrize("scorer", [SCORER, make_ranking_scorer("forbidden@3")])
     def test_displays_of_curves(self, scorer):
         mpl.use("Agg")

@@ -163,7 +163,7 @@ def test_ndcg_of_forbidden_documents_is_warned_of_once_a_call():
     ):
         (text,) = told(call)
         assert text.startswith(f"{names}: some gains are below 0")
-        instead = (f"Take ndcg_f{at},", f"or ndcg_0{at},", f"trec_eval's ndcg{cut}.")
+        instead = (f"Use ndcg_f{at},", f"or ndcg_0{at},", f"trec_eval's ndcg{cut}.")
         assert all(each in text for each in instead)
     fine = ["ndcg_f@2", "ndcg_0", "ndcg_min", "ndcg_cut_5", "dcg"]
     fine += ["ndcg(gains={-1:0,0:0,2:2})"]

@@ -43,5 +43,5 @@ def test_options_reach_the_display():
 
 
 def test_a_result_without_display_says_so():
-    with pytest.raises(TypeError, match="No display draws a RankBiasedOverlap"):
+    with pytest.raises(TypeError, match="RankBiasedOverlap has no display"):
         rank_biased_overlap(["a"], ["a"]).plot()

@@ -105,7 +105,7 @@ def test_validation_fraction_starts_where_training_does():
     [
         ({"eval_sample_weight": [[1.0]]}, "eval_sample_weight has 1 entries but the X of its set"),
         ({"eval_sample_weight": [WEIGHT, WEIGHT]}, "eval_sample_weight is a list of 2, and there"),
-        ({"eval_set": None}, "eval_sample_weight came without eval_set"),
+        ({"eval_set": None}, "eval_sample_weight is given without eval_set"),
     ],
 )
 def test_bad_ones(params, message):

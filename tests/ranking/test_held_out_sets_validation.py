@@ -134,7 +134,7 @@ def test_unjudged_rows_are_neither_learned_from_nor_measured(data, name):
 
 
 # These do not stop by the queries that they hold out.
-@pytest.mark.filterwarnings("ignore:validation_fraction=0.25 holds queries out")
+@pytest.mark.filterwarnings("ignore:validation_fraction=0.25 holds out queries")
 def test_warm_starts_hold_out_the_same_queries(data):
     X, y, groups = data
     once = RankBoostRanker(n_estimators=20, validation_fraction=0.25).fit(X, y, groups=groups)
@@ -195,7 +195,7 @@ def test_what_is_refused(data, name):
         with pytest.raises(ValueError, match="validation_fraction must be a number between 0 and"):
             ranker.set_params(validation_fraction=bad).fit(X, y, groups=groups)
     ranker.set_params(validation_fraction=0.25)
-    with pytest.raises(ValueError, match="and eval_set was given too: use one of the two"):
+    with pytest.raises(ValueError, match="but eval_set was given, too: use one of the two"):
         ranker.fit(X, y, groups=groups, eval_set=[(X, y)], eval_groups=[groups])
     with pytest.raises(ValueError, match="holds out 1 of 1 judged queries and leaves none"):
         ranker.fit(X, y, groups=np.zeros(len(y)))
@@ -211,7 +211,7 @@ def test_estimators_that_do_not_stop_early(data):
         RankBoostRanker(early_stopping_rounds=3).fit(X, y, groups=groups)
 
 
-SAID = r"validation_fraction=0.25 holds queries out of the training, and {} did not stop by them"
+SAID = r"validation_fraction=0.25 holds out queries, but {} did not use them to stop"
 
 
 @pytest.mark.slow

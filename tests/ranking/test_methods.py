@@ -225,7 +225,7 @@ class TestRecipes:
             scores = make(name).fit(data.X, y, groups=data.groups).predict(data.X)
             np.testing.assert_array_equal(scores, 1.0)
         else:
-            message = "nothing to tell apart" if name == "logistic" else "no order to learn"
+            message = "gets only one class" if name == "logistic" else "no order to learn"
             with pytest.raises(ValueError, match=message):
                 make(name).fit(data.X, y, groups=data.groups)
 

@@ -121,7 +121,7 @@ BAD = {
     ),
     "a label without a number": (
         lambda t: t.assign(label=t["label"].astype(object).where(t.index != 250, "good")),
-        "labels that are not numbers(.|\n)*came up in partition 1",
+        "labels that are not numbers(.|\n)*occurred in partition 1",
     ),
 }
 

@@ -175,7 +175,7 @@ def test_queries_in_the_form_of_another_library_are_an_error(name):
     given = np.bincount(groups) if name == "group" else groups
     remedy = "np.repeat" if name == "group" else f"pass them as groups= instead of {name}="
     for ranker in (QueryRanker(LGBMRanker()), RankAndFilter(Ridge(), cv=2)):
-        with pytest.raises(InputError, match=f"^{name} came, and fit takes .*{remedy}"):
+        with pytest.raises(InputError, match=rf"^fit\(\) got {name}, but expects .*{remedy}"):
             ranker.fit(X, y, **{name: given})
 
 
@@ -227,7 +227,7 @@ def test_stacks_rank(stack):
 def test_stacks_of_rankers_are_an_error(inner):
     X, y, groups, _ = make_rank_and_filter(n_queries=10, random_state=0)
     for stack in (StackingRegressor([("a", inner)]), VotingRegressor([("a", inner)])):
-        with pytest.raises(InputError, match=f"cannot hand queries to {type(inner).__name__}: "):
+        with pytest.raises(InputError, match=f"cannot pass query ids to {type(inner).__name__}: "):
             RankAndFilter(stack, cv=2).fit(X, y, groups=groups)
 
 
@@ -235,7 +235,7 @@ def test_stacks_of_rankers_are_an_error(inner):
 def test_queries_of_held_out_sets_in_another_form_are_told(name):
     X, y = np.arange(8.0).reshape(-1, 1), [0, 1] * 4
     ranker = QueryRanker(LGBMRanker(verbose=-1))
-    with pytest.raises(InputError, match=f"^{name} came, and fit takes .* as eval_groups="):
+    with pytest.raises(InputError, match=rf"^fit\(\) got {name}, but expects .* as eval_groups="):
         ranker.fit(X, y, groups=[1, 1, 2, 2] * 2, eval_set=[(X, y)], **{name: [[8]]})
 
 

@@ -382,5 +382,5 @@ class TestClusters:
         X, y, groups, _ = log
         model = RankAndFilter(LogisticRegression())
         names = np.char.add("q", groups.astype(str))
-        with pytest.raises(InputError, match="clusters names several clusters in query 'q"):
+        with pytest.raises(InputError, match="clusters has several clusters for query 'q"):
             model.fit(X, y, groups=names, clusters=np.arange(len(y)))

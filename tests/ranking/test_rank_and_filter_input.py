@@ -258,7 +258,7 @@ class TestDegenerateData:
 
     @pytest.mark.parametrize(("sign", "which"), [(1, "every gain is"), (-1, "no gain is")])
     def test_all_gains_on_one_side_for_a_classifier(self, data, sign, which):
-        message = f"{which} above 0, so LogisticRegression gets one class"
+        message = f"{which} above 0, so LogisticRegression gets only one class"
         for estimator in (LogisticRegression(), make_pipeline(LogisticRegression())):
             with pytest.raises(ValueError, match=message):
                 RankAndFilter(estimator).fit(data.X, sign * abs(data.y), groups=data.groups)

@@ -202,7 +202,7 @@ class TestBadInput:
             self.fit(data, Constant(value))
 
     def test_classifier_of_labels_without_probabilities(self, data):
-        with pytest.raises(ValueError, match="LinearSVC gives neither predict_proba nor"):
+        with pytest.raises(ValueError, match="LinearSVC has neither predict_proba nor"):
             self.fit(data, LinearSVC(), target="label")
 
     def test_held_out_sets(self, data):

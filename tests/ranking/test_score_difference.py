@@ -110,9 +110,11 @@ def test_what_has_no_answer(data):
     def fitted(estimator, **settings):
         return RankAndFilter(estimator, **settings).fit(X, y, groups=groups)
 
-    with pytest.raises(ValueError, match="RandomForestRegressor does not say what"):
+    with pytest.raises(ValueError, match="RandomForestRegressor does not provide contributions"):
         score_difference(RandomForestRegressor(n_estimators=2).fit(X, y), X, 0, 1)
-    with pytest.raises(ValueError, match="the score is no sum over the features of Poisson"):
+    with pytest.raises(
+        ValueError, match="the score of PoissonRegressor is not a sum over features"
+    ):
         score_difference(PoissonRegressor().fit(X, y + 1), X, 0, 1)
     for several in (LogisticRegression(), LGBMClassifier(**LIGHT)):
         with pytest.raises(ValueError, match="of several classes"):

@@ -251,7 +251,7 @@ class TestCaps:
         assert (model.predict(scores, groups=groups) > -INF).tolist() == [False, True, False]
 
     def test_no_queries_at_predict(self, few, fitted_once):
-        message = "groups is missing: TunedThreshold decides by whole lists"
+        message = "groups is missing: TunedThreshold needs whole lists"
         with pytest.raises(InputError, match=message):
             fitted_once("tuned", {"max_shown": 2}).predict(few.bayes_scores)
 
@@ -293,7 +293,7 @@ class TestRows:
             ({"groups": [1]}, "groups has 1 entries but there are 2 rows"),
             ({"groups": [1, np.nan]}, "groups has .* missing value"),
             ({"clusters": [1]}, "clusters has 1 entries"),
-            ({"groups": [1, 1], "clusters": [1, 2]}, "clusters names several clusters in query 1"),
+            ({"groups": [1, 1], "clusters": [1, 2]}, "clusters has several clusters for query 1"),
             ({"filter_scores": [1.0]}, "filter_scores has 1 entries but there are 2 scores"),
             ({"judged_by": ["people"]}, "judged_by has 1 entries but there are 2 rows"),
         ],
@@ -683,7 +683,7 @@ def test_of_two_columns_scikit_learn_knows_nothing():
 @pytest.mark.parametrize("name", ["TunedThreshold", "AutoThreshold", "FirstK", "LargestGap"])
 def test_no_judged_row_is_refused(name):
     threshold = getattr(skfilterrank.thresholds, name)()
-    with pytest.raises(ValueError, match=r"^y holds no judged row: .* Give the label of some rows"):
+    with pytest.raises(ValueError, match=r"^y has no judged row: .* Pass labels of some rows"):
         threshold.fit([3.0, 2.0, 1.0], [np.nan] * 3, groups=[0, 0, 1])
 
 

@@ -345,7 +345,7 @@ class TestFunctions:
         # From +inf down until 48 of 200 are wrong, the most that 0.3 is ruled out by.
         assert binom.cdf(48, 200, 0.3) < 0.05 < binom.cdf(49, 200, 0.3)
         assert promise.lower == scores[28]
-        with pytest.raises(ValueError, match=r"'wrong' is lower .* has no safe end to start"):
+        with pytest.raises(ValueError, match=r"'wrong' is lowest .* has no safest threshold"):
             certified(kind, scores, {wrong: 0.3}, guarantee="expectation", **params)
 
     @pytest.mark.nightly

@@ -197,7 +197,7 @@ def test_f_follows_the_number_of_relevant_documents():
 
 
 def test_measures_without_values_of_prefixes_are_named():
-    with pytest.raises(ValueError, match="ExpectedThreshold takes measures such as"):
+    with pytest.raises(ValueError, match="ExpectedThreshold supports measures such as"):
         ExpectedThreshold("bpref").fit([1.0, 2], [0, 1], groups=[0, 0])
 
 
@@ -504,5 +504,5 @@ def test_other_measures_per_query(measure, tmp_path):
 
 
 def test_measures_without_values_of_prefixes_are_named_per_query():
-    with pytest.raises(ValueError, match="PerQueryThreshold takes measures such as"):
+    with pytest.raises(ValueError, match="PerQueryThreshold supports measures such as"):
         PerQueryThreshold("bpref").fit([1.0, 2], [0, 1], groups=[0, 0])

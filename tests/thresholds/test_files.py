@@ -150,10 +150,10 @@ def test_a_changed_file_is_refused(data, tmp_path):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ({"format": "skfilterrank filter 3"}, r"'skfilterrank filter 3', where .* is read\. "
+        ({"format": "skfilterrank filter 3"}, r"'skfilterrank filter 3', expected .*\. "
          r"Write it again"),
-        ({"format": "skfilterrank threshold 9"}, "where 'skfilterrank threshold 1' is read"),
-        ({"format": "skfilterrank monitor 4"}, "is 'skfilterrank monitor 4', where 'skf"),
+        ({"format": "skfilterrank threshold 9"}, "expected 'skfilterrank threshold 1'"),
+        ({"format": "skfilterrank monitor 4"}, "is 'skfilterrank monitor 4', expected 'skf"),
         ([], "its format is"),
     ],
 )  # fmt: skip
@@ -261,7 +261,7 @@ def test_fields_are_looked_at_whatever_the_checksum(contents, tmp_path, form, fi
     load = RiskMonitor.load if form == "monitor" else load_threshold
     names = [name for name in field if isinstance(name, str)]
     what = f"{names[-1]}|parameters lacks" if value is MISSING else names[-1]
-    with pytest.raises(FileFormatError, match=rf"state\.json: .*({what}).* Make it again"):
+    with pytest.raises(FileFormatError, match=rf"state\.json: .*({what}).* Write it again"):
         load(path)
 
 
@@ -282,7 +282,7 @@ def test_a_byte_order_mark_is_no_content(contents, tmp_path):
 
 @pytest.mark.parametrize("label", [pd.Timestamp(0), ("a", 1), np.inf, "\ud800"])
 def test_labels_that_json_cannot_hold(tmp_path, label):
-    with pytest.raises(InputError, match=r"which JSON cannot hold|the file cannot hold"):
+    with pytest.raises(InputError, match=r"which JSON cannot hold|cannot be written to a file"):
         RiskMonitor({"forbidden": 0.1}, gains={label: 1}).save(tmp_path / "monitor.json")
     assert list(tmp_path.iterdir()) == []
 
@@ -311,7 +311,7 @@ def test_what_no_file_is_called(path):
         lambda: RiskMonitor.load(path),
         lambda: load_model(path),
     ):
-        with pytest.raises(InputError, match="is no path"):
+        with pytest.raises(InputError, match="is not a path"):
             call()
 
 
@@ -330,9 +330,9 @@ def nothing_shown(y_true, shown, groups):
     ("threshold", "message"),
     [
         (TunedThreshold(gains=np.abs), "gains of .* is a function"),
-        (OwnThreshold(), "OwnThreshold is no class of skfilterrank.thresholds"),
+        (OwnThreshold(), "OwnThreshold is not a class of skfilterrank.thresholds"),
         (CertifiedThreshold({nothing_shown: 0.5}), "has the function nothing_shown, which JSON"),
-        (SegmentedThreshold(OwnThreshold(), segment=None), "OwnThreshold is no class of"),
+        (SegmentedThreshold(OwnThreshold(), segment=None), "OwnThreshold is not a class of"),
     ],
 )
 def test_what_no_file_holds(data, tmp_path, threshold, message):

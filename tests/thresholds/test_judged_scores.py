@@ -111,7 +111,7 @@ def test_clusters_are_numbered_by_list():
     np.testing.assert_array_equal(number_clusters(None, index), [0, 1, 2])
     named = np.array(["b", "b", "b", "a", "a", "b"])
     np.testing.assert_array_equal(number_clusters(named, index), [1, 0, 1])
-    with pytest.raises(InputError, match="several clusters in query 7"):
+    with pytest.raises(InputError, match="several clusters for query 7"):
         number_clusters(np.arange(6), index)
 
 

@@ -143,7 +143,7 @@ def test_own_columns():
     [
         ({"cv": 1}, "cv must be"),
         ({"cost": -1}, "cost must be"),
-        ({"measure": "bpref"}, "LearnedThreshold takes measures such as"),
+        ({"measure": "bpref"}, "LearnedThreshold supports measures such as"),
         ({"estimator": "trees"}, "estimator must be a classifier"),
         ({"min_shown": 3, "max_shown": 2}, "min_shown must be at most max_shown"),
     ],

@@ -426,7 +426,7 @@ def test_a_query_counts_once_unless_it_may_come_again():
     rows = ([1, -1], [1, 2], ["a", "b"])
     monitor = RiskMonitor({"any_forbidden": 0.05})
     watch(monitor, *rows)
-    with pytest.raises(ValueError, match=r"groups holds queries .* counted already: 'b'\. Give"):
+    with pytest.raises(ValueError, match=r"groups holds queries .* counted already: 'b'\. Pass"):
         watch(monitor, [1, 1], [1, 2], ["b", "c"])
     assert monitor.status.rates["n_queries"].tolist() == [2]
     again = RiskMonitor({"any_forbidden": 0.05}, allow_repeats=True)
@@ -438,7 +438,7 @@ def test_a_query_that_was_not_judged_may_come_again_when_it_is():
     monitor = RiskMonitor({"any_forbidden": 0.05})
     watch(monitor, [np.nan, 1], [1, 2], ["a", "b"])
     assert watch(monitor, [1, np.nan], [1, 2], ["a", "c"]).rates["n_queries"].tolist() == [2]
-    with pytest.raises(ValueError, match=r"counted already: 'a'\. Give"):
+    with pytest.raises(ValueError, match=r"counted already: 'a'\. Pass"):
         watch(monitor, [np.nan, 1], [1, 2], ["a", "c"])
 
 
@@ -653,8 +653,8 @@ class TestFiles:
         ("content", "message"),
         [
             ("{", "not JSON"),
-            ("[]", "where 'skfilterrank monitor 4' is read"),
-            ('{"format": "skfilterrank monitor 9"}', "where 'skfilterrank monitor 4' is read"),
+            ("[]", "expected 'skfilterrank monitor 4'"),
+            ('{"format": "skfilterrank monitor 9"}', "expected 'skfilterrank monitor 4'"),
             ('{"format": "other"}', "its format is 'other'"),
             ("", "not JSON"),
         ],

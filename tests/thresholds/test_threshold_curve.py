@@ -416,7 +416,9 @@ def test_first_of_highest():
 
 def test_a_scorer_is_not_a_name():
     scorer = make_ranking_scorer("rbp@5", persistence=0.5)
-    with pytest.raises(ValueError, match=r"is a scorer, and a name is wanted: write 'rbp@5' with"):
+    with pytest.raises(
+        ValueError, match=r"is a scorer, but a name was expected: write 'rbp@5' with"
+    ):
         threshold_curve([1, 0], [2, 1], groups=[0, 0], measure=scorer)
 
 
@@ -515,9 +517,9 @@ def test_nothing_is_given_with_rows(name):
 
 
 def test_rows_have_no_array_of_scores():
-    with pytest.raises(InputError, match="scores are Rows, for which a threshold returns no array"):
+    with pytest.raises(InputError, match="scores are Rows, which a threshold cannot return"):
         FixedThreshold(0.3).fit().predict(Rows(COLUMNS))
-    with pytest.raises(InputError, match="scores are Rows, for which a threshold returns no array"):
+    with pytest.raises(InputError, match="scores are Rows, which a threshold cannot return"):
         FixedThreshold(0.3).fit().rank(Rows(COLUMNS))
 
 
@@ -529,7 +531,7 @@ def test_scattered_queries_are_noticed():
 
 def test_rows_of_one_reading_are_refused_before_it():
     frames = iter(cut(COLUMNS, 100))
-    with pytest.raises(InputError, match="rows can be read once only, and are to be read 3 times"):
+    with pytest.raises(InputError, match="rows can be read only once, but must be read 3 times"):
         threshold_curve(Rows(frames))
     assert len(list(frames)) == 2
     again = Rows(iter(cut(COLUMNS, 100)), scattered="partition")

@@ -422,7 +422,9 @@ def test_parameters_that_do_not_go_with_two_scores(rows, parameters, message):
 
 def test_fit_and_predict_take_the_same_scores(rows):
     scores, y, g, hide = rows
-    with pytest.raises(ValueError, match="rule='ratio' hides by a second score, and there is none"):
+    with pytest.raises(
+        ValueError, match="rule='ratio' hides by a second score, but none was given"
+    ):
         TunedThreshold(rule="ratio").fit(scores, y, g)
     two = TunedThreshold().fit(scores, y, g, filter_scores=hide)
     with pytest.raises(ValueError, match="filter_scores is missing: rule='ratio'"):
@@ -434,7 +436,7 @@ def test_fit_and_predict_take_the_same_scores(rows):
 
 def test_filter_scores_the_wrong_way_round_warn(rows):
     scores, y, g, hide = rows
-    with pytest.warns(FitWarning, match="no higher where documents are forbidden"):
+    with pytest.warns(FitWarning, match="of forbidden documents are not higher"):
         TunedThreshold().fit(scores, y, g, filter_scores=-hide)
 
 

@@ -256,7 +256,7 @@ class TestCutQueries:
         assert search.best_estimator_ not in _fitted_on
 
 
-DRAWN = "rows are drawn and not queries"
+DRAWN = "rows are drawn instead of queries"
 ORDER = np.random.default_rng(0).permutation(len(Y))
 
 

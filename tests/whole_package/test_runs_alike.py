@@ -399,7 +399,7 @@ def test_every_form_of_files_on_the_command_line(
         ),
         (b"qid,docno,points\n1,a,2\n", "has no column 'score'; its columns are .* Rename one"),
         (b"qid,docno,score\n1,a,2\n1,b,3,4\n", ":3: 3 fields were expected"),
-        (b'{"1": {"a": 2, "a": 3}}', "it is not JSON .*the name 'a' is twice in one object"),
+        (b'{"1": {"a": 2, "a": 3}}', "it is not JSON .*the name 'a' occurs twice in one object"),
         (b'{"1": {"a": "x"}}', "the row holds 'x' in column 'score'"),
         (b'{"1": {"a": 2},\n "2": {"a" 1}}', ":2: it is not JSON"),
         (b'{"1": 2}', "has no column 'qid'|must be an object {query: {document: number}}"),
@@ -526,7 +526,7 @@ def test_learned_fusion_takes_files(paths, tmp_path):
     [
         (
             RankFusion("coordinate_ascent"),
-            r"X must hold the scores .* fuse_runs\(runs, method, qrels=",
+            r"X must be an array or DataFrame of scores .* fuse_runs\(runs, method, qrels=",
         ),
         (MaxRepSelector(), r"X must hold the documents for MaxRepSelector.*rank_table\(runs\)"),
     ],
@@ -538,7 +538,7 @@ def test_estimators_of_rows_say_what_is_for_runs(estimator, message):
 
 def test_rank_tables_are_no_vectors():
     table = rank_table(RUNS).fillna(9)
-    with pytest.raises(SkfilterrankError, match=r"X must hold texts, .*, and is a rank table"):
+    with pytest.raises(SkfilterrankError, match=r"X must hold texts, .*, but is a rank table"):
         MaxRepSelector().fit(table)
     MaxRepSelector().fit(table.rename_axis(columns=None))
     with pytest.raises(SkfilterrankError, match="rank_table makes one of a path or a list of"):
