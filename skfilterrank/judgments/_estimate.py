@@ -1,34 +1,36 @@
 """Values with honest intervals from people's labels of a sample and machines' labels of the rest.
 
-**Two targets.** *These queries*: the value that the queries at hand would have, were every document
-of the pool judged by people; the sample of documents is all that chance decides. *New queries*: the
-mean over the queries that these were drawn from; chance decides of the queries, too.
+**Two targets.** *These queries*: the value for the given queries if people judged every document of
+the pool; only the sample of documents is random. *New queries*: the mean over the population that
+the queries were drawn from; the queries are random, too.
 
-**Linear measures.** DCG, precision and RBP add up what each document's label is worth at its place.
-Predict the labels, add the predictions up, and correct by the sample's errors, each divided by its
-probability to be drawn (the difference estimator; prediction-powered inference): unbiased whatever
-the predictions are, and the narrower the better they are. Predictions are learned from the sample,
-each document's from other folds than its own, and folds are drawn independently of each
-other, so that learning does not make them biased either.
+**Linear measures.** DCG, precision and RBP are sums over documents of a position weight times a
+function of the label. Predict the labels, add the predictions up, and correct by the sample's
+errors, each divided by its probability to be drawn (the difference estimator; prediction-powered
+inference): unbiased whatever the predictions are, and the narrower the better they are. Predictions
+are learned from the sample, each document's from other folds than its own, and folds are drawn
+independently of each other, so that learning does not make them biased either.
 
-**Ratios.** nDCG, nDCG_f, AP and recall divide by what all labels of a query decide. The library
-declares each of them as a sum over documents, with weights that depend on how many labels of each
-grade there are. Its expected value, given the sample's labels and under predicted probabilities of
-all others, takes the place of the sum of predictions. The change that one label makes, on average
-over the others, takes that of the weight, and each drawn label stands for (1 - pi) / pi documents
-that were not drawn. For sums this is the difference estimator. Pairs of labels are corrected for
-too. What three labels and more change is not known; intervals are wider by as much as pairs change.
+**Ratios.** nDCG, nDCG_f, AP and recall have a denominator that depends on all labels of a query.
+The library declares each of them as a sum over documents, with weights that depend on how many
+labels of each grade there are. Its expected value, given the sample's labels and under predicted
+probabilities of all others, takes the place of the sum of predictions. The weight is replaced by
+the change that one label makes, averaged over the other labels. Each drawn label represents
+(1 - pi) / pi documents that were not drawn. For sums this is the difference estimator. Pairs of
+labels are corrected for too. The effect of interactions of three and more labels is unknown;
+intervals are wider by the effect of pairs.
 
 **Everything else** (ERR, RR, lexirecall) needs whole queries: PPI++ over queries.
 
 **The design.** Elimination sampling (Tillé 1996): exact probabilities for a fixed number of
 documents, each sample inside the next, so that judging goes on in batches under the probabilities
-of the whole; joint probabilities in closed form, against which the variance approximation
-is tested. Documents are drawn in proportion to what their labels change, times how unsure
-the machine is of them.
+of the whole; joint probabilities in closed form, against which the variance approximation is
+tested. Inclusion probabilities are proportional to the effect of a document's label times the
+machine's uncertainty about it.
 
-**No interval** can be had from labels that a strategy chose: what it left out it left out for a
-reason. They are kept as certain, and a sample is drawn from the rest.
+**No interval** can be computed from labels that a strategy chose, because the documents it left out
+differ from the chosen ones. These labels are kept with inclusion probability 1, and a sample is
+drawn from the rest.
 """
 
 from collections.abc import Mapping
@@ -93,33 +95,34 @@ def estimate(
     Parameters
     ----------
     qrels : data frame, path or file object
-        People's labels of the sample, with a column "inclusion_probability": what
-        :func:`draw_sample` returns with its labels filled in, or a file that
-        :func:`skfilterrank.io.read_prels` reads. Rows without a label are left out, with a
-        warning: what is left is no sample of these probabilities.
+        People's labels of the sample, with a column "inclusion_probability": the table of
+        :func:`draw_sample` with its labels filled in, or a file that
+        :func:`skfilterrank.io.read_prels` reads. Rows without a label are left out with a warning,
+        because the other rows are not a sample with these probabilities.
     runs : path, list of paths, or dict of name to run
-        Runs, as :func:`skfilterrank.metrics.evaluate_runs` takes them. Documents of equal score
-        stand in trec_eval's order; a query that a run lacks counts as an empty list.
+        Runs, in any form that :func:`skfilterrank.metrics.evaluate_runs` accepts. Documents of
+        equal score are sorted as in trec_eval; a query that is missing in a run counts as an empty
+        list.
     measures : str or list of str
-        Names of measures: those that are sums over documents, such as "dcg@10", "ndcg_f@10",
-        "precision@10", "forbidden@10", "rbp", "recall@100" and "ap"; with ``unit="query"``
-        any. They may read labels in their own way: "ap(rel=2)".
+        Names of measures that are sums over documents, such as "dcg@10", "ndcg_f@10",
+        "precision@10", "forbidden@10", "rbp", "recall@100" and "ap"; with ``unit="query"``, names
+        of any measures. Each may have its own options for labels: "ap(rel=2)".
     machine_qrels : qrels, dict of name to qrels, or None, default=None
-        Labels of one judge, or of several by name. None estimates from people alone.
+        Labels of one machine judge, or of several by name. None uses only people's labels.
     pool : qrels or data frame, default=None
-        Queries and documents that count; None takes those with a machine label. All others are
-        unjudged, of gain 0.
+        Queries and documents that count; None means all with a machine label. All other documents
+        count as unjudged, with gain 0.
     unit : {"document", "query"}, default="document"
-        What was drawn: documents, or whole queries, all of whose documents were judged. Of risks
+        Unit of the sample: documents, or whole queries with all their documents judged. Of risks
         with a cut-off, such as "any_forbidden@5", those among the first places of the runs do.
     target : {"these queries", "new queries"}, default="these queries"
-        What the intervals are of: the value that these queries would have, were all documents of
-        the pool judged by people; or the mean over all queries that these are a sample of.
+        Target of the intervals: the value for these queries if people judged all documents of the
+        pool, or the mean over the population that these queries were drawn from.
     gains : None, "exp2", dict or callable, default=None
-        How people's labels become gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. Labels
-        of machines are classes, of whatever scale.
+        Map from people's labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. Labels
+        of machines are used as classes and may have any scale.
     confidence_level : float, default=0.95
-        Confidence of each interval by itself.
+        Confidence level of each single interval.
 
     Returns
     -------
@@ -148,7 +151,7 @@ def estimate(
     See Also
     --------
     draw_sample : Draws the documents to judge.
-    machine_report : What the machine's labels are worth.
+    machine_report : Quality of the machine's labels.
 
     Notes
     -----
@@ -158,13 +161,13 @@ def estimate(
 
     ``sum over the pool of w m  +  sum over the sample of w (g - m) / pi``,
 
-    which is unbiased whatever m is, so that bad predictions cost width and nothing else. For
-    ratios (nDCG, nDCG_f, AP, recall) the first sum is the expected value given the sample's labels
-    and predicted probabilities of the others, and w (g - m) is what one label changes of it, times
-    1 - pi. Pairs of labels are corrected for, too, and intervals are wider by what they change. A
-    bias of higher order in the errors of the predictions remains. Intervals of ratios are not shown
-    to cover, and tables mark them.
-    Where everything is judged, the estimate is the measure itself.
+    which is unbiased whatever m is, so that bad predictions only widen the intervals. For ratios
+    (nDCG, nDCG_f, AP, recall) the first sum is the expected value given the sample's labels and
+    predicted probabilities of the others, and w (g - m) is the change of the value by one label,
+    times 1 - pi. Interactions of pairs of labels are corrected for, too, and intervals are wider by
+    the size of this correction. A bias of higher order in the errors of the predictions remains.
+    The coverage of intervals of ratios has not been shown, and tables mark them. If everything is
+    judged, the estimate equals the measure.
 
     Predictions are those of ridge logistic regressions on the labels of all judges, queries and how
     high the runs rank a document, all together and each by itself, learned from the sample in
@@ -220,7 +223,7 @@ def estimate(
 
 
 def _by_documents(sample, n_open, parsed, ranked, target, gains):
-    """Estimate each measure from a sample of documents; count those judged, in all, and others."""
+    """Estimate each measure from a sample of documents, and count documents of three kinds."""
     rows = ranked.rows_of(sample.index, "qrels")
     warn_of_outside(ranked, parsed)
     _warn_of_copies(ranked, rows, sample["label"].to_numpy())
@@ -228,14 +231,15 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains):
     grades, codes = _grades(sample["label"].to_numpy(), gains)
     forms = {text: SumOfLabels(each, ranked, grades) for text, each in parsed.items()}
     for text, form in forms.items():
-        # Labels that differ, and that this measure does not tell apart.
+        # The labels differ, but this measure gives all of them the same value.
         if len(grades) > 1 and len(np.unique(form.grades)) < 2:
             _check_spread(form.grades, codes, f" for {brief(text)}")
         _check_design(form, rows, probability, n_open)
     if n_open:
         warn_user(
-            f"qrels has {counted(n_open, 'document')} without a label, for which those with one "
-            "do not stand: values and intervals are off. Judge the rest, or draw again with the "
+            f"qrels has {counted(n_open, 'document')} without a label. The labelled documents "
+            "are not a random sample of them, so that values and intervals are wrong. Judge the "
+            "rest, or draw again with the "
             "same random_state and a smaller n_total, the number judged from the first one on.",
             DataWarning,
         )
@@ -279,7 +283,7 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains):
 def _guess(form, labels, **params):
     """Predicted labels of all documents, by some judged ones."""
     rows, codes, probability, known = labels
-    # Each measure is estimated by itself: its value does not depend on what else is asked for.
+    # Each measure is estimated separately, so that its value does not depend on the other measures.
     model = LabelModel(form.pool, _position_weights(form), form.influential(), **params)
     # The narrowest intervals of sums; a ratio needs predictions that are right on average over
     # all documents, which weights of the design give.
@@ -293,7 +297,7 @@ def _by_labels(form, labels):
     rows, codes, probability, _ = labels
     expansion = form.expand(_guess(form, labels), rows, codes)
     changes = expansion.changes(rows, codes)
-    # Each drawn label stands for so many that were not drawn.
+    # Number of undrawn documents that each drawn label represents.
     weights = (1 - probability) / probability
     of_query = expansion.base.copy()
     np.add.at(of_query.T, form.pool.codes[rows], changes * weights[:, None])
@@ -360,15 +364,16 @@ def _check_spread(grades, codes, reader=""):
     """Labels must not be all the same."""
     if len(np.unique(grades[codes])) < 2:
         raise InputError(
-            f"all {len(codes)} labels of qrels have the gain {grades[codes[0]]:g}{reader}, which "
-            "says nothing of how many others there are, and an interval would have no width. "
+            f"all {len(codes)} labels of qrels have the gain {grades[codes[0]]:g}{reader}, so "
+            "that the share of other gains cannot be estimated, and an interval would have no "
+            "width. "
             "Judge more documents: draw_sample with the same random_state and a larger n_total "
-            "goes on with this sample."
+            "extends this sample."
         )
 
 
 def _check_design(form, rows, probability, n_open):
-    """The probabilities must be able to be those of a sample of the documents that matter."""
+    """Raise an error if the inclusion probabilities contradict the number of documents."""
     influential = form.influential()
     n_possible = int(np.count_nonzero(influential))
     weights = np.zeros(len(form.pool))
@@ -379,7 +384,8 @@ def _check_design(form, rows, probability, n_open):
     if n_open and estimated < n_possible:
         raise InputError(
             f"qrels has {counted(n_open, 'document')} without a label, beside {len(rows):,} with "
-            "one, which alone are no sample of these probabilities. Judge the rest, or draw again "
+            "one. The latter are not a sample with these probabilities. Judge the rest, or draw "
+            "again "
             "with the same random_state and a smaller n_total, the number judged from the first "
             "one on: these are that sample, with probabilities of its own."
         )
@@ -404,7 +410,7 @@ def _check_design(form, rows, probability, n_open):
 
 
 def _counted(weights, influential):
-    """Estimate a number of documents from a sample; tell if chance explains its error."""
+    """Estimate a number of documents, its standard error, and if its error is too large."""
     weights = weights[influential]
     n_possible, estimated = len(weights), weights.sum()
     error = np.sqrt((weights * (weights - 1)).clip(0).sum())
@@ -423,10 +429,10 @@ _LEAST = 5
 def _by_queries(runs, sample, parsed, pool, target, gains):
     """Estimate measures from queries that were judged whole, by PPI++ over queries.
 
-    With f the values of judged queries by people's labels and m those of all queries by machine
-    labels, the estimate is ``mean of judged f + trust * (mean of all m - mean of judged m)``, with
-    the trust from 0 to 1 of the smallest variance (Angelopoulos, Duchi and Zrnic, "PPI++:
-    Efficient prediction-powered inference", 2023). Any measure will do.
+    Let f be the values of judged queries by people's labels, and m the values of all queries by
+    machine labels. The estimate is ``mean of judged f + trust * (mean of all m - mean of judged
+    m)``, with the trust from 0 to 1 of the smallest variance (Angelopoulos, Duchi and Zrnic,
+    "PPI++: Efficient prediction-powered inference", 2023). Any measure is possible.
     """
     counts = rows_to_judge(pool, parsed)
     queries, share = _judged_queries(sample, pool, counts)

@@ -20,36 +20,37 @@ _BLOCK = 2**22
 
 @dataclass(frozen=True, eq=False)
 class MeasureEstimate:
-    """One measure of all runs.
+    """Estimates of one measure for all runs.
 
     Attributes
     ----------
     values : ndarray of shape (n_runs,)
         Unbiased estimates of the mean over queries.
     deviations : ndarray of shape (n_units, n_runs)
-        What each drawn document (or query) adds to the error: the covariance is their product.
+        Contribution of each drawn document (or query) to the error; ``deviations.T @ deviations``
+        is the covariance.
     order_values : ndarray of shape (n_runs,)
-        What runs are ordered by.
+        Values by which runs are ordered.
     greater_is_better : bool
-        As of the measure.
+        True if higher values of the measure are better.
     value_range : tuple of two floats
-        Where the measure's values end for these gains, infinite where that is not known.
+        Lowest and highest possible value of the measure for these gains; infinite if unknown.
     probability : ndarray of shape (n_drawn,)
-        Inclusion probabilities of the drawn documents that were not certain.
+        Inclusion probabilities of the drawn documents whose probability is below 1.
     influential : ndarray of shape (n_drawn,), bool
-        Which of these can change the measure: a sample that was drawn for more runs, or a longer
-        cut, holds others.
+        True for the drawn documents that can change the measure. A sample that was drawn for more
+        runs, or for a higher cut-off, also holds documents that cannot.
     n_certain : int
-        Judged documents that can change the measure and were certain to be.
+        Judged documents with inclusion probability 1 that can change the measure.
     n_possible : int
         Documents that can change the measure.
     by_query : ndarray of shape (n_runs, n_queries)
-        Estimates of each query; single queries have few labels, and wide errors.
+        Estimates of each query. A single query has few labels, and its error is large.
     is_ratio : bool
-        Whether it is a ratio, such as nDCG: its intervals are not shown to cover.
+        True for a ratio, such as nDCG. The coverage of its intervals has not been shown.
     of_pairs : ndarray of shape (n_runs,) or 0.0
-        What pairs of labels change of the values of a ratio. What three and more change may be as
-        much: intervals are wider by it.
+        Change of a ratio's values by the interaction of pairs of labels. Interactions of three and
+        more labels may be as large, and intervals are wider by this amount.
     """
 
     values: np.ndarray
@@ -66,35 +67,34 @@ class MeasureEstimate:
     of_pairs: np.ndarray | float = 0.0
 
     def beyond_pairs(self, first=slice(None), second=None) -> np.ndarray:
-        """Bias that is allowed for in values of runs, or in differences to second ones."""
+        """Allowance for bias in the values of runs, or in differences between two runs."""
         of_pairs = np.broadcast_to(self.of_pairs, self.values.shape)
         away = np.abs(of_pairs[first] - (0.0 if second is None else of_pairs[second]))
-        # Equal lists differ by rounding alone.
+        # Values of equal lists differ only by rounding.
         return np.where(away < 1e-12 * np.abs(of_pairs).max(), 0.0, away)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimates(Result):
-    """Measures of runs with intervals, from labels of a sample; what :func:`estimate` returns.
+    """Estimated measures of runs, with intervals; returned by :func:`estimate`.
 
     Attributes
     ----------
     runs : tuple of str
         Names of the runs.
     results : dict of str to MeasureEstimate
-        Numbers of each measure.
+        Estimates of each measure.
     target : {"these queries", "new queries"}
-        What the intervals are of.
+        Target of the intervals.
     unit : {"document", "query"}
-        What was drawn.
+        Unit of the sample.
     confidence_level : float
-        Confidence of each interval by itself.
+        Confidence level of each single interval.
     n_judged, n_possible : int
-        Documents that people judged, among those whose labels can change a value; and all of
-        these.
+        Judged documents whose labels can change a value, and all documents whose labels can.
     n_other : int
-        Other documents that people judged, such as those of a sample drawn for more runs: their
-        labels only help to say what a machine's mean.
+        Other documents that people judged, such as documents of a sample drawn for more runs. Their
+        labels are used only to fit the predictions from the machine's labels.
     queries : tuple of str
         The queries.
     """
@@ -123,7 +123,7 @@ class Estimates(Result):
 
     @property
     def _caveat(self):
-        """Ratios whose intervals may hold the truth less often than they say; or nothing."""
+        """Note on ratios, whose intervals may cover less often than they should; else empty."""
         ratios = [name for name, each in self.results.items() if each.is_ratio]
         return f". Intervals of {', '.join(ratios)} are not shown to cover" if ratios else ""
 
@@ -138,7 +138,7 @@ class Estimates(Result):
         Parameters
         ----------
         measure : str or None, default=None
-            Which measure; None where there is only one.
+            Name of the measure; it may be None if there is only one.
         """
         deviations = self._of(measure)[1].deviations
         names = pd.Index(self.runs, name="run")
@@ -147,9 +147,9 @@ class Estimates(Result):
     def to_frame(self) -> pd.DataFrame:
         """A row for each measure and run: value, ends of the interval, and standard error.
 
-        Intervals are cut where the range of the measure ends; an unbiased value may lie beyond.
-        "shown_to_cover" is False for ratios such as nDCG and AP, whose values are biased and whose
-        intervals may hold the truth less often than they say.
+        Intervals are clipped to the range of the measure; an unbiased estimate may be outside it.
+        "shown_to_cover" is False for ratios such as nDCG and AP. Their estimates are biased, and
+        their intervals may cover less often than the confidence level.
         """
         tables = {}
         for name, result in self.results.items():
@@ -171,18 +171,20 @@ class Estimates(Result):
     def compare(
         self, measure: str | None = None, *, baseline: str | None = None, correction="holm"
     ) -> "EstimatedDifferences":
-        """Differences between runs, from one sample, and therefore narrower than two intervals.
+        """Estimate differences between runs.
+
+        Runs share one sample, so that the interval of a difference is narrower than two separate
+        intervals suggest.
 
         Parameters
         ----------
         measure : str or None, default=None
-            Which measure; None where there is only one.
+            Name of the measure; it may be None if there is only one.
         baseline : str or None, default=None
-            A run to compare all others with; None compares every two.
+            Run that all others are compared with; None compares all pairs.
         correction : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
             Correction of the p values for the number of pairs, as in
-            :func:`skfilterrank.comparison.compare_systems`. Intervals are those of each pair by
-            itself.
+            :func:`skfilterrank.comparison.compare_systems`. The intervals are not corrected.
 
         Returns
         -------
@@ -191,7 +193,7 @@ class Estimates(Result):
         Raises
         ------
         InputError
-            If there is one run alone; if the measure or the baseline is none of these.
+            If there is only one run, or if the measure or the baseline is not among the estimates.
         """
         name, result = self._of(measure)
         if len(self.runs) < 2:
@@ -205,7 +207,7 @@ class Estimates(Result):
             second = np.full(len(first), place)
         difference = result.values[first] - result.values[second]
         error, freedom = self._pairs(result, first, second)
-        # Equal lists differ by rounding alone.
+        # Values of equal lists differ only by rounding.
         difference[np.abs(difference) < 1e-12 * np.abs(result.values).max()] = 0.0
         allowed = result.beyond_pairs(first, second)
         width = self._quantile(freedom) * error + allowed
@@ -236,7 +238,7 @@ class Estimates(Result):
         Parameters
         ----------
         measure : str or None, default=None
-            Which measure; None where there is only one.
+            Name of the measure; it may be None if there is only one.
         random_state : int, RandomState instance or None, default=None
             Source of the normal draws that give the quantile of the largest of all differences.
             Pass an int for results that can be repeated.
@@ -289,7 +291,7 @@ class Estimates(Result):
         Parameters
         ----------
         measure : str or None, default=None
-            Which measure; None where there is only one.
+            Name of the measure; it may be None if there is only one.
         half_width : float or None, default=None
             Half the width of the mean interval of the runs' values that is asked for. None asks
             until the best run is known: until no interval of its difference to another holds 0,
@@ -454,13 +456,13 @@ class EstimatedDifferences(Result):
     correction : str or None
         Correction of the p values.
     confidence_level : float
-        Confidence of each interval by itself.
+        Confidence level of each single interval.
     target : {"these queries", "new queries"}
-        What the intervals are of.
+        Target of the intervals.
     shown_to_cover : bool
         False for ratios such as nDCG, whose intervals may hold the truth less often than they say.
     greater_is_better : bool
-        As of the measure.
+        True if higher values of the measure are better.
     """
 
     measure: str

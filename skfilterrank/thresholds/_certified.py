@@ -47,10 +47,11 @@ class CertifiedThreshold(TwoScores):
         A key may also be a function ``loss(y_true, shown, groups)`` that returns one loss between 0
         and 1 for each query. `y_true` holds labels, `shown` tells which rows are shown, and
         `groups` numbers their queries from 0 in ascending order. Losses come in the order of these
-        numbers, NaN (whatever is shown) where a query does not count. A query's loss must depend on
-        its own rows alone. Losses of dtype bool get the exact binomial test. Of documents of equal
-        score those of the lowest gain count as shown first: give `gains` that are lowest for what
-        the function counts as worst, or the order of rows may break the guarantee.
+        numbers, NaN (whatever is shown) where a query does not count. A query's loss must depend
+        only on its own rows. Losses of dtype bool get the exact binomial test. Among documents of
+        equal score, the documents of lowest gain count as shown first. Give the lowest `gains` to
+        the documents that the function counts as worst; otherwise the order of rows may break the
+        guarantee.
     among : {"all", "answered"}, default="all"
         Queries that each risk is a mean over. "all": a query that is shown nothing counts as one
         without a forbidden document, so that showing little keeps such a risk low. "answered": the
@@ -59,22 +60,23 @@ class CertifiedThreshold(TwoScores):
     confidence_level : float, default=0.95
         Probability with which all risks are kept, between 0 and 1.
     guarantee : {"confidence", "expectation"}, default="confidence"
-        "expectation" keeps the mean of each risk over repeated draws of the queries: at most the
-        level, though half of the draws may be above it. That takes fewer queries and hides less;
-        `confidence_level` plays no part. It is not possible among answered queries.
+        "expectation" keeps the mean of each risk, over repeated draws of the queries, at or below
+        its level, though half of the draws may be above it. This option needs fewer queries and
+        hides less. It ignores `confidence_level` and is not possible among answered queries.
     measure : str or None, default=None
-        Measure that decides among the certified thresholds: a name such as "ndcg_f@10", or a
-        measure function. None means "ndcg_f", and inside RankAndFilter its measure.
+        Measure by which the best certified threshold is chosen: a name such as "ndcg_f@10", or a
+        measure function. None means "ndcg_f" or, inside RankAndFilter, the measure of
+        RankAndFilter.
     rule : {"ratio", "price", "subset", "harm"} or None, default=None
         How to hide with the help of `filter_scores`, as in :class:`TunedThreshold`; None is "ratio"
         where they are given. All but "harm" order lists by expected gain, to which both scores
         contribute.
     max_shown : int or None, default=None
-        Documents of each query that are shown at most.
+        Largest number of shown documents of a query.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
-        Show nothing of a query whose scores are less sure than a level, as in
-        :class:`TunedThreshold`. The level is learned from a part of the queries, and the promise is
-        tested on the others, of which the same are left unanswered.
+        Show nothing for a query whose confidence is below a level. The confidence is computed from
+        the scores, as in :class:`TunedThreshold`. The level is chosen on one part of the queries.
+        The guarantee is tested on the other part, with the same rule for unanswered queries.
     show_beyond_k : bool, default=False
         Show more documents of a query than the cut-offs of the risks cover. If False, lists end
         at the smallest of these cut-offs.
@@ -100,21 +102,21 @@ class CertifiedThreshold(TwoScores):
 
     See Also
     --------
-    TunedThreshold : The best threshold without a guarantee.
-    risk_certificate : The guarantee of a threshold that is fixed.
+    TunedThreshold : The optimal threshold, without a guarantee.
+    risk_certificate : The guarantee of a given threshold.
     RiskMonitor : Watches whether the guarantee still holds.
 
     Notes
     -----
     The method is Learn then Test [1]_ with fixed-sequence testing, and the unit is the query.
     Queries are assumed to be independent draws from one distribution; documents of a query may
-    depend on each other in any way. Where queries depend on each other, as those of one user do,
-    ``fit(..., clusters=)`` makes the cluster the unit. Its loss is the mean of its queries' losses,
-    so that each cluster counts once: the risk is that of a query drawn at random from a cluster
-    drawn at random. A risk over all queries is another number if large clusters do worse. All real
-    thresholds are tested in an order that is fixed beforehand, from the safest on: from +inf
-    downwards for forbidden documents, from -inf upwards for false rejects. The test stops at the
-    first threshold at which "the risk is above its level" cannot be rejected. All before it are
+    depend on each other in any way. If queries depend on each other, such as the queries of one
+    user, ``fit(..., clusters=)`` makes the cluster the unit. Its loss is the mean of its queries'
+    losses, so that each cluster counts once: the risk is that of a query drawn at random from a
+    cluster drawn at random. A risk over all queries is another number if large clusters do worse.
+    All real thresholds are tested in an order that is fixed beforehand, from the safest on: from
+    +inf downwards for forbidden documents, from -inf upwards for false rejects. The test stops at
+    the first threshold at which "the risk is above its level" cannot be rejected. All before it are
     certified at once, so that the data may also choose among them.
 
     No grid of thresholds is chosen by the data. The loss of a query changes at the scores of its
@@ -133,22 +135,22 @@ class CertifiedThreshold(TwoScores):
     test is valid at each threshold, however A and the risk change from one to the next; more is not
     needed of a fixed sequence. Bets on other losses are neither won nor lost without an answer.
 
-    With few answers nothing can be shown, so that the walk cannot begin at +inf. Let Q be the
-    threshold at which a certain share of all queries is answered. It is unknown, but fixed. The
-    walk begins at an order statistic of the best score of each query that lies below Q with a
-    probability of at most a twentieth of the error. No threshold above a second one is certified,
-    which lies above Q as seldom. From Q on the sequence is fixed, and is tested with the other nine
-    tenths. Shares of answers below that are therefore never certified: it is an error if no
-    threshold is.
+    With few answered queries no test can reject, so that the sequence of tests cannot begin at
+    +inf. Let Q be the threshold at which a certain share of all queries is answered. It is unknown,
+    but fixed. The walk begins at an order statistic of the best score of each query that lies below
+    Q with a probability of at most a twentieth of the error. No threshold above a second one is
+    certified, which lies above Q as seldom. From Q on the sequence is fixed, and is tested with the
+    other nine tenths. Shares of answers below that are therefore never certified: it is an error if
+    no threshold is.
 
-    With `abstain`, the level of confidence is learned together with a tuned threshold from the
-    queries that are set apart in the same way as those for two scores below.
+    With `abstain`, the level of confidence is chosen together with a tuned threshold on a separate
+    part of the queries. This part is drawn as for two scores (see below).
 
     Several risks that are safe at the same end are each tested with the whole error: the first bad
-    threshold is bad for one of them, whose test alone must err. Risks that are safe at opposite
-    ends, as forbidden documents and false rejects are, get half of the error each. So does each
-    end of a function that is lower for some queries where nothing is shown and for others where
-    everything is: its test begins at the end with the lower mean, which the data choose.
+    threshold is bad for one of them, and only the test of this risk must err. Risks that are safe
+    at opposite ends, as forbidden documents and false rejects are, get half of the error each. So
+    does each end of a function that is lower for some queries where nothing is shown and for others
+    where everything is: its test begins at the end with the lower mean, which the data choose.
 
     In expectation, each risk is controlled as in [3]_: the threshold lies where the mean loss would
     still be at most the level if one more query lost everything. Each loss is replaced by its
@@ -161,16 +163,17 @@ class CertifiedThreshold(TwoScores):
     threshold; other orders of rows do not). Both hold for any number of queries, not only for
     many.
 
-    Among tied documents those of the lowest gain count as shown first, at the cut-off of a risk and
-    at the end of a list. The guarantee therefore holds for any order of rows, in calibration and
-    later. For a function this is true only if documents of the lowest gain lose most.
+    Among tied documents, the documents of lowest gain count as shown first, at the cut-off of a
+    risk and at the end of a list. The guarantee therefore holds for any order of rows, in
+    calibration and later. For a function this is true only if documents of the lowest gain lose
+    most.
 
     Documents behind the cut-off of a risk are not covered. The guarantee is therefore for lists of
     at most `max_shown` documents (an attribute of the certificate), the smallest cut-off of all
     risks. Each risk is tested on lists that end there. "false_reject_rate" and "empty_list_rate"
     have no cut-off, but a good document behind the last shown place counts as hidden. `predict`
     shows no more than that; with ``show_beyond_k=True`` lists have no end, and the certificate
-    states that the risks cover the first places alone.
+    states that the risks cover only the first places.
 
     With :class:`skfilterrank.io.Rows` all labels, scores and query ids are kept in memory, some 24
     bytes a row: the losses of all queries are needed at once. A certificate seldom gains by more
@@ -199,11 +202,11 @@ class CertifiedThreshold(TwoScores):
     the machine's labels of these do not enter either. In expectation, with weights and with two
     scores there is no such test.
 
-    Unjudged documents count as shown, and as neither forbidden nor good. If labels of some could
-    change a risk, there is a warning, and `certificate_.to_judge` lists them: those that can stand
-    among the first places above the lowest certified threshold, or that can be good and hidden.
-    Queries without any judged document are left out. The threshold lies in the middle between the
-    lowest score to show and the next lower one.
+    Unjudged documents count as shown, and as neither forbidden nor good. If labels of some unjudged
+    documents could change a risk, there is a warning, and `certificate_.to_judge` lists these
+    documents. They can be among the first places above the lowest certified threshold, or they can
+    be good and hidden. Queries without any judged document are left out. The threshold lies in the
+    middle between the lowest score to show and the next lower one.
 
     **Weights.** With ``fit(..., query_weight=)`` the certificate is for queries in other
     proportions than those of calibration. Each query is drawn, independently and by a fixed seed,
@@ -323,8 +326,8 @@ class CertifiedThreshold(TwoScores):
             did not judge. The guarantee is about people's labels, however bad the machine. The
             queries that people judged must be drawn at random, each as likely as the others (such
             as by :func:`skfilterrank.judgments.draw_sample` with ``unit="query"``), or whole
-            clusters of them. The machine must not have learned from their labels. None is people's
-            labels alone.
+            clusters of them. The machine must not have been trained on their labels. None uses only
+            people's labels.
 
         Returns
         -------
@@ -448,8 +451,8 @@ class CertifiedThreshold(TwoScores):
         if names := [name for name, is_given in excluded.items() if is_given]:
             raise InputError(
                 f"machine_labels is not possible with {names[0]}, of which no exact test beside a "
-                "machine is known here. Leave one of the two out; without machine_labels people's "
-                "labels are tested alone."
+                "machine is known here. Leave one of the two out; without machine_labels only "
+                "people's labels are tested."
             )
 
     def _fit_levels(self, judged, parsed):
@@ -472,7 +475,7 @@ class CertifiedThreshold(TwoScores):
         _warn_if_all_hidden(shown, keys, judged)
         if self.abstain is None:
             return shown, entries
-        # The curves are those of the tested queries alone.
+        # The curves are computed from the tested queries only.
         return self._shown(every.scores, every.index, every.columns), None
 
     def _learn_abstention(self, judged):

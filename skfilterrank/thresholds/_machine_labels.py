@@ -23,19 +23,21 @@ from skfilterrank.thresholds._risk_steps import Steps, has_judged
 from skfilterrank.thresholds._risks import allowed_error, least_count
 from skfilterrank.thresholds._units import Units, start_at
 
-# Parts of the error that are spent on limits: of the share of queries that the machine flags, and
-# of the rate among them.
+# Parts of the error that are spent on confidence limits: of the share of queries that the machine
+# flags, and of the rate among the flagged queries.
 _OF_SHARE, _OF_RATE = 0.02, 0.03
-# The planning point, fixed before any label is known: the risk as a share of its level, the share
-# of bad queries that the machine flags, and the share of good ones that it does not.
+# The assumptions for which power is planned, fixed before any label is known: the risk as a share
+# of its level, and the machine's sensitivity and specificity.
 PLANNED_RATE, SENSITIVITY, SPECIFICITY = 0.6, 0.8, 0.95
-# Cells of shares and rates at first, at most, and how often they are halved.
+# Initial grid of shares and rates, largest number of cells, and number of halvings.
 _CELLS, _MOST_CELLS, _N_HALVINGS = (6, 12), 300, 5
-# Classes of the number of other queries that the machine flags, and its tail that is added.
+# Number of classes of the count of flagged unjudged queries, and the tail probability that is added
+# to the bound.
 _N_CLASSES, _TAIL = 48, 1e-7
-# Shares of flagged queries are told apart to this many steps.
+# Number of steps to which shares of flagged queries are rounded.
 _N_SHARES = 200
-# People's queries for which powers are compared at most: more of them only help the machine.
+# Largest number of people's queries for which powers are compared: more queries only favor the test
+# with the machine.
 _MOST_PLANNED = 300
 # Power by which bets beside a machine must be better, as powers of draws are not exact.
 _LEAST_GAIN = 0.05
@@ -63,7 +65,7 @@ class Counts(NamedTuple):
 
 
 class StratifiedBound:
-    """An exact test of a rate by people's labels in two strata, which a machine's verdicts make.
+    """Exact test of a rate by people's labels in two strata, flagged by a machine or not.
 
     People judged a random part of the queries. Given the number that the machine flags among them,
     three numbers are independent and binomial: losses of people's flagged queries, losses of the
@@ -79,9 +81,10 @@ class StratifiedBound:
     n_people, n_machine : int
         Queries that people judged, drawn at random, among all that the machine judged.
     level : float
-        Rate that is to be ruled out.
+        Rate that the test should reject.
     confidence : float
-        One minus the highest probability of ruling out a level that the rate reaches.
+        One minus the highest probability of rejecting a level when the rate is at this level or
+        above.
     """
 
     def __init__(self, n_people, n_machine, level, confidence):
@@ -91,14 +94,14 @@ class StratifiedBound:
         self._known: dict = {}
 
     def rules_out(self, counts: Counts) -> bool:
-        """Tell whether the counts rule out that the rate is the level or more."""
+        """Return True if the counts reject that the rate is at the level or above."""
         key = tuple(map(int, counts[:3])), self._class(counts)
         if key not in self._known:
             self._known[key] = self._rules_out(counts)
         return self._known[key]
 
     def estimate(self, counts: Counts) -> float:
-        """Return the statistic: the losses by people, weighted by the machine's shares."""
+        """Return the test statistic: loss rates of the strata, weighted by their shares."""
         if self.n_people == self.n_machine:
             return float((counts.losses_flagged + counts.losses_other) / self.n_people)
         share = self._shares(counts.flagged, self._class(counts))
@@ -109,7 +112,7 @@ class StratifiedBound:
         )
 
     def upper(self, counts: Counts) -> float:
-        """Return the smallest level that the counts rule out, to 1e-4 above it."""
+        """Return the smallest level that the counts reject, rounded up by at most 1e-4."""
         low, high = self.estimate(counts), 1.0
         while high - low > 1e-4:
             middle = (low + high) / 2
@@ -118,7 +121,7 @@ class StratifiedBound:
         return high
 
     def power(self, flagged, flagged_by_machine, rates) -> float:
-        """Return the probability of ruling the level out, at rates of flagged and other queries."""
+        """Return the power at given loss rates of flagged and of other queries."""
         n1, n0 = flagged, self.n_people - flagged
         first, last = binom.ppf([1e-5, 1 - 1e-5], n1, rates[0]).astype(int)
         highest, total = n0, 0.0
@@ -142,7 +145,7 @@ class StratifiedBound:
         return int(counts.flagged_by_machine - counts.flagged) // self._width
 
     def _shares(self, flagged, classes):
-        """Return the share of flagged queries that stands for each class."""
+        """Return the share of flagged queries at the middle of each class."""
         middle = flagged + classes * self._width + (self._width - 1) / 2
         return np.clip(middle / self.n_machine, 0.0, 1.0)
 
@@ -267,7 +270,7 @@ class _Below:
         return (some[self.number] * weights * others[limit]).sum(axis=0)
 
     def is_at_most(self, error, first, last):
-        """Tell whether the probability is at most the error for all rates of flagged queries."""
+        """Return True if the probability is at most the error for all rates of flagged queries."""
         shares = np.linspace(self.low, self.high, _CELLS[0] + 1)
         rates = np.linspace(first, last, _CELLS[1] + 1)
         cells = [
@@ -278,7 +281,8 @@ class _Below:
         ]
         for turn in range(2 * _N_HALVINGS):
             low, high, left, right = cells
-            # If flagged queries are the worse, a high share makes the others' rate low.
+            # If flagged queries have the higher loss rate, a high share of them means a low rate of
+            # the other queries.
             share, other = (low, high) if self.worse else (high, low)
             is_open = self.probability(share, left, self._other(other, right)) > error
             if not is_open.any():
@@ -318,7 +322,7 @@ def planned_power(
 ) -> float:
     """Compute the power of the test with the machine, for the expected counts of flagged queries.
 
-    `rate` None is a fixed share of the level.
+    If `rate` is None, a fixed share of the level is used.
     """
     rate = PLANNED_RATE * level if rate is None else rate
     share = rate * sensitivity + (1 - rate) * (1 - specificity)
@@ -328,7 +332,7 @@ def planned_power(
 
 
 def power_of_people(n_people, level, confidence, rate=None) -> float:
-    """Compute the power of the binomial test of people's labels alone."""
+    """Compute the power of the binomial test that uses only people's labels."""
     rate = PLANNED_RATE * level if rate is None else rate
     losses = np.arange(n_people + 1)
     ruled_out = bdtr(losses, n_people, level) <= (1 - confidence) * (1 + 1e-12)
@@ -336,7 +340,7 @@ def power_of_people(n_people, level, confidence, rate=None) -> float:
 
 
 def choose_bound(n_people, n_machine, level, confidence) -> StratifiedBound | None:
-    """Choose the test before any label of people is looked at; None is people's labels alone."""
+    """Choose the test by the numbers of queries; None uses only people's labels."""
     if not 0 < n_people < n_machine:
         return None
     n_planned = min(n_people, _MOST_PLANNED)
@@ -344,7 +348,7 @@ def choose_bound(n_people, n_machine, level, confidence) -> StratifiedBound | No
     if power <= power_of_people(n_planned, level, confidence):
         return None
     bound = StratifiedBound(n_people, n_machine, level, confidence)
-    # Nobody loses while nothing is shown; the walk over thresholds begins there.
+    # The sequence of thresholds begins where nothing is shown, and no query has a loss.
     return bound if bound.rules_out(Counts(0, 0, 0, 0)) else None
 
 
@@ -558,11 +562,11 @@ def pays(n_people, n_machine, level, confidence, is_binary, answered=False) -> b
 
 
 def with_machine(judged: JudgedScores, gains, labels=None) -> JudgedScores:
-    """Take the queries that people judged, and keep all queries by a machine's gains beside."""
+    """Return the queries that people judged, together with all queries with the machine's gains."""
     if len(gains) != len(judged.gains):
         raise InputError(
             f"machine_labels has {len(gains)} entries but there are {len(judged.gains)} rows: give "
-            "one for each row, also for those that people judged."
+            "one for each row, also for rows that people judged."
         )
     if np.isnan(gains).all():
         raise InputError(
@@ -572,7 +576,7 @@ def with_machine(judged: JudgedScores, gains, labels=None) -> JudgedScores:
     if judged.machines is not None and judged.machines.any():
         raise InputError(
             f"y holds {counted(int(judged.machines.sum()), 'label')} of machines (judged_by), and "
-            "with machine_labels it is to hold those of people alone. Set the others to NaN."
+            "with machine_labels, y must hold only labels of people. Set the others to NaN."
         )
     is_judged = has_judged(judged.lists)
     if not is_judged.any():
@@ -600,7 +604,7 @@ def _check_whole_clusters(judged, is_judged) -> None:
 
 
 def _check_drawn_by_chance(judged, is_judged) -> None:
-    """Raise where the best scores of the queries that people judged are unlike the others'."""
+    """Raise an error if the best scores of people's queries are unlike those of the others."""
     units = np.unique(judged.clusters, return_inverse=True)[1]
     if judged.unit is None:
         units = np.arange(len(is_judged))
@@ -613,8 +617,8 @@ def _check_drawn_by_chance(judged, is_judged) -> None:
     raise InputError(
         f"people judged {len(drawn)} {judged.unit or 'querie'}s, whose best scores (median "
         f"{np.median(drawn):.4g}) are unlike those of the other {len(others)} "
-        f"({np.median(others):.4g}): these are no random draw. Draw the queries at random, each as "
-        "likely as the others, or leave machine_labels out."
+        f"({np.median(others):.4g}): this is not a random sample. Draw the queries at random "
+        "with equal probabilities, or leave machine_labels out."
     )
 
 
@@ -636,14 +640,15 @@ def queries_needed(
     max_risk : float
         Level of the risk, between 0 and 1.
     expected_risk : float
-        Risk at the threshold that is hoped for, below `max_risk`.
+        Expected risk at the threshold, below `max_risk`.
     confidence_level : float, default=0.95
-        Probability with which the certificate is to hold.
+        Confidence level of the certificate.
     power : float, default=0.8
-        Probability of getting the certificate at such a threshold, where that alone is tested.
+        Probability of getting the certificate if only a threshold with the expected risk is tested.
     sensitivity, specificity : float or None, default=None
-        Share of the queries with a loss that a machine flags, and of those without that it does
-        not. None is people's labels alone; give both or none.
+        Share of the queries with a loss that a machine flags, and share of the queries without a
+        loss that it does not flag. If both are None, only people's labels are used; give both or
+        none.
     n_machine_queries : int or None, default=None
         Queries that the machine labels. None is 20 times as many as people judge.
     is_binary : bool, default=True
@@ -655,9 +660,9 @@ def queries_needed(
     Returns
     -------
     int
-        The smallest number of queries from which on the power is reached, as far as doubling and
-        halving finds it; fewer may do by luck, since counts are whole. Where the machine is of no
-        use it is the number for people alone.
+        Number of queries at which the power is reached, found by doubling and bisection. Since
+        counts are whole numbers, power is not monotone, and a smaller number may also reach it. If
+        the machine does not help, this is the number for people's labels only.
 
     Raises
     ------

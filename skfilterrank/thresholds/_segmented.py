@@ -38,13 +38,13 @@ class SegmentedThreshold(BaseThreshold):
         of a query must be in one segment. None makes one segment of all rows, so that a search over
         ``[None, "language"]`` shows if segments improve the measure.
     min_queries : int, default=10
-        Queries with a judged row that each segment must have.
+        Smallest number of queries with a judged row in each segment.
 
     Attributes
     ----------
     thresholds_ : dict
-        The fitted clone of each segment, by its name, sorted where names have an order; "all" where
-        `segment` is None.
+        The fitted clone of each segment by the segment's name, sorted if names have an order; the
+        only key is "all" if `segment` is None.
     measure_ : str
         Name of the measure with its cut-off.
     n_unjudged_ : int
@@ -52,13 +52,13 @@ class SegmentedThreshold(BaseThreshold):
 
     See Also
     --------
-    skfilterrank.comparison.compare_slices : How a measure differs from segment to segment.
+    skfilterrank.comparison.compare_slices : Compares a measure between segments.
 
     Notes
     -----
     The certificate of a segment holds for the queries of that segment, with its own confidence
-    level. All of m segments keep their risks at once with a probability of at least
-    1 - m (1 - confidence_level). For 0.9 and three languages, set a level of ``1 - 0.1 / 3``.
+    level. All m segments keep their risks at once with a probability of at least
+    ``1 - m (1 - confidence_level)``. For 0.9 and three languages, set a level of ``1 - 0.1 / 3``.
 
     `predict` refuses a segment that `fit` has not seen. In cross-validation every segment must
     therefore be in every training set.

@@ -1,4 +1,4 @@
-"""Losses of the units of a promise: of queries that are answered, and of clusters of queries."""
+"""Losses of the units of a guarantee: answered queries, or clusters of queries."""
 
 from dataclasses import dataclass
 
@@ -8,19 +8,19 @@ from scipy.stats import beta, binom
 from skfilterrank._lists.results import counted
 from skfilterrank.thresholds._risk_steps import Steps
 
-# Share of the error that the first and the last place of a start may take, one half each.
+# Share of the error that is spent on the bounds of the starting point, one half for each bound.
 START_SHARE = 0.1
 
 
 @dataclass(frozen=True)
 class Units:
-    """The independent draws of a promise, and the level from which on their queries are answered.
+    """Independent units of a guarantee, with the level at which each query is first answered.
 
     Attributes
     ----------
     answer_at : ndarray of shape (n_queries,)
-        Highest level of the path at which something of the query is shown; -inf where nothing ever
-        is.
+        Highest level of the path at which any document of the query is shown; -inf if none is ever
+        shown.
     clusters : ndarray of shape (n_queries,), int, or None
         Number of the cluster of each query; None where each query is a unit.
     name : str or None
@@ -33,13 +33,13 @@ class Units:
 
     @classmethod
     def of(cls, lists, keys=None, clusters=None, name=None) -> "Units":
-        """Make units of lists; `keys` are the levels of the rows where these are not the scores."""
+        """Make the units of ranked lists; `keys` are levels of the rows other than scores."""
         answer_at = np.full(lists.index.n_queries, -np.inf)
         np.maximum.at(answer_at, lists.index.codes(), lists.scores if keys is None else keys)
         return cls(answer_at, clusters, name)
 
     def of_promise(self, steps: Steps, promise) -> Steps:
-        """Replace the losses of queries by those of the units of a promise.
+        """Return the losses of the units of a guarantee, computed from the losses of queries.
 
         Among answered queries the promise is E[A (L - level)] <= 0, where A is 1 for a query that
         shows something. With the level in place of the loss of every other query, this says that
@@ -56,7 +56,7 @@ class Units:
         return self.mean(is_answered.astype(np.float64), counted)
 
     def mean(self, values, counted) -> np.ndarray:
-        """Average values of counted queries in each unit."""
+        """Return the mean of the values of the counted queries in each unit."""
         if self.clusters is None:
             return values
         _, units = np.unique(self.clusters[counted], return_inverse=True)
@@ -65,7 +65,7 @@ class Units:
     def highest(self, counted) -> np.ndarray:
         """Return the highest level at which each unit is answered, in descending order.
 
-        A cluster is answered where half of its queries are.
+        A cluster is answered if at least half of its queries are answered.
         """
         answer_at = self.answer_at[counted]
         if self.clusters is not None:

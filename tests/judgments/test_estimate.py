@@ -381,7 +381,7 @@ def test_why_labels_are_no_sample(data, sample):
         estimate(part, runs, "dcg@10", machine_qrels=machine)
     # Few that lack do not show in the count.
     part = sample.assign(label=sample["label"].where(np.arange(60) < 55))
-    with pytest.warns(DataWarning, match="5 documents without a label, for which"):
+    with pytest.warns(DataWarning, match="5 documents without a label. The labelled"):
         estimate(part, runs, "dcg@10", machine_qrels=machine)
     first, *late = runs
     drawn = draw_sample(machine, {first: runs[first]}, "dcg@10", n_total=0.9, random_state=0)

@@ -379,7 +379,7 @@ def test_bad_machine_labels(judged):
     scores, y, groups, machine = judged
     with pytest.raises(InputError, match="machine_labels has 5 entries but there are"):
         CertifiedThreshold(RISK).fit(scores, y, groups=groups, machine_labels=machine[:5])
-    with pytest.raises(InputError, match="with machine_labels it is to hold those of people"):
+    with pytest.raises(InputError, match="with machine_labels, y must hold only labels of people"):
         CertifiedThreshold(RISK).fit(
             *(scores, y), groups=groups, machine_labels=machine, judged_by=["gpt"] * len(y)
         )
