@@ -258,7 +258,7 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains):
         values = of_query.mean(axis=1)
         # Predictions alone, as far as the values do not contradict them: all labels say what a
         # machine means, and how much it favours each run.
-        steady = _guess(form, (*labels[:3], np.full(len(rows), True)), use_means=False)
+        steady = _guess(form, (*labels[:3], np.full(len(rows), True)), for_order=True)
         order_values = shrink(values, covariance, form.expand(steady).base.mean(axis=1))
         if target == "new queries":
             deviations = (of_query - values[:, None]).T / np.sqrt(n_queries * (n_queries - 1))
@@ -280,11 +280,16 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains):
     return results, (n_judged, int(np.count_nonzero(of_any)), len(rows) - n_judged)
 
 
-def _guess(form, labels, **params):
+def _guess(form, labels, *, for_order=False):
     """Predicted labels of all documents, by some judged ones."""
     rows, codes, probability, known = labels
+    worth = _position_weights(form)
+    if form.slope.any() and not for_order:
+        # In average precision pairs of labels interact. Predictions by each run can be so sure that
+        # pairs of rare errors make intervals twice as wide, as with runs made from the labels.
+        worth = csr_array(worth.mean(axis=1)[:, None])
     # Each measure is estimated separately, so that its value does not depend on the other measures.
-    model = LabelModel(form.pool, _position_weights(form), form.influential(), **params)
+    model = LabelModel(form.pool, worth, form.influential(), use_means=not for_order)
     # The narrowest intervals of sums; a ratio needs predictions that are right on average over
     # all documents, which weights of the design give.
     weights = probability ** (-0.5 if form.is_linear else -1.0)

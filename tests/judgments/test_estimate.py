@@ -296,7 +296,7 @@ def test_a_run_from_elsewhere(data, sample):
     docnos = np.where(np.arange(len(half)) % 2, "z" + half["docno"], half["docno"])
     half = half.assign(docno=docnos)
     for name, n_outside, n_shown in [("dcg@7", 36, 84), ("rbp", 60, 120)]:
-        text = rf"{n_outside} of {n_shown} of 'half'\): they are counted as gain 0"
+        text = rf"{n_outside} of {n_shown} of 'half'\): they count as gain 0"
         with pytest.warns(DataWarning, match=text):
             drawn = draw_sample(machine, {"run1": runs["run1"], "half": half}, name, n_total=40)
     with pytest.warns(DataWarning, match="first 10 of 1 run are outside the pool"):
