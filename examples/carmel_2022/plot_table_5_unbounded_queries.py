@@ -4,8 +4,8 @@ Carmel 2022, Table 5: where nDCG_min leaves its bounds
 
 nDCG_min takes its bounds over orders of all documents. A run that hides some
 returns fewer, and at a deep cut-off its value can fall below 0 or rise above 1.
-The table counts such queries. The runs of the tracks are not public. Here five
-runs a year are made from the judgments.
+The table counts such queries, with five runs a year that are made from the
+judgments, since the runs of the tracks are not public.
 """
 # Data: trec-web-qrels
 

@@ -4,8 +4,8 @@ Hui and Berberich 2015, Figures 1 and 3 on Cranfield: which labels to get
 
 How many labels are needed to keep the order of systems? It depends on the
 strategy that selects documents, and on the treatment of documents without a
-label. The paper's runs are not public. Here are eight simple systems over the
-first 60 queries of Cranfield, which `fetch_cranfield` gets.
+label. The paper's runs are not public, so the figure has eight simple systems
+over the first 60 queries of Cranfield, which `fetch_cranfield` gets.
 """
 # Data: cranfield
 

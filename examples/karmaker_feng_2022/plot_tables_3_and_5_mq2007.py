@@ -4,11 +4,11 @@ Karmaker and Feng 2022, Tables 3, 5 and 6 on MQ2007
 
 V1 and V2 scale DCG between the values of a random and of a perfect ranking.
 This page has them beside nDCG, for three of the paper's eight methods, on one
-fold of five with small models. MQ2007 is a part of LETOR 4.0 of Microsoft
+fold of five with small models. Get MQ2007, a part of LETOR 4.0 of Microsoft
 Research
-(https://www.microsoft.com/en-us/research/project/letor-learning-rank-information-retrieval/).
-Put its parts as ``S1.txt.gz`` to ``S5.txt.gz`` into the folder ``mq2007`` of
-`get_data_home()`.
+(https://www.microsoft.com/en-us/research/project/letor-learning-rank-information-retrieval/),
+and put its parts as ``S1.txt.gz`` to ``S5.txt.gz`` into the folder ``mq2007``
+of `get_data_home()`.
 """
 # Data: mq2007
 

@@ -4,7 +4,7 @@ Sakai and Lin 2010, Table 3: systems ranked without judgments
 
 The paper orders the runs of five collections by the documents that many runs
 return. Counting runs ("nruns") does as well as any other method. The runs of
-its collections are not public. This page has every tenth of the 143 runs of
+its collections are not public, so this page has every tenth of the 143 runs of
 TREC-COVID round 1, which `fetch_trec_covid` gets, and one trial of "soboroff"
 in place of ten.
 """

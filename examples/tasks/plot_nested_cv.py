@@ -2,7 +2,7 @@
 Nested cross-validation of a ranker with a threshold
 ====================================================
 
-The winner of a search was chosen because its value is the best of many. So this
+The winner of a search was chosen because its value is the best of many, so this
 value is too high for new queries. Outer folds, which the search never sees,
 estimate what to expect there. All folds are made of whole queries.
 """

@@ -5,8 +5,8 @@ Do uninformative queries change which ranker wins?
 On uninformative queries (Karmaker Santu and Feng, 2022) every ranker is hardly
 better than a random order; on ideal queries they are the furthest above it.
 Lines join each ranker's means on the two sets, over three draws of the data;
-bars are standard errors. Right: DCG scaled from 0 for a random to 1 for a
-perfect order. On that scale both sets count alike.
+bars are standard errors. On the right, where DCG is scaled from 0 for a random
+to 1 for a perfect order, both sets count alike.
 """
 
 import matplotlib.pyplot as plt

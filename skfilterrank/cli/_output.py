@@ -371,7 +371,7 @@ _PHRASES = {
     "The names are in skfilterrank.metrics.get_measure_names() and skfilterrank help measures;": (
         "'skfilterrank help measures' prints the names;"
     ),
-    "One of your own has a name in processes that imported its module; others are sent its "
+    "A measure of your own has a name only in processes that imported its module: else pass its "
     "function, measure=FUNCTION.": "--plugin imports the module of a measure of your own.",
     "Use FixedThreshold() to show": "Use --threshold none to show",
     ", as by pandas.qcut": "",
@@ -392,8 +392,8 @@ _PHRASES = {
     "0 leaves a system out": "0 leaves a run out",
     ", or functions, got": ", got",
     " or functions, got": ", got",
-    "assessor_name is for tool='page' alone": "--assessor is for --page and the terminal alone",
-    "(unjudged label)": "(--holes unjudged-label)",
+    "assessor_name is for tool='page' only": "--assessor is only for --page and the terminal",
+    "(unjudged_label)": "(--holes unjudged-label)",
     "pass a greater max_bytes= to load_model": "load it in Python with a greater max_bytes",
     "pass trusted=": "load it in Python with trusted=",
 }
@@ -406,7 +406,7 @@ _ARGUMENT = re.compile(
 _BARE = re.compile(r"(?<![\w.,(='\"`@/-])(?P<name>[a-z]+(?:_[a-z]+)+)(?![\w=('\"`@])")
 _FIRST = re.compile(r"^(?P<name>[a-z]+)(?= (must|has|names|is|says|puts) |\[)")
 _WORD = re.compile(r"\b(?P<name>missing|predicted|unjudged|ties) (?P<value>'\w+')")
-_THRESHOLD = re.compile(r"\b(Expected|Learned|Per)(Query)?Threshold takes")
+_THRESHOLD = re.compile(r"\b(Expected|Learned|Per)(Query)?Threshold supports")
 _ROW = re.compile(r"(?P<query>query ('[^']*'|[-\d.]+)) row (?P<row>\d+)")
 
 
@@ -432,7 +432,7 @@ def in_options(text: str) -> str:
 
 def _threshold(match):
     """Return the name of a threshold's class for --threshold."""
-    return f"--threshold {'_'.join(filter(None, match.groups())).lower()} takes"
+    return f"--threshold {'_'.join(filter(None, match.groups())).lower()} supports"
 
 
 def _document(match):

@@ -121,7 +121,7 @@ def judge(
     n_total
         documents of a sample, or their share; queries with --unit query
     half_width
-        in place of --n-total: as many as should make intervals of differences so narrow
+        in place of --n-total: half-width of intervals of differences
     only
         queries to judge, in this order
     measure

@@ -126,8 +126,8 @@ def warn_of_minus_one(labels, name) -> None:
     if n_minus_one := int(np.count_nonzero(labels == -1)):
         warn_user(
             f"{name} has no NaN, so there is nothing to complete, and {n_minus_one} of its "
-            f"{len(labels)} labels are -1, which means forbidden. Use NaN for unjudged rows; "
-            "where -1 does mean forbidden, silence this by "
+            f"{len(labels)} labels are -1: labels below 0 mean forbidden. Use NaN for unjudged "
+            "rows; where -1 does mean forbidden, silence this by "
             "warnings.filterwarnings('ignore', message='.*labels are -1').",
             DataWarning,
         )

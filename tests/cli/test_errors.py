@@ -74,7 +74,7 @@ def sample(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("evaluate s.prels r.txt --interval -m dcg@10", "or a --pool that holds them"),
+        ("evaluate s.prels r.txt --interval -m dcg@10", "or a --pool that has them"),
         ("evaluate s.prels r.txt --interval -m rr", "judge the documents that it asks for"),
         ("evaluate s.prels r.txt --interval -m ndcg(like=lightgbm)@1", "a reading of its own"),
         ("evaluate few.prels r.txt --interval -m dcg@10", "--strategy sample --judged QRELS',"),
@@ -88,7 +88,10 @@ def sample(tmp_path, monkeypatch):
             "0.2 and --confidence-level 0.95 needs",
         ),
         ("threshold q.txt r.txt --min-shown 3 --max-shown 2", "--min-shown must be at most"),
-        ("threshold q.txt r.txt -m bpref --threshold expected", "--threshold expected takes meas"),
+        (
+            "threshold q.txt r.txt -m bpref --threshold expected",
+            "--threshold expected supports meas",
+        ),
         ("evaluate q.txt r.txt -m no_such", "'skfilterrank help measures' prints"),
         ("fuse r.txt o.txt --weights r=1", "--weights must name every run"),
         ("fuse r.txt o.txt --weights r=1,o=-1", "0 leaves a run out"),

@@ -759,11 +759,11 @@ def test_slices_as_table_and_json(evaluate, files):
         (SLICES, ["--per-query"], "--per-query has no effect on --slices"),
         (SLICES, ["--sort", "ap"], "--sort has no effect on --slices"),
         (SLICES, ["--format", "trec"], "--format trec has no slices"),
-        ("qid,language\n1,en\n2,en\n", [], "nothing of 1 of 3 queries"),
+        ("qid,language\n1,en\n2,en\n", [], "no entry for 1 of 3 queries"),
         ("qid,language\n1,a\n2,b\n3,c\n", [], "a slice of its own"),
         ("qid\n1\n2\n3\n", [], "no column but that of the queries"),
         ("language\nen\n", [], "no column is called qid"),
-        ("qid,language\n1,a\n1,b\n", [], "a second time"),
+        ("qid,language\n1,a\n1,b\n", [], "occurs twice"),
     ],
 )
 def test_bad_slices(run, files, text, options, message):

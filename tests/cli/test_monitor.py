@@ -68,7 +68,7 @@ def test_a_day_is_not_counted_twice(run, data):
     code, _, err = look(run, "monday")
     assert code == 2
     assert "there are queries that were counted already: 'q000'" in err
-    assert "or give --allow-repeats where" in err
+    assert "or set --allow-repeats if" in err
     assert Path("filter.monitor.json").read_text() == before
     assert look(run, "monday", "--allow-repeats")[0] == 0
     assert look(run, "monday")[0] == 0  # as the state remembers

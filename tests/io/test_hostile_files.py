@@ -118,9 +118,7 @@ def path(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings(
-    "ignore:.*the last line is only half written", "ignore:.* holds no document"
-)
+@pytest.mark.filterwarnings("ignore:.*the last line is incomplete", "ignore:.* holds no document")
 @pytest.mark.parametrize("reader", READERS)
 def test_hostile_files(path, reader, model):
     for content in thinned(CONTENTS.values(), turn=list(READERS).index(reader)):
@@ -135,9 +133,7 @@ def test_valid_files_are_read(path, reader, model):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings(
-    "ignore:.*the last line is only half written", "ignore:.* holds no document"
-)
+@pytest.mark.filterwarnings("ignore:.*the last line is incomplete", "ignore:.* holds no document")
 @pytest.mark.parametrize("reader", [reader for reader in READERS if reader not in ALIKE])
 @times(0.5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())

@@ -281,7 +281,7 @@ def test_grid_search_over_the_selector(less_data):
 def test_a_selector_without_a_budget_says_nothing(data):
     X, y, _, _ = data
     model = CompletedLabels(Recorder(), predictor=LabelPredictor(selector=MaxRepSelector()))
-    with pytest.warns(FitWarning, match=r"selector=MaxRepSelector\(\) changes nothing: with n_per"):
+    with pytest.warns(FitWarning, match=r"selector=MaxRepSelector\(\) has no effect: with n_per"):
         model.fit(X, y)
 
 
@@ -305,7 +305,7 @@ def test_text_in_a_pipeline():
 def test_minus_one_where_nothing_is_missing(data, kind):
     X, y, _, _ = data
     coded = y.fillna(-1).astype(kind)
-    message = r"y has no NaN.* \d+ of its 240 labels are -1.*forbidden. Write NaN"
+    message = r"y has no NaN.* \d+ of its 240 labels are -1.*forbidden. Use NaN"
     with pytest.warns(UserWarning, match=message) as caught:
         model = CompletedLabels(Recorder()).fit(X, coded)
     assert caught[0].filename == __file__

@@ -93,7 +93,7 @@ def test_a_crash_at_every_byte(tmp_path):
             messages = [str(warning.message) for warning in caught]
             if torn and not (garbage and length in set(ends - 1)):
                 assert len(messages) == 1
-                assert messages[0].startswith(f"{log}:{n_lines + 1}: the last line is only half")
+                assert messages[0].startswith(f"{log}:{n_lines + 1}: the last line is incomplete")
             elif not garbage:
                 assert messages == []
             # The file is whole again, and holds the whole lines of before.
@@ -147,18 +147,18 @@ def log(log_of_six, tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (b"garbage", "it is not JSON object"),
-        (b'{"qid": "1", "doc', "it is not JSON object"),
-        (b"\xff\xfe", "it is not JSON object"),
-        (b"\0\0", "it is not JSON object"),
-        (b"[1]", "it is not JSON object"),
-        (b'{"label": 1}', "it names no query and document"),
+        (b"garbage", "it is not a JSON object"),
+        (b'{"qid": "1", "doc', "it is not a JSON object"),
+        (b"\xff\xfe", "it is not a JSON object"),
+        (b"\0\0", "it is not a JSON object"),
+        (b"[1]", "it is not a JSON object"),
+        (b'{"label": 1}', "it has no query and document"),
         (b'{"qid": "1", "docno": "e"}', "it holds no answer"),
         (b'{"qid": "1", "docno": "e", "label": 1, "skip": true}', "it holds no answer"),
-        (b'{"qid": "1", "docno": "e", "label": "1"}', "the label '1' is no finite number"),
-        (b'{"qid": "1", "docno": "e", "label": true}', "the label True is no finite number"),
-        (b'{"qid": "1", "docno": "e", "label": NaN}', "the label nan is no finite number"),
-        (b'{"qid": "1", "docno": "e", "undo": true}', "it takes back what is not the last"),
+        (b'{"qid": "1", "docno": "e", "label": "1"}', "the label '1' is not a finite number"),
+        (b'{"qid": "1", "docno": "e", "label": true}', "the label True is not a finite number"),
+        (b'{"qid": "1", "docno": "e", "label": NaN}', "the label nan is not a finite number"),
+        (b'{"qid": "1", "docno": "e", "undo": true}', "it undoes an answer that is not the last"),
         (b'{"qid": "1", "docno": "h", "label": 1}', "document 'h' of query '1' is not in the pool"),
         (
             b'{"qid": "1", "docno": "a", "label": 1}',
@@ -298,7 +298,7 @@ def test_a_pool_that_grows(selector, tmp_path):
     assert log.read_text().count('"log":') == 2
     whole = log.read_bytes()
     with pytest.raises(
-        JudgmentLogError, match=r"another pool.* not hold document '.' of query '[12]', which is"
+        JudgmentLogError, match=r"another pool.* lacks document '.' of query '[12]', which is"
     ):
         judge(clone(selector).fit(small), truth, log=log)
     assert log.read_bytes() == whole

@@ -368,7 +368,7 @@ def test_grid_search_tunes_the_predictor():
         ({"n_per_query": 0}, "n_per_query must be None"),
         (
             {"n_per_query": 2, "selector": "uncertainty"},
-            "n_per_query=2 needs a selector that starts",
+            "n_per_query=2 needs a selector that works without labels",
         ),
     ],
 )

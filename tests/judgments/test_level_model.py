@@ -157,7 +157,7 @@ def test_pooled_calibration_makes_chances_of_margins():
 def test_too_few_judged_rows_leave_margins_as_they_are():
     T = make_table(n_docs=6, share=0.0)
     for params in ({"output": "soft"}, {"calibration": "pooled"}):
-        with pytest.warns(UserWarning, match="chances are not calibrated") as caught:
+        with pytest.warns(UserWarning, match="probabilities are not calibrated") as caught:
             predictor = LabelPredictor(**params).fit(T)
         assert caught[0].filename == __file__
         assert predictor.calibration_ is None

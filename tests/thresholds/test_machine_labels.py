@@ -361,7 +361,7 @@ def test_labels_that_are_no_random_draw(judged):
     _, every, _, _ = make_rank_and_filter(1000, random_state=0)
     flagged = np.unique(groups[machine < 0])[:300]
     y = np.where(np.isin(groups, flagged), np.nan, every)
-    with pytest.raises(InputError, match="no random draw"):
+    with pytest.raises(InputError, match="this is not a random sample"):
         CertifiedThreshold(RISK).fit(scores, y, groups=groups, machine_labels=machine)
 
 
@@ -371,7 +371,7 @@ def test_a_draw_by_score_is_refused(judged, sign):
     scores, _, groups, machine = judged
     best = pd.Series(sign * scores).groupby(groups).max()
     y = np.where(np.isin(groups, best.nlargest(150).index), machine, np.nan)
-    with pytest.raises(InputError, match=r"whose best scores .* no random draw"):
+    with pytest.raises(InputError, match=r"whose best scores .* not a random sample"):
         CertifiedThreshold(RISK).fit(scores, y, groups=groups, machine_labels=machine)
 
 

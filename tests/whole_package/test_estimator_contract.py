@@ -40,7 +40,7 @@ RANKERS = {
     if case.kind in ("rows", "more rows", "few rows")
 }
 
-pytestmark = pytest.mark.filterwarnings("ignore:y has no NaN, so that nothing is left to complete")
+pytestmark = pytest.mark.filterwarnings("ignore:y has no NaN, so there is nothing to complete")
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,7 @@ def test_checks(check):
 )
 def test_unjudged_rows_are_warned_of_where_fit_is_called(data, ranker):
     X, y, groups = data
-    with pytest.warns(UserWarning, match="(rows|documents) are unjudged") as caught:
+    with pytest.warns(UserWarning, match="(rows|risk depends on) are unjudged") as caught:
         clone(ranker).fit(X, np.where(np.arange(len(y)) % 5, y, np.nan), groups=groups)
     ours = [warning for warning in caught if issubclass(warning.category, SkfilterrankWarning)]
     assert {warning.filename for warning in ours} == {__file__}

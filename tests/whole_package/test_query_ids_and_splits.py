@@ -55,7 +55,7 @@ RANKERS = {
     "CalibratedRanker(QueryRanker)": CalibratedRanker(QueryRanker(Ridge()), cv=2),
     "QueryRanker(Pipeline)": QueryRanker(make_pipeline(QueryScaler(), LambdaRankRanker(**TREES))),
 }
-pytestmark = pytest.mark.filterwarnings("ignore:y has no NaN, so that nothing is left to complete")
+pytestmark = pytest.mark.filterwarnings("ignore:y has no NaN, so there is nothing to complete")
 every_ranker = pytest.mark.parametrize("ranker", RANKERS.values(), ids=RANKERS)
 
 
