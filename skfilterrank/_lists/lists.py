@@ -449,13 +449,15 @@ class ListBlock:
     def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the gains of each query's rows from the highest score down, and their scores.
 
-        Ties come in one order, and hidden rows, with score -inf, last. Unjudged rows have gain 0,
-        or are left out with ``unjudged="drop"``.
+        Ties come in one order. Hidden rows, with score -inf, come last, lowest gain first. Unjudged
+        rows have gain 0, or are left out with ``unjudged="drop"``.
         """
         is_row = self.judged if self.drops_unjudged else self._is_row
         columns = (values.take(self.cells) for values in (self.gains, self.sort_key, is_row))
         for gains, key, own in zip(*columns):
-            yield gains[own], -key[own].astype(np.float64)
+            gains, scores = gains[own], -key[own].astype(np.float64)
+            gains[np.isneginf(scores)] = np.sort(gains[np.isneginf(scores)])
+            yield gains, scores
 
     def ties(self, k: int | None = None) -> Ties | None:
         """Find ties that reach into the first k places; None if ties are not averaged.

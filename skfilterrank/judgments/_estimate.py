@@ -217,6 +217,7 @@ def estimate(
         numbers = len(sample), int(np.count_nonzero(rows_to_judge(ranked, parsed))), 0
     else:
         results, numbers = _by_documents(sample, n_open, parsed, ranked, target, gains)
+    _warn_of_no_width(results, ranked.runs, numbers[0] < numbers[1])
     return Estimates(
         ranked.runs, results, target, unit, confidence_level, *numbers, tuple(ranked.queries)
     )
@@ -312,6 +313,8 @@ def _by_labels(form, labels):
         of_query += by_query
         changes += changes_of_pairs
         of_pairs = by_query.mean(axis=1)
+        own = weights @ expansion.by_own_labels(rows, codes) / of_query.shape[1]
+        of_pairs = np.where(own < 0, -1, 1) * (np.abs(of_pairs) + np.abs(own) / 2)
     return of_query, changes, of_pairs
 
 
@@ -333,6 +336,20 @@ def _sample(qrels):
     if len(table) < 2:
         raise InputError(f"qrels has {counted(len(table), 'label')}: expected at least two.")
     return table, len(as_table(qrels, "qrels")) - len(table)
+
+
+def _warn_of_no_width(results, runs, is_partial):
+    """Warn of intervals without width although not everything is judged."""
+    for text, result in results.items():
+        is_one_value = np.ptp(result.by_query, axis=1) == 0
+        no_width = is_partial & is_one_value & ~result.deviations.any(axis=0)
+        if no_width.any():
+            warn_user(
+                f"{text}: all judged queries have the same value for "
+                f"{brief_list([runs[i] for i in np.flatnonzero(no_width)])}, so that intervals "
+                "have no width and need not hold the true value. Judge more.",
+                DataWarning,
+            )
 
 
 def _warn_of_copies(pool, rows, labels):

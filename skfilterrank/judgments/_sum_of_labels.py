@@ -346,6 +346,20 @@ class Expansion:
             changes -= self.effect[rows].toarray() * moved[:, None]
         return changes
 
+    def by_own_labels(self, rows: np.ndarray, grades: np.ndarray) -> np.ndarray:
+        """Return what `changes` of known rows would have more if their own labels moved the scale.
+
+        It has the size of what labels do by the predictions of other documents of the query.
+        """
+        codes = self.form.pool.codes[rows]
+        more = self.form.shares[grades] - self.probabilities[rows] @ self.form.shares
+        slope = self.centred[rows, grades]
+        joint = (self.probabilities[rows] * self.form.shares * self.centred[rows]).sum(axis=1)
+        by_place = more * (self.scale[codes] - slope) - joint
+        by_slopes = self.effect[rows].toarray() * by_place[:, None]
+        by_slopes += slope[:, None] * self.total[:, codes].T + self.shift[rows, grades][:, None]
+        return by_slopes - self.changes(rows, grades)
+
     def pairs(self, rows: np.ndarray, grades: np.ndarray, weights: np.ndarray):
         """Estimate from a sample the changes by pairs of labels, beyond those by each of them.
 

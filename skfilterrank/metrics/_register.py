@@ -76,7 +76,8 @@ def register_measure(
         The function, in one of two forms; ``@register_measure(name)`` decorates it.
         ``function(y_true, y_score, k, *, option=default, ...)`` returns the value of one query, NaN
         where undefined. It is given the gains of the query's rows, 0 where unjudged, and their
-        scores, -inf where hidden, from the highest score down; `k` is the cut-off or None, and may
+        scores, from the highest score down. Hidden rows come last, with the score -inf, so that
+        ``y_true[np.isfinite(y_score)]`` is what is shown. `k` is the cut-off or None, and may
         be left out.
         ``function(block, k, *, option=default, ...)`` returns the values of all queries of a block,
         float64 of shape (n_queries,), and is faster by far. ``docs/adding_a_measure.md`` says what
@@ -277,8 +278,10 @@ def _options_of(function):
     # A callable object cannot be found again by module and name.
     if isinstance(function, Measure):
         raise InputError(f"{function.__name__} is a measure already: register its function.")
-    if not callable(function) or not hasattr(function, "__qualname__"):
-        raise InputTypeError(f"function must be a function, got {brief(function)}.")
+    if not (inspect.isfunction(function) or inspect.isbuiltin(function)):
+        raise InputTypeError(
+            f"function must be a function, made by def or lambda, got {brief(function)}."
+        )
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except ValueError as error:  # some that are built into Python
@@ -401,7 +404,14 @@ def _query_by_query(block: ListBlock, k, _function, _cutoff, **options):
     """Compute the values of a block by a function of one query, whose default of `k` holds."""
     if _cutoff is not None and (k is not None or _cutoff.default is _cutoff.empty):
         options["k"] = k
-    return [_function(gains, scores, **options) for gains, scores in block.rows()]
+    values = [_function(gains, scores, **options) for gains, scores in block.rows()]
+    for value in values:
+        if np.ndim(value) or not isinstance(value, Real | np.bool_):
+            raise InputError(
+                f"the function returned {brief(value)} for a query: return a number, NaN where the "
+                "measure is undefined."
+            )
+    return values
 
 
 def _checked_values(block: ListBlock, k, _name, _function, **options):

@@ -372,10 +372,7 @@ class RiskCertificate(Result):
         if not using:
             return f"{text}, which were tested alone."
         of = "" if len(using) == len(self.promises) else f" of {', '.join(using)}"
-        return (
-            f"{text}. The machine's labels sharpened the test{of}, and their errors cannot break "
-            "it."
-        )
+        return f"{text}. The test{of} uses the machine's labels, whose errors cannot break it."
 
     def _answers(self):
         """Describe in sentences the share of answered queries and the clusters."""

@@ -540,3 +540,23 @@ def test_without_a_machine_it_is_the_mean_by_hand(ten_queries):
     assert frame["value"] == pytest.approx(0.6)
     # (1 - f) s ** 2 / n, of squares of 1.2.
     assert frame["standard_error"] == pytest.approx(np.sqrt(0.5 * (1.2 / 4) / 5))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("unit", "size"), [("query", 5), ("document", 20)])
+@pytest.mark.filterwarnings("ignore:machine_qrels, judge")
+def test_intervals_without_width_are_warned_of(unit, size):
+    """One forbidden document in many queries, which the sample does not hold."""
+    index = pd.MultiIndex.from_product([[f"q{i:02}" for i in range(20)], list("abcdef")])
+    truth = pd.Series(np.tile([1.0, 0, 2, 1, 0, 0], 20), index.set_names(["qid", "docno"]))
+    truth[("q00", "a")] = -1.0
+    run = {"run": truth.rename("score").reset_index().assign(score=np.arange(120.0, 0, -1))}
+    machine, measure = truth.rename("label").reset_index(), "forbidden@3"
+    for seed in range(20):
+        sample = draw_sample(machine, run, measure, n_total=size, unit=unit, random_state=seed)
+        sample["label"] = truth.loc[list(zip(sample["qid"], sample["docno"]))].to_numpy()
+        if sample["label"].min() >= 0:
+            break
+    given = {"unit": unit, "pool": machine, "gains": {label: label for label in (-1, 0, 1, 2)}}
+    with pytest.warns(DataWarning, match="'run', so that intervals have no width and need not"):
+        estimate(sample, run, measure, **given)

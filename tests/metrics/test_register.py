@@ -200,6 +200,22 @@ class TestOfOneQuery:
         with pytest.raises(InputError, match="cut-off"):
             evaluate([1, 0], [2, 1], "mine@1", groups=["q"] * 2)
 
+    def test_the_order_of_rows_changes_nothing(self, measure_table):
+        made = register_measure("mine", lambda y_true, y_score: float(y_true[0]))
+        for score, expected in ((-np.inf, 0.0), (1.0, 0.0)):
+            for y_true in ([2, 0], [0, 2]):
+                assert made(y_true, [score] * 2, groups=["q"] * 2) == expected
+
+    @pytest.mark.parametrize("value", [None, [1.0], "1", 1j])
+    def test_it_must_return_a_number(self, measure_table, value):
+        made = register_measure("mine", lambda y_true, y_score: value)
+        with pytest.raises(InputError, match="for a query: return a number, NaN where"):
+            made([1], [1], groups=["q"])
+
+    def test_a_method_is_no_function(self):
+        with pytest.raises(InputTypeError, match="made by def or lambda, got <bound method"):
+            register_measure("mine", self.test_a_method_is_no_function)
+
     @pytest.mark.parametrize(
         ("function", "without"),
         [
@@ -251,7 +267,9 @@ def test_functions_of_other_arguments_are_refused(function):
 def test_options_that_all_measures_have_are_refused():
     with pytest.raises(ValueError, match=r"has options 'gains', 'rel', which all measures have"):
         register_measure("mine")(lambda block, k, *, gains=3, rel=1: 0.0)
-    with pytest.raises(TypeError, match="function must be a function, got 3"):
+    with pytest.raises(
+        TypeError, match="function must be a function, made by def or lambda, got 3"
+    ):
         register_measure("mine")(3)
 
 

@@ -128,7 +128,7 @@ def test_certificate_names_people_and_machine(judged, tmp_path):
     assert found.promises["any_forbidden@3"].uses_machine
     text = " ".join(str(found).split())
     assert "A machine judged 1,000 queries, and people 150 of them" in text
-    assert "sharpened the test" in text
+    assert "The test uses the machine's labels" in text
     assert "it is estimated with the machine at 0." in text
     assert "a machine judged 1,000 queries, and people 150 of them" in found.to_html()
     assert found.to_frame()["n_machine_queries"].tolist() == [1000]
@@ -158,7 +158,9 @@ def test_bets_beside_a_machine(judged):
     assert promise.uses_machine
     assert promise.n_queries == 150
     assert promise.observed < promise.upper_bound <= 0.15
-    assert "sharpened the test, and their errors cannot break it" in " ".join(str(found).split())
+    assert "The test uses the machine's labels, whose errors cannot break it" in " ".join(
+        str(found).split()
+    )
     # A machine that says nothing leaves people's labels.
     safe.fit(scores, y, groups=groups, machine_labels=np.ones(len(y)))
     assert safe.certificate_.promises["forbidden@3"].observed == pytest.approx(
@@ -345,7 +347,7 @@ def test_several_risks(judged):
     found = safe.fit(scores, y, groups=groups, machine_labels=machine).certificate_
     uses = {name: each.uses_machine for name, each in found.promises.items()}
     assert uses == {"any_forbidden@3": True, "false_reject_rate": False}
-    assert "sharpened the test of any_forbidden@3" in " ".join(str(found).split())
+    assert "The test of any_forbidden@3 uses the machine's labels" in " ".join(str(found).split())
 
 
 def test_expectation_excludes_machine_labels(judged):
