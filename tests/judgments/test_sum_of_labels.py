@@ -271,6 +271,18 @@ def test_the_mean_change_by_a_known_label_is_0(parts, name):
         np.testing.assert_allclose(mean, 0.0, atol=1e-3 * largest)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "moves"), [("dcg@5", False), ("ndcg@5", True), ("ap", True)])
+def test_only_the_scale_of_a_ratio_moves_by_own_labels(parts, name, moves):
+    _, _, pool, _, codes = parts
+    form = SumOfLabels(parse_measure(name), pool, np.arange(4.0))
+    rows = np.arange(0, len(pool), 3)
+    known = form.expand(Prediction.sure(pool, uncertain(pool, 4)), rows, codes[rows])
+    found = np.abs(known.by_own_labels(rows, codes[rows]))
+    assert (found.max() > 1e-3) == moves
+    assert moves or found.max() < 1e-15
+
+
 @pytest.mark.parametrize(("name", "tolerance"), [("ap", 0.1), ("recall@10", 0.05)])
 def test_what_bends_counts_once(name, tolerance):
     """Chances of a query that go up and down together: the mean error where all is judged."""
