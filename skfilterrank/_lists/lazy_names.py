@@ -45,6 +45,7 @@ _SYNONYMS = {
     "ranking.make_ranker": "lambdamart losses",
     "ranking.QueryRanker": "ranker lgbmranker",
     "thresholds.TunedThreshold": "threshold thresholdtuner tunedthresholdclassifiercv",
+    "thresholds.load_threshold": "loadthreshold readthreshold",
     "thresholds.CertifiedThreshold": "certificate conformalthreshold riskcontrol",
     "io.Rows": "stream streams",
     "io.read_letor": "loadletor loadsvmlightfile",

@@ -446,18 +446,18 @@ class ListBlock:
         for gains, n, pool, m in zip(ranked, n_shown, self.best_first(None), self.n_judged):
             yield gains[:n], pool[:m].copy()
 
-    def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield the gains of each query's rows from the highest score down, and their scores.
+    def rows(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Yield gains and scores of each query's shown rows from the top down, and its pool.
 
-        Ties come in one order. Hidden rows, with score -inf, come last, lowest gain first. Unjudged
-        rows have gain 0, or are left out with ``unjudged="drop"``.
+        Ties come in one order. Unjudged rows have gain 0, or are left out with ``unjudged="drop"``;
+        the pool is that of `lists`.
         """
-        is_row = self.judged if self.drops_unjudged else self._is_row
-        columns = (values.take(self.cells) for values in (self.gains, self.sort_key, is_row))
-        for gains, key, own in zip(*columns):
-            gains, scores = gains[own], -key[own].astype(np.float64)
-            gains[np.isneginf(scores)] = np.sort(gains[np.isneginf(scores)])
-            yield gains, scores
+        is_shown = self.sort_key < np.inf
+        if self.drops_unjudged:
+            is_shown &= self.judged
+        columns = (values.take(self.cells) for values in (self.gains, self.sort_key, is_shown))
+        for gains, key, own, (_, pool) in zip(*columns, self.lists()):
+            yield gains[own], -key[own].astype(np.float64), pool
 
     def ties(self, k: int | None = None) -> Ties | None:
         """Find ties that reach into the first k places; None if ties are not averaged.

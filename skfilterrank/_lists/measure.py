@@ -149,7 +149,8 @@ class Measure:
         for name in ("self", "options") if self.takes_k else ("self", "options", "k"):
             del shared[name]
         declared = inspect.signature(self.declared).parameters.values()
-        own = [each for each in declared if each.kind is each.KEYWORD_ONLY and each.name != "k"]
+        declared = [each for each in declared if each.name not in ("k", "pool")]
+        own = [each for each in declared if each.kind is each.KEYWORD_ONLY]
         own += [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None)
             for name in self.columns

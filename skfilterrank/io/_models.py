@@ -232,6 +232,12 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
     except (FileFormatError, ImportError):
         raise
     except Exception as error:
+        if data.lstrip()[:1] == b"{":
+            raise FileFormatError(
+                "the file is JSON and holds no model. skfilterrank.thresholds.load_threshold reads "
+                "what `save` of a threshold wrote.",
+                name,
+            ) from error
         raise FileFormatError(
             f"the file is not a model written by save_model, is damaged, or was written with other "
             f"versions of the packages it needs ({reason_of(error)}).",

@@ -75,10 +75,10 @@ def register_measure(
     function : callable, optional
         The function, in one of two forms; ``@register_measure(name)`` decorates it.
         ``function(y_true, y_score, k, *, option=default, ...)`` returns the value of one query, NaN
-        where undefined. It is given the gains of the query's rows, 0 where unjudged, and their
-        scores, from the highest score down. Hidden rows come last, with the score -inf, so that
-        ``y_true[np.isfinite(y_score)]`` is what is shown. `k` is the cut-off or None, and may
-        be left out.
+        where undefined. It is given the gains of the documents that are shown, 0 where unjudged,
+        and their scores, from the highest score down; `k` is the cut-off or None, and may be left
+        out. An argument `pool` is given the gains of all judged documents, hidden ones too, highest
+        first.
         ``function(block, k, *, option=default, ...)`` returns the values of all queries of a block,
         float64 of shape (n_queries,), and is faster by far. ``docs/adding_a_measure.md`` says what
         a block has.
@@ -152,8 +152,8 @@ def register_measure(
     >>> import numpy as np
     >>> from skfilterrank.metrics import evaluate, register_measure
     >>> def first_harm(y_true, y_score, k=None):
-    ...     places = np.flatnonzero((y_true < 0) & np.isfinite(y_score))[:1] + 1
-    ...     return 1 / places[0] if len(places) and places[0] <= (k or np.inf) else 0.0
+    ...     places = np.flatnonzero(y_true[:k] < 0) + 1
+    ...     return 1 / places[0] if len(places) else 0.0
     >>> first_harm = register_measure("first_harm", first_harm, greater_is_better=False)
     >>> evaluate([1, -1, 2], [3, 2, 1], ["first_harm", "first_harm@1"], groups=["q"] * 3)
          first_harm  first_harm@1
@@ -210,8 +210,12 @@ def register_measure(
         known_checks = _checked_checks(checks, options)
         values, of_cutoff, order = function, takes_k, ties or "average"
         if of_one_query:
-            cutoff = inspect.signature(function).parameters.get("k")
-            values = partial(_query_by_query, _function=function, _cutoff=cutoff)
+            known = inspect.signature(function).parameters
+            cutoff = known.get("k")
+            wants_pool = "pool" in known
+            values = partial(
+                _query_by_query, _function=function, _cutoff=cutoff, _wants_pool=wants_pool
+            )
             of_cutoff, order = takes_k and cutoff is not None, ties or "worst"
         return declare_measure(
             name,
@@ -278,7 +282,8 @@ def _options_of(function):
     # A callable object cannot be found again by module and name.
     if isinstance(function, Measure):
         raise InputError(f"{function.__name__} is a measure already: register its function.")
-    if not (inspect.isfunction(function) or inspect.isbuiltin(function)):
+    named = hasattr(function, "__qualname__") and not inspect.ismethod(function)
+    if not (callable(function) and named):
         raise InputTypeError(
             f"function must be a function, made by def or lambda, got {brief(function)}."
         )
@@ -303,7 +308,7 @@ def _options_of(function):
     of_one_query = start[0] == "y_true"
     options = {}
     for option in parameters[2:]:
-        if of_one_query and option.name == "k":
+        if of_one_query and option.name in ("k", "pool"):
             continue
         if option.default is option.empty or option.kind is not option.KEYWORD_ONLY:
             raise InputTypeError(
@@ -400,12 +405,14 @@ def _worth_of(place, level, query, _name, _worth):
         return _worth(place, level, query)
 
 
-def _query_by_query(block: ListBlock, k, _function, _cutoff, **options):
+def _query_by_query(block: ListBlock, k, _function, _cutoff, _wants_pool, **options):
     """Compute the values of a block by a function of one query, whose default of `k` holds."""
     if _cutoff is not None and (k is not None or _cutoff.default is _cutoff.empty):
         options["k"] = k
-    values = [_function(gains, scores, **options) for gains, scores in block.rows()]
-    for value in values:
+    values = []
+    for gains, scores, pool in block.rows():
+        value = _function(gains, scores, **options, **({"pool": pool} if _wants_pool else {}))
+        values.append(value)
         if np.ndim(value) or not isinstance(value, Real | np.bool_):
             raise InputError(
                 f"the function returned {brief(value)} for a query: return a number, NaN where the "

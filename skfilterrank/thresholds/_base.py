@@ -135,6 +135,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self.gains = gains
 
     transform = Absent("predict(scores, groups=...), which is -inf for hidden documents, or rank")
+    load = Absent("skfilterrank.thresholds.load_threshold(path)")
     fit_transform = Absent("fit(scores, y, groups=...) and predict(scores, groups=...)")
 
     # Methods for subclasses to override.

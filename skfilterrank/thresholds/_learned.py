@@ -123,13 +123,17 @@ class LearnedThreshold(BaseThreshold):
     Features of a document:
 
     ========================  ============================================================
-    score the score itself z standard deviations above the mean of the list min_max 0 for the lowest
-    score of the list, 1 for the highest log_place log(1 + number of documents of higher score)
-    ratio_to_first score over the highest score, 0 where that is 0 below_first score less the
-    highest score, at most 0 running_mean mean of this and all higher scores of the list gap_1, 5,
-    20, 60 difference to the score that many places below, or to the last one first, tenth,
-    hundredth, scores at these places, the last one in shorter lists last mean, std, log_size mean,
-    standard deviation and log size of the list
+    score                     the score itself
+    z                         standard deviations above the mean of the list
+    min_max                   0 for the lowest score of the list, 1 for the highest
+    log_place                 log(1 + number of documents of higher score)
+    ratio_to_first            score over the highest score, 0 where that is 0
+    below_first               score less the highest score, at most 0
+    running_mean              mean of this and all higher scores of the list
+    gap_1, 5, 20, 60          score less the score so many places below, or the last one
+    first, tenth, hundredth,  scores at these places, the last one in shorter lists
+    last
+    mean, std, log_size       mean, standard deviation and log size of the list
     ========================  ============================================================
 
     Documents of equal scores have equal features, whatever the order of the rows: gaps and running
