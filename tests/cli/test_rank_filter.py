@@ -640,7 +640,7 @@ def test_clusters_are_the_units_of_a_promise(train, table, run):
     assert certificate.n_units < certificate.n_queries
     assert str(certificate) in out
     users.head(3).to_csv("few.csv", index=False)
-    assert "--clusters names no cluster of the queries" in train("--clusters", "few.csv")[2]
+    assert "--clusters lacks the cluster of the queries" in train("--clusters", "few.csv")[2]
     users.assign(user=1).to_csv("one.csv", index=False)
     code, _, err = train("--clusters", "one.csv", "--cv", "2")
     assert code == 2
