@@ -380,18 +380,25 @@ def as_lines(table):
     return [head, f"|{' --- |' * len(shown.columns)}", *rows]
 
 
+def _of_level(repeats):
+    """Say how thresholds at the level were drawn, and how often they may be broken."""
+    allowed = 1 - CONFIDENCE + 2 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / repeats)
+    return (
+        f"A threshold whose risk is exactly the level, {LEVEL:g}; confidence {CONFIDENCE:g}, "
+        f"{repeats:,} draws. `broken`: share of the draws in which the level is ruled out all the "
+        f"same; {100 * (1 - CONFIDENCE):.0f} % are allowed, and {100 * allowed:.1f} % with two "
+        "standard errors."
+    )
+
+
 def report_validity(options):
     """Report on machines of every kind."""
     repeats = options.repeats or 500
     table = validity(repeats)
-    allowed = 1 - CONFIDENCE + 2 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / repeats)
     text = [
-        f"A threshold whose risk is exactly the level, {LEVEL:g}; confidence {CONFIDENCE:g}, "
-        f"{repeats:,} draws. `broken`: share of the draws in which the level is ruled out all the "
-        f"same; {100 * (1 - CONFIDENCE):.0f} % are allowed, and {100 * allowed:.1f} % with two "
-        f"standard errors. `power`: the same if the risk is {RATE:g}, which is to be ruled out. "
-        "`alone` are people's labels, `with` the machine's labels of all queries beside them, and "
-        "`chosen` is what the numbers of queries decide before any label. Machines, by the "
+        f"{_of_level(repeats)} `power`: the same if the risk is {RATE:g}, which is to be ruled "
+        "out. `alone` are people's labels, `with` the machine's labels of all queries beside them, "
+        "and `chosen` is what the numbers of queries decide before any label. Machines, by the "
         "shares of bad queries that they flag and of good ones that they do not: "
         + ", ".join(f"{name} {one:g} and {two:g}" for name, (one, two) in MACHINES.items())
         + ".",
@@ -408,14 +415,10 @@ def report_bets(options):
     """Report on bets beside machines of every kind."""
     repeats = options.repeats or 1000
     table = bets(repeats)
-    allowed = 1 - CONFIDENCE + 2 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / repeats)
     known = table[(table["machine"] == "useful") & (table["losses"] != "0 or 1")]
     large = known[known["people"] == 200]
     text = [
-        f"A threshold whose risk is exactly the level, {LEVEL:g}; confidence {CONFIDENCE:g}, "
-        f"{repeats:,} draws. `broken`: share of the draws in which the level is ruled out all the "
-        f"same; {100 * (1 - CONFIDENCE):.0f} % are allowed, and {100 * allowed:.1f} % with two "
-        f"standard errors. `power`: the same where the risk is {RATE:g}. `alone` are people's "
+        f"{_of_level(repeats)} `power`: the same where the risk is {RATE:g}. `alone` are people's "
         "labels (bets, and the binomial test of losses of 0 or 1), `with` bets on their losses "
         "less a multiple of the machine's, and `chosen` is what the numbers of queries decide "
         "before any label. Losses: thirds, such as the forbidden share of three places; means of "

@@ -1,4 +1,4 @@
-"""Bets on losses by people, of which the machine's losses of more queries take a part away."""
+"""Bets on people's losses, with a machine's losses of more queries as a control variate."""
 
 from functools import lru_cache
 
@@ -8,11 +8,11 @@ from scipy.optimize import brentq
 from skfilterrank.thresholds._risk_steps import Steps
 from skfilterrank.thresholds._risks import BettingBound, BinomialBound, allowed_error
 
-# Losses at the level, with the largest variance, that are thought to have come before the first.
+# Number of prior losses, at the level and with the largest variance, before the first loss.
 _PRIOR = 20
-# Differences without a loss that are thought to have come before the first.
+# Number of prior differences before the first one, as large as the differences so far.
 _PRIOR_DIFFERENCES = 5
-# Draws of the planned case from which powers are computed.
+# Number of draws from which powers are computed in planning.
 _N_PLANNED = 400
 _LEAST = 1e-12
 
@@ -121,7 +121,7 @@ class ControlledLosses:
         self.people, self.machine = people, machine
         n, n_all = people.n_queries, machine.n_queries
         rng = np.random.default_rng(0)
-        # The order of the ids may go with the losses.
+        # The order of the ids may be related to the losses.
         self._order = rng.permutation(n)
         others = rng.permutation(np.setdiff1d(np.arange(n_all), of_people))
         # Each of the others belongs to the block of one unit of people.
