@@ -367,7 +367,7 @@ _PHRASES = {
     "groups holds queries that": "there are queries that",
     "gains has no gain for labels of": "--gains has no gain for labels of",
     "(skfilterrank.judgments)": "(evaluate --interval)",
-    "such as read_prels reads (5": "or a file of a sample (5",
+    "such as files that read_prels reads (5": "or a file of a sample (5",
     "The names are in skfilterrank.metrics.get_measure_names() and skfilterrank help measures;": (
         "'skfilterrank help measures' prints the names;"
     ),

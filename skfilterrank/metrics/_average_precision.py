@@ -27,10 +27,10 @@ def sum_precision(block: ListBlock, k):
 
 
 def _worth_at_relevant(block, k, relevant, worth):
-    """Compute the sum of worths down to each place that has a relevant document.
+    """Compute, for each place, its relevance times the sum of `worth` down to it.
 
-    Mean over the tied orders. Both matrices are means of their ties in list order; documents that
-    are not relevant have worth 0.
+    Ties get the mean over their orders: `relevant` and `worth` are matrices in list order, in which
+    each place of a tie holds the mean of the tie. Documents that are not relevant have worth 0.
     """
     total = np.cumsum(worth, axis=1)
     if (ties := block.ties(k)) is not None:
@@ -40,7 +40,8 @@ def _worth_at_relevant(block, k, relevant, worth):
     if ties is not None:
         n, first = (array[:, : total.shape[1]] for array in (ties.length, ties.first))
         place = np.arange(total.shape[1]) - first
-        # Each of the tie's other relevant documents is as likely in each of its other places.
+        # If one place of a tie is relevant, the tie's other relevant documents are equally likely
+        # at all its other places.
         others = place * (tied_relevant * n - 1) / np.maximum(n - 1, 1)
         above = np.take_along_axis(above, first, axis=1)
         total[ties.lists] = tied_relevant * above + tied_worth * (1 + others)
@@ -48,20 +49,23 @@ def _worth_at_relevant(block, k, relevant, worth):
 
 
 def sum_precision_sum(facts: Facts) -> Additive:
-    """Return the sum of precisions as terms level / place of relevant documents."""
+    """Return SP as a sum: each relevant document adds the precision at its place."""
     worth = facts.in_top(lambda place, level, query: level / place)
     return Additive(facts.relevant, worth, uses_levels=True)
 
 
 def average_precision(block: ListBlock, k, normalize):
-    """Sum of precisions over its divisor."""
+    """Divide the sum of precisions by the divisor that `normalize` names."""
     if normalize == "found":
         return _mean_precision_found(block, k)
     return _normalized(sum_precision(block, k), block, k, normalize)
 
 
 def average_precision_sum(facts: Facts) -> Additive | None:
-    """Return AP as terms level / place / R; the number of found documents is not constant."""
+    """Return AP as a sum: each relevant document adds the precision at its place / divisor.
+
+    None for ``normalize="found"``, because the number of found documents depends on the list.
+    """
     if facts.option("normalize") == "found":
         return None
     terms = sum_precision_sum(facts)
@@ -97,8 +101,9 @@ def _mean_precision_found(block, k):
 def _mean_over_cut_ties(precision, found, n_relevant, first, length, depth):
     """Compute the mean precision at the found documents if a tie crosses the cut-off.
 
-    `precision` and `found` are the sum of precisions and the relevant documents above the tie, of
-    `length` documents from place `first` (from 0) on, `n_relevant` of them relevant.
+    Above the tie, `precision` is the sum of precisions and `found` the number of relevant
+    documents. The tie starts at place `first`, counted from 0, and holds `length` documents,
+    `n_relevant` of which are relevant.
     """
     from scipy.stats import hypergeom
 
@@ -115,8 +120,8 @@ def _mean_over_cut_ties(precision, found, n_relevant, first, length, depth):
 
 
 def _ideal_gain(block, depth):
-    """Compute running sums of gains of the ideal list."""
-    # It stays as it is below the last relevant document.
+    """Compute the sum of the ideal list's gains down to each place."""
+    # Below the last relevant document the sum is constant.
     reach = min(depth, max(1, int(block.n_relevant.max())))
     best = np.maximum(block.best_first(reach), 0.0)
     ideal = np.empty((len(best), depth))
@@ -131,7 +136,7 @@ def _normalized(total, block, k, normalize):
 
 
 def _divisor(n_relevant, k, normalize):
-    """Return the divisor: the relevant documents, those that fit into the top k, or k."""
+    """Return the divisor: the number R of relevant documents, min(R, k), or k."""
     divisor = n_relevant
     if normalize == "k":
         if k is None:
@@ -174,8 +179,8 @@ def sum_precision_score(block: ListBlock, k):
     of [1]_. It reaches ``min(k, R)`` where all ``R`` relevant documents come first, and is 0, not
     undefined, where none exists.
 
-    Filtered documents close up: those that are relevant add nothing, and filtering others improves
-    the precision below them. Unjudged documents count as not relevant, and with ``unjudged="drop"``
+    Filtered documents leave no gap: relevant ones add nothing, and filtering others improves the
+    precision below them. Unjudged documents count as not relevant, and with ``unjudged="drop"``
     make room for those after them. Forbidden documents are not relevant.
 
     References
@@ -210,15 +215,16 @@ def sum_precision_score(block: ListBlock, k):
 def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
     """Precision at each relevant document, averaged over the relevant documents.
 
-    The standard measure of a whole ranking where documents are relevant or not; its mean over
-    queries is MAP. It rewards relevant documents at the top and counts those that are missed.
+    The standard measure of a whole ranking for binary relevance; its mean over queries is MAP. It
+    rewards relevant documents at the top, and missed relevant documents lower it.
 
     Parameters
     ----------
     normalize : {"R", "min", "k", "found"}, default="R"
-        Divisor of the sum of precisions: the number R of relevant documents, ``min(R, k)``
-        of them, which a perfect top k reaches, `k`, which must then be given, or the number of
-        relevant documents in the top k. Without `k` the first two are the same.
+        Divisor of the sum of precisions. "R" is the number of relevant documents; "min" is
+        ``min(R, k)``, the most that a top k can hold; "k" is the cut-off, which must then be given;
+        "found" is the number of relevant documents in the top k. Without `k`, "R" and "min" are
+        equal.
 
     See Also
     --------
@@ -239,11 +245,12 @@ def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
     labels: it does not see what was missed, and is 0 where nothing relevant is shown. RAGAS adds
     1e-10 to the divisor, and gives 0 to a query without anything relevant, which is undefined here.
 
-    In a tie of n documents, r of them relevant, each place is relevant with probability ``r / n``,
-    and has then the mean precision ``(1 + a + j * (r - 1) / (n - 1)) / i``, where j places of the
-    tie and ``a`` relevant documents outside it stand above: the equation of [1]_ for AP.
+    A place i inside a tie of n documents, r of which are relevant, is relevant with probability
+    ``r / n``. Its mean precision is then ``(1 + a + j * (r - 1) / (n - 1)) / i``, with ``a``
+    relevant documents above the tie and j places of the tie above place i: the equation of [1]_ for
+    AP.
 
-    Filtered documents close up: those that are relevant stay in ``R`` and add nothing, and
+    Filtered documents leave no gap: relevant ones still count in ``R`` but add nothing, and
     filtering others improves the precision below them. Unjudged documents count as not relevant,
     and with ``unjudged="drop"`` make room for those after them. Forbidden documents are not
     relevant.
@@ -299,17 +306,19 @@ def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
 def q_measure_score(block: ListBlock, k, *, beta: float = 1.0, normalize: str = "min"):
     """Average precision for graded gains.
 
-    Where nDCG discounts a gain by its place alone, the Q-measure compares the gain so far with the
-    ideal at each relevant document; the official measure of several NTCIR tasks.
+    nDCG discounts a gain by its place alone. The Q-measure compares, at each relevant document, the
+    sum of gains so far with that of the ideal list. It is the official measure of several NTCIR
+    tasks.
 
     Parameters
     ----------
     beta : float, default=1.0
-        Weight of the gains, from 0 up. At 0 the measure is average precision; the larger it is, the
-        more a good document is worth than a fair one, and the less its place matters.
+        Weight of the gains, from 0 up. 0 gives average precision. A larger value increases the
+        weight of high gains and reduces the influence of places.
     normalize : {"R", "min", "k"}, default="min"
-        Divisor of the sum: the number R of relevant documents, ``min(R, k)`` of them, as
-        NTCIREVAL does, or `k`, which must then be given. Without `k` the first two are the same.
+        Divisor of the sum. "R" is the number of relevant documents; "min" is ``min(R, k)``, as in
+        NTCIREVAL; "k" is the cut-off, which must then be given. Without `k`, "R" and "min" are
+        equal.
 
     See Also
     --------
@@ -324,13 +333,13 @@ def q_measure_score(block: ListBlock, k, *, beta: float = 1.0, normalize: str = 
         Q = (1 / R) * sum of rel(i) * (C(i) + beta * cg(i)) / (i + beta * cg*(i))
 
     over the places i up to k. Gains are taken as given ([1]_ uses 3, 2 and 1); negative ones count
-    as 0. The denominator belongs to the place, so that the mean over tied orders is exact in closed
-    form.
+    as 0. The denominator depends on the place alone, so the mean over tied orders has an exact
+    closed form.
 
-    Filtered documents close up, and the ideal stays that of the whole pool: those that are relevant
-    add nothing, and filtering others improves the ratios below them. Unjudged documents have gain
-    0, and with ``unjudged="drop"`` make room for those after them. Forbidden documents count as
-    gain 0.
+    Filtered documents leave no gap, and the ideal list is still that of the whole pool: relevant
+    ones add nothing, and filtering others improves the ratios below them. Unjudged documents have
+    gain 0, and with ``unjudged="drop"`` make room for those after them. Forbidden documents count
+    as gain 0.
 
     References
     ----------

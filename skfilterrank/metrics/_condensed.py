@@ -17,7 +17,7 @@ def judged(block: ListBlock, k):
         return ratio(shown, shown)
     if block.tie_rule not in ("worst", "best"):
         return ratio(block.ranked(block.judged.astype(np.float64), k).sum(axis=1), shown)
-    # Sorted by gain, unjudged rows and rows of gain 0 would keep the order of the input.
+    # Sort by `judged`: in the order by gain, unjudged rows would be equal to rows of gain 0.
     second = block.judged if block.tie_rule == "worst" else ~block.judged
     order = np.lexsort((second, block.sort_key), axis=1)[:, : block.depth(k)]
     found = block.only_retained(np.take_along_axis(block.judged, order, axis=1))
@@ -25,7 +25,7 @@ def judged(block: ListBlock, k):
 
 
 def bpref_sum(facts: Facts) -> Additive:
-    """Return bpref as terms (1 - nonrelevant above / R) / R, for completely judged lists."""
+    """Return bpref as a sum over relevant documents, valid for completely judged lists."""
     variant = facts.option("variant")
     n_nonrelevant = facts.n - facts.m
     most = n_nonrelevant if variant == "printed" else facts.m
@@ -39,16 +39,20 @@ def bpref_sum(facts: Facts) -> Additive:
 
 
 def _mean_above(ties: Ties, nonrelevant, most):
-    """Compute the tied mean of min(non-relevant above, most), for the relevant of each tie."""
+    """Compute the mean over tied orders of min(non-relevant documents above, `most`).
+
+    The result holds for every relevant document of the tie at that place.
+    """
     above, n = ties.before(nonrelevant), ties.sums(nonrelevant)
-    # A relevant document is equally likely to have 0, 1, ..., n of them above it in its tie.
+    # A relevant document is equally likely to have 0, 1, ..., n of its tie's non-relevant documents
+    # above it.
     n_below_most = np.clip(most - above, 0, n + 1)
     total = n_below_most * (above + (n_below_most - 1) / 2) + (n + 1 - n_below_most) * most
     return total / (n + 1)
 
 
 def induced_ap_sum(facts: Facts) -> Additive:
-    """Return induced AP as terms level / place / R, for completely judged lists."""
+    """Return induced AP as a sum over relevant documents, valid for completely judged lists."""
     worth = facts.in_top(lambda place, level, query: level / place)
     return Additive(facts.over(facts.m), worth, uses_levels=True)
 
@@ -58,7 +62,7 @@ def _mean_sum_precision(ties: Ties, is_judged, relevant, k):
     judged, relevant = is_judged.astype(np.float64), relevant.astype(np.float64)
     n_judged, n_relevant = ties.sums(judged), ties.sums(relevant)
     place = np.cumsum(judged, axis=1)
-    # The judged documents of a tie have their places of the condensed list in any order alike.
+    # All orders of a tie's judged documents on the condensed list are equally likely.
     above_in_tie = place - 1 - ties.before(judged)
     n_pairs = np.maximum(n_judged * (n_judged - 1), 1)
     found = n_relevant / np.maximum(n_judged, 1) * (1 + ties.before(relevant))
@@ -127,14 +131,14 @@ def judged_at_k_score(block: ListBlock, k):
 def bpref_score(block: ListBlock, k, *, variant: str = "trec_eval"):
     """Binary preference: how rarely judged non-relevant documents stand above relevant ones.
 
-    For incomplete judgments: only the order of judged documents counts, so unjudged documents have
-    no influence. Its values are not on the scale of average precision; :func:`induced_ap_score` and
-    :func:`inferred_ap_score` are.
+    Use it with incomplete judgments: only the order of judged documents counts, so unjudged
+    documents have no influence. Its values are not on the scale of average precision; those of
+    :func:`induced_ap_score` and :func:`inferred_ap_score` are.
 
     Parameters
     ----------
     variant : {"trec_eval", "buckley2004", "printed"}, default="trec_eval"
-        How the non-relevant above a relevant document are counted, see Notes.
+        How non-relevant documents above a relevant one are counted, see Notes.
 
     See Also
     --------
@@ -150,11 +154,12 @@ def bpref_score(block: ListBlock, k, *, variant: str = "trec_eval"):
     * ``1 - min(n, R) / R`` by "buckley2004" [1]_: where N < R, the worst ranking scores above 0;
     * ``1 - n / R`` by "printed" in [2]_, which falls below 0 where n > R;
 
-    and bpref is their sum, divided by R. Where nothing is judged non-relevant, each counts 1.
+    and bpref is their sum, divided by R. Where nothing is judged non-relevant, each relevant
+    document counts 1.
 
-    Filtered documents are as good as not retrieved: a relevant one adds nothing, a non-relevant
-    one stands above nothing. Unjudged documents count nowhere, wherever they stand. Forbidden
-    documents are judged non-relevant.
+    Filtered documents count as not retrieved: a relevant one adds nothing, and a non-relevant one
+    costs nothing. Unjudged documents have no influence at any place. Forbidden documents are judged
+    non-relevant.
 
     References
     ----------
@@ -193,7 +198,7 @@ def bpref_score(block: ListBlock, k, *, variant: str = "trec_eval"):
     if (ties := block.ties()) is not None:
         tied = ties.lists
         above = _mean_above(ties, nonrelevant[tied].astype(np.float64), most[tied, None])
-        # A sum over the places of a tie equals a sum over its documents, which have equal means.
+        # All documents of a tie have the same mean, so the sum may run over its places instead.
         total[tied] = (relevant[tied] * (1 - above / whole[tied, None])).sum(axis=1)
     return ratio(total, block.n_relevant)
 
@@ -224,8 +229,8 @@ def induced_ap_score(block: ListBlock, k):
     the number of relevant documents in the query's pool, retrieved or not. It is average
     precision with ``unjudged="drop"``, of a condensed list [2]_; `k` counts its places.
 
-    Filtered documents are as good as not retrieved: a relevant one adds nothing but stays in R.
-    Unjudged documents are taken out of the list, and those below them move up. Forbidden
+    Filtered documents count as not retrieved: a relevant one adds nothing but still counts in R.
+    Unjudged documents are removed from the list, and documents below them move up. Forbidden
     documents are judged non-relevant.
 
     References

@@ -37,14 +37,14 @@ def _discounted(gains):
 
 
 def ideal_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
-    """Compute I_k of the pool; with filtering, forbidden documents are left out."""
+    """Compute the best DCG@k of the judged documents; `filtering` leaves out forbidden ones."""
     if filtering or not block.has_forbidden:
         return _discounted(block.best_relevant(k))
     return _discounted(block.best_first(k))
 
 
 def worst_dcg(block: ListBlock, k, *, filtering: bool) -> np.ndarray:
-    """Compute W_k of the pool; with filtering, documents of positive gain are left out."""
+    """Compute the worst DCG@k of the judged documents; `filtering` leaves out positive gains."""
     if filtering and not block.has_forbidden:
         return np.zeros(len(block.sizes))
     worst = block.worst_first(k)
@@ -57,7 +57,7 @@ def dcg(block: ListBlock, k, lowest=-np.inf):
 
 
 def dcg_sum(facts: Facts, bounds=None, lowest=-np.inf) -> Additive:
-    """Return DCG, or its position between bounds, as terms of gain and place."""
+    """Return DCG, or its position between two bounds, as a sum over documents."""
     worth, gains = facts.by_place(log_discount), _at_least(lowest, facts.gains)
     if bounds is None:
         return Additive(gains, worth)
@@ -69,34 +69,35 @@ def dcg_sum(facts: Facts, bounds=None, lowest=-np.inf) -> Additive:
 
 
 def _at_least(lowest, gains):
-    """Replace gains below the lowest by the lowest."""
+    """Replace gains below `lowest` by `lowest`."""
     return np.maximum(gains, lowest) if np.isfinite(lowest) else gains
 
 
-# The measures between two bounds.
+# Bounds of the measures that are positions of the DCG between a lower and an upper bound.
 
 
 def ndcg_bounds(block: ListBlock, k):
-    """Return 0 and the ideal: equation 1."""
+    """Return the bounds of nDCG (equation 1): 0 and the best DCG."""
     return np.zeros(len(block.sizes)), ideal_dcg(block, k, filtering=False)
 
 
 def ndcg_0_bounds(block: ListBlock, k):
-    """Return 0 and the ideal without forbidden documents: equation 1, forbidden ones worth 0."""
+    """Return the bounds of nDCG_0: 0 and the best DCG without forbidden documents."""
     return np.zeros(len(block.sizes)), ideal_dcg(block, k, filtering=True)
 
 
 def ndcg_min_bounds(block: ListBlock, k):
-    """Compute the worst and the best order of all documents: equation 2."""
+    """Compute the bounds of nDCG_min (equation 2): the worst and best DCG of all documents."""
     low, high = worst_dcg(block, k, filtering=False), ideal_dcg(block, k, filtering=False)
-    # Sums of equal gains in another order may differ by rounding, which must not be a divisor.
+    # If all gains are equal, the two sums may still differ by rounding, which must not be a
+    # divisor.
     best, worst = block.best_first(1)[:, 0], block.worst_first(1)[:, 0]
     all_equal = best - worst <= ROUNDING_OF_VALUES * np.maximum(np.abs(best), np.abs(worst))
     return np.where(all_equal, high, low), high
 
 
 def ndcg_f_bounds(block: ListBlock, k):
-    """Compute the worst and the best list that filtering can return: equation 3."""
+    """Compute the bounds of nDCG_f (equation 3): the worst and best DCG that filtering allows."""
     return worst_dcg(block, k, filtering=True), ideal_dcg(block, k, filtering=True)
 
 
@@ -111,7 +112,7 @@ def _between(bounds, achieved):
 
 
 def empty_list(block: ListBlock, k):
-    """Compute equation 3 for the empty list."""
+    """Compute nDCG_f (equation 3) of the empty list, whose DCG is 0."""
     return _between(ndcg_f_bounds(block, k), np.zeros(len(block.sizes)))
 
 
@@ -162,15 +163,15 @@ def dcg_score(block: ListBlock, k):
     undefined="the best DCG of the pool is not above 0",
     value_range=(0, 1),
     range_holds_for="nonnegative gains",
-    with_forbidden="ndcg_f{at}, where forbidden documents cost, or ndcg_0{at}, where they count 0, "
-    "which is trec_eval's ndcg{cut}",
+    with_forbidden="ndcg_f{at}, where forbidden documents cost, or ndcg_0{at}, where they count "
+    "0 as in trec_eval's ndcg{cut}",
 )
 def ndcg_score(block: ListBlock, k):
     """Normalised discounted cumulative gain, for labels without forbidden documents.
 
     DCG divided by the DCG of all judged documents of the query in their best order. With negative
-    gains it is neither bounded by 0 nor by 1, which a DataWarning says; use :func:`ndcg_f_score`
-    then, or :func:`ndcg_0_score`, which is trec_eval's.
+    gains it may lie outside of [0, 1], and a DataWarning is given. Use :func:`ndcg_f_score` then,
+    or :func:`ndcg_0_score`, which trec_eval computes.
 
     See Also
     --------
@@ -214,15 +215,15 @@ def ndcg_score(block: ListBlock, k):
 def ndcg_0_score(block: ListBlock, k):
     """nDCG with forbidden documents worth 0: the quality of the ranking alone.
 
-    Negative gains count as 0, so showing a forbidden document costs no more than showing a
-    useless one, and filtering never pays beyond moving the others up.
+    Negative gains count as 0: a forbidden document costs no more than a useless one, and filtering
+    it only moves the documents below it up.
 
     Notes
     -----
     :func:`ndcg_score` with gains ``max(0, gain)``; section 4.1.3 of [1]_.
 
-    Filtered documents add nothing but stay in the ideal: filtering a forbidden document pays only
-    in that those below it move up. Unjudged documents add nothing where they stand and are not in
+    Filtered documents add nothing but stay in the ideal: filtering a forbidden document helps only
+    because those below it move up. Unjudged documents add nothing where they stand and are not in
     the ideal.
 
     References
@@ -317,10 +318,9 @@ def ndcg_f_score(block: ListBlock, k):
     nDCG (proposition 3.2); it lies in [0, 1] for any list (3.3); with one document it is the
     accuracy of the filter (3.4).
 
-    Filtered documents add nothing: where they are forbidden that is the best that can be done with
-    them, where they are good the value they would have had is lost. Unjudged documents add nothing
-    where they stand and are in neither bound, so a list of unjudged documents alone scores like
-    the empty list.
+    Filtered documents add nothing: for a forbidden document that is the best result, but a good
+    document loses its gain. Unjudged documents add nothing where they stand and are in neither
+    bound, so a list of unjudged documents alone has the value of the empty list.
 
     The gain of a forbidden document is a choice, and it decides the order of systems. An example
     is TREC 2021 Health Misinformation at k = 10, with harmful documents forbidden, helpful ones
@@ -335,9 +335,9 @@ def ndcg_f_score(block: ListBlock, k):
     | nothing is shown | | 0.416 | 0.663 | 0.858 |
 
     The empty list and the random order are above one published run at -3, and above two at -10.
-    Report the value of the empty list and ``judged@k`` beside nDCG_f, and give its value at more
-    than one price. ``unjudged="drop"`` is no cure: it gives the random order 0.690, and
-    BM25-Baseline 0.619.
+    Report the value of the empty list and ``judged@k`` beside nDCG_f, and report nDCG_f for more
+    than one gain of forbidden documents. ``unjudged="drop"`` does not help: it gives the random
+    order 0.690, and BM25-Baseline 0.619.
 
     References
     ----------
@@ -408,7 +408,7 @@ def filtering_difficulty(
     Raises
     ------
     ValueError
-        As :func:`ndcg_f_score`.
+        In the same cases as :func:`ndcg_f_score`.
 
     Notes
     -----
@@ -461,7 +461,7 @@ def dcg_bounds(y_true, *, groups=None, k: int | None = None, gains=None) -> pd.D
     Raises
     ------
     ValueError
-        As :func:`ndcg_f_score`.
+        In the same cases as :func:`ndcg_f_score`.
 
     Notes
     -----

@@ -97,10 +97,11 @@ def evaluate(
     y_true : array-like of shape (n_rows,), or Rows
         Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
         the query ids in an index level named "qid". :class:`skfilterrank.io.Rows` need not fit into
-        memory and are read once; they hold scores and query ids, too, so that measures come next:
-        ``evaluate(rows, measures)``.
+        memory and are read once. They hold scores and query ids too, so the measures are the second
+        argument: ``evaluate(rows, measures)``.
     y_score : array-like of shape (n_rows,)
-        Score of each row, higher is better; -inf means filtered out or not retrieved. Not of Rows.
+        Score of each row, higher is better; -inf means filtered out or not retrieved. Left out with
+        Rows.
     measures : str, callable or list of these
         Names of the measure table with a cut-off and options where wanted, such as "ap",
         "ndcg_f@20" or "rbp(persistence=0.95)", see :func:`get_measure_names`; or functions of
@@ -115,23 +116,24 @@ default=None
         default: the mean over all orders, or for lexicographic measures the worst.
     unjudged : {"zero", "drop"}, default="zero"
         Whether an unjudged row stands in the list as a document of gain 0, or is taken out of it
-        first. Measures that are defined by unjudged documents do as their definition says.
+        first. Measures whose definition covers unjudged documents follow their definition.
     undefined : float or "drop", default=0.0
         Value of a query for which a measure is undefined; "drop" gives NaN, which pandas leaves
         out of means.
     like : None, "lightgbm", "xgboost", "catboost" or "scikit-learn", default=None
         Measure as that library does, so that the number is the one it reports: sets `gains`, `ties`
         and `undefined`, and how "ap" is normalised. LightGBM and XGBoost know "ndcg" and "ap",
-        CatBoost "recall" and "rr" besides, scikit-learn "ndcg" and "dcg". See
+        CatBoost also "recall" and "rr", scikit-learn "ndcg" and "dcg". See
         ``docs/other_libraries.md``.
     average : {None, "mean"}, default=None
         None returns one value per query, "mean" the means over queries.
     query_weight : dict, Series or array-like of shape (n_rows,), default=None
-        Weight of each query in the means, as in :func:`ndcg_f_score`. Not of Rows.
+        Weight of each query in the means, as in :func:`ndcg_f_score`. Not possible with Rows.
     out : path or None, default=None
-        Of Rows: Parquet file to write the values of every query to, with columns "qid" and one for
-        each measure, queries in the order in which they end. It is renamed to this at the end, and
-        is neither a file of rows nor in a folder of them.
+        Only with Rows: path of a Parquet file for the values of every query, with a column "qid"
+        and a column for each measure. Queries are in the order in which their rows end. The file
+        appears when it is complete. It must not be a file that rows are read from, or lie in a
+        folder of such files.
     **options
         Options of single measures, such as ``n_items=100_000`` or ``pooled=mask``: each goes to
         the measures that have it and do not set it in their name. With Rows, options that hold one
@@ -141,21 +143,22 @@ default=None
     -------
     DataFrame of shape (n_queries, n_measures), dtype float64
         Index "qid", sorted; one column per measure, named and ordered as in `measures`.
-        With ``average="mean"`` a Series of shape (n_measures,) by the same names. Of Rows a
-        :class:`RowsEvaluation`: means over queries, with the sums that other rows can be added to.
+        With ``average="mean"`` a Series of shape (n_measures,) by the same names. For Rows, a
+        :class:`RowsEvaluation`: means over queries, with the sums that are needed to add other
+        rows.
 
     Raises
     ------
     ValueError
         For an unknown measure, a measure that is named twice, an option that no measure has, and
-        as the measures themselves. Of Rows also if a query comes back after others, a query id is
-        missing, files differ, or there are no rows; nothing is written then.
+        for the errors of each measure. With Rows also if the rows of a query are not together, a
+        query id is missing, files differ, or there are no rows; no file is written then.
 
     Notes
     -----
-    Sums over the queries of Rows are kept without any rounding, and rounded once, so that the order
-    in which parts are merged makes no difference. The value of a query may differ in its last bit
-    with the queries that it is computed beside: means agree to some 1e-15 however rows are cut.
+    With Rows, sums over queries are exact and rounded only once, so the order in which parts are
+    merged does not change them. The last bit of a query's value may depend on the other queries of
+    its block: means agree to about 1e-15 for every division into blocks.
 
     Examples
     --------
@@ -209,9 +212,11 @@ default=None
         how: Any = (gains, ties, unjudged, undefined, *columns, values_of_queries)
         return measure_rows(rows, Measuring(wanted, *how), out)
     if out is not None:
-        raise InputError("out is for Rows. Write the table that evaluate returns of arrays.")
+        raise InputError(
+            "out is only for Rows, and y_true is an array: write the table that evaluate returns."
+        )
     check_average(average, query_weight)
-    # A caller that parsed the names, such as for many runs, has warned.
+    # A caller that passes parsed names, such as `evaluate_runs`, has warned already.
     if not isinstance(measures, dict):
         warn_of_forbidden(wanted.values(), y_true, gains)
     values, index = values_of_queries(
@@ -225,7 +230,7 @@ default=None
         undefined=undefined,
         options=options,
     )
-    # A copy: a name that is given to one table's index must not reach another's.
+    # Copy the cached index, so that naming the index of one table does not change another table.
     names = _columns(tuple(wanted)).copy()
     if average is None:
         return pd.DataFrame(values, index=index.labels.copy(), columns=names)

@@ -40,13 +40,13 @@ from skfilterrank.metrics._evaluate import evaluate
 
 # Number of runs in a batch: small for streaming, large enough to amortise indexing judgments.
 _BATCH = 8
-# Parameters that concern the index of the judgments.
+# Parameters that are passed on to the index of the judgments.
 OF_QRELS = "unjudged_label", "predicted"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunEvaluation(Result):
-    """Values of one run, with queries that were not counted.
+    """Values of the measures for one run, and the queries that were not counted.
 
     Attributes
     ----------
@@ -60,8 +60,8 @@ class RunEvaluation(Result):
     unjudged_queries : tuple of str
         Queries of the run that are not in the judgments; not in `values`.
     unjudged_share : float
-        Share of the documents that nDCG_f or its kin looks at and nobody judged; 0 where no such
-        measure is asked for, or nothing is forbidden.
+        Share of unjudged documents among those that nDCG_f or a related measure counts; 0 where no
+        such measure is asked for, or nothing is forbidden.
     error : ValueError, OSError or None
         Why the run could not be evaluated, with ``on_error="yield"``.
     """
@@ -78,7 +78,7 @@ class RunEvaluation(Result):
         return pd.DataFrame() if self.values is None else self.values.copy()
 
     def means(self) -> pd.Series:
-        """Return one number for each measure: the mean over queries, unless it knows another."""
+        """Return one number for each measure: the mean, or another average if it defines one."""
         return pd.Series(dtype=np.float64) if self.values is None else _over_queries(self.values)
 
     def _summary(self):
@@ -91,7 +91,7 @@ class RunEvaluation(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunsEvaluation(Result):
-    """Values of several runs: for each query, and over all of them.
+    """Values of several runs, for each query and as means over queries.
 
     Attributes
     ----------
@@ -174,8 +174,8 @@ def evaluate_run(
         Value of a query for which a measure is undefined; "drop" gives NaN.
     n_items : int or None, default=1_000_000
         Size of the collection, for the measures that place documents which are not retrieved.
-        None takes the rows of each query, which differ from run to run: values of different runs
-        are not to be compared then.
+        None takes the rows of each query, which differ from run to run: do not compare values of
+        different runs then.
     unjudged_label : None, float, "trec" or "warn", default="warn"
         Labels that mean unjudged, as in :func:`skfilterrank.io.read_qrels`. A dict or callable as
         `gains`, a QrelsIndex, and what `read_qrels` returned say what labels below 0 mean.
@@ -193,9 +193,9 @@ def evaluate_run(
     Raises
     ------
     ValueError, FileFormatError
-        As :func:`skfilterrank.io.align` and :func:`skfilterrank.metrics.evaluate`; for an
-        AlignedRun with judgments, or with a `missing`, `ties` or `precision` that it was not made
-        with.
+        As :func:`skfilterrank.io.align` and :func:`skfilterrank.metrics.evaluate`; also if an
+        AlignedRun comes with judgments, or with another `missing`, `ties` or `precision` than it
+        was made with.
 
     Warns
     -----
@@ -266,7 +266,8 @@ def evaluate_runs(
     Raises
     ------
     ValueError, FileFormatError
-        As :func:`evaluate_run`; a note names the run. No run, or two of one name.
+        As :func:`evaluate_run`, with a note that names the run. Also if there is no run, or if two
+        runs have the same name.
 
     See Also
     --------
@@ -325,8 +326,8 @@ def iter_evaluations(
     Raises
     ------
     ValueError, FileFormatError
-        As :func:`evaluate_runs`, when the run in question is reached; for parameters that no run
-        could make right, before the first.
+        As :func:`evaluate_runs`, when the faulty run is reached. Wrong parameters raise before the
+        first run.
     """
     check_choice(on_error, "on_error", ("raise", "yield"))
     _check_params(measures, **params)
@@ -334,7 +335,7 @@ def iter_evaluations(
     if qrels is not None:
         said = {name: params.pop(name) for name in OF_QRELS if name in params}
         qrels = QrelsIndex.of(qrels, gains=params.get("gains"), **said)
-        # Here, and not for each run, nor in other processes.
+        # Parse and warn once here, instead of for each run or in other processes.
         measures = parse_measures(measures)
         warn_of_forbidden(measures.values(), qrels.labels, params.get("gains"))
         if qrels.is_sample:
@@ -395,7 +396,7 @@ def _evaluations(named, index, measures, n_jobs, params):
 def _is_one_process(n_jobs):
     """Tell whether joblib would start no other process."""
     if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
-        # None is what joblib's contexts say, of which there is none before it is imported.
+        # n_jobs=None means the setting of joblib's context; there is no context before its import.
         return True
     from joblib import effective_n_jobs
 
@@ -430,7 +431,7 @@ def _check_params(measures, *, missing="empty", precision="double", **params):
     wanted = parse_measures(measures)
     of_rows = {*OF_QRELS, *(name for entry, *_ in wanted.values() for name in entry.columns)}
     params = {name: value for name, value in params.items() if name not in of_rows}
-    # One document that is neither judged nor retrieved: every measure takes it, with any gains.
+    # Every measure accepts a single document that is neither judged nor retrieved, with any gains.
     nothing = np.array([np.nan]), np.array([-np.inf]), [0], [False]
     _values(*nothing, wanted, **params)
 
@@ -478,9 +479,9 @@ def _add_probabilities(aligned, wanted, params):
     if aligned.inclusion_probability is None:
         raise InputError(
             f"{brief(asking[0])} needs the probability with which each document was drawn to be "
-            "judged, and these judgments do not say: give judgments with a column "
-            "'inclusion_probability', such as read_prels reads (5 columns: topic docno label "
-            "method probability). Where all of the pool is judged, it is 'ap'."
+            "judged, and these judgments do not have it: pass judgments with a column "
+            "'inclusion_probability', such as files that read_prels reads (5 columns: topic "
+            "docno label method probability). If the whole pool is judged, use 'ap'."
         )
     params[name] = aligned.inclusion_probability
 
@@ -489,8 +490,8 @@ def _check_aligned(qrels, run, missing, precision, ties, said):
     """Raise for options that conflict with an AlignedRun."""
     if qrels is not None:
         raise InputError(
-            "run is an AlignedRun, which holds its judgments: pass qrels=None, or the run itself "
-            "with these qrels."
+            "run is an AlignedRun, which holds its judgments: pass qrels=None, or the original "
+            "run with these qrels."
         )
     made_with = {"ties": run.ties}
     if run.missing_queries:
@@ -499,7 +500,8 @@ def _check_aligned(qrels, run, missing, precision, ties, said):
         if given in (*MISSING, "docno", "stable") and given != made_with.get(name, given):
             raise InputError(
                 f"{name}={brief(given)}, but run is an AlignedRun that was made with "
-                f"{name}={brief(made_with[name])}: pass this here, or the other to align."
+                f"{name}={brief(made_with[name])}: pass the second value here, or the first one "
+                "to align."
             )
     for name, given in said.items():
         if given != "warn":
@@ -523,7 +525,7 @@ def _values(
         y_score,
         wanted,
         groups=groups,
-        # The rows of a query stand in this order, or in that of the run, already.
+        # Aligned rows are already sorted by document id ("docno") or kept in the order of the run.
         ties="stable" if ties == "docno" else ties,
         **params,
     )

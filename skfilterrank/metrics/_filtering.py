@@ -1,6 +1,6 @@
 """Measures of the shown set: rates of shown and hidden documents, QWA and UDCG.
 
-QWA rewards stopping in time; UDCG is of passages that a language model answers from.
+QWA rewards lists that stop in time. UDCG measures passages that a language model answers from.
 """
 
 from functools import partial
@@ -20,7 +20,7 @@ def forbidden_of_set(block: ListBlock, count):
 
 
 def forbidden_sum(facts: Facts) -> Additive:
-    """Return forbidden@k as terms 1 / min(k, shown documents) of forbidden documents."""
+    """Return forbidden@k as a sum: each forbidden document adds 1 / min(k, shown documents)."""
     depth = np.inf if facts.k is None else facts.k
     bad = (facts.gains < 0).astype(np.float64)
     weights = facts.over(np.minimum(facts.n, depth), bad)
@@ -137,7 +137,7 @@ def false_reject_rate(block: ListBlock, k):
     "%filtered good docs" in Table 7 of [1]_. Filtering everything scores 1 with
     ``undefined="drop"``.
 
-    Filtered documents are what is counted, if they are good. Unjudged documents do not count.
+    Filtered documents count if they are good. Unjudged documents do not count.
 
     References
     ----------
@@ -279,17 +279,18 @@ def udcg_score(block: ListBlock, k, *, distraction: float = 1 / 3):
     ``u_i`` the gain where it is above 0, and `distraction` times the gain where it is below. Gains
     are signed utilities from -1 to 1: the probability that the model, given this passage alone,
     answers and does not abstain, with a minus sign where the passage does not hold the answer.
-    Without these probabilities, ``gains={1: 1, 0: -1}`` takes them all for 1. Other gains have a
-    value too, but not that of the paper.
+    Without these probabilities, ``gains={1: 1, 0: -1}`` assumes that all of them are 1. Other gains
+    give a number too, but not the measure of the paper.
 
     This is the form with fixed weights of [1]_, 1 and -1/3, as the authors' program computes it.
-    The paper also fits weights of each position to a model's answers, which no judgments hold. The
-    program gives 0 where nothing is shown; here it is the limit, ``logistic(0) = 0.5``, so that an
-    empty list is better than distracting passages alone.
+    The paper also fits a weight for each position to a model's answers; judgments do not hold
+    answers, so these weights are left out. The program gives 0 where nothing is shown; here it is
+    the limit, ``logistic(0) = 0.5``, so that an empty list is better than distracting passages
+    alone.
 
     Filtered documents do not count. Unjudged documents have the utility 0 and count among the n;
-    with ``unjudged="drop"`` they make room for those after them. In a tie across the cut-off, the
-    value is that of the mean utility over the tied orders.
+    with ``unjudged="drop"`` they make room for those after them. If a tie crosses the cut-off, the
+    mean utility over the tied orders replaces the mean of u_i.
 
     References
     ----------

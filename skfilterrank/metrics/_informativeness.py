@@ -38,15 +38,15 @@ class QueryInformativeness(Result):
     query_ids : ndarray of shape (n_queries,)
         The sorted query ids.
     achieved : ndarray of shape (n_queries,), dtype float64
-        Mean over systems and cut-offs of what they score.
+        Value of the measure, averaged over systems and cut-offs.
     expected : ndarray of shape (n_queries,), dtype float64
-        Mean over cut-offs of what a random ranking scores.
+        Expected value for a random ranking, averaged over cut-offs.
     difference : ndarray of shape (n_queries,), dtype float64
         ``achieved - expected``; NaN where undefined.
     uninformative : ndarray of shape (n_queries,), dtype bool
-        The queries of smallest difference.
+        True for the queries with the smallest differences.
     ideal : ndarray of shape (n_queries,), dtype bool
-        The queries of greatest difference, as many.
+        True for the same number of queries with the greatest differences.
     """
 
     query_ids: np.ndarray
@@ -68,8 +68,8 @@ class QueryInformativeness(Result):
         Parameters
         ----------
         achieved, expected : array-like of shape (n_queries,)
-            What the systems score on average and what a random ranking scores, NaN where
-            undefined; such queries are in neither set.
+            Mean value of the systems and expected value of a random ranking for each query. NaN
+            means undefined; such queries are in neither set.
         query_ids : array-like of shape (n_queries,), default=None
             Ids of the queries; None numbers them from 0.
         n_queries : int or float, default=0.1
@@ -78,7 +78,8 @@ class QueryInformativeness(Result):
         Returns
         -------
         QueryInformativeness
-            Of equal differences the earlier query counts as the smaller.
+            Values per query and the two sets. If two queries have equal differences, the earlier
+            one counts as less informative.
 
         Raises
         ------
@@ -107,7 +108,7 @@ class QueryInformativeness(Result):
         return cls(ids, achieved, expected, difference, uninformative, ideal)
 
     def hard(self, *, at_most: float = 0.2) -> np.ndarray:
-        """Return the uninformative queries on which systems and random rankings both score little.
+        """Return uninformative queries on which systems and random rankings have low values.
 
         Parameters
         ----------
@@ -124,12 +125,12 @@ class QueryInformativeness(Result):
         return self.uninformative & (np.maximum(self.achieved, self.expected) <= most)
 
     def easy(self, *, at_least: float = 0.8) -> np.ndarray:
-        """Return the uninformative queries on which systems and random rankings both score much.
+        """Return uninformative queries on which systems and random rankings have high values.
 
         Parameters
         ----------
         at_least : float, default=0.8
-            Smallest value, achieved and expected, of such a query. The paper names none.
+            Smallest value, achieved and expected, of such a query. The paper gives no limit.
 
         Returns
         -------
@@ -189,8 +190,8 @@ def query_informativeness(
 
     On uninformative queries systems struggle to do better than chance, because the query says
     little or because nearly none or nearly all of its documents are relevant; on ideal queries
-    they are the furthest above it. Differences between systems on the first are what
-    :func:`ul_normalized_score` brings out.
+    they are the furthest above it. :func:`ul_normalized_score` emphasises differences between
+    systems on uninformative queries.
 
     Parameters
     ----------
@@ -215,15 +216,16 @@ default=None
     unjudged : {"zero", "drop"}, default="zero"
         As in :func:`ndcg_f_score`. The random ranking has judged documents alone.
     undefined : float or "drop", default=0.0
-        Value, achieved and expected, of a query for which the measure is undefined, at each
-        cut-off: such a query is level with chance. "drop" leaves it out of both sets.
+        Achieved and expected value of a query where the measure is undefined, at each cut-off; the
+        difference of such a query is 0. "drop" leaves the query out of both sets.
     n_queries : int or float, default=0.1
         Size of each set: a number of queries, or their share, rounded down, at least 1. The paper
         takes 1,000 of 10,000 queries of MSLR-WEB30K and 500 of 1,000 of MQ2007.
     n_samples : int, default=1000
-        Number of random rankings drawn per query, for measures without a mean over ties alone.
+        Number of random rankings drawn per query; only for measures without an exact mean over
+        ties.
     random_state : int, RandomState instance or None, default=None
-        Source of these. Pass an int for results that can be repeated.
+        Source of the random rankings. Pass an int for repeatable results.
 
     Returns
     -------
@@ -234,9 +236,9 @@ default=None
     Raises
     ------
     ValueError
-        As :func:`ndcg_f_score` (a note names the system); also if `y_scores` is not a dict
-        of at least one system, if lower values of the measure are better, or if the two sets
-        would overlap.
+        In the same cases as :func:`ndcg_f_score` (a note names the system); also if `y_scores` is
+        not a dict of at least one system, if lower values of the measure are better, or if the two
+        sets would overlap.
 
     See Also
     --------
@@ -245,10 +247,10 @@ default=None
 
     Notes
     -----
-    Section 4.4 of [1]_, with nDCG there and with average precision in section 4.5; hard and easy
-    queries are those of its section 3. The difference has a sign: queries on which the systems are
-    worse than chance are the least informative. Of equal differences the query of smaller id counts
-    as the smaller.
+    Section 4.4 of [1]_ uses nDCG, section 4.5 average precision; section 3 defines hard and easy
+    queries. The difference has a sign: queries on which the systems are worse than chance are the
+    least informative. If two queries have equal differences, the one with the smaller id counts as
+    less informative.
 
     References
     ----------
@@ -289,7 +291,7 @@ default=None
     measures = [parse_measure(measure).with_cutoff(cutoff) for cutoff in cutoffs]
     if not measures[0].measure.greater_is_better:
         raise InputError(f"measure must be one for which higher is better, got {brief(measure)}.")
-    # One seed, so that all cut-offs see the same rankings.
+    # Use one seed, so that all cut-offs are computed on the same random rankings.
     seed = check_seed(random_state)
     gained = as_gains(y_true, gains)
     index = check_groups(groups, y_true, n_rows=len(gained))
@@ -336,7 +338,7 @@ def _set_size(n_queries, n_defined):
     if is_whole and n_queries >= 1:
         size = int(n_queries)
     elif not is_whole and is_finite_number(n_queries) and 0 < n_queries <= 0.5:
-        # 0.29 * 100 is a little less than 29.
+        # In float64, 0.29 * 100 is slightly below 29: add a little before rounding down.
         size = max(1, int(n_queries * n_defined + 1e-9))
     else:
         raise InputError(

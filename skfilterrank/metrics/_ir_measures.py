@@ -1,4 +1,4 @@
-"""The measures inside ir_measures expressions, and so in PyTerrier experiments."""
+"""Use of our measures in ir_measures expressions and in PyTerrier experiments."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -31,8 +31,8 @@ def register_with_ir_measures() -> SimpleNamespace:
 
     After the call ``ir_measures.parse_measure("nDCG_f@20")`` works, and
     ``ir_measures.calc_aggregate`` takes our measures beside its own, as does PyTerrier's
-    ``Experiment``. Calling it again changes nothing. On Python 3.14 ir_measures 0.4.3 reads no
-    text with a number in it, its own ``"AP@10"`` included: write ``nDCG_f @ 20`` there.
+    ``Experiment``. Calling it again changes nothing. On Python 3.14, ir_measures 0.4.3 cannot parse
+    names that contain a number, not even its own ``"AP@10"``: write ``nDCG_f @ 20`` there.
 
     Returns
     -------
@@ -61,14 +61,13 @@ def register_with_ir_measures() -> SimpleNamespace:
     otherwise; queries that are not in the run count as empty lists; and collections have
     1,000,000 documents unless ``n_items=`` says otherwise. Names are those of skfilterrank, so
     nothing of ir_measures is replaced: its ``AP`` stays beside our ``ap``. A run that is empty, or
-    has no query of the judgments, scores as empty lists do.
+    has no query of the judgments, counts as empty lists.
 
-    Two things are as in ir_measures, and not as elsewhere in skfilterrank: a label that a dict of
-    ``gains`` does not name is its own gain, so ``gains={2: 5}`` changes label 2 alone; and
-    judgments that hold no row give no values. One is not: the measures that ir_measures takes from
-    trec_eval 9 see scores in single precision, where scores that differ by less are ties, and these
-    see them as they are. Round the scores of the run, such as by ``score.astype("float32")``,
-    where both should see the same ties.
+    Two rules follow ir_measures and differ from the rest of skfilterrank. A label that the dict
+    ``gains`` does not name is its own gain, so ``gains={2: 5}`` changes label 2 alone. Judgments
+    without rows give no values. One rule differs from ir_measures: its measures from trec_eval 9
+    round scores to single precision, which can create ties; our measures do not. To get the same
+    ties from both, round the scores of the run, for example with ``score.astype("float32")``.
 
     Examples
     --------
@@ -117,7 +116,7 @@ def _loaded(name, params):
 
 
 def _measure_class(name, entry):
-    """Return the class that ir_measures wants for a measure."""
+    """Make the subclass of ir_measures' `Measure` that represents one of our measures."""
     from ir_measures.measures import Measure, ParamInfo
 
     params = {key: ParamInfo(dtype=kinds) for key, kinds in _SHARED.items()}
@@ -215,13 +214,13 @@ def _shares_a_query(qrels, run):
 
 
 def _run_of_nothing(qrels):
-    """Return a run that filters out every document."""
+    """Return a run in which every document is filtered out."""
     return pd.DataFrame({"qid": qrels.queries, "docno": "none", "score": -np.inf})
 
 
 @dataclass(frozen=True)
 class NamedGains:
-    """Gains of the labels that a dict names; others are their own gains."""
+    """Gains from a dict of labels; labels that are not in it are their own gains."""
 
     gains: dict
 

@@ -15,7 +15,7 @@ from skfilterrank._lists.positions import check_n_items, collection_sizes
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics._placements import SCALES, Placements
 
-# Beyond, a table of factorials is too long, and their differences too inexact.
+# For larger collections, the table of factorials is too long and its differences are too inexact.
 _MOST_ITEMS = 10**6
 
 
@@ -27,30 +27,31 @@ def _per_query(block, values):
 
 
 def lexicographic(block: ListBlock, k, n_items, scale, by):
-    """Compute the share of worse placements, compared from the last or the first position."""
+    """Compute lexirecall or lexiprecision of each query with `by`, a method of `Placements`."""
     if scale == "preference":
         raise InputError(
-            "scale='preference' orders several systems and gives one no value: compare systems by "
-            "it, as score_systems and the command compare do, or name another scale."
+            "scale='preference' orders several systems and has no value for a single one: use "
+            "it in score_systems or the command compare, or pass another scale."
         )
     return _per_query(block, by(Placements.of_block(block, n_items), scale))
 
 
 def _choices_from_the_end(place, level, n, m):
-    """Return arguments of the binomial coefficients that count better placements."""
+    """Return a, b and a mask for the coefficients C(a, b) that count better placements."""
     return place - 1, level, place > level
 
 
 def _choices_from_the_top(place, level, n, m):
-    """Return arguments of the binomial coefficients that count worse placements."""
+    """Return a, b and a mask for the coefficients C(a, b) that count worse placements."""
     return n - place, m - level + 1, n - place >= m - level + 1
 
 
 def lexicographic_sum(facts: Facts, choices, sign) -> Additive | None:
     """Return lexirecall or lexiprecision as a sum over the found items.
 
-    The number of placements of some items at some places is a binomial coefficient. None where
-    there is no such sum: on the log scale, and for collections of more than a million items.
+    Each found item adds a binomial coefficient, which counts worse or better placements. None where
+    there is no such sum: for other scales than "share", and for collections of more than a million
+    items.
     """
     n = collection_sizes(facts)
     if facts.option("scale") != "share" or n.max() > _MOST_ITEMS:
@@ -64,7 +65,7 @@ def lexicographic_sum(facts: Facts, choices, sign) -> Additive | None:
         return factorial.take(n) - factorial.take(m) - factorial.take(n - m)
 
     log_all = log_choose(sizes, m)
-    # Number of placements minus 1.
+    # Logarithm of the number of placements minus 1; 0 where only one placement exists.
     is_open = (m > 0) & (m < sizes)
     log_others = np.where(is_open, log_all + np.log1p(-np.exp(-np.where(is_open, log_all, 1))), 0)
 
@@ -107,23 +108,22 @@ _SHARED = {"n_items": check_n_items, "scale": one_of(*SCALES, "preference")}
 def lexirecall_score(block: ListBlock, k, *, n_items: int | None = None, scale: str = "log_odds"):
     """Lexicographic recall: how a ranking compares with all others, from the last relevant item up.
 
-    How robust a ranking is for the searcher who is served worst: rankings are compared by the
-    position of their last relevant item, those that agree by that of the last but one, and so
-    on. Use it where recall at a depth ties rankings that are not equally good; whether one
-    ranking is preferred to another is :func:`lexicographic_preference`, this is one number for
-    each that orders them the same way.
+    It shows how robust a ranking is for the searcher who is served worst. Rankings are compared by
+    the position of their last relevant item; if that is equal, by that of the last but one, and so
+    on. Use it where recall at a depth is equal for rankings that are not equally good.
+    :func:`lexicographic_preference` tells which of two rankings is preferred; this measure gives
+    each ranking a number that sorts rankings in the same order.
 
     Parameters
     ----------
     n_items : int or None, default=None
-        Number of items that could have been retrieved, the collection's size; None means the
-        rows of each query and as many more as are relevant, so that a missing item is behind
-        every row. Values of a query can be compared only for the same
-        `n_items`.
+        Number of items that could have been retrieved, the collection's size; None means the number
+        of rows of the query plus its number of relevant items, so that a missing item is behind
+        every row. Compare values of a query only for equal `n_items`.
     scale : {"log_odds", "share", "log", "preference"}, default="log_odds"
-        "log_odds" sets the number of worse placements against that of better ones, in logarithms;
-        "share" is the share of worse placements; "log" the logarithm of their number. "preference"
-        orders several systems, which comparisons take alone.
+        "log_odds" compares the logarithms of the numbers of worse and better placements; "share" is
+        the share of worse placements; "log" is the logarithm of their number. "preference" orders
+        several systems and gives no value: only comparisons accept it.
 
     See Also
     --------
@@ -135,8 +135,8 @@ def lexirecall_score(block: ListBlock, k, *, n_items: int | None = None, scale: 
     -----
     The m relevant items can stand at ``C(n, m)`` sets of positions among n items. Of these,
     ``better = sum over i of C(p_i - 1, i)`` are better than ``p_1 < ... < p_m`` (equation 11 of
-    [1]_), and the others, but for p itself, are worse. All scales are 1 for the ideal ranking and
-    0 for the worst one; where every item is relevant, all rankings are alike and score 1.
+    [1]_), and all others except p itself are worse. All scales are 1 for the ideal ranking and 0
+    for the worst one; where every item is relevant, all rankings are alike and score 1.
 
     - "log_odds": ``1/2 + (log(1 + worse) - log(1 + better)) / (2 log C(n, m))``, the log odds that
       a random ranking is worse. Above 1/2 there are more worse rankings than better ones, and a
@@ -148,19 +148,20 @@ def lexirecall_score(block: ListBlock, k, *, n_items: int | None = None, scale: 
       which everything was found.
     - "log": ``log(1 + worse) / log C(n, m)``. Complete rankings are all close to 1.
 
-    The mean of "log_odds" comes closest to the order by preferences where rankings are incomplete,
-    as runs are, and where they are complete, as a ranker's are, and ties least: the benchmark
-    ``lexirecall_scales`` compares them. The exact order of several systems is that of
+    The mean of "log_odds" comes closest to the order by preferences and has the fewest ties, both
+    for incomplete rankings (runs) and for complete ones (of a ranker): the benchmark
+    ``lexirecall_scales`` compares the scales. The exact order of several systems is that of
     :func:`skfilterrank.comparison.order_systems`.
 
-    Placements of up to 48 items are counted; beyond, the values are computed level by level, so
-    that a preferred ranking never has the lower one; two rankings have the same value where
-    float64 cannot tell theirs apart, and share values below 1e-300 are 0.
+    Placements of up to 48 items are counted exactly. For more items the values are computed level
+    by level, so that a preferred ranking never has the lower value. Two rankings have the same
+    value if the difference is below the precision of float64, and values of "share" below 1e-300
+    are 0.
 
-    Relevant items that were not retrieved stand at the last positions of all, where they leave
-    worse placements only to what was retrieved. Filtered documents count as not retrieved.
-    Unjudged documents take positions, as documents that are not relevant; dropped ones count as
-    not retrieved.
+    Relevant items that were not retrieved are placed at the last positions of all, where they add
+    no worse placements. Filtered documents count as not retrieved. Unjudged documents take
+    positions, as documents that are not relevant; with ``unjudged="drop"`` they count as not
+    retrieved.
 
     References
     ----------
@@ -201,21 +202,20 @@ def lexiprecision_score(
 ):
     """Lexicographic precision: how a ranking compares with all others, from the first item down.
 
-    Reciprocal rank without its ties: rankings are compared by the position of their first
-    relevant item, those that agree by that of the second, and so on. Whenever reciprocal rank
-    prefers a ranking, so does this.
+    Rankings are compared by the position of their first relevant item; if that is equal, by that of
+    the second, and so on. So it agrees with reciprocal rank wherever that prefers a ranking, and
+    also orders rankings that are equal by reciprocal rank.
 
     Parameters
     ----------
     n_items : int or None, default=None
-        Number of items that could have been retrieved, the collection's size; None means the
-        rows of each query and as many more as are relevant, so that a missing item is behind
-        every row. Values of a query can be compared only for the same
-        `n_items`.
+        Number of items that could have been retrieved, the collection's size; None means the number
+        of rows of the query plus its number of relevant items, so that a missing item is behind
+        every row. Compare values of a query only for equal `n_items`.
     scale : {"log_odds", "share", "log", "preference"}, default="log_odds"
-        "log_odds" sets the number of worse placements against that of better ones, in logarithms;
-        "share" is the share of worse placements; "log" the logarithm of their number. "preference"
-        orders several systems, which comparisons take alone.
+        "log_odds" compares the logarithms of the numbers of worse and better placements; "share" is
+        the share of worse placements; "log" is the logarithm of their number. "preference" orders
+        several systems and gives no value: only comparisons accept it.
 
     See Also
     --------
@@ -226,20 +226,21 @@ def lexiprecision_score(
     -----
     Section 7.3.1 of [1]_. Of the ``C(n, m)`` sets of positions that m relevant items of n can
     have, ``worse = sum over i of C(n - p_i, m + 1 - i)`` are worse than ``p_1 < ... < p_m``, and
-    the others, but for p itself, are better. "log_odds" is ``1/2 + (log(1 + worse) - log(1 +
-    better)) / (2 log C(n, m))``, "share" is ``worse / (C(n, m) - 1)`` and "log" is ``log(1 + worse)
-    / log C(n, m)``: all of them 1 for the ideal ranking and 0 for the worst, and the first two 1/2
-    on average over random rankings. Where every item is relevant, all rankings are alike and score
-    1. A preferred ranking never has the lower value; two rankings have the same value where
-    float64 cannot tell theirs apart.
+    all others except p itself are better. "log_odds" is
+    ``1/2 + (log(1 + worse) - log(1 + better)) / (2 log C(n, m))``, "share" is
+    ``worse / (C(n, m) - 1)`` and "log" is ``log(1 + worse) / log C(n, m)``: all of them 1 for the
+    ideal ranking and 0 for the worst, and the first two 1/2 on average over random rankings. Where
+    every item is relevant, all rankings are alike and score
+    1. A preferred ranking never has the lower value; two rankings have the same value if the
+       difference is below the precision of float64.
 
     Among good rankings of a large collection the share and the logarithm hardly differ from 1: for
-    one relevant item the share is ``(n - p) / (n - 1)``. Compare rankings by
-    :func:`lexicographic_preference` where what counts is which is better.
+    one relevant item the share is ``(n - p) / (n - 1)``. To find only which ranking is better, use
+    :func:`lexicographic_preference`.
 
-    Relevant items that were not retrieved stand at the last positions of all. Filtered documents
-    count as not retrieved. Unjudged documents take positions, as documents that are not
-    relevant; dropped ones count as not retrieved.
+    Relevant items that were not retrieved are placed at the last positions of all. Filtered
+    documents count as not retrieved. Unjudged documents take positions, as documents that are not
+    relevant; with ``unjudged="drop"`` they count as not retrieved.
 
     References
     ----------
@@ -278,16 +279,15 @@ def metric_lexirecall_score(
 ):
     """Metric lexirecall: a weighted mean of positions in which the last outweigh all others.
 
-    The number that the paper gives for lexicographic recall, here for comparison with it. To
+    The paper defines this number for lexicographic recall; use it to reproduce the paper. To
     compare rankings use :func:`lexirecall_score` or :func:`lexicographic_preference`.
 
     Parameters
     ----------
     n_items : int or None, default=None
-        Number of items that could have been retrieved, the collection's size; None means the
-        rows of each query and as many more as are relevant, so that a missing item is behind
-        every row. Values of a query can be compared only for the same
-        `n_items`.
+        Number of items that could have been retrieved, the collection's size; None means the number
+        of rows of the query plus its number of relevant items, so that a missing item is behind
+        every row. Compare values of a query only for equal `n_items`.
     epsilon : float, default=0.5
         Free parameter of the weights, in (0, 1).
 
@@ -305,11 +305,11 @@ def metric_lexirecall_score(
 
     Every level weighs about n times less than the next: in float64 the value can tell positions
     apart only at the last ``log(2 ** 53) / log(n)`` levels, 5 for 1000 items and 2 for ten
-    million. Rankings that agree there have the same value, or one that rounding decides.
+    million. Rankings that agree there have equal values, or values that differ only by rounding.
 
-    Relevant items that were not retrieved stand at the last positions of all. Filtered documents
-    count as not retrieved. Unjudged documents take positions, as documents that are not
-    relevant; dropped ones count as not retrieved.
+    Relevant items that were not retrieved are placed at the last positions of all. Filtered
+    documents count as not retrieved. Unjudged documents take positions, as documents that are not
+    relevant; with ``unjudged="drop"`` they count as not retrieved.
 
     References
     ----------
@@ -325,12 +325,13 @@ def metric_lexirecall_score(
     """
     placed = Placements.of_block(block, n_items)
     n, m = placed.n, placed.m
-    # Places from the last relevant item up. More than 32 need n > 32: they weigh below 1e-48.
+    # Only the last 32 relevant items count: with more of them n > 32, and the others have weights
+    # below 1e-48.
     up = np.arange(min(m.max(initial=0), 32.0))[:, None]
     at = placed.first + np.maximum(m - 1 - up, 0).astype(np.int64)
     ratio = 1 / (1 + n + epsilon)  # delta / (1 + delta)
     weight = ratio**up * np.where(up == m - 1, 1.0, 1 - ratio)
     weight[up >= m] = 0.0
-    # Terms are added in ascending order.
+    # Add the smallest terms first, to reduce rounding errors.
     value = (weight * ((n - placed.positions[at]) / n))[::-1].sum(axis=0)
     return _per_query(block, value)

@@ -25,19 +25,20 @@ from skfilterrank.metrics._random_rankings import (
 
 
 def _other_measure(measure, name: str, *, outer: str, reason: str) -> ParsedMeasure:
-    """Check an option that names another measure than `outer`, a plain one."""
+    """Parse the option `name`, which must name a plain measure other than `outer`."""
     inner = parse_measure(measure)
     entry = inner.measure.plain or inner.measure
     if entry.name == outer:
         raise InputError(f"{name} must be another measure than {brief(outer)} itself.")
     if inner.measure.library is not None:
         raise InputError(
-            f"{name} must not be like another library, got {brief(measure)}: write {entry.name}."
+            f"{name} must be a measure of skfilterrank and not of another library, got "
+            f"{brief(measure)}: write {entry.name}."
         )
     if inner.measure.own_reading is not None:
         raise InputError(
-            f"{name} must have no options of judgments, got {brief(measure)}: its bounds "
-            f"need them too, so write '{outer}({inner.measure.own_text},measure=...)'."
+            f"{name} must have no options that change judgments, got {brief(measure)}: the "
+            f"bounds need them too, so write '{outer}({inner.measure.own_text},measure=...)'."
         )
     if not inner.measure.greater_is_better:
         raise InputError(
@@ -47,7 +48,7 @@ def _other_measure(measure, name: str, *, outer: str, reason: str) -> ParsedMeas
 
 
 def _exact_bounds(block, inner, normalize, expectation):
-    """Compute the random and ideal value of a measure whose mean over all orders is known."""
+    """Compute the value of a random and of the ideal ranking, for measures with an exact mean."""
     if inner.measure.name == "dcg":
         return mean_dcg(block, inner.k), ideal_dcg(block, inner.k, filtering=False)
     if inner.measure.name == "sp":
@@ -60,7 +61,7 @@ def _exact_bounds(block, inner, normalize, expectation):
 
 
 def ul_normalized_sum(facts: Facts) -> Additive | None:
-    """Return the normalised measure as a sum, if the inner measure is a nonnegative sum."""
+    """Return the normalised measure as a sum; None if `measure` is no sum."""
     inner = facts.option("measure").with_cutoff(facts.k)
     form = inner.as_sum(facts.of(inner))
     if form is None or form.finish or "average" not in inner.measure.ties:
@@ -73,12 +74,12 @@ def ul_normalized_sum(facts: Facts) -> Additive | None:
         bounds = (np.broadcast_to(bound[query], values.shape) for bound in (lower, upper))
         return np.nan_to_num(make(values, *bounds), nan=0.0)
 
-    # The kernel determines undefined queries, and raises for gains below 0.
+    # No check here: the kernel finds undefined queries and raises for negative gains.
     return replace(form, finish=finish, is_defined=None)
 
 
 def _v1(achieved, lower, upper):
-    """Compute equation 5 of the paper."""
+    """Compute V1 (equation 5): achieved / upper * achieved / (achieved + lower)."""
     values = np.full(achieved.shape, np.nan)
     # If the list and the drawn random rankings both score 0, A / (A + R) is 0 / 0: V1 is 0 there.
     values[_is_defined(lower, upper)] = 0.0
@@ -89,7 +90,7 @@ def _v1(achieved, lower, upper):
 
 
 def _v2(achieved, lower, upper):
-    """Compute equation 6 of the paper."""
+    """Compute V2 (equation 6): distance from `lower`, divided by the greatest possible distance."""
     values = np.full(achieved.shape, np.nan)
     room = np.where(achieved >= lower, upper - lower, lower)
     np.divide(achieved - lower, room, out=values, where=_is_defined(lower, upper))
@@ -97,7 +98,7 @@ def _v2(achieved, lower, upper):
 
 
 def _upper(achieved, lower, upper):
-    """Normalise only by the upper bound, section 3 of the paper."""
+    """Divide by the upper bound alone (section 3 of the paper)."""
     values = np.full(achieved.shape, np.nan)
     np.divide(achieved, upper, out=values, where=upper > 0)
     return values
@@ -144,11 +145,10 @@ def ul_normalized_score(
 ):
     """Any measure, normalised by the values of a perfect and of a random ranking.
 
-    On a query with many relevant documents every ranking scores high. Here a system is credited
-    with what it does better than chance: a list that is worth what a random ranking is on average
-    scores 0, a perfect one 1 (`variant` "v2"). It makes queries with different shares of relevant
-    documents comparable, and tells systems apart on queries where all of them do little better
-    than chance.
+    On a query with many relevant documents every ranking scores high. Here a list with the mean
+    value of random rankings scores 0, and a perfect one scores 1 (`variant` "v2"). It makes queries
+    with different shares of relevant documents comparable, and tells systems apart on queries where
+    all of them do little better than chance.
 
     Parameters
     ----------
@@ -157,20 +157,21 @@ def ul_normalized_score(
         measure table for which higher is better, with a cut-off and options where wanted, such as
         "ap", "err@10" or "ndcg".
     variant : {"v1", "v2", "upper"}, default="v2"
-        Equation 5 or equation 6 of the paper, or the upper bound alone, [A]^U: what a random
-        ranking scores does not enter.
+        "v1" is equation 5 and "v2" equation 6 of the paper. "upper" divides by the upper bound
+        alone ([A]^U in the paper) and does not use random rankings.
     expectation : {"exact", "paper"}, default="exact"
         How the random ranking's sum of precisions is computed, see
         :func:`random_ranking_bound`. The two are the same for "dcg", and only "exact" is known
         for other measures.
     normalize : {"ideal", "k"}, default="ideal"
-        Upper bound of the sum of precisions: what the perfect ranking scores, ``min(k, Np)``, or
-        the number of places, ``min(k, n)``, with which no list scores 1 where fewer documents
-        are relevant. Other measures have "ideal" alone.
+        Upper bound of the sum of precisions. "ideal" is the value of the perfect ranking,
+        ``min(k, Np)`` for Np relevant documents. "k" is the number of places, ``min(k, n)``: no
+        list reaches 1 where Np is smaller. Other measures accept only "ideal".
     n_samples : int, default=1000
-        Number of random rankings drawn per query, for measures without a mean over ties alone.
+        Number of random rankings drawn per query; only for measures without an exact mean over
+        ties.
     random_state : int, RandomState instance or None, default=0
-        Seed of these.
+        Seed of the random rankings.
 
     See Also
     --------
@@ -193,21 +194,21 @@ def ul_normalized_score(
     normalises DCG with ``gains="exp2"`` and the sum of precisions, "sp". R is exact where the
     measure has a mean over ties, and simulated where it has not (:func:`random_ranking_bound`).
 
-    Section 3.2 there calls k the upper bound of the sum of precisions, but on MQ2007 its Table 15
-    goes with k as ``normalize="ideal"`` does. Its Table 5 has values of DCG that are higher than
-    equation 7 gives for lists of the same nDCG.
+    Section 3.2 there calls k the upper bound of the sum of precisions, but the values in its Table
+    15, on MQ2007, change with k as those of ``normalize="ideal"`` do. Its Table 5 has values of DCG
+    that are higher than equation 7 gives for lists of the same nDCG.
 
     A negative gain is an error: R may then be 0 or negative, and both equations divide by it.
-    So is a measure that is negative for some list. V1 and V2 are not linear in A: ties are
-    averaged in A, so that a system that gives all documents one score has V2 = 0, but the mean of
-    V2 over random rankings is another number, often below 0, as what is lost is divided by R and
-    what is won by U - R. On MQ2007 it is -0.17 for DCG@10 and -0.23 for SP@10, with which
-    section 3 of [1]_, where V2 = 0 "means a randomized ranking", does not agree;
-    :func:`random_ranking_bound` draws rankings for it. A measure that does not average over tied
-    orders takes its own rule in place of "average".
+    So is a measure that is negative for some list. V1 and V2 are not linear in A. Ties are averaged
+    in A, so a system that gives all documents one score has V2 = 0. The mean of V2 over random
+    rankings is another number, often below 0, because a value below R is divided by R and a value
+    above R by U - R: on MQ2007 it is -0.17 for DCG@10 and -0.23 for SP@10. Section 3 of [1]_ says
+    instead that V2 = 0 "means a randomized ranking". :func:`random_ranking_bound` computes that
+    mean from random rankings. For a measure without an average over tied orders, its own rule for
+    ties replaces "average".
 
-    Of DCG, "upper" is nDCG. V1 and V2 are undefined where no document is relevant or all are
-    equally good, as U = R; "upper" where U is 0.
+    For DCG, "upper" is nDCG. V1 and V2 are undefined where no document is relevant or all are
+    equally good, because U = R then; "upper" is undefined where U is 0.
 
     Filtered documents lower A alone, as the two bounds rank all judged documents: hiding
     documents is not rewarded, and an empty list scores -1 in V2, 0 in V1. Unjudged documents take
@@ -286,7 +287,7 @@ def ul_normalized_score(
 def _exact_moments(block, inner):
     """Compute the mean and deviation over all rankings of a sum of weight(document) * worth(place).
 
-    None for other measures.
+    Return None for other measures.
     """
     form = inner.as_sum(BlockFacts(inner, block))
     if form is None or form.uses_levels or form.finish or form.by_shown:
@@ -296,14 +297,14 @@ def _exact_moments(block, inner):
     mean = weights.sum(axis=1) / n
     spread = np.where(block.judged, weights - mean[:, None], 0.0)
     squares = (spread * spread).sum(axis=1)
-    # Equal weights deviate by rounding from their mean, whatever the mean of the measure is.
+    # If all weights are equal, differences from their mean are only rounding errors: use 0.
     squares[np.abs(spread).max(axis=1) <= ROUNDING_OF_MEANS * np.abs(weights).max(axis=1)] = 0.0
     variance = squares / np.maximum(n - 1, 1)
     places, query = first_places(block.width).astype(np.int64), np.arange(len(n))[:, None]
     worth = np.broadcast_to(form.worth(places[None, :], None, query), weights.shape)
     worth = np.where(places <= block.n_judged[:, None], worth, 0.0)
     total, squares = worth.sum(axis=1), (worth * worth).sum(axis=1)
-    # Worths of places, for sampling without replacement.
+    # Sum of squared deviations of the worths, since documents are drawn without replacement.
     apart = squares - total * total / n
     apart[apart <= ROUNDING_OF_MEANS * squares] = 0.0
     variance = variance * apart
@@ -316,7 +317,7 @@ def _exact_moments(block, inner):
     value_range=(-np.inf, np.inf),
     options={
         "measure": partial(
-            _other_measure, outer="above_chance", reason="above chance would be worse"
+            _other_measure, outer="above_chance", reason="a value above chance would be a worse one"
         ),
         "n_samples": partial(check_count, least=2),
         "random_state": check_seed,
@@ -342,9 +343,9 @@ def above_chance_score(
         Any other name of the measure table for which higher is better, with a cut-off and options
         where wanted, such as "ap", "err@10" or "ndcg_f".
     n_samples : int, default=1000
-        Number of random rankings drawn per query, for measures without a closed form alone.
+        Number of random rankings drawn per query; only for measures without a closed form.
     random_state : int, RandomState instance or None, default=0
-        Seed of these.
+        Seed of the random rankings.
 
     See Also
     --------
@@ -360,12 +361,12 @@ def above_chance_score(
         R = mean(w) * sum(d),  sd^2 = sum((w - mean(w))^2) / (n - 1) * (sum(d^2) - sum(d)^2 / n)
 
     where the sums of d end at ``min(k, n)``. For other measures rankings are drawn, which depend
-    on the seed and the gains of the query alone. A perfect ranking has no fixed value: it is the
-    higher the more unlikely it is.
+    on the seed and the gains of the query alone. A perfect ranking has no fixed value: the less
+    likely a perfect ranking is, the higher its value.
 
     Filtered documents lower A alone, as random rankings hide nothing. Unjudged documents take
-    places in A's list and are not part of the random rankings. A measure that does not average
-    over tied orders takes its own rule in place of "average".
+    places in A's list and are not part of the random rankings. For a measure without an average
+    over tied orders, its own rule for ties replaces "average".
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Placements of the relevant items of queries, and the number of worse ones."""
+"""Positions of the relevant items in a ranking, and counts of the worse and better placements."""
 
 import itertools
 from math import comb
@@ -17,7 +17,7 @@ _NEGLIGIBLE = 2.0**-60
 def _stirling_rests():
     """Compute log(z!) minus Stirling's formula, for z below 256; 0 for z = 0."""
     z = np.arange(1, 256)
-    # From z + 1 to z the rest grows by atanh(t) / t - 1 with t = 1 / (2 z + 1).
+    # The remainder for z exceeds that for z + 1 by atanh(t) / t - 1, where t = 1 / (2 z + 1).
     t_squared = (2 * z + 1.0) ** -2
     growth = sum(t_squared**j / (2 * j + 1) for j in range(20, 0, -1))
     rests = np.cumsum(growth[::-1])[::-1] + _stirling_series(np.array(256.0))
@@ -46,15 +46,15 @@ def _stirling_rest(z):
 def log_choose_ratio(x, a, i):
     """Compute log(C(x, i) / C(a, i)) for whole 1 <= i <= x <= a, arrays of one length.
 
-    Some units in the last place of the logarithm itself, also where it is tiny or C(x, i) is
-    beyond float64: no two logarithms of factorials are subtracted.
+    The result is exact to some units in the last place, even where it is tiny or C(x, i) exceeds
+    float64, because no two logarithms of factorials are subtracted.
     """
     gap, rest, others = a - x, x - i, a - i
     share = i * gap / a
     stirling = (_stirling_rest(others) - _stirling_rest(rest)) + (
         _stirling_rest(x) - _stirling_rest(a)
     )
-    # 0! is not what Stirling's formula makes of it: here log1p(share / rest) = log(2 pi share).
+    # Stirling's formula fails for 0!: this value makes log1p(share / rest) equal log(2 pi share).
     zero = np.flatnonzero(rest == 0)
     rest[zero] = share[zero] / (2 * np.pi * share[zero] - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -76,7 +76,7 @@ def log_choose(n, m):
 
 
 class Levels(NamedTuple):
-    """The levels to go through, of all sets one after the other."""
+    """Positions of several sets, set by set; a level is the number of a position in its set."""
 
     position: np.ndarray
     """Position at each level (x in the formulas); float64."""
@@ -87,19 +87,20 @@ class Levels(NamedTuple):
     first: np.ndarray
     """Index of each set's highest level; int64."""
     step: int
-    """Step from there to the next lower one: 1 or -1."""
-    count: np.ndarray  # type: ignore[assignment]  # a tuple's own method of this name is not used
-    """Number of levels of each set; below them only one choice is left. int64."""
+    """Step from a level to the next lower level: 1 or -1."""
+    count: np.ndarray  # type: ignore[assignment]  # hides tuple.count, which is not used
+    """Number of levels of each set to visit; int64. At lower levels only one choice is left."""
 
 
 def nested_share(levels: Levels, *, following: bool) -> np.ndarray:
-    """Compute the share of the sets that follow, or else precede, each one; shape (n_sets,).
+    """Compute, for each set, the share of sets that follow it, or precede it; shape (n_sets,).
 
-    A weakly monotone function of the order itself: what is cut off or capped at a level depends
-    on the positions from there up alone, and no value reaches beyond that of the next position.
+    Shares are weakly monotone in the order of sets, in spite of rounding. Terms that are left out
+    or limited at a level depend only on the positions at that level and above, and no value exceeds
+    that of the next position.
     """
     terms, passes = _following if following else _preceding, []
-    # Most levels first, so that at every level those that have it come first.
+    # Sort sets by number of levels, descending: the sets that reach a level then come first.
     live = np.argsort(-levels.count, kind="stable")[: np.count_nonzero(levels.count > 0)]
     factor, done = np.ones(len(live)), 0
     while len(live):
@@ -131,7 +132,11 @@ def nested_share(levels: Levels, *, following: bool) -> np.ndarray:
 
 
 def _following(x, a, i):
-    """Return start, weight and end of the sets that follow: 1 - r, up to the start of x - 1."""
+    """Return start, weight and end of the share of following sets, for each position.
+
+    With ``r = C(x, i) / C(a, i)`` the start is ``1 - r``. The end is just below the start of
+    position x - 1.
+    """
     log = log_choose_ratio(x, a, i)
     r = np.exp(log)
     start = np.where(log > -np.log(2), -np.expm1(log), 1 - r)
@@ -140,7 +145,11 @@ def _following(x, a, i):
 
 
 def _preceding(x, a, i):
-    """Return start, weight and end of the sets before: r - weight, up to the start of x + 1."""
+    """Return start, weight and end of the share of preceding sets, for each position.
+
+    With ``r = C(x, i) / C(a, i)`` the start is r minus the weight. The end is just below r, the
+    start of position x + 1.
+    """
     log = log_choose_ratio(x, a, i)
     r = np.exp(log)
     start, weight = r * ((x - i) / x), r * (i / x)
@@ -148,21 +157,21 @@ def _preceding(x, a, i):
 
 
 def rounding(log):
-    """Bound the relative error of the exponential of a logarithm of `log_choose_ratio`."""
+    """Bound the relative error of ``exp(log)`` for a result of `log_choose_ratio`."""
     return (16 + 4 * np.abs(log)) * EPS
 
 
 class Share(NamedTuple):
-    """Number of worse sets of each one: C(of_n, of_m) * part, of C(n, m); float64 each."""
+    """Number of worse sets for each set: ``C(of_n, of_m) * part`` out of all ``C(n, m)``."""
 
     of_n: np.ndarray
     of_m: np.ndarray
     log_ratio: np.ndarray
-    """log of that number's share of all C(n, m) sets, to its own precision."""
+    """Logarithm of C(of_n, of_m) / C(n, m), computed without cancellation; float64."""
     part: np.ndarray
-    """The share, in [0, 1]."""
+    """Share of the C(of_n, of_m) sets that are worse, in [0, 1]; float64."""
     is_capped: np.ndarray
-    """True where better sets exist outside of that number; bool."""
+    """True where better sets exist besides the C(of_n, of_m) sets; bool."""
     log_all: np.ndarray
     """log C(n, m)."""
 
@@ -181,7 +190,7 @@ def as_log_share(share: Share) -> np.ndarray:
     """Compute log(1 + worse) / log C(n, m); NaN where there is one set only."""
     log_whole = log_choose(share.of_n, share.of_m)
     part = share.part + np.exp(-log_whole)
-    # A logarithm is not sure to be monotone in the last bit: give it numbers of 46 bits.
+    # np.log need not be monotone in the last bits: round its argument to 46 bits.
     bits = np.ascontiguousarray(part).view(np.int64)
     log = np.log(((bits + 0x40) & ~0x7F).view(np.float64))
     cap = np.where(share.is_capped, -(2.0**-44) - 8 * EPS * log_whole, 0.0)
@@ -190,15 +199,16 @@ def as_log_share(share: Share) -> np.ndarray:
     return np.clip(values, 0.0, 1.0)
 
 
-# C(48, 24) is below 2**45: float64 counts to it, and tells the logarithms of neighbours apart.
+# Most items whose placements are counted. C(48, 24) is below 2**45: float64 holds such counts
+# exactly, and the logarithms of consecutive counts differ.
 MOST_COUNTED = 48
 _WIDTH = MOST_COUNTED + 1
-# C(a, b) at a * _WIDTH + b.
+# C(a, b) is at index a * _WIDTH + b.
 _BINOMIALS = np.array([comb(a, b) for a in range(_WIDTH) for b in range(_WIDTH)], dtype=np.float64)
 
 
 def count_preceding(position, level, query, n_queries) -> np.ndarray:
-    """Count the sets that precede each one: the sum of C(position - 1, level) over its levels."""
+    """Count the sets before each set: the sum of C(position - 1, level) over its positions."""
     counts = _BINOMIALS.take((position - 1) * _WIDTH + level)
     return np.bincount(query, counts, minlength=n_queries)
 
@@ -222,7 +232,7 @@ SCALES = ("log_odds", "share", "log")
 
 
 class Placements(NamedTuple):
-    """The relevant items of some queries, each of which has one; those missing are the last."""
+    """Positions of the relevant items of queries that have any; missing items come last of all."""
 
     positions: np.ndarray
     """Positions from 1, query by query, ascending; int64."""
@@ -248,11 +258,11 @@ class Placements(NamedTuple):
 
     @property
     def first(self) -> np.ndarray:
-        """Index of the first of each query's `positions`."""
+        """Index in `positions` of each query's first position."""
         return np.cumsum(self.sizes) - self.sizes
 
     def from_the_end(self) -> "Sets":
-        """Compute the positions as they are compared from the last one up."""
+        """Return the positions as sets that are compared from the last position up."""
         return Sets(
             self.positions.astype(np.float64),
             _levels(self.sizes).astype(np.float64),
@@ -263,7 +273,7 @@ class Placements(NamedTuple):
         )
 
     def from_the_top(self) -> "Sets":
-        """Return distances from the end of all items, as compared from the first one down."""
+        """Return distances from the end as sets: they compare positions from the first one down."""
         return Sets(
             np.repeat(self.n, self.sizes) + 1 - self.positions,
             np.repeat(self.m, self.sizes) + 1 - _levels(self.sizes),
@@ -274,15 +284,15 @@ class Placements(NamedTuple):
         )
 
     def lexirecall(self, scale: str) -> np.ndarray:
-        """Compute values by the last relevant item, then by the one before it, and so on."""
+        """Compute lexirecall: compare by the last relevant item, then by the one before it, etc."""
         return self._scored(Placements.from_the_end, True, scale)
 
     def lexiprecision(self, scale: str) -> np.ndarray:
-        """Compute values by the first relevant item, then by the next one, and so on."""
+        """Compute lexiprecision: compare by the first relevant item, then by the next one, etc."""
         return self._scored(Placements.from_the_top, False, scale)
 
     def _scored(self, as_sets, first_is_best, scale):
-        """Compute the value of each placement; 1 for the ideal one, and where there is no other."""
+        """Compute the value of each placement; 1 if it is the ideal or the only one."""
         are_few = self.n <= MOST_COUNTED
         if are_few.any() and not are_few.all():
             values = np.empty(len(self.n))
@@ -302,14 +312,14 @@ class Placements(NamedTuple):
         return values
 
     def _of(self, queries):
-        """Select queries by a bool array."""
+        """Return the placements of the queries that a bool array selects."""
         return Placements(
             self.positions[np.repeat(queries, self.sizes)], self.m[queries], self.n[queries]
         )
 
 
 def _scored_by_share(worse, better, scale):
-    """Compute the value of each placement of many items, level by level."""
+    """Compute values of placements among many items, from shares of worse and better ones."""
     if scale == "share":
         return as_share(worse())
     log_worse = as_log_share(worse())
@@ -317,7 +327,7 @@ def _scored_by_share(worse, better, scale):
 
 
 def _scored_by_count(sets, first_is_best, scale):
-    """Score placements of a few items by the numbers of worse and better ones."""
+    """Compute values of placements among few items, from counts of worse and better ones."""
     n_sets, worse = sets.counted()
     better = n_sets - 1 - worse
     if first_is_best:
@@ -336,18 +346,18 @@ class Sets(NamedTuple):
     position: np.ndarray
     """Positions, set by set; float64."""
     level: np.ndarray
-    """Number of positions of the set that are not above each one; float64."""
+    """Number of each position in its set, counted from the lowest; float64."""
     highest: np.ndarray
-    """Place of the highest position of each set; int64."""
+    """Index of each set's highest position; int64."""
     step: int
-    """Step from there to the next lower one: 1 or -1."""
+    """Step from a position to the next lower one of its set: 1 or -1."""
     m: np.ndarray
     """Size of each set, float64."""
     n: np.ndarray
     """The highest position possible, float64."""
 
     def counted(self) -> tuple[np.ndarray, np.ndarray]:
-        """Count all sets, and those that precede each one; of a few items."""
+        """Count all sets, and the sets before each set, for up to `MOST_COUNTED` items."""
         m = self.m.astype(np.int64)
         n_before = count_preceding(
             self.position.astype(np.int64),
@@ -358,10 +368,11 @@ class Sets(NamedTuple):
         return count_all(self.n.astype(np.int64), m), n_before
 
     def following(self) -> Share:
-        """Compute the share of sets that follow each one."""
+        """Compute the share of sets that follow each set."""
         n, m = self.n, self.m
         sizes = m.astype(np.int64)
-        # Items at the very end have only one choice; the number depends on the others.
+        # Items at the very end have only one possible position; the count depends on the other
+        # items.
         is_last = self.position - self.level == np.repeat(n - m, sizes)
         n_last_before = np.concatenate(([0], np.cumsum(is_last)))
         ends = np.cumsum(sizes)
@@ -385,7 +396,7 @@ class Sets(NamedTuple):
         )
 
     def preceding(self) -> Share:
-        """Compute the share of sets that precede each one."""
+        """Compute the share of sets that precede each set."""
         n, m = self.n, self.m
         last = self.position[self.highest]
         levels = Levels(
@@ -407,13 +418,13 @@ class Sets(NamedTuple):
         )
 
     def _limits(self):
-        """Compute the last position that is free below the next higher one of each set."""
+        """Compute for each position the last free one below the next higher one of its set."""
         limit = np.roll(self.position, self.step)
         limit -= 1
         return limit
 
 
 def _levels(sizes):
-    """Return 1, 2, ... for each query."""
+    """Return the numbers 1, 2, ..., size of each query in one array."""
     ends = np.cumsum(sizes)
     return np.arange(1, (ends[-1] if len(ends) else 0) + 1) - np.repeat(ends - sizes, sizes)

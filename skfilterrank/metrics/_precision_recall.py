@@ -17,20 +17,20 @@ def precision_of_set(block: ListBlock, count):
 
 
 def precision_sum(facts: Facts) -> Additive | None:
-    """Return precision as terms 1 / k; without k, 1 / number of shown documents."""
+    """Return precision as a sum: each relevant document adds 1 / k, or 1 / shown documents."""
     if facts.k is None:
         return None
     return Additive(facts.relevant / facts.k, facts.by_place(np.ones_like))
 
 
 def recall_sum(facts: Facts) -> Additive:
-    """Return recall as terms 1 / m of relevant documents in the top k."""
+    """Return recall as a sum: each of the m relevant documents in the top k adds 1 / m."""
     worth = facts.by_place(np.ones_like)
     return Additive(facts.over(facts.m), worth)
 
 
 def r_precision_sum(facts: Facts) -> Additive:
-    """Return R-precision as terms 1 / m of relevant documents in the top m."""
+    """Return R-precision as a sum: each of the m relevant documents in the top m adds 1 / m."""
 
     def worth(place, level, query):
         return (place <= facts.m[query]).astype(np.float64)
@@ -39,7 +39,7 @@ def r_precision_sum(facts: Facts) -> Additive:
 
 
 def first_relevant_sum(facts: Facts, worth) -> Additive:
-    """Return a measure as the worth of the first relevant document's place."""
+    """Return as a sum a measure that depends only on the first relevant document's place."""
 
     def worth_of_first(place, level, query):
         return np.where(level == 1, worth(place), 0.0)
@@ -75,8 +75,8 @@ def precision_at_k_score(block: ListBlock, k):
     k documents costs precision. Without `k` the divisor is the length of the returned list
     (``set_P``), 0 for the empty list. A query with nothing relevant scores 0.
 
-    Filtered documents close up: the places they leave go to those after them, and only where fewer
-    than k are left does filtering cost anything. Unjudged documents count as not relevant, and with
+    Filtered documents leave no gap: later documents move up, so filtering costs precision only
+    where fewer than k documents are left. Unjudged documents count as not relevant, and with
     ``unjudged="drop"`` make room for those after them. Forbidden documents are not relevant.
 
     References
@@ -119,8 +119,8 @@ def precision_at_k_score(block: ListBlock, k):
 def recall_at_k_score(block: ListBlock, k):
     """Share of the relevant documents that are in the top k.
 
-    For a first stage whose list is ranked again, or if nothing relevant may be missed. Lists with
-    the same number of relevant documents in the top k have equal values.
+    Use it for a first stage whose list is ranked again, or if no relevant document may be missed.
+    Lists with the same number of relevant documents in the top k have equal values.
 
     See Also
     --------
@@ -178,8 +178,8 @@ def recall_at_k_score(block: ListBlock, k):
 def r_precision_score(block: ListBlock, k):
     """Precision at R, where R is the number of relevant documents.
 
-    One cut-off per query, at which precision and recall are the same and 1 can be reached, so that
-    queries with few and with many relevant documents can be averaged.
+    At this cut-off, precision and recall are equal and can reach 1. So values of queries with few
+    and with many relevant documents can be averaged.
 
     See Also
     --------
@@ -190,9 +190,9 @@ def r_precision_score(block: ListBlock, k):
     The number of rows of gain above 0 among the first R of the returned list, divided by R, their
     number in the query's whole pool, returned or not (``Rprec`` of trec_eval).
 
-    Filtered documents close up, and those that are relevant stay in R: they cannot be made up for
-    by others. Unjudged documents count as not relevant, and with ``unjudged="drop"`` make room for
-    those after them. Forbidden documents are not relevant.
+    Filtered documents leave no gap, but relevant ones still count in R, so other documents cannot
+    replace them. Unjudged documents count as not relevant, and with ``unjudged="drop"`` make room
+    for those after them. Forbidden documents are not relevant.
 
     References
     ----------
@@ -239,9 +239,9 @@ def reciprocal_rank_score(block: ListBlock, k):
     relevant, its j-th place is the first relevant one with the probability of the negative
     hypergeometric distribution, ``C(n - j, r - 1) / C(n, r)``.
 
-    Filtered documents close up: filtering those above the first relevant one improves the value.
-    Unjudged documents count as not relevant, and with ``unjudged="drop"`` make room for those after
-    them. Forbidden documents are not relevant.
+    Filtered documents leave no gap: filtering documents above the first relevant one improves the
+    value. Unjudged documents count as not relevant, and with ``unjudged="drop"`` make room for
+    those after them. Forbidden documents are not relevant.
 
     References
     ----------
@@ -286,8 +286,8 @@ def reciprocal_rank_score(block: ListBlock, k):
 def success_at_k_score(block: ListBlock, k):
     """Share of queries with a relevant document in the top k.
 
-    Its mean is the share of the queries that get an answer at all: "hit rate" where items are
-    recommended.
+    Its mean is the share of the queries that get an answer at all. For recommended items it is
+    called "hit rate".
 
     See Also
     --------
@@ -296,13 +296,13 @@ def success_at_k_score(block: ListBlock, k):
     Notes
     -----
     1 where a row of gain above 0 is among the first k of the returned list, else 0 (``success_k``
-    of trec_eval); without `k`, anywhere in it. Where a tie runs over the cut-off the value is the
-    share of its orders that bring one in, ``1 - C(n - r, m) / C(n, m)`` for m of its n places and
-    r relevant documents among them.
+    of trec_eval); without `k`, anywhere in it. If a tie of n documents, r of which are relevant,
+    has m places in the top k, the value is the share of its orders with a relevant document there:
+    ``1 - C(n - r, m) / C(n, m)``.
 
-    Filtered documents close up, which can bring a relevant one into the top k; filtering all that
-    are relevant leaves 0. Unjudged documents count as not relevant, and with ``unjudged="drop"``
-    make room for those after them. Forbidden documents are not relevant.
+    Filtered documents leave no gap, so filtering can bring a relevant document into the top k;
+    filtering all relevant documents gives 0. Unjudged documents count as not relevant, and with
+    ``unjudged="drop"`` make room for those after them. Forbidden documents are not relevant.
 
     References
     ----------

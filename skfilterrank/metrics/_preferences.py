@@ -42,7 +42,7 @@ def lexicographic_preference(
     groups : array-like of shape (n_rows,), default=None
         Query id of each row, of any type. None looks for an index level "qid" on `y_true`.
     kind : {"recall", "precision"}, default="recall"
-        Whether the last relevant items decide first, or the first ones.
+        "recall" compares the last relevant items first, "precision" the first ones.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`ndcg_f_score`.
     ties : {"worst", "best", "stable"} or array-like of shape (n_rows,), default="worst"
@@ -52,12 +52,12 @@ def lexicographic_preference(
         Whether an unjudged row stands in the list as a document that is not relevant, or is
         taken out of it before positions are counted.
     n_items : int or None, default=None
-        Number of items that could have been retrieved for each query, the collection's size.
-        None means the rows of the query and as many more as are relevant, as in the scores: a
-        missing item is then behind every row.
+        Number of items that could have been retrieved for each query, the collection's size. None
+        means the number of rows of the query plus its number of relevant items, as in
+        :func:`lexirecall_score`: a missing item is then behind every row.
     imputation : {"pessimistic", "optimistic"}, default="pessimistic"
-        Where missing relevant items are thought to be: at the last positions of all items, or
-        right behind the last one retrieved.
+        Positions of relevant items that were not retrieved: "pessimistic" places them at the last
+        positions of all items, "optimistic" right behind the last retrieved item.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def recall_paired_preference(
     ties: str | ArrayLike = "worst",
     unjudged: str = "zero",
 ) -> np.ndarray:
-    """Compare two rankings by the users who want 1, 2, ... relevant items and prefer either.
+    """Compare two rankings by the preferences of users who want 1, 2, ... relevant items.
 
     This compares the average case; :func:`lexicographic_preference` compares the worst case
     (recall) and the best case (precision).
@@ -153,7 +153,7 @@ def recall_paired_preference(
     Raises
     ------
     ValueError
-        As :func:`lexicographic_preference`.
+        In the same cases as :func:`lexicographic_preference`.
 
     See Also
     --------
@@ -162,9 +162,9 @@ def recall_paired_preference(
     Notes
     -----
     ``sum over i of w_i sign(q_i - p_i)`` of [1]_, with p_i and q_i the positions of the i-th
-    relevant items of a and b, and weights that add up to 1. An item that one of the two lacks is
-    behind those of the other, one that both lack decides nothing. Relevant is a gain above 0:
-    grades make no difference.
+    relevant items of a and b, and weights that add up to 1. If only one ranking lacks an item, its
+    item counts as placed behind that of the other; if both lack it, it has no influence. Every gain
+    above 0 means relevant: grades make no difference.
 
     References
     ----------
@@ -208,7 +208,7 @@ _WEIGHTS: dict[str, Callable] = {
 
 
 def _weights_from(width, k, persistence):
-    """Compute ``p ** (i - 1) / i``, summed up from each place down without end; 0 behind k."""
+    """Compute the sum of ``p ** (i - 1) / i`` over all i from each place on; 0 behind k."""
     places = np.arange(1.0, width + 1)
     above = np.cumsum(persistence ** (places - 1) / places)
     endless = -np.log1p(-persistence) / persistence
@@ -219,7 +219,7 @@ def _weights_from(width, k, persistence):
 
 
 def compatibility_with(block: ListBlock, k, worth, persistence):
-    """Compute the compatibility of each list with the order of the worths above 0."""
+    """Compute the compatibility of each list with the ideal order of documents of worth above 0."""
     wanted = worth > 0
     place = np.empty(worth.size, dtype=np.int64)
     place[block.cells.ravel()] = np.tile(np.arange(block.width), len(worth))
@@ -275,15 +275,15 @@ def compatibility_score(block: ListBlock, k, *, persistence: float = 0.95, harm:
 
         overlap(L, I) = sum over places i of p ** (i - 1) * |L[:i] and I[:i]| / i
 
-    I has the documents of gain above 0, highest first. Those of equal gain stand in it as in L,
-    which makes the overlap as great as it can be, and those that L lacks stand behind them. With a
+    I has the documents of gain above 0, highest first. Documents of equal gain are in the order of
+    L, which makes the overlap as great as possible; documents that L lacks come behind them. With a
     cut-off both lists end at place k. The sum has no end (the authors' program stops at place
     1,000, which changes no digit up to a persistence of 0.96). The harmful order has the documents
     of gain below 0, lowest first. A query without helpful documents, or without harmful ones, has
     compatibility 0 with that order here; the track leaves it out of the mean of that order.
 
-    Filtered documents close up: those that are helpful stay in the ideal list. Unjudged documents
-    are in no ideal list, and with ``unjudged="drop"`` make room for those after them. Forbidden
+    Filtered documents leave no gap, but helpful ones stay in the ideal list. Unjudged documents are
+    in no ideal list, and with ``unjudged="drop"`` make room for those after them. Forbidden
     documents are the harmful order.
 
     References
@@ -342,8 +342,8 @@ def harmful_compatibility(block: ListBlock, k, *, persistence: float = 0.95):
     -----
     :func:`compatibility_score` of the documents of gain below 0, the lowest most harmful [1]_.
 
-    Filtered documents close up: those that are harmful stay in the ideal list of harm. Unjudged
-    documents are not harmful, and with ``unjudged="drop"`` make room for those after them.
+    Filtered documents leave no gap, but harmful ones stay in the harmful order. Unjudged documents
+    are not harmful, and with ``unjudged="drop"`` make room for those after them.
 
     References
     ----------

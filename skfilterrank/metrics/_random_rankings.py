@@ -41,21 +41,21 @@ def ideal_list(block: ListBlock) -> ListBlock:
 
 
 def tied_list(block: ListBlock) -> ListBlock:
-    """Return the pool with all documents tied, whose mean is that of all rankings."""
+    """Return the pool with all documents tied: the mean over ties is the mean over all rankings."""
     return block.relisted(np.where(block.judged, 0.0, np.inf), "average")
 
 
 class SimulatedRankings:
-    """Mean and standard error of a kernel over random rankings, once for each distinct pool.
+    """Mean and standard error of a kernel over random rankings, drawn once for each set of gains.
 
     Parameters
     ----------
     kernel : callable
-        From a block to the value of each query.
+        Function of a block that returns the value of each query.
     n_samples : int
         Number of rankings per pool.
     seed : int
-        With the gains of a pool, what its rankings depend on.
+        Seed of the rankings, which depend on the gains of the pool besides.
     """
 
     def __init__(self, kernel, n_samples: int, seed: int):
@@ -64,7 +64,7 @@ class SimulatedRankings:
         self._results: list[tuple[float, float]] = []
 
     def pool_numbers(self, block: ListBlock) -> np.ndarray:
-        """Compute the number of each query's pool, the row of its result."""
+        """Return each query's row in `results`; rankings of a new pool are drawn first."""
         return np.array(
             [self._number_of(pool[:n]) for pool, n in zip(block.pool, block.n_judged)],
             dtype=np.intp,
@@ -72,7 +72,7 @@ class SimulatedRankings:
 
     @property
     def results(self) -> np.ndarray:
-        """Mean and its standard error, NaN where undefined; shape (n_pools, 2)."""
+        """Mean of each pool and its standard error, NaN where undefined; shape (n_pools, 2)."""
         return np.array(self._results).reshape(-1, 2)
 
     def _number_of(self, pool):
@@ -104,7 +104,7 @@ class SimulatedRankings:
 
 
 def _equal_groups(n_groups, size):
-    """Index of consecutive groups of one size."""
+    """Return the index of consecutive groups of equal size."""
     numbers = np.arange(n_groups)
     return GroupIndex(numbers, np.full(n_groups, size), numbers * size, None, n_groups * size)
 
@@ -135,7 +135,7 @@ class RandomRankingBound(Result):
     standard_error: float | np.ndarray
 
     def to_frame(self) -> pd.DataFrame:
-        """Return columns "value" and "standard_error": a row, or one for each query."""
+        """Return columns "value" and "standard_error", with one row or a row for each query."""
         return pd.DataFrame({name: np.atleast_1d(each) for name, each in vars(self).items()})
 
     def _summary(self):
@@ -146,21 +146,21 @@ class RandomRankingBound(Result):
 
 
 def mean_dcg(block: ListBlock, k) -> np.ndarray:
-    """Compute E[DCG@k], equation 7."""
+    """Compute the expected DCG@k of a random ranking (equation 7)."""
     depth, n = block.depth(k), block.n_judged
     discount_sums = np.concatenate([[0.0], np.cumsum(log_discount(first_places(depth)))])
     return block.gains.sum(axis=1) / np.maximum(n, 1) * discount_sums[np.minimum(n, depth)]
 
 
 def mean_sum_precision(block: ListBlock, k, *, method: str) -> np.ndarray:
-    """Compute E[SP@k]; section 4.5.1 for "paper"."""
+    """Compute the expected SP@k of a random ranking; "paper" uses the formula of section 4.5.1."""
     n, depth = block.n_judged, block.depth(k)
     places = np.minimum(n, depth)
     share = block.n_relevant / np.maximum(n, 1)
     if method == "paper":
         return places * share**2
     harmonic = np.concatenate([[0.0], np.cumsum(reciprocal(first_places(depth)))])[places]
-    # Share of the other documents that is relevant, without one relevant document.
+    # Share of relevant documents among the other documents, given that one document is relevant.
     others = np.maximum(block.n_relevant - 1, 0) / np.maximum(n - 1, 1)
     return share * (harmonic + others * (places - harmonic))
 
@@ -202,7 +202,7 @@ def random_ranking_bound(
     n_samples : int, default=1000
         Number of rankings drawn per query, at least 2.
     random_state : int, RandomState instance or None, default=None
-        Source of the drawn rankings. Pass an int for results that can be repeated.
+        Source of the drawn rankings. Pass an int for repeatable results.
     undefined : float or "drop", default=0.0
         Value of a query for which the measure is undefined; "drop" leaves such queries out of
         the mean and gives NaN in the per-query values.
@@ -220,8 +220,8 @@ def random_ranking_bound(
     ------
     ValueError
         For an unknown measure, two different cut-offs, ``method="exact"`` for a measure that
-        looks at whole orders, ``method="paper"`` for another than "sp", and as
-        :func:`dcg_bounds`.
+        has no mean over ties, ``method="paper"`` for another measure than "sp", and for the errors
+        of :func:`dcg_bounds`.
 
     See Also
     --------
@@ -307,7 +307,7 @@ def random_ranking_bound(
 
 
 def _error_of_mean(errors, numbers):
-    """Compute the error of the mean over queries, some of which share random rankings."""
+    """Compute the standard error of the mean; queries with equal gains share random rankings."""
     n_defined = np.count_nonzero(~np.isnan(errors))
     if n_defined == 0:
         return float("nan")

@@ -37,9 +37,10 @@ _CHOICES = {
     "order_matters": ("always", "with k", "never"),
     "over_queries": tuple(OVER_QUERIES),
 }
-# Columns of tables, what trec_eval writes, and what readers of tables take for a missing value.
+# Reserved names: columns of tables, words in trec_eval's output, and texts that readers of tables
+# take for a missing value.
 _NO_NAMES = {"na", "nan", "none", "null", "qid", "run", "runid"}
-# Parameters of every measure, and options of every name.
+# An option cannot have these names: every measure has parameters or options of these names.
 _TAKEN = {*inspect.signature(Measure.__call__).parameters, "measure", *OF_ALL}
 _FLAGS = {"true": True, "false": False, "1": True, "0": False}
 
@@ -80,10 +81,10 @@ def register_measure(
         out. An argument `pool` is given the gains of all judged documents, hidden ones too, highest
         first.
         ``function(block, k, *, option=default, ...)`` returns the values of all queries of a block,
-        float64 of shape (n_queries,), and is faster by far. ``docs/adding_a_measure.md`` says what
-        a block has.
+        float64 of shape (n_queries,), and is much faster. ``docs/adding_a_measure.md`` describes
+        blocks.
     value_range : tuple of two floats, optional
-        Smallest and largest possible value; any number where it is left out.
+        Smallest and largest possible value; without it, values have no limits.
     range_holds_for : {"any gains", "nonnegative gains", "binary gains"}, default="any gains"
         The gains for which `value_range` holds.
     greater_is_better : bool, default=True
@@ -91,22 +92,22 @@ def register_measure(
     takes_k : bool, default=True
         Whether the measure has a cut-off; a function of a block gets None otherwise.
     ties : {"average", "worst"}, optional
-        Order of rows of equal scores where nothing else is said: "average", the exact mean over all
-        orders, which a function has that reads places by ``block.ranked``; or "worst", lowest gain
-        first, of a function that looks at one order, as by ``block.lists``. Where it is left out,
-        "average" for a function of a block and "worst" for one of a single query.
+        Default order of rows with equal scores. "average" is the exact mean over all orders: the
+        function must read places by ``block.ranked``. "worst" puts the lowest gain first: for a
+        function that looks at one order, as by ``block.lists``. If left out, it is "average" for a
+        function of a block and "worst" for a function of a single query.
     additive : callable, default=None
-        ``additive(facts)`` gives the measure as a sum over documents, an :class:`Additive`, or
-        None where its options do not let it be one. Thresholds take one sort then.
+        ``additive(facts)`` returns the measure as a sum over documents, an :class:`Additive`, or
+        None if its options do not allow that. Thresholds then need only one sort.
     checks : dict of str to callable, default=None
-        By option, ``check(value, name)`` that returns what the function is given, or raises.
+        For each option, a function ``check(value, name)`` that returns the value to use, or raises.
     reads_unjudged : bool, default=False
         Whether the function looks at ``block.judged``, so that ``unjudged="drop"`` must not take
         rows out of lists.
     order_matters : {"always", "with k", "never"}, default="always"
         Whether the order of a query's judged documents changes the measure.
     over_queries : {"mean", "sum", "geometric mean"}, default="mean"
-        How one number is made of the values of all queries.
+        How the values of all queries are combined into one number.
     aliases : tuple of str, default=()
         Other names of it.
 
@@ -114,14 +115,14 @@ def register_measure(
     -------
     measure or callable
         The measure, called like :func:`ndcg_score`: ``measure(y_true, y_score, *, groups, k, gains,
-        ties, unjudged, undefined, average, query_weight, option, ...)``; without `function` the
-        decorator that makes it.
+        ties, unjudged, undefined, average, query_weight, option, ...)``; without `function`, a
+        decorator that returns the measure.
 
     Raises
     ------
     ValueError
-        If a name is taken or cannot be written; when called, if the function raises, does not give
-        one number for each query, and as the other measures.
+        If a name is taken or not valid. The measure raises it if the function raises or does not
+        return one number for each query, and for the errors of all measures.
     TypeError
         If the function takes neither ``(y_true, y_score)`` nor ``(block, k)``, or has an option
         without a default.
@@ -135,12 +136,12 @@ def register_measure(
     **Lists of a block.** ``block.lists(k)`` yields the gains of each returned list, and those of
     the judged documents.
 
-    **Processes.** A measure that stands in a module is known to other processes that import it:
-    those that are sent a scorer, a ranker with ``measure=MEASURE`` or the measure itself do so.
-    From a script or a notebook the measure is sent as a whole, by joblib and Dask. A name alone,
-    as in ``RankAndFilter(measure="mine")``, is looked up where it arrives: there the module must
-    be imported already, or be an entry point of the group ``skfilterrank.measures`` of an
-    installed package, which is imported when a name is not known.
+    **Processes.** Another process knows a measure of a module as soon as it imports the module. It
+    does so when it receives a scorer, a ranker with ``measure=MEASURE`` or the measure itself. A
+    measure of a script or a notebook is sent as a whole, by joblib and Dask. A name alone, as in
+    ``RankAndFilter(measure="mine")``, is looked up in the process that receives it: the module must
+    be imported there already, or be an entry point of the group ``skfilterrank.measures`` of an
+    installed package. Entry points are imported when a name is unknown.
 
     The parameters that all measures share are added to the docstring; under "Parameters" it needs
     only the measure's own options.
@@ -279,9 +280,9 @@ def _is_bound(end):
 
 def _options_of(function):
     """Return a function's options with their defaults, and whether it is one of a single query."""
-    # A callable object cannot be found again by module and name.
     if isinstance(function, Measure):
         raise InputError(f"{function.__name__} is a measure already: register its function.")
+    # Only functions: other processes find a measure by module and name, which objects lack.
     named = hasattr(function, "__qualname__") and not inspect.ismethod(function)
     if not (callable(function) and named):
         raise InputTypeError(
@@ -289,9 +290,9 @@ def _options_of(function):
         )
     try:
         parameters = list(inspect.signature(function).parameters.values())
-    except ValueError as error:  # some that are built into Python
+    except ValueError as error:  # for some built-in functions
         raise InputTypeError(
-            f"function must be one whose parameters are known: {error}."
+            f"function must have a signature that Python can read: {error}."
         ) from error
     if any(kind(function) for kind in _NOT_PLAIN):
         raise InputTypeError(
@@ -303,7 +304,7 @@ def _options_of(function):
     if start not in (("block", "k"), ("y_true", "y_score")):
         raise InputTypeError(
             f"{brief(function)} takes ({', '.join(arguments)}), and a measure is a function "
-            "(y_true, y_score, k) of one query, or (block, k) of many: call its arguments so."
+            "(y_true, y_score, k) of one query, or (block, k) of many: rename its arguments."
         )
     of_one_query = start[0] == "y_true"
     options = {}
@@ -318,14 +319,14 @@ def _options_of(function):
         options[option.name] = option.default
     if taken := [option for option in options if option in _TAKEN]:
         raise InputError(
-            f"{brief(function)} has options {brief_list(taken)}, which all measures have: call "
-            "them something else."
+            f"{brief(function)} has options {brief_list(taken)}, which all measures have: rename "
+            "them."
         )
     return options, of_one_query
 
 
 def _check_not_taken(names, function):
-    """Refuse the names of other measures, unless these were made in the same place."""
+    """Raise for names of other measures; a function defined again in its module keeps its name."""
     here = function.__module__, function.__qualname__.removesuffix(".__wrapped__")
     for each in names:
         if each.lower() in SEVERAL:
@@ -338,14 +339,14 @@ def _check_not_taken(names, function):
 
 
 def _checked_checks(checks, parameters):
-    """Check the functions that check options."""
+    """Check the dict `checks`: its keys must be options, and its values functions."""
     if not isinstance(checks or {}, Mapping):
-        raise InputError(f"checks must be a dict of functions by option, got {brief(checks)}.")
+        raise InputError(f"checks must be a dict from option to function, got {brief(checks)}.")
     for option, check in (checks or {}).items():
         if option not in parameters or not callable(check):
             raise InputError(
-                f"checks must be a dict of functions by option ({', '.join(parameters) or 'none'})"
-                f", got {brief(option)}: {brief(check)}."
+                f"checks must be a dict from option ({', '.join(parameters) or 'none'}) to "
+                f"function, got {brief(option)}: {brief(check)}."
             )
     return dict(checks or {})
 
@@ -359,15 +360,15 @@ def _as_default(default, value, name):
         return found
     if isinstance(value, str) and not isinstance(default, str | None):
         raise InputError(
-            f"{name} must be like its default, {brief(default)}, got the text {brief(value)}. "
-            "Where texts are meant too, say so by checks= of register_measure."
+            f"{name} must have the type of its default, {brief(default)}, got the text "
+            f"{brief(value)}. To allow texts, pass checks= to register_measure."
         )
     return value
 
 
 @contextmanager
 def _naming(name):
-    """Context: errors of a user's function name the measure."""
+    """Context manager: add the name of the measure to errors of a user's function."""
     try:
         yield
     except (SkfilterrankError, MemoryError):
@@ -393,9 +394,14 @@ def _sum_of(facts, _name, _additive):
         wanted = f"a weight for each document, in the shape of facts.gains, {facts.gains.shape}"
     elif not callable(form.worth):
         got = brief(form.worth)
-        wanted = "what a place is worth, such as facts.by_place(lambda place: 1 / place), second"
+        wanted = (
+            "a function of places as second argument, such as "
+            "facts.by_place(lambda place: 1 / place)"
+        )
     if wanted:
-        raise InputError(f"additive of {brief(_name)} must give Additive {wanted}, got {got}.")
+        raise InputError(
+            f"additive of {brief(_name)} must return an Additive with {wanted}, got {got}."
+        )
     return replace(form, worth=partial(_worth_of, _name=_name, _worth=form.worth))
 
 
@@ -406,7 +412,7 @@ def _worth_of(place, level, query, _name, _worth):
 
 
 def _query_by_query(block: ListBlock, k, _function, _cutoff, _wants_pool, **options):
-    """Compute the values of a block by a function of one query, whose default of `k` holds."""
+    """Compute the values of a block by a function of one query; it may have a default for `k`."""
     if _cutoff is not None and (k is not None or _cutoff.default is _cutoff.empty):
         options["k"] = k
     values = []

@@ -69,15 +69,15 @@ def rank_filter_report(
         Gains of the column of nDCG_0; None means those of `gains`. In Table 7 of [1]_ that column
         has the labels 0, 1 and 2, also where nDCG_f does not.
     baseline : str or None, default=None
-        The system the others are compared with; None leaves the comparison out.
+        System with which the other systems are compared; None leaves the comparison out.
     own_baselines : dict of str to str, default=None
-        Another system for each of some systems to be compared with, such as its own ranking without
-        its filter; None leaves this comparison out.
+        For some systems, the name of another system to compare with, such as the same ranking
+        without its filter; None leaves this comparison out.
     confidence_level : float, default=0.95
         Level of the intervals of the mean nDCG_f over queries (Student's t).
     query_weight : dict, Series or array-like of shape (n_rows,), default=None
         Weight of each query in the means, as in :func:`ndcg_f_score`. Intervals and p values
-        take the queries for a sample with these weights: a query of weight 2 counts as two in the
+        treat the queries as a sample with these weights: a query of weight 2 counts as two in the
         mean, but is still one query.
     slices : dict, Series, DataFrame or None, default=None
         Slices of the queries by their ids, such as languages, to report on each, as in
@@ -100,17 +100,17 @@ def rank_filter_report(
     Raises
     ------
     ValueError
-        As :func:`ndcg_f_score` (the message names the system); also if `baseline`, or one of
-        `own_baselines`, is not one of the systems.
+        In the same cases as :func:`ndcg_f_score` (the message names the system); also if
+        `baseline`, or one of `own_baselines`, is not one of the systems.
 
     Notes
     -----
     Table 7 of [1]_. P values are not corrected for the number of systems. The standard error of a
     weighted mean m of n queries of weight above 0 is ``sqrt(n / (n - 1) * sum(w**2 * (x - m)**2)) /
-    sum(w)``, that of a ratio [2]_; with equal weights it is the plain one.
+    sum(w)``, the standard error of a ratio [2]_; with equal weights it is the usual one.
 
-    Intervals and p values need the number, sum and sum of squares of values and of differences. Of
-    Rows these are added up without rounding, and no value of a single query is kept.
+    Intervals and p values need the number, sum and sum of squares of values and of differences.
+    With Rows these sums are exact, and values of single queries are not kept.
 
     References
     ----------
@@ -182,7 +182,7 @@ class _Measuring(NamedTuple):
     unjudged: str
 
     def per_query(self, y_true, y_scores, groups) -> tuple[dict, pd.Index]:
-        """Return the values of each system by measure, and the queries; NaN: does not count."""
+        """Return ``{system: {measure: values}}`` and the query ids; means skip NaN."""
         found = {}
         for system, y_score in y_scores.items():
             try:
@@ -212,7 +212,7 @@ class _Measuring(NamedTuple):
 
 
 class _Summing(NamedTuple):
-    """Work of a pass: measure all systems of a block, and add up their values."""
+    """Work of a pass over Rows: measure all systems of a block, and add up their values."""
 
     measuring: _Measuring
     systems: tuple
@@ -235,7 +235,7 @@ class _Summing(NamedTuple):
 
 
 def _report(per_query, confidence_level, weights, compared):
-    """Make the report of the values of some queries."""
+    """Make the report from the values of every query."""
     main = next(iter(next(iter(per_query.values()))))
 
     def p_value(system, other):
@@ -249,7 +249,7 @@ def _report(per_query, confidence_level, weights, compared):
 
 
 def _report_of_sums(total, systems, names, confidence_level, compared):
-    """Make the report of sums over queries."""
+    """Make the report from sums over queries."""
     lines = {}
     for system in systems:
         first, *others = (total[system, name] for name in names)
@@ -267,7 +267,7 @@ def _report_of_sums(total, systems, names, confidence_level, compared):
 
 
 def _table(lines, compared, p_value):
-    """Make a table of lines, the first column being the main one, and compare pairs of systems."""
+    """Make a table of one line per system, and compare pairs of systems by its first column."""
     report = pd.DataFrame.from_dict(lines, orient="index").rename_axis("system")
     means = report.iloc[:, 0]
     for prefix, pairs in compared.items():

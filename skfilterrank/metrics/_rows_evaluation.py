@@ -30,11 +30,11 @@ class RowsEvaluation(Result):
     Attributes
     ----------
     measures : tuple of str
-        The measures as they were named.
+        Names of the measures, as given.
     n_rows, n_queries : int
-        Rows and queries that were read.
+        Number of rows and of queries that were read.
     n_undefined : ndarray of shape (n_measures,), dtype int64
-        Queries for which each measure is undefined, whatever `undefined` made of them.
+        Number of queries for which each measure is undefined, whatever the value of `undefined`.
     """
 
     measures: tuple[str, ...]
@@ -65,7 +65,7 @@ class RowsEvaluation(Result):
         Returns
         -------
         RowsEvaluation
-            Equal to the bit in whatever order parts are merged.
+            Evaluation of all rows; every order of merging gives exactly the same numbers.
 
         Raises
         ------
@@ -119,8 +119,8 @@ def measure_rows(rows: Rows, work: "Measuring", out=None) -> RowsEvaluation:
     wanted = work.wanted
     if out is not None and rows.is_on_cluster:
         raise InputError(
-            "out is not possible where rows are Dask's, whose values stay on the workers: write "
-            "those of each partition by map_partitions and metrics.evaluate."
+            "out is not possible for rows of Dask, because values stay on the workers: write "
+            "the values of each partition with map_partitions and metrics.evaluate."
         )
     closed = ClosedQueries()
     total: Any = None
@@ -148,7 +148,7 @@ def split_options(options, wanted) -> tuple[dict, dict]:
 
 
 class Measuring(NamedTuple):
-    """Work of a pass: measure a block of whole queries."""
+    """Work of a pass over Rows: measure a block of whole queries."""
 
     wanted: dict[str, ParsedMeasure]
     gains: Gains
@@ -161,7 +161,7 @@ class Measuring(NamedTuple):
     keeps: bool = False
 
     def __call__(self, block: Block) -> RowsEvaluation:
-        """Measure its queries, and add up their values."""
+        """Measure the queries of a block, and add up their values."""
         values = self.values(block)
         n_undefined = np.count_nonzero(np.isnan(values), axis=0)
         values = with_undefined(values, self.undefined)
@@ -189,7 +189,7 @@ class Measuring(NamedTuple):
         )
 
     def values(self, block: Block) -> np.ndarray:
-        """Return a row for each query in their order, a column for each measure; NaN: undefined."""
+        """Return an array of shape (n_queries, n_measures) for a block; NaN where undefined."""
         columns = {name: block.columns[name] for name in self.columns}
         return self.measure(
             self.wanted,
@@ -206,9 +206,9 @@ class Measuring(NamedTuple):
 
 @contextmanager
 def _writing(path, measures, rows) -> Iterator[Any]:
-    """Open a Parquet file of values by query, which appears when the block ends without error.
+    """Context manager: write values per query to a Parquet file, which appears if no error occurs.
 
-    Yields the function that adds queries, or None without a path.
+    It yields a function ``write(ids, values)``, or None without a path.
     """
     if path is None:
         yield None
@@ -217,7 +217,7 @@ def _writing(path, measures, rows) -> Iterator[Any]:
         raise InputTypeError(f"out must be a path, got {brief(path)}.")
     if rows.are_in(path):
         raise InputError(
-            f"out is {brief(path)}, where rows are read from: name a file apart from them."
+            f"out is {brief(path)}, where rows are read from: pass the path of another file."
         )
     if "qid" in measures:
         raise InputError("out has a column 'qid' of query ids: no measure can have that name.")

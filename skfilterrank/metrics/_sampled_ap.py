@@ -12,14 +12,14 @@ from skfilterrank.exceptions import InputError, brief
 
 
 def mean_inferred_precision(ties: Ties, relevant, judged, pooled, epsilon) -> np.ndarray:
-    """Compute the tied mean of the precision of infAP where relevant, at each place.
+    """Compute the mean over tied orders of infAP's precision times relevance, at each place.
 
-    Arrays are in list order. With t documents of its own tie above it, j of them judged, a
-    relevant document has ``p + j + (t - j) w`` pooled documents above it and ``s + j q`` relevant
-    ones, on average over what is left to chance; p and s stand above the tie, w is the share of
-    pooled documents among the tie's unjudged ones and q that of relevant documents among the
-    tie's other judged ones. What remains is the mean over the hypergeometric j of a polynomial
-    and of a multiple of ``1 / (j + c)``.
+    Arrays are in list order. Let p pooled and s relevant documents be above a tie, and t documents
+    of the tie, j of which are judged, above one of its relevant documents. For given j, that
+    document has ``p + j + (t - j) w`` pooled and ``s + j q`` relevant documents above it on
+    average: w is the share of pooled documents among the tie's unjudged ones, and q the share of
+    relevant ones among the tie's other judged documents. j is hypergeometric. The mean over j is
+    that of a polynomial in j plus that of a multiple of ``1 / (j + c)``.
     """
     n = ties.length
     n_relevant, n_judged = ties.sums(relevant), ties.sums(judged)
@@ -33,7 +33,7 @@ def mean_inferred_precision(ties: Ties, relevant, judged, pooled, epsilon) -> np
     mean_inverse[with_relevant] = mean_inverse_hypergeometric(
         n[with_relevant] - 1, (n_judged - 1)[with_relevant], t[with_relevant], c[with_relevant]
     )
-    # (p + t w + j (1 - w)) (s + epsilon + j q) / (j + c), as a polynomial in j + c over j + c.
+    # Expand (p + t w + j (1 - w)) (s + epsilon + j q) / (j + c) in powers of j + c.
     first = ties.before(pooled) + t * w - (1 - w) * c
     second = ties.before(relevant) + epsilon - q * c
     expected = (
@@ -55,19 +55,19 @@ def _ratio(part, whole):
 def mean_inverse_hypergeometric(n, n_marked, t, c) -> np.ndarray:
     """Compute the mean of ``1 / (j + c)``, where j of t documents drawn from n are marked.
 
-    The entries come in runs of ``t = 0, 1, ..., n`` in which all else is the same; c > 0. The mean
-    H follows the recursion
+    Entries come in runs with ``t = 0, 1, ..., n`` and equal n, n_marked and c > 0. The mean H(t)
+    follows the recursion
 
     ``(t + c) (n + 1 - t) H(t) = n + 1 + t (n - n_marked - t + 1 - c) H(t - 1)``
 
-    which forgets its rounding errors upwards while H(t - 1) has the smaller factor, and downwards
-    from ``H(n) = 1 / (n_marked + c)`` beyond.
+    It is used upwards as long as H(t - 1) has the smaller factor, because rounding errors then
+    shrink. The other values are computed downwards from ``H(n) = 1 / (n_marked + c)``.
     """
     heads = np.flatnonzero(t == 0)
     n, n_marked, c = n[heads], n_marked[heads], c[heads]
     result = np.empty(len(t))
     result[heads] = 1 / c
-    # Both factors have equal size and opposite sign.
+    # At `turn`, the factors of H(t) and H(t - 1) have equal size and opposite sign.
     half = n + 1 - c - n_marked / 2
     turn = np.minimum((half + np.sqrt(half**2 + 2 * c * (n + 1))) / 2, n).astype(np.intp)
     order = np.argsort(-turn, kind="stable")
@@ -80,7 +80,7 @@ def mean_inverse_hypergeometric(n, n_marked, t, c) -> np.ndarray:
     left = n - turn
     result[heads + n] = np.where(left > 0, 1 / (n_marked + c), result[heads + n])
     order = np.argsort(-left, kind="stable")
-    # The last downward step would reach a place that the upward steps have computed.
+    # Take one step less: the last downward step would recompute a result of the upward steps.
     for step, runs in _runs_of_each_step(left[order] - 1, order):
         drawn = n[runs] - step + 1
         at = heads[runs] + drawn
@@ -90,7 +90,7 @@ def mean_inverse_hypergeometric(n, n_marked, t, c) -> np.ndarray:
 
 
 def _runs_of_each_step(n_steps, order):
-    """Yield (step, runs that are not done before it) for step = 1, 2, ...; n_steps descends."""
+    """Yield (step, runs with at least so many steps) for step = 1, 2, ...; `n_steps` descends."""
     most = int(n_steps[0]) if len(n_steps) else 0
     counts = np.searchsorted(-n_steps, -np.arange(1, most + 1), side="right")
     for step, count in enumerate(counts, start=1):
@@ -101,7 +101,10 @@ EPSILON = 1e-5
 
 
 def inferred_ap_sum(facts: Facts) -> Additive:
-    """Return infAP as terms expected precision / R; all documents are in the pool."""
+    """Return infAP as a sum: each relevant document adds its expected precision / R.
+
+    It is valid if all documents are in the pool.
+    """
 
     def worth(place, level, query):
         above = place - 1
@@ -111,7 +114,7 @@ def inferred_ap_sum(facts: Facts) -> Additive:
 
 
 def _pooled_in_order(block):
-    """Return a mask of listed documents in the pool; None if all were."""
+    """Return a mask of the documents in the pool, in list order; None if `pooled` is not given."""
     pooled = block.column("pooled", False)
     if pooled is None:
         return None
@@ -126,7 +129,7 @@ def _pooled_in_order(block):
 
 
 def _weights_above(block, weights, is_weighted):
-    """Compute the weight of each relevant document, and the sum of those above it in its list."""
+    """Compute the weight of each relevant document, and the sum of weights above it in its list."""
     found = block.relevant_cells
     if not is_weighted:
         return 1, found.levels - 1
@@ -139,7 +142,7 @@ def _weights_above(block, weights, is_weighted):
 
 
 def _inverse(probability, block):
-    """Compute 1 / probability where relevant, 0 elsewhere."""
+    """Compute 1 / probability for relevant documents, 0 for all others."""
     bad = block.judged & ~(probability > 0)
     if bad.any():
         raise InputError(
@@ -155,7 +158,7 @@ def _inverse(probability, block):
 
 
 def check_pooled(pooled, n_rows):
-    """Check True or False per row."""
+    """Check that `pooled` holds True or False for each row; return it as bool."""
     values = check_numbers(pooled, "pooled", n_rows=n_rows)
     is_truth_value = values.dtype == bool or np.isin(values, (0, 1))
     if not np.all(is_truth_value):
@@ -169,7 +172,7 @@ def check_pooled(pooled, n_rows):
 
 
 def check_inclusion_probability(inclusion_probability, n_rows):
-    """Check a number from 0 to 1 per row; NaN passes, which a judged row must not have."""
+    """Check that each row has a number from 0 to 1, or NaN, which only unjudged rows may have."""
     values = check_numbers(inclusion_probability, "inclusion_probability", n_rows=n_rows)
     values = values.astype(np.float64, copy=False)
     bad = (values < 0) | (values > 1)
@@ -195,15 +198,15 @@ def check_inclusion_probability(inclusion_probability, n_rows):
 def inferred_ap_score(block: ListBlock, k):
     """Average precision, inferred from judgments of a random sample of the pool.
 
-    For pools of which a random part was judged: where relevant documents stand, precision is
-    estimated by the share of relevant documents among the judged ones above. On average over the
-    samples it comes close to the average precision of the fully judged pool.
+    Use it if a random part of the pool was judged. At each relevant document, precision is
+    estimated by the share of relevant documents among the judged documents above. On average over
+    the samples it comes close to the average precision of the fully judged pool.
 
     Parameters
     ----------
     pooled : array-like of shape (n_rows,), dtype bool, default=None
         Whether each row was in the pool that the judged documents were drawn from. A judged row
-        must be True. None takes every unjudged row as pooled, and only not drawn.
+        must be True. None treats every unjudged row as in the pool but not drawn.
 
     See Also
     --------
@@ -213,8 +216,8 @@ def inferred_ap_score(block: ListBlock, k):
     Notes
     -----
     A document is judged, or it was in the pool and is unjudged, or it was not in the pool and is
-    taken as non-relevant. Of a relevant document at place i, with p pooled documents above it, j of
-    them judged and s of these relevant, the precision is expected to be [1]_
+    taken as non-relevant. Let a relevant document at place i have p pooled documents above it, of
+    which j are judged and s are relevant. Its expected precision is [1]_
 
     ``1 / i + (i - 1) / i * p / (i - 1) * (s + epsilon) / (j + 2 * epsilon)``
 
@@ -231,11 +234,11 @@ def inferred_ap_score(block: ListBlock, k):
     label NaN here and True in `pooled`, for a gain below 0 means a forbidden document. What is
     missing in such a file was not in the pool.
 
-    Filtered documents are as good as not retrieved: a relevant one adds nothing, but is counted in
-    the divisor. Unjudged documents take up places; those in the pool are expected to be relevant
-    as often as the judged documents beside them. Forbidden documents are judged non-relevant.
-    With its option -J, trec_eval takes unjudged documents out of the list before it infers
-    anything; ``unjudged="drop"`` does not do so here.
+    Filtered documents count as not retrieved: a relevant one adds nothing, but counts in the
+    divisor. Unjudged documents take up places; those in the pool are expected to be relevant as
+    often as the judged documents beside them. Forbidden documents are judged non-relevant. With its
+    option -J, trec_eval takes unjudged documents out of the list before it infers anything;
+    ``unjudged="drop"`` does not do so here.
 
     References
     ----------
@@ -264,7 +267,8 @@ def inferred_ap_score(block: ListBlock, k):
     judged = block.in_order(block.judged)
     pooled = _pooled_in_order(block)
     relevant, found = block.shows_relevant, block.relevant_cells
-    # Each is itself relevant, judged and pooled: what stands above it is one less.
+    # Subtract 1 from each count: it includes the document itself, which is relevant, judged and
+    # pooled.
     n_relevant = found.levels - 1
     n_judged = found.count(judged) - 1 if block.has_unjudged else found.places
     if pooled is None:
@@ -294,16 +298,16 @@ def inferred_ap_score(block: ListBlock, k):
 def stat_ap_score(block: ListBlock, k):
     """Average precision, estimated from a sample of known inclusion probabilities.
 
-    For judgments of documents that were drawn with different probabilities, as when documents
-    near the top of many rankings are judged more often. Each relevant document stands for as many
-    as its probability says: one drawn with probability 1/4 for four.
+    Use it if judged documents were drawn with different probabilities, for example more often near
+    the top of rankings. Each relevant document has the weight 1 / probability: a document that was
+    drawn with probability 1/4 counts as four.
 
     Parameters
     ----------
     inclusion_probability : array-like of shape (n_rows,), default=None
-        Probability, above 0 and up to 1, with which the sampling judges each row. Of unjudged rows
-        it is not looked at, except that it must not lie outside of 0 to 1; NaN will do. None takes
-        1 for all: whatever is unjudged is not relevant.
+        Probability, above 0 and up to 1, with which the sampling judges each row. For unjudged rows
+        it is not used; any number from 0 to 1 or NaN is accepted. None means 1 for all rows:
+        unjudged documents are then not relevant.
 
     See Also
     --------
@@ -316,14 +320,15 @@ def stat_ap_score(block: ListBlock, k):
 
     ``statAP = sum of 1 / pi_i * precision(i) / sum of 1 / pi_i``
 
-    over the judged relevant documents i, retrieved ones above and all of them below. The precision
-    at the place r of document i is estimated by ``(1 + sum of 1 / pi_j) / r`` over the relevant
-    documents j above it. Both sums are unbiased estimates if documents are drawn independently;
-    their ratio is not quite, and may exceed 1. With all probabilities 1 it is average precision.
+    over the judged relevant documents i: only retrieved ones in the numerator, all of them in the
+    denominator. The precision at the place r of document i is estimated by
+    ``(1 + sum of 1 / pi_j) / r`` over the relevant documents j above it. Both sums are unbiased
+    estimates if documents are drawn independently. Their ratio has a small bias, and may exceed 1.
+    With all probabilities 1 it is average precision.
 
-    Filtered documents are as good as not retrieved: a relevant one counts in the second sum
-    alone. Unjudged documents take up places; the judged ones stand for them by their
-    probabilities. Forbidden documents are judged non-relevant.
+    Filtered documents count as not retrieved: a relevant one counts only in the denominator.
+    Unjudged documents take up places; the weights of judged documents account for them. Forbidden
+    documents are judged non-relevant.
 
     References
     ----------

@@ -15,7 +15,7 @@ from skfilterrank._lists.sklearn_compat import RequestsGroups
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._evaluate import values_of_queries
 
-# Arguments of measures that come with each call.
+# Arguments that are given in each call of the scorer, and not when it is made.
 _NOT_FIXED = {"y_true", "y_score", "groups", "average"}
 
 
@@ -39,7 +39,7 @@ class RankingScorer(RequestsGroups):
 
     @property
     def __name__(self):
-        """The name that scikit-learn's displays label their axes by."""
+        """Name for the axis labels of scikit-learn's displays."""
         return ", ".join(
             text if each.measure.greater_is_better else f"neg_{text}"
             for text, each in self._measures.items()
@@ -53,7 +53,7 @@ class RankingScorer(RequestsGroups):
             return False
         try:
             return self._params == other._params
-        except ValueError:  # for arrays, which cannot be compared
+        except ValueError:  # comparing dicts of arrays raises
             return False
 
     def __hash__(self):
@@ -125,9 +125,10 @@ class RankingScorer(RequestsGroups):
 class RankingScorers(RankingScorer, Mapping):
     """Several measures of one prediction, as a dict; made by :func:`make_ranking_scorer`.
 
-    It is called as a :class:`RankingScorer` is, and scikit-learn takes it where a function may
-    return a dict. It is a mapping besides: ``scorers["ap"]`` is the scorer of one measure, and
-    ``{"r2": "r2", **scorers}`` a dict for scikit-learn, with which each measure predicts anew.
+    It is called like a :class:`RankingScorer`, and scikit-learn accepts it where a scorer may
+    return a dict. It is also a mapping: ``scorers["ap"]`` is the scorer of one measure, and
+    ``{"r2": "r2", **scorers}`` is a dict of scorers for scikit-learn, in which each measure
+    predicts separately.
     """
 
     def __call__(  # type: ignore[override]  # a dict in the place of a number
@@ -202,12 +203,12 @@ def make_ranking_scorer(
     like : None, "lightgbm", "xgboost", "catboost" or "scikit-learn", default=None
         Measure as that library does, so that the number is the one it reports: sets `gains`, `ties`
         and `undefined`, and how "ap" is normalised. LightGBM and XGBoost know "ndcg" and "ap",
-        CatBoost "recall" and "rr" besides, scikit-learn "ndcg" and "dcg". See
+        CatBoost also "recall" and "rr", scikit-learn "ndcg" and "dcg". See
         ``docs/other_libraries.md``.
     **params
         Further parameters of the measure: `ties`, `unjudged`, `undefined`, `query_weight` by query
-        id, and those that only it has, which go to each measure of a list that has them. The name
-        may give the latter too, as in "rbp(persistence=0.95)".
+        id, and options of single measures, which go to each measure in the list that has them. A
+        name may set options too, as in "rbp(persistence=0.95)".
 
     Returns
     -------
@@ -222,7 +223,8 @@ def make_ranking_scorer(
     ------
     ValueError
         For an unknown measure, one that is named twice, a parameter that no measure has, or two
-        different cut-offs. When called: if query ids are missing, and as the measures.
+        different cut-offs. The scorer raises it if query ids are missing, and for the errors of the
+        measures.
 
     Notes
     -----
@@ -276,7 +278,7 @@ def make_ranking_scorer(
 
 
 def _check_parameters(wanted, params):
-    """Check that each parameter is one of some measure, right, and agrees with the names."""
+    """Check that each parameter belongs to a measure, is valid and contradicts no name."""
     owners = {
         name: [each for each in wanted.values() if name in _parameters(each.measure)]
         for name in params

@@ -16,7 +16,7 @@ from skfilterrank._lists.scoring import resolve_exposure
 
 
 def _check_exposure(exposure, name):
-    """Check a known name or a callable."""
+    """Check that `exposure` is a known name or a callable, and return it."""
     resolve_exposure(exposure)
     return exposure
 
@@ -29,9 +29,10 @@ def _n_found(block):
 
 
 def _last_positions(block, n_items):
-    """Return the last possible position of a relevant item: n where one is missing.
+    """Return the last possible position of a relevant item, and whether all were found.
 
-    Also whether all were found. 0 where nothing is relevant.
+    The position is the number of all items where a relevant one is missing, and 0 where nothing is
+    relevant.
     """
     found = _n_found(block)
     n = items_of(block, block.n_relevant - found, n_items)
@@ -43,7 +44,11 @@ def _last_positions(block, n_items):
 
 
 def _open_ties(block, last, is_complete):
-    """Find lists whose last relevant item is tied: numbers, length and relevant of the tie."""
+    """Find lists whose last relevant item is tied.
+
+    Return the numbers of these lists, the lengths of the ties, and the numbers of relevant items in
+    the ties.
+    """
     ties = block.ties(None)
     if ties is None:
         return None
@@ -51,7 +56,7 @@ def _open_ties(block, last, is_complete):
     lists = ties.lists[rows]
     place = last[lists] - 1
     length = ties.length[rows, place]
-    # Places of a tie hold its mean.
+    # Each place of a tie holds the mean relevance of the tie.
     relevant = np.rint(block.ranked_relevant(None)[lists, place] * length)
     tied = length > 1
     return lists[tied], length[tied], relevant[tied]
@@ -85,7 +90,7 @@ def search_length_sum(facts: Facts) -> Additive:
 
 
 def recall_error_sum(facts: Facts) -> Additive:
-    """Return recall error as terms place / m, minus the ideal value."""
+    """Return recall error as a sum: each relevant document adds place / m."""
     return Additive(
         facts.over(facts.m),
         lambda place, level, query: np.asarray(place, dtype=np.float64),
@@ -116,9 +121,10 @@ def total_search_efficiency_score(
 ):
     """Total search efficiency: the exposure of the last relevant item.
 
-    Reciprocal rank's counterpart for recall: how easily a searcher finds everything that is
-    relevant, which is also how well the ranking serves the searcher, or provider, who is served
-    worst. It ties all rankings that miss a relevant item; :func:`lexirecall_score` does not.
+    The counterpart of reciprocal rank for recall. It measures how easily a searcher finds all
+    relevant items, and so how well the ranking serves the searcher, or provider, who is served
+    worst. All rankings that miss a relevant item have the same value; :func:`lexirecall_score`
+    tells them apart.
 
     Parameters
     ----------
@@ -129,8 +135,8 @@ def total_search_efficiency_score(
     persistence : float, default=0.8
         Probability of going on to the next position, in (0, 1), for ``exposure="rbp"``.
     n_items : int or None, default=None
-        Number of items that could have been retrieved, the collection's size; None means the
-        rows of each query and as many more as are relevant, so that a missing item is behind
+        Number of items that could have been retrieved, the collection's size; None means the number
+        of rows of the query plus its number of relevant items, so that a missing item is behind
         every row.
 
     See Also
@@ -144,8 +150,8 @@ def total_search_efficiency_score(
     The ideal ranking has ``exposure(m)``, not 1.
 
     Where a relevant item was not retrieved, ``p_m`` is the last position of all, `n_items`.
-    Filtered documents count as not retrieved. Unjudged documents take positions, as documents
-    that are not relevant; dropped ones count as not retrieved.
+    Filtered documents count as not retrieved. Unjudged documents take positions, as documents that
+    are not relevant; with ``unjudged="drop"`` they count as not retrieved.
 
     References
     ----------
@@ -174,8 +180,8 @@ def total_search_efficiency_score(
     values[some] = exposure(last[some].astype(np.float64))
     if (tied := _open_ties(block, last, is_complete)) is not None and len(tied[0]):
         lists, length, relevant = tied
-        # Column t: the last of c relevant items is t places above the end of a tie of L places,
-        # with probability C(L - t - 1, c - 1) / C(L, c).
+        # Column t holds the probability that the last of c relevant items is t places above the end
+        # of a tie of L places: C(L - t - 1, c - 1) / C(L, c).
         place = length[:, None] - np.arange(int((length - relevant).max()) + 1)
         ratio = (place - relevant[:, None]) / np.maximum(place - 1, 1)
         probability = np.empty(place.shape)
@@ -199,14 +205,14 @@ def total_search_efficiency_score(
 def search_length(block: ListBlock, k, *, n_items: int | None = None):
     """Search length: number of irrelevant documents read until all relevant ones are found.
 
-    Cooper's search length of type 3. Lower is better. Use it to express the extra effort of a
-    searcher who needs everything, in documents.
+    Cooper's search length of type 3. Lower is better. It measures, in documents, the extra effort
+    of a searcher who needs all relevant items.
 
     Parameters
     ----------
     n_items : int or None, default=None
-        Number of items that could have been retrieved, the collection's size; None means the
-        rows of each query and as many more as are relevant, so that a missing item is behind
+        Number of items that could have been retrieved, the collection's size; None means the number
+        of rows of the query plus its number of relevant items, so that a missing item is behind
         every row.
 
     See Also
@@ -221,8 +227,8 @@ def search_length(block: ListBlock, k, *, n_items: int | None = None):
     count as 0, the best value, unless `undefined` says otherwise.
 
     Where a relevant item was not retrieved, ``p_m`` is the last position of all, `n_items`.
-    Filtered documents count as not retrieved. Unjudged documents take positions, as documents
-    that are not relevant; dropped ones count as not retrieved.
+    Filtered documents count as not retrieved. Unjudged documents take positions, as documents that
+    are not relevant; with ``unjudged="drop"`` they count as not retrieved.
 
     References
     ----------
@@ -263,8 +269,8 @@ def recall_error(block: ListBlock, k, *, n_items: int | None = None):
     Parameters
     ----------
     n_items : int or None, default=None
-        Number of items that could have been retrieved, the collection's size; None means the
-        rows of each query and as many more as are relevant, so that a missing item is behind
+        Number of items that could have been retrieved, the collection's size; None means the number
+        of rows of the query plus its number of relevant items, so that a missing item is behind
         every row.
 
     See Also
@@ -277,9 +283,9 @@ def recall_error(block: ListBlock, k, *, n_items: int | None = None):
     of [1]_): 0 for the ideal ranking, ``n_items - m`` for the worst. Queries without relevant
     documents count as 0, the best value, unless `undefined` says otherwise.
 
-    Relevant items that were not retrieved stand at the last positions of all. Filtered documents
-    count as not retrieved. Unjudged documents take positions, as documents that are not
-    relevant; dropped ones count as not retrieved.
+    Relevant items that were not retrieved are placed at the last positions of all. Filtered
+    documents count as not retrieved. Unjudged documents take positions, as documents that are not
+    relevant; with ``unjudged="drop"`` they count as not retrieved.
 
     References
     ----------

@@ -16,19 +16,19 @@ _AS_TREC_EVAL = {f"iprec_at_recall_{level / 10:.2f}": {"recall": level / 10} for
 
 
 def n_relevant_retrieved(block: ListBlock, k):
-    """Compute relevant documents of the returned list."""
+    """Count the relevant documents of the returned list."""
     return block.shows_relevant.sum(axis=1).astype(np.float64)
 
 
 def f_of_set(block: ListBlock, count, beta):
-    """Compute (1 + b^2) found / (b^2 m + shown)."""
+    """Compute F of the shown set, (1 + b^2) found / (b^2 m + shown), for m relevant documents."""
     weight, m = beta * beta, block.n_relevant[:, None]
     whole = np.where(m > 0, np.maximum(count(), 1) + weight * m, 0.0)
     return ratio((1 + weight) * count(block.gains > 0), whole)
 
 
 def f_measure_sum(facts: Facts) -> Additive | None:
-    """Return F as terms (1 + b^2) / (b^2 m + k) of relevant documents in the top k."""
+    """Return F as a sum: each relevant document in the top k adds (1 + b^2) / (b^2 m + k)."""
     if facts.k is None:
         return None
     weight = facts.option("beta") ** 2
@@ -37,7 +37,7 @@ def f_measure_sum(facts: Facts) -> Additive | None:
 
 
 def set_map_of_set(block: ListBlock, count):
-    """Compute precision times recall of what is shown."""
+    """Compute precision times recall of the shown set."""
     found = count(block.gains > 0)
     return ratio(found * found, block.n_relevant[:, None] * np.maximum(count(), 1))
 
@@ -52,7 +52,7 @@ def interpolated_precision(block: ListBlock, k, recall):
 
 
 def _highest_precisions(block):
-    """Compute the highest precision from each found relevant document down."""
+    """Compute, for each found relevant document, the highest precision at it or below it."""
     cells = block.relevant_cells
     found = np.zeros((cells.n_lists, int(block.n_relevant.max()) + 1))
     found[cells.lists, cells.levels - 1] = cells.levels / (cells.places + 1.0)
@@ -78,11 +78,11 @@ def n_queries_score(block: ListBlock, k):
 
     Notes
     -----
-    1 for each query. Over queries it is the sum, and not the mean: with ``average="mean"`` the
-    total of all queries, as trec_eval prints it in its line "all".
-    With `query_weight`, the number of each query is multiplied by the query's weight.
+    1 for each query. Queries are summed: ``average="mean"`` gives the total of all queries, as
+    trec_eval prints it in its line "all". With `query_weight`, the number of each query is
+    multiplied by the query's weight.
 
-    Filtered documents are not returned, and relevant all the same. Unjudged documents are not
+    Filtered documents are not returned but still count as relevant. Unjudged documents are not
     relevant, and with ``unjudged="drop"`` not returned.
 
     References
@@ -111,11 +111,11 @@ def n_retrieved_score(block: ListBlock, k):
     Notes
     -----
     The length of the returned list: filtered documents do not count, unjudged ones do unless
-    ``unjudged="drop"`` takes them out. Over queries it is the sum, and not the mean: with
-    ``average="mean"`` the total of all queries, as trec_eval prints it in its line "all".
-    With `query_weight`, the number of each query is multiplied by the query's weight.
+    ``unjudged="drop"`` takes them out. Queries are summed: ``average="mean"`` gives the total of
+    all queries, as trec_eval prints it in its line "all". With `query_weight`, the number of each
+    query is multiplied by the query's weight.
 
-    Filtered documents are not returned, and relevant all the same. Unjudged documents are not
+    Filtered documents are not returned but still count as relevant. Unjudged documents are not
     relevant, and with ``unjudged="drop"`` not returned.
 
     References
@@ -143,11 +143,11 @@ def n_relevant_score(block: ListBlock, k):
 
     Notes
     -----
-    The rows of the query of gain above 0. Over queries it is the sum, and not the mean: with
-    ``average="mean"`` the total of all queries, as trec_eval prints it in its line "all".
-    With `query_weight`, the number of each query is multiplied by the query's weight.
+    The rows of the query of gain above 0. Queries are summed: ``average="mean"`` gives the total of
+    all queries, as trec_eval prints it in its line "all". With `query_weight`, the number of each
+    query is multiplied by the query's weight.
 
-    Filtered documents are not returned, and relevant all the same. Unjudged documents are not
+    Filtered documents are not returned but still count as relevant. Unjudged documents are not
     relevant, and with ``unjudged="drop"`` not returned.
 
     References
@@ -175,11 +175,11 @@ def n_relevant_retrieved_score(block: ListBlock, k):
 
     Notes
     -----
-    The rows of gain above 0 that are not filtered. Over queries it is the sum, and not the mean:
-    with ``average="mean"`` the total of all queries, as trec_eval prints it in its line "all".
-    With `query_weight`, the number of each query is multiplied by the query's weight.
+    The rows of gain above 0 that are not filtered. Queries are summed: ``average="mean"`` gives the
+    total of all queries, as trec_eval prints it in its line "all". With `query_weight`, the number
+    of each query is multiplied by the query's weight.
 
-    Filtered documents are not returned, and relevant all the same. Unjudged documents are not
+    Filtered documents are not returned but still count as relevant. Unjudged documents are not
     relevant, and with ``unjudged="drop"`` not returned.
 
     References
@@ -211,7 +211,8 @@ def n_relevant_retrieved_score(block: ListBlock, k):
 def f_score(block: ListBlock, k, *, beta: float = 1.0):
     """Harmonic mean of precision and recall in the top k.
 
-    One number for what is seen in vain and what is missed, whatever the order in the top k.
+    It counts both non-relevant documents shown and relevant ones missed; the order in the top k has
+    no influence.
 
     Parameters
     ----------
@@ -229,7 +230,7 @@ def f_score(block: ListBlock, k, *, beta: float = 1.0):
     counts (``set_F``). Places that the list leaves empty count as not relevant, as in precision.
     trec_eval's parameter of ``set_F`` is the square of `beta`.
 
-    Filtered documents close up. Unjudged documents count as not relevant, and with
+    Filtered documents leave no gap. Unjudged documents count as not relevant, and with
     ``unjudged="drop"`` make room for those after them.
 
     References
@@ -271,8 +272,7 @@ def set_map_score(block: ListBlock, k):
     -----
     ``f^2 / (n m)`` with f of m relevant documents in a list of n.
 
-    Filtered documents are not in the list. Unjudged documents are, and with ``unjudged="drop"`` are
-    not.
+    Filtered documents are not in the list. Unjudged documents are, unless ``unjudged="drop"``.
 
     References
     ----------
@@ -302,9 +302,9 @@ def set_map_score(block: ListBlock, k):
     options={"recall": partial(check_number, least=0, most=1)},
 )
 def interpolated_precision_score(block: ListBlock, k, *, recall: float = 0.5):
-    """Highest precision at any place where recall is that high.
+    """Highest precision at any place whose recall reaches a given level.
 
-    A point of the precision-recall curve, which falls from left to right by being interpolated.
+    A point of the interpolated precision-recall curve, which never rises with recall.
 
     Parameters
     ----------
@@ -319,10 +319,10 @@ def interpolated_precision_score(block: ListBlock, k, *, recall: float = 0.5):
     -----
     The highest ``i / p_i`` over the found relevant documents
     ``i >= max(1, floor(recall m + 0.9))``, where p_i is the place of the i-th of m; 0 where that
-    many are not found. The number at a level
-    is trec_eval's. A maximum has no simple mean over tied orders, so that ties are in one order.
+    many are not found. trec_eval gives the same value at each level. The mean of a maximum over
+    tied orders has no simple form, so ties are put in one order.
 
-    Filtered documents close up. Unjudged documents count as not relevant, and with
+    Filtered documents leave no gap. Unjudged documents count as not relevant, and with
     ``unjudged="drop"`` make room for those after them.
 
     References
@@ -359,9 +359,9 @@ def eleven_point_precision_score(block: ListBlock, k):
 
     Notes
     -----
-    Levels and ties are those of "iprec".
+    Levels and ties are treated as in :func:`interpolated_precision_score`.
 
-    Filtered documents close up. Unjudged documents count as not relevant, and with
+    Filtered documents leave no gap. Unjudged documents count as not relevant, and with
     ``unjudged="drop"`` make room for those after them.
 
     References
@@ -399,10 +399,10 @@ def geometric_map_score(block: ListBlock, k):
 
     Notes
     -----
-    ``exp(mean of log(max(AP, 0.00001)))``. Only ``average="mean"`` and the command line's line of
-    all queries know of it: a table of values holds average precision.
+    ``exp(mean of log(max(AP, 0.00001)))``. Only ``average="mean"`` and the command line's row for
+    all queries use it: values per query are average precision.
 
-    Filtered documents close up. Unjudged documents count as not relevant, and with
+    Filtered documents leave no gap. Unjudged documents count as not relevant, and with
     ``unjudged="drop"`` make room for those after them.
 
     References

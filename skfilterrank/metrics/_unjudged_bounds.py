@@ -16,9 +16,9 @@ from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.scoring import OVER_QUERIES, check_undefined
 from skfilterrank.exceptions import InputError
 
-# Rows that are measured at once.
+# Number of rows measured at once, which limits memory.
 _CELLS = 2**21
-# Measures that one better document never makes worse, where they are defined.
+# Measures that never get worse when the gain of one document rises, where they are defined.
 _MONOTONE = (
     *("any_forbidden", "dcg", "err", "forbidden", "num_q", "num_rel", "num_rel_ret", "num_ret"),
     *("precision", "rbp", "rr", "sp", "success"),
@@ -34,13 +34,13 @@ class UnjudgedBounds(Result):
     query_ids : ndarray of shape (n_queries,)
         The sorted query ids.
     least, most : ndarray of shape (n_queries,), dtype float64
-        Ends of what the measure can be on each query.
+        Smallest and largest possible value of the measure for each query.
     n_unjudged : ndarray of shape (n_queries,), dtype int64
         Number of unjudged rows of each query.
     measure : str
         Name of the measure.
     mean_least, mean_most : float
-        The same of the mean over queries.
+        Smallest and largest possible mean over queries.
     """
 
     query_ids: np.ndarray
@@ -101,7 +101,8 @@ default=None
         The two gains that an unjudged document can have. None takes the lowest gain of the data,
         at most 0, and the highest one, 1 where none is above 0.
     undefined : float, default=0.0
-        Value where a measure is undefined, with the unjudged documents of some gains or with any.
+        Value of a query where the measure is undefined, for some gains of the unjudged documents or
+        for all of them.
 
     Returns
     -------
@@ -120,16 +121,16 @@ default=None
 
     Notes
     -----
-    Each unjudged row of a query has gain `low` or `high`. Of all ways to give `high` to j of them,
-    those at the top of the list and those at its end are measured, for every j: exact for every
-    measure that never gets worse (or, where lower is better, better) when a better document
-    changes places with a worse one below it, as all measures of the table do but those of labels
-    in between. Rows alone are looked at: judge as deep as the lists are. For RBP, the difference
-    of the two is the residual of [1]_.
+    Each unjudged row of a query has gain `low` or `high`. For every number j, the measure is
+    computed with `high` for the first j unjudged rows of the list, and for the last j. These bounds
+    are exact for measures that always prefer the better of two documents at the higher place. All
+    measures of the table do, except those that depend on labels in between. Only the given rows are
+    considered, so they must reach as deep as the lists. For RBP, the difference of the two is the
+    residual of [1]_.
 
-    It takes two times u + 1 values of a query with u unjudged rows. Fewer are needed of AP and of
-    measures that divide by nothing that labels decide, such as RBP, DCG, precision and RR; their
-    time grows with the rows.
+    A query with u unjudged rows needs 2 (u + 1) values of the measure. Fewer suffice for AP, and
+    for measures whose divisor does not depend on labels, such as RBP, DCG, precision and RR: their
+    time is linear in the number of rows.
 
     References
     ----------
@@ -148,7 +149,9 @@ default=None
     parsed = parse_measure(measure)
     check_undefined(undefined)
     if undefined == "drop":
-        raise InputError("undefined must be a number here: with 'drop' bounds have no order.")
+        raise InputError(
+            "undefined must be a number here, got 'drop': bounds need a value for every query."
+        )
     entry = parsed.measure
     rule = entry.ties[0] if ties is None else ties
     entry.check_ties(rule)
@@ -158,7 +161,7 @@ default=None
     scores = np.asarray(lists.scores, dtype=np.float64)
     codes = index.codes()
     ids = np.zeros(len(codes)) if lists.tie_codes is None else lists.tie_codes
-    # Query by query from the top; rows of equal scores by ids, or as they came.
+    # Sort by query and descending score; rows with equal scores by id, or in input order.
     order = np.lexsort((-ids, -scores, codes))
     given = {"undefined": undefined, "average": None, **parsed.options}
     if entry.takes_k:
@@ -208,7 +211,7 @@ def _two_gains(gains, low, high):
 
 
 def _deciding_numbers(parsed, gains, scores, two_gains, has_ties):
-    """Return the numbers of good unjudged documents that can give the least and most value."""
+    """Return how many unjudged documents must be good for the extreme values to occur."""
     u = np.count_nonzero(np.isnan(gains))
     if parsed.measure.name in _MONOTONE and parsed.options.get("relevance") != "scaled":
         return np.unique([0, min(1, u), u])
@@ -224,7 +227,7 @@ def _deciding_numbers(parsed, gains, scores, two_gains, has_ties):
 
 
 def _average_precisions(gains, n_shown, k, options):
-    """Compute AP with 1, 2, ... good unjudged documents, from the top and from the end."""
+    """Compute AP if the first, or the last, 1, 2, ... unjudged documents are good."""
     unjudged = np.isnan(gains)
     relevant = gains > 0
     rows = np.flatnonzero(unjudged)
@@ -243,14 +246,14 @@ def _average_precisions(gains, n_shown, k, options):
     def below(mask):
         return np.cumsum((mask * worth)[::-1])[::-1] - mask * worth
 
-    # The precision at the document that becomes good, and what those below it gain.
+    # Precision at the document that becomes good, plus the increase at relevant ones below it.
     top = (level[rows] + np.arange(1, len(rows) + 1)) * worth[rows] + below(relevant)[rows]
     end = (level[rows] + 1) * worth[rows] + below(relevant | unjudged)[rows]
     return [(start + np.cumsum(added)) / divisor for added in (top, end[::-1])]
 
 
 def _possible_values(gains, scores, two_gains, numbers, measure):
-    """Compute values of a list with good unjudged documents from the top, or from the end."""
+    """Compute the value of a list if its first, or its last, unjudged documents are good."""
     low, high = two_gains
     unjudged = np.flatnonzero(np.isnan(gains))
     u, n = len(unjudged), len(gains)

@@ -14,7 +14,7 @@ from skfilterrank.exceptions import InputError
 
 
 def rbp_sum(facts: Facts) -> Additive:
-    """Return RBP as terms (1 - p) p^(place - 1), times gains if these count."""
+    """Return RBP as a sum: each document adds (1 - p) p^(place - 1), times its gain if graded."""
     p = facts.option("persistence")
     relevance = facts.option("relevance")
     weights = facts.relevant if relevance == "binary" else np.maximum(facts.gains, 0.0)
@@ -28,7 +28,7 @@ def _satisfied(gains, max_grade):
     result = np.zeros(gains.shape)
     relevant = np.flatnonzero(gains > 0)
     grades = gains.ravel()[relevant]
-    # Below 1 the difference would cancel; above, the power is exact for whole grades.
+    # For grades below 1, 2**grade - 1 would lose digits; from 1 up, it is exact for whole grades.
     powers = np.where(grades < 1, np.expm1(np.log(2) * grades), np.exp2(grades) - 1)
     result.ravel()[relevant] = powers * 2.0**-max_grade
     return result
@@ -48,8 +48,8 @@ def rbp_score(block: ListBlock, k, *, persistence: float = 0.8, relevance: str =
     """Rank-biased precision: the rate of relevant documents that a patient user sees.
 
     The user looks at the first document, and after each goes on to the next with the same
-    probability. It needs no number of relevant documents, so that values are comparable where that
-    is unknown; a query with few of them cannot reach 1.
+    probability. It does not use the number of relevant documents, so values are comparable where
+    that number is unknown; a query with few relevant documents cannot reach 1.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def rbp_score(block: ListBlock, k, *, persistence: float = 0.8, relevance: str =
         Probability of going on to the next document, above 0 and below 1. 0.5 is an impatient
         user, who sees 2 documents on average, 0.8 sees 5, 0.95 sees 20.
     relevance : {"binary", "graded", "scaled"}, default="binary"
-        Whether every gain above 0 counts as 1, or a gain counts as what it is, and must then not
-        be above 1, or as its share of the greatest gain of the query's pool.
+        "binary" counts every gain above 0 as 1. "graded" counts gains as given, which must not be
+        above 1. "scaled" divides them by the greatest gain of the query's pool.
 
     See Also
     --------
@@ -71,16 +71,17 @@ def rbp_score(block: ListBlock, k, *, persistence: float = 0.8, relevance: str =
     the i-th of the returned list has a gain above 0, else 0; or with ``relevance="graded"`` the
     gain itself, which [1]_ allows between 0 and 1. The ``rbp`` of trec_eval 10.0 is ``"trec_rbp"``,
     which is ``"rbp(persistence=0.9,relevance=scaled)"``: graded labels are divided by the query's
-    greatest. ir_measures' ``RBP(p=0.9, rel=1)`` has the same number by the same name; where it gets
-    no ``rel``, it multiplies by labels above 1, which leaves the range.
+    greatest. ``RBP(p=0.9, rel=1)`` of ir_measures has the same value and works as a name here too;
+    without ``rel``, ir_measures multiplies by the labels, and values may exceed 1.
 
     The places after the end of the list, or after `k`, count as not relevant; what they could have
     added at most is the residual ``p**min(k, length)``. A query with
     nothing relevant scores 0.
 
-    Filtered documents close up, and where none are left the user finds nothing: filtering relevant
-    documents costs most at the top. Unjudged documents count as not relevant, and with
-    ``unjudged="drop"`` make room for those after them. Forbidden documents are not relevant.
+    Filtered documents leave no gap, and the user finds nothing where no documents are left:
+    filtering relevant documents costs most at the top. Unjudged documents count as not relevant,
+    and with ``unjudged="drop"`` make room for those after them. Forbidden documents are not
+    relevant.
 
     References
     ----------
@@ -121,7 +122,7 @@ def rbp_score(block: ListBlock, k, *, persistence: float = 0.8, relevance: str =
     "err",
     undefined="no document of the query is relevant",
     value_range=(0, 1),
-    # A float can tell the highest grade's chance from 1 up to here.
+    # Up to grade 50, float64 can distinguish the highest grade's probability from 1.
     options={"max_grade": partial(check_number, above=0, most=50)},
 )
 def err_score(block: ListBlock, k, *, max_grade: float = 4):
@@ -156,9 +157,9 @@ def err_score(block: ListBlock, k, *, max_grade: float = 4):
 
     The mean over tied orders is exact.
 
-    Filtered documents close up: filtering those that do not satisfy improves what stands below
-    them. Unjudged documents have gain 0, and with ``unjudged="drop"`` make room for those after
-    them. Forbidden documents satisfy nobody, and only take places.
+    Filtered documents leave no gap: filtering documents that do not satisfy improves the value of
+    those below them. Unjudged documents have gain 0, and with ``unjudged="drop"`` make room for
+    those after them. Forbidden documents satisfy nobody, and only take places.
 
     References
     ----------
@@ -188,7 +189,7 @@ def err_score(block: ListBlock, k, *, max_grade: float = 4):
         )
     chances = _satisfied(block.only_retained(block.in_order(block.gains, k)), max_grade)
     stops = chances.copy()
-    # Not computed as a difference of products, since probabilities may be as small as 2**-50.
+    # A difference of products would lose digits, since probabilities may be as small as 2**-50.
     stops[:, 1:] *= np.cumprod(1 - chances[:, :-1], axis=1)
     if (ties := block.ties(k)) is not None:
         shown = block.only_retained(block.in_order(block.gains))[ties.lists]

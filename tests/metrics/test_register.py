@@ -162,7 +162,7 @@ class TestOfABlock:
         ({"value_range": (1, 2, 3)}, "value_range must be the smallest and the largest value"),
         ({"additive": 3}, "additive must be a function of facts, got 3"),
         ({"ties": "best"}, "ties must be one of"),
-        ({"checks": {"depth": abs}}, r"functions by option \(none\), got 'depth'"),
+        ({"checks": {"depth": abs}}, r"dict from option \(none\) to function, got 'depth'"),
         ({"over_queries": "median"}, "over_queries must be one of"),
         ({"order_matters": True}, "order_matters must be one of"),
     ],
@@ -281,7 +281,8 @@ def test_options_that_all_measures_have_are_refused():
 @pytest.mark.parametrize("function", [max, int, functools.partial(pow), print])
 def test_what_is_no_function_of_lists_is_refused(function):
     with pytest.raises(
-        InputTypeError, match=r"function must be|a measure is a function|must be keyword"
+        InputTypeError,
+        match=r"function must be|function must have|a measure is a function|must be keyword",
     ):
         register_measure("mine")(function)
 
@@ -331,7 +332,9 @@ def test_a_function_that_fails(measure_table):
 
 def test_a_sum_that_is_none(measure_table):
     made = register_measure("mine", additive=lambda facts: 3)(nothing)
-    with pytest.raises(InputError, match="additive of 'mine' must give an Additive or None, got 3"):
+    with pytest.raises(
+        InputError, match="additive of 'mine' must return an Additive or None, got 3"
+    ):
         threshold_curve([1, 0], [2, 1], groups=["q", "q"], measure=made)
 
 
@@ -363,7 +366,7 @@ def test_options_are_of_the_kind_of_their_default(measure_table):
     assert mine([1], [1], groups=["q"], strict=False) == 0.125
     for name, message in {
         "mine(strict=no)": "strict must be True or False, got 'no'",
-        "mine(least=few)": "least must be like its default, 1, got the text 'few'",
+        "mine(least=few)": "least must have the type of its default, 1, got the text 'few'",
         "mine(ends=(1,3))": r"ends must be like its default, \(0, 1\), got the text",
     }.items():
         with pytest.raises(InputError, match=message):

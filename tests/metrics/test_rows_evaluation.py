@@ -96,7 +96,7 @@ def test_values_are_not_written_over_rows(tmp_path):
     parquet.write_table(pa.table(COLUMNS), path)
     (tmp_path / "link").symlink_to(path)
     for source, out in ((path, path), (path, tmp_path / "link"), (folder, folder / "values")):
-        with pytest.raises(InputError, match="where rows are read from: name a file apart"):
+        with pytest.raises(InputError, match="where rows are read from: pass the path"):
             evaluate(Rows([source]), "ap", out=out)
     assert [each.name for each in folder.iterdir()] == ["a.parquet"]
     same(evaluate(Rows(path), NAMES, out=folder / "values"))
