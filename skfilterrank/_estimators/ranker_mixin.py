@@ -52,7 +52,7 @@ class RankerMixin:
         Whether scores of rankers fitted on different rows are comparable, as probabilities and
         expected gains are. Otherwise ``rescale="auto"`` rescales the scores of each fold.
     takes_unjudged : bool, default=False
-        Whether `fit` takes NaN labels. Otherwise the estimators around it leave such rows out.
+        Whether `fit` accepts NaN labels. Otherwise the estimators around it leave such rows out.
     fitted_with_groups_ : bool, default=True
         Whether `fit` got query ids. A `fit` that works without query ids must set it.
 

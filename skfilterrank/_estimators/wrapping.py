@@ -199,7 +199,7 @@ def group_parameter(final) -> str | None:
         if name in parameters:
             return name
     if metadata_routing_enabled() and hasattr(final, "get_metadata_routing"):
-        # An ensemble passes them on to its estimators.
+        # An ensemble passes query ids on to its estimators.
         return "groups" if get_routing_for_object(final).consumes("fit", ["groups"]) else None
     return None
 
@@ -307,7 +307,8 @@ def check_finite_columns(X, *, owner: str, names=None, allow_nan: bool = False) 
     those of its columns, if any. With `allow_nan` only infinite values are refused.
     """
     values = X.data if sparse.issparse(X) else X
-    # A finite sum shows in one pass that all values are finite. The reverse fails only on overflow.
+    # If the sum is finite, all values are finite. A sum of finite values is infinite on overflow
+    # only.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)):
             return

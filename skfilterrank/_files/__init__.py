@@ -1,1 +1,1 @@
-"""Files as bytes, lines, tables and named runs. Files are written beside the target and renamed."""
+"""Reading and writing of files: bytes, lines, tables, rows, named runs and saved states."""

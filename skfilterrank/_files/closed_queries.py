@@ -59,7 +59,7 @@ class ClosedQueries:
             if again.any():
                 raise QueriesInSeveralParts(
                     f"{again.sum()} queries have rows in both of two parts that are merged: "
-                    "measures need whole queries, so bring the rows of each into one part."
+                    "measures need whole queries, so bring the rows of each query into one part."
                 )
         for keys in other._levels:
             self._push(keys)
@@ -139,7 +139,7 @@ class Part(NamedTuple):
             end = os.path.getsize(self.path)
             while handle.tell() < end:
                 for column in pieces:
-                    # Labels may be texts.
+                    # Pickle is allowed because labels may be texts, which are stored as objects.
                     column.append(np.load(handle, allow_pickle=True))
         ids, *columns = (np.concatenate(column) for column in pieces)
         index = GroupIndex.from_groups(ids)

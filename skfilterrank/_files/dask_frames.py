@@ -123,8 +123,9 @@ def check_type(number, dtype, expected, name, *, are_numbers=True) -> None:
     if are_numbers and is_number(dtype) and is_number(expected):
         return
     raise InputError(
-        f"{name} has dtype {dtype} in partition {number}, expected {expected} as in the others: "
-        "bring the partitions to one type with astype, categories with .cat.as_known()."
+        f"{name} has dtype {dtype} in partition {number}, expected {expected} as in the other "
+        "partitions: bring the partitions to one type with astype, categories with "
+        ".cat.as_known()."
     )
 
 

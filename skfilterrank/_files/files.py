@@ -337,7 +337,8 @@ def open_replacing(path):
             yield handle
             handle.flush()
             os.fsync(handle.fileno())
-        # A function call instead of a nested "try", whose first instruction has no handler yet.
+        # A function call and not a nested "try": an interrupt before the first instruction of a
+        # nested "try" would not be handled.
         _take_place(new, target)
     except BaseException:
         with suppress(OSError):

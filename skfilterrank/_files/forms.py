@@ -33,7 +33,7 @@ COLUMN_NAMES = {
     "label": ("label", "relevance", "rel"),
     "score": ("score",),
     "rank": ("rank",),
-    # False where a document is hidden.
+    # Columns that are False where a document is hidden.
     "shown": ("shown", "kept"),
     "inclusion_probability": ("inclusion_probability",),
     "judged_by": ("judged_by",),
@@ -54,7 +54,7 @@ LINES = "columns between white space"
 _FIRST_BYTES = {
     "parquet": re.compile(rb"PAR1[\0-\x1f]"),
     "arrow": re.compile(rb"ARROW1\0\0"),
-    # A bracket alone does not show JSON: an id may begin with one.
+    # A bracket alone does not prove JSON: an id may begin with a bracket.
     "json": re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:[^"\\]|\\.)*"\s*:'),
 }
 
@@ -157,7 +157,7 @@ def _read_json(content, name, ids=_IDS):
     value = json_of(text, name, unique=True)
     is_texts = isinstance(value, dict) and all(isinstance(x, str) for x in value.values())
     if is_texts and set(value).isdisjoint((*ids, *_IDS)):
-        # An object of texts by id, not the only row of a table.
+        # The object holds texts by id; it is not the only row of a table.
         return pd.DataFrame({"id": list(value), "text": list(value.values())}), lambda row: None
     if is_by_query(value):
         # The caller decides if the numbers are labels or scores.
@@ -178,7 +178,7 @@ _TOPIC = re.compile(r"<(top|topic)\b([^<>]*)>(.*?)(</\1\s*>|\Z)", re.IGNORECASE 
 _NUMBER = re.compile(r"""\bnumber\s*=\s*["']([^"']*)["']""", re.IGNORECASE)
 # A "<" within text, as in "a < b", does not begin a tag.
 _TAG = re.compile(r"""<(/?)([a-z]\w*)(?:\s+[\w:-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*\s*/?>""", re.I)
-# Fields that may begin anywhere in a line; others must begin a line or follow a tag.
+# Fields that may begin anywhere in a line; other fields must begin a line or follow a tag.
 _FIELDS = ("num", "title", "desc", "narr", "query", "question", "narrative", "description")
 # Labels such as "Description:" that are removed if all topics have them.
 _LABEL = re.compile(r"(?:number|topic|description|narrative)\s*:\s*", re.IGNORECASE)

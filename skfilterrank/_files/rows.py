@@ -212,7 +212,7 @@ class Rows:
         return isinstance(self._source, DaskPartitions)
 
     def are_in(self, path) -> bool:
-        """Tell whether a path is one of the files that are read, or is in such a folder.
+        """Tell whether a path is one of the files that are read, or is in a folder that is read.
 
         Parameters
         ----------
@@ -222,7 +222,7 @@ class Rows:
         Returns
         -------
         bool
-            True if it is.
+            True if the path is among the files or in a folder of the rows.
         """
         return isinstance(self._source, Files) and self._source.holds(path)
 
@@ -347,7 +347,7 @@ def _source_of(source, chunk_rows: int) -> Files | Frames | DaskPartitions:
 
 
 def _batches_of(source):
-    """Return a function that yields the frames of a LazyFrame or dataset, or the source."""
+    """Return a function that yields frames of a LazyFrame or dataset; else the source."""
     for name in ("collect_batches", "to_batches"):
         if hasattr(source, name):
             return getattr(source, name)
@@ -366,7 +366,7 @@ def _folder_for(path) -> str | None:
 
 
 def _of_pieces(pieces, work, n_jobs):
-    """Process pieces, in several processes if n_jobs says so, and join queries across pieces."""
+    """Process pieces, in `n_jobs` processes, and join queries that continue in the next piece."""
     import joblib  # imported here, since reading files does not need it
 
     if joblib.effective_n_jobs(n_jobs) > 1:

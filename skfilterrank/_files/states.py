@@ -126,7 +126,7 @@ def count(least=0):
 
 
 def text(value, name):
-    """Check a text."""
+    """Check that a value is a text, and return it."""
     if not isinstance(value, str):
         raise InputError(f"{name} must be a text, got {brief(value)}.")
     return value

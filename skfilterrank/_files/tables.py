@@ -250,7 +250,7 @@ def csv_text(frame: pd.DataFrame, *, index=True, header=True) -> str:
         for _, column in frame.items()
     ]
     table = pd.concat(columns, axis=1)
-    # Up to Python 3.12, csv quotes only characters of the line terminator: set it to both.
+    # Up to Python 3.12, csv quotes only the line ends in `lineterminator`: it is set to both.
     text = table.to_csv(index=False, header=header, lineterminator="\r\n")
     parts = text.split('"')
     parts[::2] = [part.replace("\r\n", "\n") for part in parts[::2]]
@@ -302,6 +302,6 @@ def records_of(text, separator, name, strict=False):
             csv.field_size_limit(limit)
         if fields is None:
             return
-        # An empty pair of quotes is a row as in pandas, and blanks are not.
+        # As in pandas, a line with an empty pair of quotes is a row, and a blank line is not.
         if len(fields) > 1 or last.strip(" \t\r\n"):
             yield line, fields

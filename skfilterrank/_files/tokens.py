@@ -207,7 +207,7 @@ class Tokens:
         texts = self.packed(b"\n").decode("utf-8", "surrogatepass").split("\n")[:-1]
         if len(texts) == len(self):
             return texts
-        # Some text contains a line end.
+        # A text with a line end gives more parts than texts: decode the texts one by one.
         return [text.decode("utf-8", "surrogatepass") for text in self.bytes()]
 
 

@@ -98,7 +98,10 @@ class Facts:
         return other
 
     def over(self, divisor, values=None):
-        """Divide each row's value (1 if relevant) by its query's divisor; 0 where that is 0."""
+        """Divide the value of each row by its query's divisor; 0 where the divisor is 0.
+
+        `values` are by default 1 for relevant rows and 0 for the others.
+        """
         ratio = np.zeros(len(divisor))
         np.divide(1.0, divisor, out=ratio, where=divisor > 0)
         return (self.relevant if values is None else values) * self.spread(ratio)

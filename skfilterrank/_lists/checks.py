@@ -24,7 +24,7 @@ _MISSING = (type(None), type(pd.NA), type(pd.NaT), type(np.ma.masked))
 
 
 def as_column(values, name: str, entry: str = "entry", *, hint: str = "") -> Column:
-    """Convert a container to one entry per row; pandas' marks stand for missing entries.
+    """Convert a container to an array with one entry per row.
 
     Parameters
     ----------
@@ -157,9 +157,9 @@ def refuse_dask(values, name: str) -> None:
     array = sys.modules.get("dask.array")
     if is_dask(values) or (array is not None and isinstance(values, array.Array)):
         raise InputTypeError(
-            f"{name} is a Dask {type(values).__name__}, all of which would be brought into this "
-            "process: measure it by skfilterrank.io.Rows, learn from it with RankAndFilter and an "
-            "estimator for Dask inside, or pass .compute() where it fits into memory."
+            f"{name} is a Dask {type(values).__name__}, whose rows would all be loaded into this "
+            "process: measure it by skfilterrank.io.Rows, learn from it with RankAndFilter and "
+            "an estimator for Dask inside, or pass .compute() if it fits into memory."
         )
 
 
@@ -196,7 +196,7 @@ def _known_container(values, name, entry):
         if not is_array:
             return _of_sequence(list(values), name)
         return np.asarray(values.to_numpy() if hasattr(values, "to_numpy") else values)
-    except Exception as error:  # an object may raise anything
+    except Exception as error:  # the conversion of a foreign object may raise anything
         raise InputError(
             f"{name} must hold one {entry} per row, and {type(values).__name__} does not turn into "
             f"an array ({brief(str(error))}): pass a numpy array."
@@ -214,7 +214,7 @@ def _of_sequence(values, name):
     except OverflowError:  # pandas 2 raises this for whole numbers beyond float64
         return pd.Series(values, dtype=object).array
     if column.dtype == np.float64:
-        # pandas rounds large whole numbers that stand beside a fraction.
+        # pandas rounds large whole numbers if the same list has fractions.
         large = np.flatnonzero(column.abs() >= LARGEST_INTEGER).tolist()
         if any(isinstance(values[row], int | np.integer) for row in large):
             return pd.Series(values, dtype=object).array
@@ -395,7 +395,8 @@ def check_scores(y_score, *, n_rows: int | None = None, name: str = "y_score") -
         y_score,
         name,
         entry="score",
-        hint=" Of a classifier's predict_proba take the column that says how good a document is.",
+        hint=" From a classifier's predict_proba, pass one column: the probability that a "
+        "document is good.",
     )
     if n_rows is not None and len(scores) != n_rows:
         raise InputError(f"{name} has {len(scores)} entries but y_true has {n_rows}.")

@@ -15,7 +15,7 @@ from skfilterrank._lists.sklearn_compat import calling_cross_validation, fitted_
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning
 
-# The queries of the fold that a ranker was fitted on.
+# Queries of the fold that each ranker was fitted on.
 _fitted_on: WeakKeyDictionary = WeakKeyDictionary()
 # Hashes of the queries that each ranker was fitted on. They are not stored in the ranker.
 _documents_of: WeakKeyDictionary = WeakKeyDictionary()
@@ -23,7 +23,7 @@ _documents_of: WeakKeyDictionary = WeakKeyDictionary()
 _N_COLUMNS = 8
 # Constants of the hash, which mixes bits like splitmix64.
 _HASHED_AT_ONCE, _HALF, _ODD = 1 << 13, np.uint64(32), np.uint64(0xBF58476D1CE4E5B9)
-# For each cross-validation that runs in this process and thread.
+# Data on each cross-validation that runs in this process and thread.
 _seen: WeakKeyDictionary = WeakKeyDictionary()
 
 
@@ -110,7 +110,7 @@ def _hashes_of_rows(values):
     hashes = np.zeros(len(values), dtype=np.uint64)
     for begin in range(0, len(values), _HASHED_AT_ONCE):
         mixed = hashes[begin : begin + _HASHED_AT_ONCE]
-        # Column by column; adding 0.0 makes -0.0 and 0.0 equal.
+        # Hash column by column. Adding 0.0 makes -0.0 and 0.0 equal.
         bits = np.add(values[begin : begin + _HASHED_AT_ONCE].T, 0.0, dtype=np.float64, order="C")
         for column in bits.view(np.uint64):
             mixed ^= column

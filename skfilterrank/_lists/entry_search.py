@@ -134,7 +134,7 @@ class StepBins(NamedTuple):
         )
 
     def sums(self) -> np.ndarray:
-        """Compute the measure's sum at the lowest step of each bin, and last of empty lists."""
+        """Compute the measure's sum at the lowest step of each bin, and at last for empty lists."""
         from_the_top = np.cumsum((self.rises + self.falls)[::-1])[::-1]
         return np.append(from_the_top, np.longdouble(0)) + self.start
 
@@ -231,8 +231,8 @@ def _append(path, pairs):
         named = OSError(error.errno, error.strerror, path)
         if error.errno == errno.ENOSPC:
             named.add_note(
-                "The temporary files of the threshold search are there: pass another "
-                "folder, Rows(..., folder=...)."
+                "The disk is full, and the threshold search writes temporary files there: pass "
+                "another folder, Rows(..., folder=...)."
             )
         raise named from None
 
@@ -296,7 +296,7 @@ class Stepping(NamedTuple):
         if entries.counts is not None:
             raise InputError(
                 f"undefined='drop' makes {self.parsed.text} skip different queries at different "
-                "thresholds, which Rows cannot add up. Give a number."
+                "thresholds, which Rows cannot add up. Pass a number."
             )
         keys, changes = self._steps(entries)
         start, n_queries = entries.sum_of_start
@@ -343,7 +343,7 @@ class Gathered(NamedTuple):
     changes: np.ndarray
 
     def merge(self, other: "Gathered") -> "Gathered":
-        """Return the union of the two."""
+        """Join this result with that of another block."""
         return Gathered(*(np.concatenate(pair) for pair in zip(self, other)))
 
 
@@ -372,7 +372,7 @@ class Lowest(NamedTuple):
     dtype: np.dtype
 
     def merge(self, other: "Lowest") -> "Lowest":
-        """Return the union of the two."""
+        """Join this result with that of another block."""
         scores = [each for each in (self.score, other.score) if each is not None]
         return Lowest(min(scores, default=None), np.result_type(self.dtype, other.dtype))
 
@@ -387,7 +387,7 @@ class NextScore(NamedTuple):
     lower: float
 
     def __call__(self, block: Block) -> Lowest:
-        """Find the lowest such score of a block."""
+        """Find the lowest score of a block above `lower`."""
         scores = block.columns["score"]
         above = scores[scores > self.lower]
         return Lowest(float(above.min()) if len(above) else None, scores.dtype)

@@ -431,7 +431,10 @@ def values_of_first_places(block, entries, weights, depth, value_of):
 
     Returns
     -------
-    ndarray of shape (n_lists, n_entries) and ndarray of shape (n_lists, n_entries + 1)
+    keys : ndarray of shape (n_lists, n_entries)
+        Negated keys of the entries, ascending.
+    values : ndarray of shape (n_lists, n_entries + 1)
+        Values before the first entry and after each entry.
     """
     if entries.path is not None:
         return _values_of_first_columns(block, entries.path, weights, depth, value_of)
@@ -488,7 +491,7 @@ def _insert(columns, moves, new):
 
 
 def _values_of_sets(block, of_set):
-    """Compute the sort key of each place, and the measure before the first and after each."""
+    """Compute the sort key of each place, and the measure before place 1 and after each place."""
     keys = block.in_order(block.sort_key)
     shown = keys < np.inf
 
@@ -502,7 +505,7 @@ def _values_of_sets(block, of_set):
 
 
 def values_at_prefixes(block, kernel, k):
-    """Compute each list's distinct sort keys, and the measure before the first and after each."""
+    """Compute each list's distinct sort keys, and the measure of empty lists and after each key."""
     return _values_at(block, kernel, block.cells, block.in_order(block.sort_key), block.depth(k))
 
 
@@ -512,7 +515,7 @@ def values_at_steps(block, kernel, entry_keys, k):
 
 
 def values_at_entries(block, kernel, entries):
-    """Compute minus the distinct keys, and the measure before the first entry and after each."""
+    """Compute the negated distinct keys, and the measure of empty lists and after each key."""
     if entries.path is not None:
         return _values_along(block, kernel, entries.path)
     entry_keys = entries.entry_keys(block)
@@ -530,7 +533,7 @@ def values_at_entries(block, kernel, entries):
 
 
 def _values_along(block, kernel, path):
-    """Return minus the levels of a path, and the measure of empty lists and of each set."""
+    """Return the negated levels of a path, and the measure of empty lists and of each set."""
     columns = path.columns(block)
     n_sets, n_lists = columns.shape[:2]
     keys = np.full((n_lists, block.width + 1), np.inf)

@@ -312,7 +312,7 @@ class EntryValues:
         return levels, means
 
     def best(self, among: np.ndarray | None = None, curve=None) -> tuple[float, float]:
-        """Find the best level, the lowest of equally good ones, and its mean.
+        """Find the best level and its mean value; of equally good levels, the lowest.
 
         Parameters
         ----------

@@ -46,7 +46,7 @@ def as_gains(y_true, gains: Gains = None, *, name: str = "y_true") -> np.ndarray
     ----------
     y_true : array-like of shape (n_rows,)
         Labels: numbers, or anything hashable where `gains` is a dict or a callable. NaN, None, null
-        and what is masked mean unjudged.
+        and masked entries mean unjudged.
     gains : None, "exp2", dict or callable, default=None
         None takes the label as the gain; "exp2" gives ``2**label - 1`` for labels from 0 up and
         the label itself below 0; a dict gives the gain of each label; a callable is called once
@@ -180,7 +180,7 @@ def _distinct(column):
 
 
 def _exp2(labels, name):
-    """Compute 2^l - 1 from 0 up, the label itself below."""
+    """Compute ``2**label - 1`` for labels from 0 up, and the label itself for labels below 0."""
     result = labels.copy()
     graded = labels >= 0
     with np.errstate(over="ignore"):
@@ -340,7 +340,8 @@ class OwnReading:
     def of_block(self, block):
         """Apply these options to a `ListBlock`."""
         if self.rel is not None or self.gains or self.drops_unjudged:
-            # Measures that differ only in other options share the block.
+            # Blocks are cached by these three options, so measures with other differences share
+            # one.
             block = block.with_reading(OwnReading(self.rel, self.gains, self.drops_unjudged))
         if self.ties not in (None, block.tie_rule):
             block = block.with_ties(self.ties)
@@ -368,8 +369,8 @@ def own_reading(given: dict, text) -> OwnReading | None:
         wanted = "drop" if name == "unjudged" else "true"
         if str(value).lower() != wanted:
             raise InputError(
-                f"{name} in {brief(text)} must be {wanted}, which takes unjudged documents out of "
-                f"the lists; leave it out for the unjudged= of the call. Got {brief(value)}."
+                f"{name} in {brief(text)} must be {wanted}, which removes unjudged documents "
+                f"from the lists, got {brief(value)}. Leave it out to use unjudged= of the call."
             )
         own = replace(own, drops_unjudged=True)
     return None if own == OwnReading() else own

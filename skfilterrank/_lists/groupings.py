@@ -12,7 +12,7 @@ from skfilterrank._lists.checks import is_hashable
 from skfilterrank._lists.queries import QID, query_ids_of_index
 from skfilterrank.exceptions import InputError, brief, brief_list
 
-# One slice for each query id, or several columns of slices.
+# Parameter `slices`: one slice for each query id, or a table with several columns of slices.
 Slices = Mapping | pd.Series | pd.DataFrame
 
 
@@ -79,7 +79,7 @@ def _indexed(column):
     if column.index.is_unique:
         return column
     first = column[~column.index.duplicated()]
-    # Codes, so that missing names count as equal.
+    # Compare codes instead of names, so that missing names count as equal.
     codes = pd.Series(pd.factorize(column)[0], index=column.index)
     differs = codes.to_numpy() != codes[~codes.index.duplicated()].reindex(codes.index).to_numpy()
     if differs.any():
@@ -126,7 +126,7 @@ def report_measures(k: int | None) -> list[str]:
 
 
 def report_pairs(systems, baseline, own_baselines) -> dict[str, Mapping]:
-    """Return {prefix of columns: {system: its baseline}}, checked."""
+    """Check the baselines, and return {prefix of columns: {system: its baseline}}."""
     own_baselines = {} if own_baselines is None else own_baselines
     if not isinstance(own_baselines, Mapping):
         raise InputError(
@@ -145,6 +145,6 @@ def report_pairs(systems, baseline, own_baselines) -> dict[str, Mapping]:
 
 
 def _check_system(name, what, systems):
-    """Raise if a name is not that of a system."""
+    """Raise if `name` is not the name of a system."""
     if not (is_hashable(name) and name in systems):
         raise InputError(f"{what} {brief(name)} is not one of the systems: {brief_list(systems)}.")

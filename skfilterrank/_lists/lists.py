@@ -26,7 +26,7 @@ TIES = ("average", "stable", "worst", "best")
 # Rules for ties of measures that need one order and have no mean over tied orders.
 WHOLE_ORDERS = ("worst", "best", "stable")
 UNJUDGED = ("zero", "drop")
-# Differs from None, which a caller may pass by mistake.
+# Default of `y_score`: not None, because None is an error that a caller may make.
 _NO_SCORES = object()
 _LARGEST_GAIN = 1e200
 
@@ -78,7 +78,7 @@ class RankedLists:
         self.columns: dict[str, np.ndarray] = {}
         # Weights of the queries in their mean; None if all are equal.
         self.weights: np.ndarray | None = None
-        # Gains under measures' own options, cached and shared by copies with the same rows.
+        # Cache of the gains that measures' own options change; copies with the same rows share it.
         self._with_reading: dict[OwnReading, tuple[np.ndarray, bool, bool]] = {}
 
     def _look_at_gains(self):
@@ -214,8 +214,8 @@ class ListBlock:
         self.width = block.width
         # True if some query has fewer rows than the block has columns.
         self.is_padded = bool(block.sizes[0] != block.width)
-        # These are facts of all data, not of this block: some gain is below 0; some row is
-        # unjudged.
+        # True if some gain is below 0, or if some row is unjudged, in all data and not only this
+        # block.
         self.has_forbidden: bool = lists.has_forbidden
         self.has_unjudged: bool = lists.has_unjudged
         # Order of rows with equal scores; "ids" for document ids.
@@ -228,7 +228,7 @@ class ListBlock:
         self._made: dict[tuple, object] = {}
 
     def once(self, make: Callable, k: int | None):
-        """Return ``make(block, k)``, cached, which must depend on judgments only."""
+        """Return ``make(block, k)`` from a cache; the result must depend on judgments only."""
         if (make, k) not in self._made:
             self._made[make, k] = make(self, k)
         return self._made[make, k]
@@ -387,7 +387,7 @@ class ListBlock:
         if self.tie_rule not in ("average", "stable"):
             return False
         key = self.sort_key
-        # For most unsorted blocks the first list suffices to see it.
+        # Test the first list alone before all lists: most unsorted blocks fail there.
         is_first_sorted = (key[:1, 1:] >= key[:1, :-1]).all()
         return bool(is_first_sorted and (key[:, 1:] >= key[:, :-1]).all())
 
@@ -534,7 +534,7 @@ class ListBlock:
     def best_relevant(self, k: int | None) -> np.ndarray:
         """Return the highest gains of the pool that are above 0, descending, 0 after the last.
 
-        At most k columns, and at most as many as a query has relevant documents.
+        The result has at most k columns, and no more than the most relevant documents of a query.
         """
         if self.has_forbidden or not self.has_unjudged:
             # Sort the whole pool: the other bound needs it too, or it is not much longer.
@@ -603,7 +603,9 @@ def _check_ties(ties, n_rows):
             "them all strings or all numbers."
         ) from error
     if codes.min() < 0:
-        raise InputError(f"ties has a missing document id at row {int(codes.argmin())}.")
+        raise InputError(
+            f"ties has a missing document id at row {int(codes.argmin())}: give an id for each row."
+        )
     return "ids", codes
 
 
@@ -623,9 +625,9 @@ class SortedRows(NamedTuple):
 def sort_rows(keys: np.ndarray) -> SortedRows:
     """Sort each row of a matrix of floats without NaN, ascending, equal values by column.
 
-    About twice as fast as numpy's argsort along rows. It sorts 64-bit integers that hold the
-    leading bits of a value and the number of its cell. Values that differ only in the other bits
-    are sorted again afterwards.
+    This is about twice as fast as numpy's argsort along rows. It sorts 64-bit integers that hold
+    the leading bits of a value and the number of its cell. Values that differ only in the other
+    bits are sorted again afterwards.
     """
     n_bits = max(keys.size - 1, 0).bit_length()
     mask = np.int64((1 << n_bits) - 1)
@@ -666,5 +668,5 @@ def _mend(keys, cells, rows, same):
 
 
 def argsort_floats(values: np.ndarray) -> np.ndarray:
-    """Return the row numbers that sort floats ascending, equal ones by row; no NaN."""
+    """Return row numbers that sort floats (no NaN) ascending; equal floats keep their order."""
     return sort_rows(values[None]).cells[0]

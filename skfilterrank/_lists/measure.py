@@ -59,11 +59,11 @@ class Measure:
     greater_is_better : bool
         Whether higher values are better; scorers negate the others.
     options : mapping of str to callable
-        Parameters that only this measure and its kin have, each with a function
-        ``check(value, name)`` that returns what the kernel gets.
+        Parameters that not all measures have, each with a function ``check(value, name)`` that
+        returns the value for the kernel.
     columns : mapping of str to callable
-        The same for options that hold one entry per row: ``check(value, n_rows)``; the kernel
-        finds them with ``block.column(name)``.
+        Options that hold one entry per row, each with a function ``check(value, n_rows)``; the
+        kernel reads them with ``block.column(name)``.
     reads_unjudged : bool
         Whether the measure is defined by what is unjudged; `unjudged=` does not change it then.
     ties : tuple of str
@@ -317,7 +317,7 @@ class Measure:
 
         changes: dict[str, Any] = {"additive": None, "of_set": None, "own_reading": own}
         if own.ties is not None:
-            # The default comes first.
+            # The first rule is the default.
             changes["ties"] = (own.ties, *(rule for rule in self.ties if rule != own.ties))
             changes["ties_are_means"] = self.ties_are_means and own.ties == "average"
         options = {name: check for name, check in self.options.items() if name not in fixed}
@@ -443,7 +443,7 @@ class ParsedMeasure(NamedTuple):
         form = None if self.measure.additive is None else self.measure.additive(facts)
         if not isinstance(form, Additive | None):
             raise InputError(
-                f"additive of {brief(self.measure.name)} must give an Additive or None, got "
+                f"additive of {brief(self.measure.name)} must return an Additive or None, got "
                 f"{brief(form)}."
             )
         return None if form is None else replace(form, k=form.k or self.k)

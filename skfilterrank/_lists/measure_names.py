@@ -1,6 +1,6 @@
 """Parsing of measure names such as "rbp(persistence=0.9)@100" into measure, options and cut-off.
 
-A measure of forbidden documents that scores mostly unjudged lists as harmless is warned of.
+Also warnings for measures that treat the unjudged documents of a list as harmless.
 """
 
 import os
@@ -42,7 +42,7 @@ SEVERAL = {
 _CUT = re.compile(r"(.+)[_.](\d+)", re.DOTALL)
 # For these measures an unjudged document (gain 0) counts like a hidden one.
 _KIN = ("any_forbidden", "forbidden", "ndcg_f", "ndcg_min")
-# Share of unjudged documents above which a run is warned of, and number of runs that are named.
+# Share of unjudged documents above which a run gets a warning, and most runs to name in it.
 _MOST_UNJUDGED, _MOST_NAMED = 0.5, 5
 
 
@@ -159,8 +159,8 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
         )
     if callable(text):
         raise InputError(
-            f"{brief(text)} is not a measure: name one, such as 'ndcg_f@10', or make one of a "
-            "function of your own, by the decorator "
+            f"{brief(text)} is not a measure: pass a name, such as 'ndcg_f@10', or register a "
+            "function of your own with the decorator "
             "skfilterrank.metrics.register_measure('its_name')."
         )
     parts = _PARSED.fullmatch(text) if isinstance(text, str) else None
@@ -228,8 +228,8 @@ def _find(name):
 
 
 def find_entered(name: str) -> tuple[Measure, str | None] | None:
-    """Find the same without loading plugins."""
-    if name in MEASURES:  # Usual names need no table of aliases.
+    """Find a measure and cut-off as `_find` does, without loading plugins."""
+    if name in MEASURES:  # Names of the table itself need no search among aliases.
         return MEASURES[name], None
     known, name = spellings(), name.lower()
     if name in known:
@@ -336,7 +336,7 @@ def load_measure_plugins() -> None:
     with _LOCK:
         if not _WAITING:
             return
-        # Imported here, so that names of built-in measures do not wait for it.
+        # A late import: parsing names of built-in measures does not need it.
         from importlib.metadata import entry_points
 
         for point in entry_points(group=_WAITING.pop()):
@@ -353,7 +353,7 @@ def load_measure_plugins() -> None:
 
 def misled_measure(wanted, labels, gains, unjudged):
     """Find the first measure that treats unjudged documents as harmless; None if there is none."""
-    # Wrong values are refused elsewhere, and not every value can be compared with a text.
+    # `unjudged` may be an array here, whose comparison with a text fails; a later check raises.
     if isinstance(unjudged, str) and unjudged == "drop":
         return None
     gained = None

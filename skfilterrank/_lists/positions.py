@@ -59,7 +59,7 @@ class RelevantPositions(Result):
 
     @property
     def levels(self) -> np.ndarray:
-        """Recall level of each of the positions: 1 for a query's first, and so on; int64."""
+        """Recall level of each position: i for the i-th relevant item of a query, from 1; int64."""
         n_before = np.repeat(self.starts, self.n_relevant)
         return np.arange(1, len(self.positions) + 1) - n_before
 
@@ -140,8 +140,8 @@ def relevant_positions(
         list before positions are counted.
     n_items : int or None, default=None
         Number of items that could have been retrieved for each query, the collection's size.
-        None means the rows of the query and as many more as are relevant: a missing item is
-        then behind every row.
+        None means the number of rows of the query plus its number of relevant items: a missing item
+        is then behind every row.
     imputation : {"pessimistic", "optimistic"}, default="pessimistic"
         Positions that missing relevant items get: the last positions of the collection, or the
         positions directly after the last retrieved item.
@@ -295,7 +295,7 @@ class PreferenceMatrix(Result):
     n_relevant : ndarray of shape (n_queries,), dtype int64
         Number of relevant items of each query.
     kind : {"recall", "precision"}
-        The compared values.
+        "recall" if the last relevant items are compared first, "precision" if the first ones are.
     """
 
     ranks: pd.DataFrame
@@ -313,7 +313,7 @@ class PreferenceMatrix(Result):
     ) -> PreferenceMatrix:
         """Order many systems for each query, from the positions of their relevant items.
 
-        For runs that retrieved different documents, each of which was aligned with the judgments
+        Use it for runs that retrieved different documents, each aligned with the judgments
         separately.
 
         Parameters
@@ -424,7 +424,7 @@ class PreferenceMatrix(Result):
 
 
 def comparable(systems, imputation, n_items):
-    """Impute the missing items of all systems in the same way; None places them after all lists."""
+    """Impute the missing items of all systems in the same way; by default after all lists."""
     check_choice(imputation, "imputation", IMPUTATIONS)
     if n_items is None:
         longest = np.max([system.n_retrieved for system in systems], axis=0)
@@ -532,8 +532,8 @@ def preference_matrix(
 ) -> PreferenceMatrix:
     """Order many systems for each query, by lexicographic recall or precision.
 
-    For systems that rank the same documents. For runs that retrieved different ones, see
-    :meth:`PreferenceMatrix.from_positions`.
+    Use it for systems that rank the same documents. For runs that retrieved different documents,
+    see :meth:`PreferenceMatrix.from_positions`.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ class Ranking:
         return number - np.repeat(number[self.starts], self.sizes)
 
     def tie_means(self, values: np.ndarray) -> np.ndarray:
-        """Average values in each tie, for each of its rows."""
+        """Return, for each row, the mean of `values` in its tie."""
         if len(self.ties) == len(values):
             return values
         return np.repeat(np.add.reduceat(values, self.ties) / self.n_tied, self.n_tied)
@@ -124,7 +124,7 @@ class Ranking:
 def places(scores, index, gains=None) -> np.ndarray:
     """Return the place of each row in the ranking of its query, from 0.
 
-    Tied rows have the order of the data, or with gains the lowest gain first.
+    Tied rows have the order of the data, or, if gains are given, the lowest gain first.
     """
     ranking = Ranking(scores, index, gains)
     return ranking.by_row(ranking.place)

@@ -328,7 +328,7 @@ def _factorize(values, name):
 
 
 def _dense_span(values):
-    """Return minimum and maximum of integers that fill much of the range between; or None."""
+    """Return minimum and maximum of integers that fill much of their range; else None."""
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "iu":
         return None
     first, last = int(values.min()), int(values.max())
@@ -579,7 +579,7 @@ def check_same_order(values, rows, name: str, name_of_rows: str) -> None:
 
 
 def check_same_index(y_true, y_score, groups=None) -> None:
-    """Check that two Series with query ids have the same ones, in the same order."""
+    """Check that two Series with query ids have the same ids in the same order."""
     if groups is not None:
         find_groups(groups, y_score, names=("y_score",))
     left, right = query_ids_of_index(y_true), query_ids_of_index(y_score)

@@ -14,7 +14,7 @@ from skfilterrank._lists.checks import check_choice
 from skfilterrank._lists.words import printable
 from skfilterrank.exceptions import InputTypeError
 
-_LONGEST = 120  # characters of a repr
+_LONGEST = 120  # most characters of a repr
 _N_ROWS = 20
 
 

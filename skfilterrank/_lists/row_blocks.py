@@ -20,7 +20,8 @@ class Block(NamedTuple):
         Query id of each run of consecutive rows with one id.
     sizes : ndarray of shape (n_stretches,)
         Number of rows of each run.
-    columns : dict of key to ndarray of shape (n_rows,) Columns of the rows.
+    columns : dict of key to ndarray of shape (n_rows,)
+        Columns of the rows.
     """
 
     ids: np.ndarray
@@ -68,7 +69,7 @@ def merged(states: Iterable) -> Any:
 
 
 class ByKey(dict):
-    """Dict of mergeable states; two may have different keys."""
+    """Dict of states; merging two dicts merges states of equal keys and keeps the others."""
 
     def merge(self, other: "ByKey") -> "ByKey":
         """Merge the states of each key."""

@@ -120,7 +120,7 @@ def _checked(function) -> Exposure:
     return exposure
 
 
-# By query id, or one per row.
+# Parameter `query_weight`: weights by query id, or one weight per row.
 QueryWeight = Mapping | ArrayLike | None
 
 
@@ -354,19 +354,19 @@ def _student_t():
     return stats.t
 
 
-# Every float64 is a whole number of these.
+# Every float64 is a whole multiple of 2**-1074.
 _UNIT_BITS = 1074
 # The mantissa is added in two halves, whose sums are integers that float64 holds exactly.
 _LOW_BITS = 26
 _MOST_AT_ONCE = 1 << 24
 # Splits a float64 into two halves whose products are exact.
 _SPLITTER = 2.0**27 + 1
-# Beyond this the splitting overflows, and squares would soon.
+# Limit of the exact method: the splitting of larger numbers may overflow.
 _LARGEST = 2.0**500
 
 
 def exact_sum(values: np.ndarray) -> int:
-    """Sum of finite float64 as a whole number of units of 2**-1074, without any rounding."""
+    """Sum finite float64 numbers exactly; the result counts units of 2**-1074."""
     total = 0
     for begin in range(0, len(values), _MOST_AT_ONCE):
         mantissas, exponents = np.frexp(values[begin : begin + _MOST_AT_ONCE])
@@ -396,7 +396,7 @@ def _exact_sum_of_squares(values):
 
 
 class Moments(NamedTuple):
-    """Number, sum and sum of squares of values, sums in units of 2**-1074.
+    """Number, sum and sum of squares of values; sums count units of 2**-1074.
 
     Sums are integers, so adding the sums of parts in any order gives the exact total.
     """
@@ -427,7 +427,7 @@ class Moments(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """The mean, rounded once; NaN of nothing."""
+        """The mean, rounded once; NaN without values."""
         return self.total / (self.n << _UNIT_BITS) if self.n else math.nan
 
     @property
@@ -440,12 +440,12 @@ class Moments(NamedTuple):
 
     @property
     def sd(self) -> float:
-        """Standard deviation with n - 1 in the denominator; NaN of fewer than two."""
+        """Standard deviation with n - 1 in the denominator; NaN for fewer than two values."""
         # If squares underflow, the difference may be below 0.
         squares = max(self.squares_about_mean, 0.0)
         return math.sqrt(squares / (self.n - 1)) if self.n > 1 else math.nan
 
     @property
     def error(self) -> float:
-        """Standard error of the mean; NaN of fewer than two."""
+        """Standard error of the mean; NaN for fewer than two values."""
         return self.sd / math.sqrt(self.n) if self.n > 1 else math.nan

@@ -67,14 +67,14 @@ def metadata_routing_enabled() -> bool:
 
 
 def calling_cross_validation() -> tuple[bool, joblib.Parallel | None]:
-    """Tell if a cross-validation of scikit-learn is on the stack; return an object for it too.
+    """Tell if a cross-validation of scikit-learn is on the call stack, and return its identity.
 
-    The object identifies the cross-validation as long as it runs. It is None in processes and
-    threads of joblib, where the outer call is not on the stack. Permutation importance counts as a
-    cross-validation. Outside of one, fit and score need not be on two sides of a split. The stack
-    is the only source, since an estimator gets the rows of one side only. Reading it takes a few
-    microseconds for some dozen frames. If scikit-learn renames its modules, no cross-validation is
-    found.
+    The identity is an object of joblib that exists as long as the cross-validation runs. It is None
+    in processes and threads of joblib, where the outer call is not on the stack. Permutation
+    importance counts as a cross-validation. Outside of one, fit and score need not be on two sides
+    of a split. The stack is the only source, since an estimator gets the rows of one side only.
+    Reading it takes a few microseconds for some dozen frames. If scikit-learn renames its modules,
+    no cross-validation is found.
     """
     is_called, within, whole = False, None, None
     frame: FrameType | None = sys._getframe(1)
@@ -132,7 +132,7 @@ def trees_and_forests() -> tuple[type, tuple[type, ...]]:
 
 
 def first_step(estimator):
-    """Return the first step of a Pipeline or within a search; of the best estimator if fitted."""
+    """Return the first step of a Pipeline, also inside a search, and fitted if possible."""
     while isinstance(estimator, Pipeline | BaseSearchCV | FrozenEstimator):
         if isinstance(estimator, Pipeline):
             steps = (step for _, step in estimator.steps if step not in (None, "passthrough"))
@@ -233,7 +233,7 @@ class RequestsGroups:
             of `y` is read. None raises if `groups` is passed. By default the request is not
             changed.
         query_weight : bool, str or None
-            The same for weights of queries.
+            Name or request for the weights of queries, in the form of `groups`.
 
         Returns
         -------

@@ -40,7 +40,7 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 
 @dataclass(frozen=True)
 class Pairs:
-    """Numbers of the compared systems: first[p] with second[p]."""
+    """Numbers of the systems in each pair: ``first[p]`` is compared with ``second[p]``."""
 
     first: np.ndarray
     second: np.ndarray
@@ -104,7 +104,7 @@ class PairFigures:
 
 
 def pair_blocks(pairs: Pairs, numbers_per_pair: int, *, verbose=0) -> Iterator[slice]:
-    """Slices of pairs, limited by the memory for `per_pair` float64 numbers per pair."""
+    """Yield slices of pairs, so that `numbers_per_pair` float64 per pair fit into memory."""
     size = max(1, BLOCK_BYTES // (8 * max(1, numbers_per_pair)))
     with progress_bar(
         total=len(pairs), desc="pairs", unit="pair", disable=not verbose, leave=None
@@ -116,12 +116,12 @@ def pair_blocks(pairs: Pairs, numbers_per_pair: int, *, verbose=0) -> Iterator[s
 
 
 def differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
-    """Value of first minus value of second for each query, shape (n_pairs, n_queries)."""
+    """Subtract the second system's value from the first's; shape (n_pairs, n_queries)."""
     return values[pairs.first] - values[pairs.second]
 
 
 def merged_differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
-    """Differences; those that differ only by rounding, as 0.3 - 0.2 and 0.2 - 0.1, are equal."""
+    """Compute differences, equal if they differ by rounding, as 0.3 - 0.2 and 0.2 - 0.1."""
     difference = differences(values, pairs)
     size = merge(np.abs(difference), rounding_errors(values, pairs)[:, np.newaxis])
     return np.copysign(size, difference)
@@ -155,8 +155,8 @@ def mean_and_deviation(difference: np.ndarray, rounding=0.0) -> tuple[np.ndarray
     """Return the mean and standard deviation (n - 1) of the differences of each pair."""
     mean = _without_rounding(difference.mean(axis=1), rounding)
     deviation = difference.std(axis=1, ddof=1)
-    # Equal differences have a deviation from rounding: of the differences, and of the values, which
-    # may be much larger.
+    # The deviation of equal differences may be above 0, by rounding of the differences or of the
+    # values, which may be much larger.
     least = np.maximum(ROUNDING_OF_MEANS * np.abs(difference).max(axis=1), rounding)
     deviation[deviation <= least] = 0.0
     return mean, deviation
@@ -168,7 +168,7 @@ def _without_rounding(mean, rounding):
 
 
 def ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
-    """Quotient, where 0 / 0 is 0 and x / 0 is infinity with the sign of x; no warnings."""
+    """Divide without warnings: 0 / 0 is 0, and x / 0 is infinity with the sign of x."""
     limit = np.where(numerator == 0, 0.0, np.copysign(np.inf, numerator))
     return np.divide(numerator, denominator, out=limit, where=denominator > 0)
 

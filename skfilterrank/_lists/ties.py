@@ -74,7 +74,7 @@ def mean_products(ties: Ties, left: np.ndarray, right: np.ndarray) -> np.ndarray
 def mean_none_relevant(ties: Ties, relevant: np.ndarray) -> np.ndarray:
     """Compute the share of tied orders without a relevant document down to each place.
 
-    `relevant` holds the mean over its tie at each of the first places of the lists.
+    `relevant` holds, at each of the first places, the share of relevant documents in its tie.
     """
     n, first = (array[:, : relevant.shape[1]] for array in (ties.length, ties.first))
     # Given no relevant document so far, the next one is relevant with probability r / (n - j).
@@ -167,8 +167,8 @@ def _stops_of_first(chances, n, last) -> np.ndarray:
     return result
 
 
-# Number of places at each end of a tie that are computed one by one. Longer stretches in between
-# are interpolated: number of nodes, and degree of the polynomial.
+# Number of places at each end of a tie that are computed one by one; number of nodes and degree of
+# the polynomial that interpolates longer stretches of places in between.
 _N_SINGLE, _N_NODES, _DEGREE = 64, 22, 19
 
 
@@ -195,7 +195,10 @@ def long_tie_stops(chances: np.ndarray, last: int) -> np.ndarray:
 
 
 def _stretches(n, last):
-    """Take as many values from each start on, one stretch a row."""
+    """Divide the places of a tie of length n, up to `last`, into stretches (begin, end).
+
+    Stretches are short near both ends of the tie and double in length towards its middle.
+    """
     from_end = _N_SINGLE * 2 ** np.arange(64.0)
     from_end = from_end[from_end < n / 2]
     edges = np.concatenate(([0, n], from_end, n - from_end))
@@ -218,7 +221,7 @@ def _log_stops_at(places, n, chances, counts):
 
 
 def _mixtures(places, n, tilt, log):
-    """Compute 1 - u + u (1 - R) e^tilt for u = place / n, and the share of each term in it."""
+    """Compute 1 - u + u (1 - R) e^tilt for u = place / n, and the shares of its two parts in it."""
     stays, goes = (n - places) / n, places / n * np.exp(tilt + log)
     whole = stays + goes
     return whole, goes / whole, stays / whole
@@ -318,9 +321,10 @@ def merge_means(values: np.ndarray) -> np.ndarray:
 
 
 def merge(numbers: np.ndarray, tolerance=0.0, *, relative: float = 0.0) -> np.ndarray:
-    """Replace each number within the tolerance of the next smaller one by that one.
+    """Make numbers equal to the next smaller number if they differ by at most the tolerance.
 
-    A relative tolerance refers to the two numbers themselves, which may be infinite.
+    `relative` times the smaller absolute value of the two numbers is added to the tolerance.
+    Numbers may be infinite.
     """
     order = np.argsort(numbers, axis=-1, kind="stable")
     ordered = np.take_along_axis(numbers, order, axis=-1)

@@ -10,10 +10,10 @@ from types import FrameType
 
 from skfilterrank.exceptions import InputError, SkfilterrankWarning
 
-# Queries of the judgments that are not in a run.
+# Treatments of queries that are in the judgments but not in a run.
 MISSING = ("raise", "drop", "empty")
 PRECISIONS = ("double", "single")
-# Order of documents with equal scores; "stable" is that of the rows.
+# Orders of documents with equal scores; "stable" keeps the order of the rows.
 TIES = ("docno", "average", "worst", "best", "stable")
 # Size of the collection, for the positions of documents that a run does not retrieve. Every size
 # gives the same preference between two rankings of a query; one common size keeps values
@@ -61,7 +61,10 @@ def keys_of_grades(grades, letters=_LETTERS) -> dict:
         else:
             keys[grade] = f"{grade:g}" if grade in range(10) else next(letters, "")
         if not keys[grade]:
-            raise InputError(f"grades must be at most one for each key, got {len(grades)} of them.")
+            raise InputError(
+                "there are not enough keys for the grades: give at most one for "
+                f"each key, got {len(grades)}."
+            )
     return keys
 
 
