@@ -74,7 +74,7 @@ class AdaRankRanker(BoostedRanker):
     features_ : ndarray of shape (n_rounds,), dtype int64
         The feature that each round added.
     alphas_ : ndarray of shape (n_rounds,), dtype float64
-        Its weight, negative for a feature that ranks its lowest values first.
+        Weight of each round's feature, negative if it ranks its lowest values first.
     train_scores_ : ndarray of shape (n_rounds,), dtype float64
         Mean of the measure over the training queries that count, after each round; 1 - value
         where lower is better.
@@ -195,7 +195,7 @@ class AdaRankRanker(BoostedRanker):
         {groups}
             Without query ids, each row is its own query, with a warning.
         {eval_set}
-            Measured after each round. Of several sets the mean counts.
+            Measured after each round. With several sets, their mean counts.
         {eval_groups}
 
         Returns

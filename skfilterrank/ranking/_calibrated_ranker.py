@@ -30,7 +30,7 @@ from skfilterrank.ranking._out_of_fold import (
 from skfilterrank.ranking._training_rows import learns_labels, prepare_rows
 from skfilterrank.thresholds import read_scores
 
-# Probabilities whose log-odds are finite: for hidden rows, and the highest below 1.
+# Range of probabilities with finite log-odds; hidden rows get the lower end.
 _LEAST, _MOST = np.finfo(np.float64).tiny, np.nextafter(1.0, 0.0)
 
 
@@ -308,8 +308,8 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rows,), dtype float64
-            ``log(p / (1 - p))`` of what :meth:`predict` gives, at least 0 where that is at least
-            0.5; where the estimator hides the row about -708, which is below all others.
+            ``log(p / (1 - p))`` for the result p of :meth:`predict`: at least 0 where p is at least
+            0.5. Rows that the estimator hides have about -708, below all other rows.
         """
         return logit(np.clip(self.predict(X, groups=groups), _LEAST, _MOST))
 

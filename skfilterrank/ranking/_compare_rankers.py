@@ -63,12 +63,12 @@ class RankerComparison(Result):
 
     @property
     def own_baselines(self) -> dict[str, str]:
-        """For each model, its rank-only baseline, for `rank_filter_report`."""
+        """Each model's rank-only baseline, as a parameter of `rank_filter_report`."""
         own = {name: _RANK_ONLY.format(name) for name in self.scores}
         return {name: ranking for name, ranking in own.items() if ranking in self.scores}
 
     def to_frame(self) -> pd.DataFrame:
-        """Make a row for each model ("model"): "cv_score", and "is_best"."""
+        """Return a row for each model (index "model"), with columns "cv_score" and "is_best"."""
         names = pd.Index(self.cv_scores or [self.best], name="model")
         scores = [self.cv_scores.get(name, np.nan) for name in names]
         return pd.DataFrame({"cv_score": scores, "is_best": names == self.best}, index=names)
@@ -383,12 +383,12 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         self.random_state = random_state
 
     @property
-    def measure(self) -> str | Callable:  # type: ignore[override]  # what the estimator says
+    def measure(self) -> str | Callable:  # type: ignore[override]  # the estimator decides
         """Measure of `score`: the estimator's measure, or nDCG_f."""
         return self._ranker_inside().measure
 
     @property
-    def gains(self) -> Gains:  # type: ignore[override]  # what the estimator says
+    def gains(self) -> Gains:  # type: ignore[override]  # the estimator decides
         """Gains of labels in `score`: the estimator's gains."""
         return self._ranker_inside().gains
 

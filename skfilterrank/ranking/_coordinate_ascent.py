@@ -326,7 +326,7 @@ class CoordinateAscentRanker(FeatureRanker):
         return sizes / total if total > 0 else sizes
 
     @property
-    def needs_groups(self) -> bool:  # type: ignore[override]  # what `filter` says
+    def needs_groups(self) -> bool:  # type: ignore[override]  # depends on `filter`
         """True if nothing can be learned without query ids; filtering needs no query ids."""
         return not self.filter
 

@@ -89,7 +89,7 @@ def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None) ->
     groups : array-like of shape (n_rows,)
         Query ids.
     held_out : list of (X, y, groups, columns), default=()
-        Held-out sets for early stopping; which are transformed by the Pipeline's earlier steps.
+        Held-out sets for early stopping. The earlier steps of a Pipeline transform them too.
         `columns` are parameters of `fit` with an entry for each row of the set.
     fit_params : dict or None
         Further parameters of `fit`; in a Pipeline "step__parameter" names the step, plain names
@@ -170,7 +170,7 @@ def _queries_of_steps(before, groups):
 
 
 def _split_parameters(pipeline, params):
-    """Split parameters of `fit` into those of a Pipeline's earlier steps, and of the last."""
+    """Split parameters of `fit` into those of a Pipeline's earlier steps and of its last step."""
     name = pipeline.steps[-1][0]
     if metadata_routing_enabled():
         last = process_routing(pipeline, "fit", **params)[name].fit
@@ -216,7 +216,7 @@ def _fit_contiguous(ranker, X, y, groups, wanted, held_out, params):
 
 
 def check_grades(ranker, y, wanted):
-    """Raise for targets that LightGBM and XGBoost cannot learn from; pass distinct targets.
+    """Raise for targets that LightGBM and XGBoost cannot learn from.
 
     It is enough to pass the distinct targets.
     """
@@ -336,9 +336,9 @@ def check_cluster_estimator(estimator) -> None:
     """Raise if an estimator does not support Dask collections, or if there is no cluster."""
     if _cluster_library(estimator) is None:
         raise InputError(
-            "X is a Dask DataFrame, which XGBoost's and LightGBM's estimators for Dask learn from "
-            f"(DaskXGBRanker, DaskLGBMRanker, ...), got {brief(estimator)}: use one of these, or "
-            "X.compute() where the rows fit into memory."
+            "X is a Dask DataFrame, which needs an estimator for Dask of XGBoost or LightGBM "
+            f"(DaskXGBRanker, DaskLGBMRanker, ...), got {brief(estimator)}: use such an "
+            "estimator, or X.compute() if the rows fit into memory."
         )
     if estimator.get_params().get("client") is not None:
         raise InputError(
@@ -353,7 +353,7 @@ def check_cluster_estimator(estimator) -> None:
     except ValueError as error:
         raise InputError(
             f"{type(estimator).__name__} needs a cluster to learn on: start one first, such as "
-            "client = distributed.Client(), which makes one of this machine."
+            "client = distributed.Client(), which starts one on this machine."
         ) from error
 
 
@@ -396,7 +396,7 @@ def fit_on_cluster(estimator, rows, features, target, query, fit_params):
         params["group"] = rows[query].map_partitions(_run_lengths, meta=pd.Series([0]))
     with warnings.catch_warnings():
         if estimator.get_params().get("n_jobs") is None:
-            # LightGBM's warning about its own default.
+            # LightGBM warns about its own default of n_jobs.
             warnings.filterwarnings("ignore", message="Parameter n_jobs will be ignored")
         fitted.fit(rows[features], rows[target], **params)
     return in_memory(fitted)

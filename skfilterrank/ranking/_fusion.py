@@ -78,13 +78,13 @@ class RankFusion(RankerMixin, BaseEstimator):
         Normalisation of each system's scores within a query, for methods that use scores and for
         learned weights:
 
-        - "minmax": to 0 for its lowest and 1 for its highest;
-        - "zscore": to mean 0 and standard deviation 1 (ZMUV);
-        - "max": divided by its highest, which must be above 0;
-        - "sum": minus its lowest, and divided so that the list sums to 1;
-        - "rank": to 1 for its first row, decreasing by 1 / n with every rank of a list of n rows;
-        - "borda": to its points of "borda", divided by the number of rows that some system
-          retrieves; a row that the system does not retrieve has points, too, and counts as
+        - - "minmax": the lowest score becomes 0 and the highest 1;
+        - - "zscore": mean 0 and standard deviation 1 (ZMUV);
+        - - "max": divided by the highest score, which must be above 0;
+        - - "sum": minus the lowest score, then divided so that the list sums to 1;
+        - - "rank": 1 for the first row, decreasing by 1 / n with every rank of a list of n rows;
+        - - "borda": the points of the method "borda", divided by the number of rows that some
+          system retrieves; a row that the system does not retrieve has points, too, and counts as
           retrieved;
         - None: unchanged.
     rrf_k : float, default=60
@@ -257,7 +257,8 @@ class RankFusion(RankerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like or DataFrame of shape (n_rows, n_systems)
-            Scores of each system, in any order of rows; NaN or -inf where it does not retrieve.
+            Scores of each system, rows in any order; NaN or -inf where a system does not retrieve a
+            row.
         y : array-like of shape (n_rows,)
             Labels. Weights are learned from rows whose label is not NaN, with a warning for others;
             fixed methods do not use labels.
@@ -275,8 +276,8 @@ class RankFusion(RankerMixin, BaseEstimator):
         ------
         ValueError
             If a parameter is out of range, a score is +inf, arrays have different lengths, a label
-            has no gain, query ids are missing; or of learned weights if no row is judged, or the
-            learner is not linear or cannot learn from this.
+            has no gain, query ids are missing; for learned weights also if no row is judged, or if
+            the learner is not linear or cannot learn from these rows.
         """
         settings = self._check_parameters()
         groups = self._find_groups(X, y, groups)
@@ -303,9 +304,9 @@ class RankFusion(RankerMixin, BaseEstimator):
         coef = np.ravel(getattr(self.learner_, "coef_", ()))
         if coef.shape != (self.n_features_in_,):
             raise InputError(
-                "method must be a linear estimator, which has a coef_ with one weight for each of "
-                f"the {self.n_features_in_} systems once it is fitted; "
-                f"{type(final_step(self.learner_)).__name__} has not."
+                "method must be a linear estimator, which has a coef_ with one weight for each "
+                f"of the {self.n_features_in_} systems once it is fitted; "
+                f"{type(final_step(self.learner_)).__name__} has none."
             )
         self.weights_ = coef.astype(np.float64)
         # Without this, CoordinateAscentRanker would subtract its threshold from the scores.

@@ -166,8 +166,8 @@ NORMALIZATIONS = {
 }
 
 
-# Contributions of the systems from lists and settings: an array of shape (n_rows, n_systems), NaN
-# where a system contributes nothing.
+# Functions of lists and settings that return each system's contributions: an array of shape
+# (n_rows, n_systems), NaN where a system contributes nothing.
 
 
 def _scores(lists, settings):
@@ -187,7 +187,7 @@ def _rank_biased(lists, settings):
     return (1.0 - persistence) * persistence ** (_ranks(lists, settings) - 1.0)
 
 
-# Combinations of the contributions, by the weights of the systems, to one score for each row.
+# Functions that combine contributions, with the weights of the systems, into one score a row.
 
 
 def _sum(given, weights, index):
@@ -208,7 +208,7 @@ def _median(given, weights, index):
 
 
 def _majorities(ranks, weights, index):
-    """Return 1 plus 1 for each row that a majority ranks lower, and 1/2 for each even vote."""
+    """Return 1, plus 1 for each row that a majority ranks lower, plus 1/2 for each even vote."""
     result, behind_all = np.ones(len(ranks)), len(ranks) + 1.0
     for rows in np.split(index.row_order(), np.cumsum(index.sizes)[:-1]):
         rows = rows[~np.isnan(ranks[rows]).all(axis=1)]
@@ -238,7 +238,7 @@ def _n_lists(given):
     return np.count_nonzero(~np.isnan(given), axis=1)
 
 
-# For each method: contributions and their combination.
+# Two functions for each method: the first computes contributions, the second combines them.
 METHODS = {
     "rrf": (lambda lists, how: 1.0 / (how["rrf_k"] + _ranks(lists, how)), _sum),
     "isr": (_inverse_square, _sum_times_lists),

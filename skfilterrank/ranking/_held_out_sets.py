@@ -15,7 +15,7 @@ from skfilterrank._lists.sklearn_compat import fitted_end, safe_indexing
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 
-# For each parameter of `fit` with an entry per row of X, other libraries' name of the same
+# Parameters of `fit` with an entry per row of X, each with other libraries' names of the same
 # parameter for held-out sets.
 ROWS_OF_SETS = {
     "sample_weight": ("eval_sample_weight", "sample_weight_eval_set"),

@@ -63,8 +63,9 @@ class LambdaObjective:
     sigmoid : float
         Steepness of the pairwise logistic loss.
     norm : bool
-        Whether pairs are weighted by the inverse of their distance and queries by the logarithm
-        of their sum, as LightGBM's ``lambdarank_norm``.
+        Whether weights of pairs are divided by the distance of their scores, and gradients of a
+        query are scaled so that their sum becomes its logarithm, as with LightGBM's
+        ``lambdarank_norm``.
     tie_keys : ndarray of shape (n_rows,) or None
         Keys that order documents of equal score, ascending; further ties are ordered by gain. None
         keeps the order of rows.
@@ -291,11 +292,11 @@ class LambdaRankRanker(FeatureRanker):
     reg_alpha, reg_lambda : float, default=0.0
         L1 and L2 penalty on the values of leaves.
     early_stopping_rounds : int or None, default=None
-        Stop when nDCG_f@k on an `eval_set` has not improved for this many trees, and predict with
-        the trees up to its best.
+        Stop when nDCG_f@k on an `eval_set` has not improved for this many trees; `predict` uses the
+        trees up to the best value.
     validation_fraction : float or None, default=None
-        Share of the training queries, whole ones, that `fit` holds out to stop by instead of
-        learning from them, in place of an `eval_set`; always the same ones.
+        Share of the training queries that `fit` holds out for early stopping, instead of an
+        `eval_set`. The choice is deterministic.
     params : dict or None, default=None
         Further parameters of LightGBM, such as ``{"max_bin": 63}``.
     measure : str, default="ndcg_f"
@@ -424,7 +425,7 @@ class LambdaRankRanker(FeatureRanker):
         self.verbose = verbose
 
     @property
-    def needs_groups(self) -> bool:  # type: ignore[override]  # what `gamma` says
+    def needs_groups(self) -> bool:  # type: ignore[override]  # depends on `gamma`
         """True if nothing can be learned without query ids: with `gamma`, single rows suffice."""
         return not self.gamma
 

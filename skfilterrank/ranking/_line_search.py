@@ -2,9 +2,9 @@
 
 Along one weight t, document i scores ``a_i + t * x_i``. Its place changes only where its score
 crosses that of another document of its query, at ``t = (a_i - a_l) / (x_l - x_i)``, so the measure
-is a step function of t. The crossings of each document are sorted once; running sums give its
-place and level between any two, hence what each crossing changes. The changes of all queries,
-sorted and summed up, are the measure on every interval of t.
+is a step function of t. The crossings of each document are sorted once. Running sums give its place
+and level between two neighbouring crossings, and so the change of the measure at each crossing.
+Sorted and added up, the changes of all queries give the measure on every interval of t.
 """
 
 import itertools
@@ -20,13 +20,13 @@ from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 # Cells of a block of queries, and of a matrix of crossings, that stay in the cache.
 _BLOCK_CELLS = 1 << 13
 _CROSSING_CELLS = 1 << 17
-# A query is long if it has more documents than this, and this many times more than places of the
-# measure.
+# A query is long if it has more documents than the first number, and also more than the second
+# number times the places of the measure.
 _LONG, _LONG_TIMES = 256, 8
 # The two lowest bits of a crossing encode what crosses, and the direction.
 _UP, _SPECIAL = 1, 2
 _LARGEST = 1e300
-# Relative to t.
+# Length of an interval, relative to t, below which rounding makes its value unreliable.
 _SHORTEST = 1e-10
 
 
@@ -38,7 +38,7 @@ class LineSteps(NamedTuple):
 
 
 class _Block(NamedTuple):
-    """Padded matrices of some queries, lowest gains first; or stretches of one query's line."""
+    """Padded matrices of some queries, lowest gains first, or of the stretches of a long query."""
 
     rows: np.ndarray
     queries: np.ndarray
@@ -60,7 +60,7 @@ def count_crossings(terms: Additive, index: GroupIndex) -> int:
 
 
 class LineSearch:
-    """Finds the best value of one weight, the others fixed.
+    """Finds the best value of one weight while the other weights are fixed.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ class LineSearch:
     sign : float, default=1.0
         -1 where lower values of the measure are better.
     penalty : float, default=0.0
-        Gain that a step must bring for each unit of its length.
+        Least increase of the measure for each unit by which the weight changes.
 
     Notes
     -----
@@ -116,7 +116,7 @@ class LineSearch:
         return np.nonzero(self._weights.take(rows, mode="wrap") != 0)
 
     def _stretched(self, scores, feature):
-        """Yield the long queries, each as the stretches of its line."""
+        """Yield a block for each long query, with a row for each stretch of t."""
         for query, rows in self._long:
             parts = list(stretches(scores[rows], feature[rows], self.terms.k))
             padded = np.full((len(parts), max(len(each.members) for each in parts)), -1)
@@ -161,7 +161,7 @@ class LineSearch:
         return best_time(self.steps(scores, feature, threshold), unit, self._penalty)
 
     def _block_changes(self, block, scores, feature, threshold):
-        """Yield times, changes, queries of crossings, and queries and first terms of documents."""
+        """Yield the results of `_changes` for the documents of a block, part by part."""
         a, x = scores[block.rows], feature[block.rows]
         varies = np.fmax.reduce(x, axis=1) > np.fmin.reduce(x, axis=1)
         if threshold is not None:
@@ -188,7 +188,11 @@ class LineSearch:
             yield self._changes(crossings, weights, block.queries[owner[part]], edges)
 
     def _changes(self, crossings, weights, queries, edges):
-        """Compute the changes of the documents' terms at crossings, between the edges if any."""
+        """Compute the changes of documents' terms at crossings; only between `edges`, if given.
+
+        A term is what a document adds to the measure. Return the times, changes and queries of
+        crossings that change a term; then the query and the first term of each document.
+        """
         times, moves, is_special, place, level, shown = crossings
         levels = None
         if shown is not None:
@@ -211,10 +215,11 @@ class LineSearch:
 
 
 def _crossings(a, x, owner, column, marks, *, has_threshold):
-    """Find at which t each document is crossed, by what, and in which direction.
+    """Find the values of t at which other documents cross a document; one row for each document.
 
-    Returns times (ascending, NaN after the last), moves of its place (1, -1 or 0), whether the
-    other is special (marked, or the threshold), and the first place, level and whether it is shown.
+    Return the times (ascending, NaN after the last), the change of the document's place at each (1,
+    -1 or 0), and whether the crossing one is special (a marked document, or the threshold). Then
+    return the document's place, level and whether it is shown, at t = -inf.
     """
     rise = x.take(owner, axis=0)
     rise -= x[owner, column][:, None]
@@ -242,7 +247,7 @@ def _crossings(a, x, owner, column, marks, *, has_threshold):
         above = above[:, :-1]
     place = 1 + np.count_nonzero(above, axis=1)
     times.sort(axis=1)
-    # The bits are sorted with the times.
+    # Sorting the times has sorted their lowest bits too.
     bits = times.view(np.int64)
     moves = ((bits & _UP) << 1).astype(np.int32)
     moves -= 1
@@ -264,7 +269,7 @@ def _finished(changes, queries, first, finish):
         return changes
     is_first = np.append(True, queries[1:] != queries[:-1])
     total = np.cumsum(changes)
-    # The sum of the queries before.
+    # Sum of the changes of all earlier queries.
     before = (total - changes)[is_first][np.cumsum(is_first) - 1]
     after = finish(first[queries] + total - before, queries)
     previous = np.append(0.0, after[:-1])
@@ -303,7 +308,7 @@ def between(times, position, unit: float):
     """Find the middle between the steps around each position, or `unit` beyond the outermost."""
     last = len(times) - 1
     left, right = times[np.maximum(position - 1, 0)], times[np.minimum(position, last)]
-    # At either end both are the outermost step.
+    # At either end, `left` and `right` are both the outermost step.
     beyond = np.where(position == 0, -unit, np.where(position > last, unit, 0.0))
     return left / 2 + right / 2 + beyond
 
@@ -322,7 +327,7 @@ class CandidateSearch:
     n_candidates : int
         Number of points in each of the two rounds.
     penalty : float, default=0.0
-        Gain that a step must bring for each unit of its length.
+        Least increase of the measure for each unit by which the weight changes.
     max_crossings : int or None, default=None
         If there are more crossings per row on average, only a sample of documents is used.
     """
@@ -339,7 +344,8 @@ class CandidateSearch:
         )
         n_crossings = count_crossings(every, objective.index)
         if max_crossings is not None and n_crossings > max_crossings * len(objective.gains):
-            # Evenly spaced in the order of queries and gains, so that each gain has its share.
+            # The sample is evenly spaced in the order of queries and gains, so it has each gain in
+            # proportion.
             order = np.lexsort((objective.gains, objective.index.codes()))
             counted = order[every.weights[order] != 0]
             some = counted[:: -(-n_crossings // _ENOUGH)]
@@ -368,13 +374,14 @@ class CandidateSearch:
         return best_t
 
 
-# Stretches are not divided further below this multiple of the places, or this many documents.
+# A stretch is not divided further if its number of documents is at most this multiple of the
+# places, or at most this number.
 _PER_PLACE, _FEW = 4, 64
 _MOST_CUTS = 40
 
 
 class Stretch(NamedTuple):
-    """Values of t from `begin` to before `end`, and documents that may be in the first places."""
+    """Interval of t from `begin` to before `end`, with the documents that may be first in it."""
 
     begin: float
     end: float
@@ -382,7 +389,10 @@ class Stretch(NamedTuple):
 
 
 class _End(NamedTuple):
-    """End of a stretch: t, which may be infinite, and a number that scores are proportional to."""
+    """End of a stretch: t, which may be infinite, and factors of scores and feature.
+
+    The sum of both, multiplied by their factors, is proportional to the scores at t.
+    """
 
     t: float
     of_score: float
@@ -393,12 +403,12 @@ _FIRST, _LAST = _End(-np.inf, 0.0, -1.0), _End(np.inf, 0.0, 1.0)
 
 
 def stretches(scores, feature, n_places: int):
-    """Yield the stretches of a query's line, from the left to the right.
+    """Yield the stretches of t for a query, in ascending order.
 
     Parameters
     ----------
     scores, feature : ndarray of shape (n_documents,)
-        Score at t = 0, and what it rises by with t.
+        Score at t = 0, and slope of the score in t.
     n_places : int
         Number of places of the measure.
     """
@@ -406,7 +416,7 @@ def stretches(scores, feature, n_places: int):
     if not all(1e-100 < size < 1e100 for size in sizes):
         yield Stretch(-np.inf, np.inf, np.arange(len(scores)))
         return
-    # In these units, t is of the size of 1, and no product leaves the range of float64.
+    # After this scaling, typical t are near 1, and no product leaves the range of float64.
     scores, feature, unit = scores / sizes[0], feature / sizes[1], sizes[0] / sizes[1]
     few = max(_PER_PLACE * n_places, _FEW)
     stack = [(_FIRST, _LAST, np.arange(len(scores)), 0)]

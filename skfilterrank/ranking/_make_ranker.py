@@ -53,7 +53,8 @@ _cache: ContextVar[dict | None] = ContextVar("features", default=None)
 
 
 @suggests(
-    by_place=f"Pass the name alone by place. For an estimator of your own, take {_OWN}.",
+    by_place="Pass only the name as a positional argument. For an estimator of your own, use "
+    f"{_OWN}.",
     estimator=_OWN,
     loss="the name of the loss first, such as make_ranker('ordinal')",
 )
@@ -69,13 +70,14 @@ def make_ranker(
 ) -> RankerMixin:
     """Make an unfitted ranker by the name of a loss or of a learning to rank method.
 
-    All are fitted by ``fit(X, y, groups=...)``, rows in any order, score by ``predict(X)``, and go
-    into scikit-learn's model selection and into :class:`RankAndFilter`, which adds the threshold.
+    Each ranker is fitted by ``fit(X, y, groups=...)`` on rows in any order, and scores by
+    ``predict(X)``. It works in scikit-learn's model selection and inside :class:`RankAndFilter`,
+    which adds the threshold.
 
     Parameters
     ----------
     name : str
-        One of these. The six losses of learning to rank and filter [1]_:
+        Name of a loss or of a method. The six losses of learning to rank and filter [1]_:
 
         - "bce": binary cross-entropy, a classifier of gain above 0
         - "mse": squared error, a regressor of the gain
@@ -87,44 +89,46 @@ def make_ranker(
         The eight learning to rank methods of table 1 of [2]_, see Notes:
 
         - "adarank": :class:`AdaRankRanker`
-        - "listnet": trees under a listwise cross-entropy, LightGBM's rank_xendcg, or with
+        - - "listnet": trees with a listwise cross-entropy loss, LightGBM's rank_xendcg, or with
           ``backend="catboost"`` CatBoost's QuerySoftMax
         - "rankboost": :class:`RankBoostRanker`
         - "random_forest": scikit-learn's regression forest of the gain
-        - "ranknet": XGBoost's trees under RankNet's pairwise logistic loss
+        - - "ranknet": XGBoost's trees with RankNet's pairwise logistic loss
         - "coordinate_ascent": :class:`CoordinateAscentRanker`
         - "logistic": scikit-learn's logistic regression of gain > 0, of standardised features
         - "lambdamart": LightGBM's lambdarank
     learner : {"linear", "trees", "blend"} or None, default=None
-        Of a loss: linear models (None, too), gradient-boosted trees (LightGBM), or the mean of
-        both. The two LambdaRank losses always use trees. A method has no choice of learner.
+        Learner for a loss: linear models (also for None), gradient-boosted trees (LightGBM), or the
+        mean of both ("blend"). The two LambdaRank losses always use trees. A method has no choice
+        of learner.
     features : transformer, dict, or None, default=None
         Transformer of X into numbers that uses no labels, such as
         :func:`skfilterrank.ranking.make_text_features`; a dict gives one for "linear" and one for
-        "trees". None takes X as numbers; the linear learners of losses standardise it, with
-        missing values at the mean.
+        "trees". None uses X as numbers; linear learners for losses standardise it, with missing
+        values replaced by the mean.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Inside
         :class:`RankAndFilter` set its `gains` instead.
     random_state : int, RandomState instance or None, default=None
-        Seed, where something is drawn. LightGBM and XGBoost have fixed seeds of their own for None.
+        Seed of methods that draw random numbers. For None, LightGBM and XGBoost use their own fixed
+        seeds.
     n_jobs : int or None, default=None
         Threads or processes, None means 1; results do not depend on it.
     **params
         Further parameters of the method, or of the learner of a loss, such as ``n_estimators=300``.
-        "listnet", "ranknet" and "lambdamart" also take the `validation_fraction` of
-        :class:`QueryRanker`, to stop early by.
+        "listnet", "ranknet" and "lambdamart" also take `validation_fraction` of
+        :class:`QueryRanker`, for early stopping.
 
     Returns
     -------
     RankerMixin
-        A ranker of this library as it is, where nothing stands before it; else a
-        :class:`QueryRanker` around the estimator, or a Pipeline of "features" and "model".
+        A ranker of this library if it needs no step before it; else a :class:`QueryRanker` around
+        the estimator, or a Pipeline of "features" and "model".
 
     Raises
     ------
     ValueError
-        For an unknown name or learner, for the `learner` of a method, or `params` of a blend.
+        For an unknown name or learner, for a `learner` with a method, or for `params` with a blend.
     ImportError
         If the package behind a method is not installed.
 
@@ -134,22 +138,23 @@ def make_ranker(
 
     - "lambdamart": LightGBM's LambdaMART [3]_ uses histograms, trees that grow leaf by leaf, pairs
       with a document among the 30 first (``lambdarank_truncation_level``), and lambdas normalised
-      by query (``lambdarank_norm``). Gains become grades in their order, and a grade counts
-      ``2**grade - 1``. Before the first tree, equal scores stand as the rows of the query do.
-    - "listnet": ListNet [4]_ is a linear model; here trees minimise the cross-entropy. QuerySoftMax
-      takes a document's share of its query's grades, not the softmax of the labels. rank_xendcg
-      [5]_ takes its share of ``2**grade - u``, with u drawn between 0 and 1 at every tree, which
-      bounds nDCG. A query of one label adds a little noise.
-    - "ranknet": RankNet [6]_ is a neural network; only its loss is kept, the cross-entropy of "the
-      document of the higher gain stands first" over all pairs. XGBoost scales a query's gradients
-      by the number of its pairs (``lambdarank_normalization``).
+      by query (``lambdarank_norm``). Gains become grades in ascending order, and a grade has the
+      weight ``2**grade - 1``. Before the first tree all scores are equal, and documents are in the
+      order of rows.
+    - "listnet": ListNet [4]_ is a linear model; here trees minimise the cross-entropy. The target
+      of QuerySoftMax is a document's share of its query's grades, not the softmax of the labels.
+      The target of rank_xendcg [5]_ is its share of ``2**grade - u``, with u drawn between 0 and 1
+      for every tree; this loss bounds nDCG. Queries with only one label add a little noise.
+    - "ranknet": RankNet [6]_ is a neural network; only its loss is used here: the cross-entropy,
+      over all pairs, of the prediction that the document of higher gain comes first. XGBoost scales
+      a query's gradients by the number of its pairs (``lambdarank_normalization``).
     - "random_forest": Breiman's forest [7]_ is fitted on single documents, without using queries.
-      RankLib's "random forests" are bags of boosted trees. Unless given, ``n_estimators=200``,
+      RankLib's "random forests" are bags of boosted trees. Defaults are ``n_estimators=200``,
       ``min_samples_leaf=5`` and ``max_features=1/3``.
     - "logistic": all gains above 0 are one class. Sparse features are scaled, not centred.
 
-    NaN in X is a missing value, but an error for "logistic". Where all gains are equal, boosted
-    trees raise, and "logistic" raises where all gains are above 0, or none.
+    NaN in X is a missing value, but an error for "logistic". Boosted trees raise if all gains are
+    equal; "logistic" raises if all gains are above 0, or none is.
 
     References
     ----------
@@ -326,14 +331,15 @@ METHODS: dict[str, Callable] = {
     "logistic": _logistic,
     "lambdamart": _lambdamart,
 }
-# Recipes around boosted trees, which QueryRanker stops early by held-out queries.
+# Methods with boosted trees, which QueryRanker can stop early on held-out queries.
 _STOPPED_EARLY = ("listnet", "ranknet", "lambdamart")
 
 
 class Standardizer(WrapsFitted, OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Scale every feature to standard deviation 1, and dense features to mean 0.
 
-    Sparse X keeps its zeros. A model with a free intercept learns the same from both.
+    Sparse X keeps its zeros. A model with an unpenalised intercept learns the same from dense and
+    sparse X.
 
     Attributes
     ----------
@@ -370,9 +376,9 @@ def share_features():
     """Context in which every :class:`SharedFeatures` caches its results.
 
     Comparing six losses by cross-validation fits the same transformer on the same rows many times;
-    inside this context each is fitted once. The memory is freed at the end. Contexts may be
-    nested: the inner one starts empty. Sharing happens within one process and thread, so folds
-    that are fitted with ``n_jobs`` above 1 compute their own.
+    inside this context each transformer is fitted once. The memory is freed at the end. Contexts
+    may be nested: the inner one starts empty. Sharing happens within one process and thread, so
+    folds that are fitted with ``n_jobs`` above 1 compute their own.
     """
     token = _cache.set({})
     try:
@@ -387,8 +393,9 @@ class SharedFeatures(WrapsFitted, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     transformer : transformer
-        Fitted on X alone, and repeatable: its `random_state`, if it has one, is a number. Inside
-        :func:`share_features` models get the same arrays and must not change them in place.
+        Transformer that is fitted on X alone. Its results must be repeatable: its `random_state`,
+        if it has one, must be an int. Inside :func:`share_features` models get the same arrays and
+        must not change them in place.
 
     Attributes
     ----------
@@ -419,7 +426,7 @@ class SharedFeatures(WrapsFitted, TransformerMixin, BaseEstimator):
         return self._fit(X)
 
     def _fit(self, X):
-        """Fit the transformer; its features of X."""
+        """Fit the transformer, and return its features of X."""
         self.transformer_, features = _remember(
             None, (self.transformer, X), lambda: _fit_transform(self.transformer, X)
         )

@@ -28,16 +28,16 @@ from skfilterrank.ranking._training_rows import prepare_rows
 class OrdinalRanker(WrappingRanker, BaseEstimator):
     r"""Score documents by the probabilities that their gain exceeds each level.
 
-    Of m distinct gains in ascending order, each but the highest gets a clone of a binary classifier
-    that learns whether a document's gain lies above it; the score is the sum of these m - 1
-    probabilities. Unlike regression, it does not treat differences of labels as distances. Unlike
-    one classifier of good documents, it uses all grades.
+    For each distinct gain except the highest, a clone of a binary classifier learns whether a
+    document's gain is above it. The score is the sum of these probabilities. Unlike regression, it
+    does not treat differences of labels as distances. Unlike a single classifier of good documents,
+    it uses all grades.
 
     Parameters
     ----------
     estimator : classifier or None, default=None
-        A classifier with `predict_proba`, or a Pipeline that ends in one; it sees X as it comes.
-        None means ``LogisticRegression()``.
+        A classifier with `predict_proba`, or a Pipeline that ends in one; it gets X unchanged. None
+        means ``LogisticRegression()``.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. With
         `weights=None` only the order of the gains counts.
@@ -142,8 +142,8 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
         {X}
         {y}
         {groups}
-            Classifiers get them whose `fit` takes them, such as a search; others learn each
-            document by itself.
+            They are passed to classifiers whose `fit` accepts them, such as a search; other
+            classifiers do not use queries.
         {fit_params}
 
         Returns

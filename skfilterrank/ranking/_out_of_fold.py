@@ -237,7 +237,7 @@ def make_splits(
     """Return the numbers of training and held-out rows of each fold.
 
     `groups` numbers the query of each row from 0; `single` demands exactly one split; `advice`
-    ends the message where there are too few queries for folds; `times` are those of the rows.
+    ends the message where there are too few queries for folds; `times` are the times of the rows.
     """
     check_cv(cv)
     cv = DEFAULT_FOLDS if cv is None else cv
@@ -333,7 +333,7 @@ def check_each_held_out_once(cv, splits, n_rows) -> None:
         )
 
 
-# Limit for the deviation of a rank sum, in standard deviations.
+# A deviation of the rank sum by more than this many standard deviations gives a warning.
 _CLEAR = 3.0
 
 

@@ -56,7 +56,7 @@ from skfilterrank.thresholds import (
     warn_unless_filter_pays,
 )
 
-# Columns beside the features.
+# Names of the columns that are added to those of the features.
 GAIN, TARGET, QUERY, NUMBER, ROW, SCORE, FOLD = (
     f"skfilterrank {name}" for name in ("gain", "target", "query", "number", "row", "score", "fold")
 )
@@ -197,7 +197,7 @@ class PartitionedRows:
         """Return None: `held_out` scores all folds in one pass."""
 
     def scales(self, models, splits, score_gains) -> list[tuple[float, float]]:
-        """Compute mean and deviation of the scores of each model, of rows it was trained on.
+        """Compute mean and deviation of each model's scores of rows that it was trained on.
 
         The last model is fitted on all rows. A hash chooses the queries.
         """
@@ -211,7 +211,7 @@ class PartitionedRows:
         ]
 
     def held_out(self, folds, score_gains, splits=None, scales=None) -> "ScoredPartitions":
-        """Score the held-out rows on the cluster; without splits all rows by one model."""
+        """Score the held-out rows on the cluster; without splits, score all rows by one model."""
         import dask
 
         meta = {GAIN: np.empty(0), SCORE: np.empty(0), QUERY: self.frame._meta[QUERY]}
@@ -288,8 +288,8 @@ def _check_supported(model, threshold, fit_params, given):
     for name, value in fit_params.items():
         if np.ndim(value) or hasattr(value, "npartitions"):
             raise InputError(
-                f"{name} has entries of its own, which are not brought together with the queries "
-                "of a Dask DataFrame: leave it out, or fit on rows in memory."
+                f"{name} has one entry per row, which cannot be moved together with the rows of "
+                "a Dask DataFrame: leave it out, or fit on rows in memory."
             )
 
 

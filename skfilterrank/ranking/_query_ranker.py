@@ -36,9 +36,9 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     validation_fraction : float or None, default=None
-        Share of the training queries, whole ones, that `fit` holds out for an estimator that stops
-        early, in place of an `eval_set`; always the same ones. A warning says where it does not
-        stop. See :func:`lightgbm_metric`.
+        Share of the training queries that `fit` holds out for early stopping of the estimator,
+        instead of an `eval_set`. The choice is deterministic. `fit` warns if the estimator does not
+        stop early. See :func:`lightgbm_metric`.
     measure : str, default="ndcg_f"
         Measure that `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
         measure functions.
@@ -65,17 +65,18 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     -----
     Queries with one document, or with equal labels, are kept and have no effect. If all gains are
     equal, regressors give all documents the same score, and rankers and classifiers raise. NaN in X
-    is for the estimator to accept; where it does not, the error names the columns.
+    is passed to the estimator; if it does not accept NaN, the error names the columns.
 
     CatBoost's `cat_features` go to `fit`, as in ``fit(X, y, groups=groups, cat_features=["f0"])``,
     or to its constructor as a tuple: scikit-learn cannot clone a CatBoostRanker that was
-    constructed with a list. LightGBM corrects the bias of clicks by `position` in
-    ``lightgbm.train`` alone, whose model is no estimator.
+    constructed with a list. LightGBM's correction of position bias in clicks (`position`) exists
+    only in ``lightgbm.train``, whose model is not an estimator.
 
     `feature_importances_` of a CatBoostRanker are its "PredictionValuesChange", which need no rows.
 
-    scikit-learn's stacks and votes take no rankers; :class:`RankFusion` combines their
-    scores. A BaggingRegressor around this needs metadata routing, as it makes an array of y.
+    Stacking and voting of scikit-learn do not support rankers; :class:`RankFusion` combines scores
+    of rankers. A BaggingRegressor around a QueryRanker needs metadata routing, because it makes an
+    array of y.
 
     Examples
     --------
@@ -107,7 +108,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         self.measure = measure
 
     @property
-    def has_fixed_scale(self) -> bool:  # type: ignore[override]  # what the estimator says
+    def has_fixed_scale(self) -> bool:  # type: ignore[override]  # the estimator decides
         """True where scores keep their scale when the estimator is fitted on other rows."""
         return has_fixed_scale(self.estimator)
 
@@ -120,14 +121,14 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         {X}
         {y}
         {groups}
-            Classifiers and regressors do without.
+            Classifiers and regressors do not need them.
         {eval_set}
         {eval_groups}
         {fit_params}
-            XGBoost's ranker weighs whole queries: one weight for all rows of a query. What has an
-            entry for each row of a held-out set, as LightGBM's `eval_sample_weight` and
-            `eval_init_score` and XGBoost's `sample_weight_eval_set` and `base_margin_eval_set`, is
-            a list with an array for each set; their order is that of its rows.
+            XGBoost's ranker weights whole queries: all rows of a query must have the same weight.
+            Parameters with an entry for each row of a held-out set are lists with an array for each
+            set, in the order of its rows. These are `eval_sample_weight` and `eval_init_score` of
+            LightGBM, and `sample_weight_eval_set` and `base_margin_eval_set` of XGBoost.
 
         Returns
         -------
@@ -137,9 +138,9 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         Raises
         ------
         ValueError
-            If arrays have different lengths, a label has no gain, a ranker is given no queries, a
-            ranker or classifier nothing to tell apart, or the estimator does not accept what X
-            holds.
+            If arrays have different lengths, a label has no gain, a ranker gets no query ids or
+            only equal gains, a classifier gets only one class, or the estimator does not accept the
+            values of X.
         """
         groups = self._find_groups(X, y, groups)
         data = prepare_rows(

@@ -21,15 +21,15 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     Many features are comparable only within a query: a BM25 score of 12 is high for one query and
     low for another. The result for a row depends only on the rows of its query, not on data in
-    `fit`. So nothing leaks between queries, and a query gets the same values alone, as when it is
-    served, as together with others.
+    `fit`. So no information passes between queries, and a query has the same values alone as
+    together with other queries.
 
     Parameters
     ----------
     method : {"standardize", "min_max", "rank"}, default="standardize"
         "standardize": mean 0 and standard deviation 1. "min_max": from 0 to 1. "rank": the share
-        of the other documents that have a lower value, equal ones counted half; from 0 to 1, and
-        blind to the scale and to outliers.
+        of the other documents that have a lower value, equal ones counted half; it is from 0 to 1,
+        and does not depend on the scale or on outliers.
 
     Attributes
     ----------
@@ -53,15 +53,16 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         \frac{v - \min(v)}{\max(v) - \min(v)}, \qquad
         \frac{\mathrm{rank}(v) - 1}{n - 1} .
 
-    Where all values of a query are equal, or it has one document, the first two are 0 and the
+    If all values of a query are equal, or it has only one document, the first two are 0 and the
     third is 0.5. NaN is a missing value: it stays NaN, and the others are scaled without it.
-    LETOR's files have "min_max".
+    Features in LETOR's files are scaled by "min_max".
 
     Query ids come as `groups`, or in an index level "qid" of X, in `fit_transform` also of y.
-    In a Pipeline inside :class:`~skfilterrank.ranking.RankAndFilter`, ``QueryRanker`` or under a
-    ranking scorer these hand them on. scikit-learn's own ``Pipeline.predict(X)`` needs the index
-    level, or metadata routing. All documents of a query belong in one call. A step before this
-    one must keep the index: ``set_output(transform="pandas")``.
+    If the Pipeline is inside a :class:`~skfilterrank.ranking.RankAndFilter` or a ``QueryRanker``,
+    or is scored by a ranking scorer, these pass the query ids to this step. scikit-learn's own
+    ``Pipeline.predict(X)`` needs the index level, or metadata routing. Pass all documents of a
+    query in one call. A step before this one must keep the index:
+    ``set_output(transform="pandas")``.
 
     Examples
     --------
@@ -143,8 +144,8 @@ class QueryScaler(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         refuse_dates(X)
         if hasattr(X, "tocsr"):
             raise InputError(
-                "X is sparse, and scaling within queries moves its zeros: pass X.toarray(), or "
-                "in a ColumnTransformer the dense columns alone."
+                "X is sparse, and scaling within queries would change its zeros: pass "
+                "X.toarray(), or scale only dense columns by a ColumnTransformer."
             )
         X = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
         owner = type(self).__name__
@@ -169,7 +170,7 @@ def _standardize(frame, codes):
 
 
 def _min_max(frame, codes):
-    """Divide distances from the lowest by the range."""
+    """Divide distances from the lowest value by the range of the values."""
     queries = frame.groupby(codes)
     low = queries.min().to_numpy()[codes]
     span = queries.max().to_numpy()[codes] - low
@@ -177,7 +178,7 @@ def _min_max(frame, codes):
 
 
 def _rank(frame, codes):
-    """Compute the share of the others that are lower, plus half of the equal ones."""
+    """Compute the share of other values that are lower, plus half of those that are equal."""
     queries = frame.groupby(codes)
     n_others = queries.count().to_numpy()[codes] - 1
     return _divide(queries.rank() - 1, n_others, n_others > 0, 0.5)

@@ -73,12 +73,12 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         ``CertifiedThreshold({"any_forbidden@5": 0.1})``, is cloned and fitted; searches reach its
         parameters as ``threshold__max_shown``.
     filter_estimator : estimator or None, default=None
-        A second model, which learns what is to be hidden: a classifier (by the probability of a
+        A second model, which learns which documents to hide: a classifier (by the probability of a
         gain below 0) or a regressor (of 1 where the gain is below 0). `estimator` then counts
-        forbidden documents as gain 0, and the `rule` of the threshold says what is hidden and how
-        lists are ordered. By "ratio", "price" and "subset" they are ordered by the expected gain,
-        to which both models contribute, and not by the score of `estimator` alone: it falls with
-        the probability of harm. By "harm" they are ordered by the score of `estimator`.
+        forbidden documents as gain 0, and the `rule` of the threshold determines what is hidden and
+        how lists are ordered. With the rules "ratio", "price" and "subset", lists are ordered by
+        the expected gain from both models, which falls with the probability of harm. With "harm",
+        lists are ordered by the score of `estimator`.
     measure : str, default="ndcg_f"
         Measure that :meth:`score` returns, and that the threshold maximises unless it has a measure
         of its own: a name of the measure table such as "ndcg_f@10", or a measure function.
@@ -88,25 +88,25 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         is. "auto" decides by the kind of estimator.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
-        mark forbidden documents. Where `estimator` has a parameter `gains`, too, set this one
-        alone: what is inside is given gains.
+        mark forbidden documents. If `estimator` has a parameter `gains`, too, set only this one:
+        the inner estimator gets gains instead of labels.
     cv : int, float, splitter, iterable, "prefit" or None, default=None
         Cross-validation that gives out-of-fold scores. None: 5 folds by query (GroupKFold, shuffled
         with a fixed seed), with a CertifiedThreshold one split that holds out 0.3 of the queries.
         An int: that many folds. A float between 0 and 1: one split that holds out that share of
         the queries. A splitter or an iterable of (train, test) row numbers is used as it is; a
-        query that it holds out several times counts as often, and one that it never holds out, as
-        the oldest ones of :class:`QueryTimeSeriesSplit`, not at all. "prefit": the estimators are
-        fitted already, and all rows given to `fit` are for the threshold.
+        query that it holds out several times counts several times, and a query that it never holds
+        out, such as the oldest ones of :class:`QueryTimeSeriesSplit`, does not count. "prefit": the
+        estimators are fitted already, and all rows given to `fit` are used for the threshold.
     refit : bool or "auto", default="auto"
         Whether to fit the estimators on all rows after the threshold is found. False needs a `cv`
         of one split and keeps that split's models. "auto" refits, except where a
         CertifiedThreshold has one split.
     rescale : {"auto", True, False}, default="auto"
         Whether to bring each fold's scores to the scale of the refitted model, by the mean and the
-        standard deviation of the scores each model gives to rows it was trained on. "auto"
-        rescales scores of rankers, whose loss leaves their scale open, and neither probabilities
-        nor predicted gains.
+        standard deviation of the scores each model gives to rows it was trained on. "auto" rescales
+        scores of rankers, whose loss does not determine the scale, but not probabilities or
+        predicted gains.
     n_jobs : int or None, default=None
         Folds fitted at a time; results do not depend on it.
     verbose : int, default=0
@@ -131,19 +131,19 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         The measure of the out-of-fold scores at the chosen threshold, negated where lower is
         better. Optimistic for new queries where the threshold was chosen on these scores.
     held_out_score_, held_out_score_unfiltered_ : float
-        The same where the threshold for each fifth of the queries is chosen on the others, and
-        where nothing is hidden but what caps hide. `fit` warns unless the first is higher by more
-        than a standard error of the difference.
+        The measure if the threshold for each fifth of the queries is chosen on the other queries,
+        and the measure without a threshold, if only caps hide documents. `fit` warns unless the
+        first is higher by more than a standard error of the difference.
     list_sizes_ : ndarray of shape (2,), dtype float64
-        Usual sizes of the lists on which a level was chosen, from and to (5 and 95 %).
+        Quantiles (5 % and 95 %) of the sizes of the lists on which the threshold was chosen.
     measure_ : str
         Name of `measure` with its cut-off.
     cv_results_ : dict of ndarrays of shape (n_folds,)
         For each fold "n_queries", "fit_time" and "score_time" in seconds, and "test_score" at the
-        chosen threshold; where one was searched also "best_threshold" and "best_score" of the fold
-        alone. Of a fit on Dask DataFrames "n_queries", "fit_time" and "test_score".
+        chosen threshold; if it was searched, also "best_threshold" and "best_score" of the fold
+        alone. After a fit on a Dask DataFrame only "n_queries", "fit_time" and "test_score".
     n_unjudged_ : int
-        Rows with a NaN label, which are scored but not learned from.
+        Number of rows with a NaN label, which are scored but not used for training.
     feature_importances_, coef_ : ndarray of shape (n_features_in_,), dtype float64
         Attributes of the last inner step, if it has them.
     n_features_in_ : int
@@ -160,9 +160,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     Notes
     -----
     The learning to rank and filter framework of section 5 in [1]_; there the threshold is tuned
-    on one validation set. Fitted without any query ids, each row is its own query (pure
-    filtering), with a warning. Estimators that learn within queries, and a CertifiedThreshold,
-    raise then.
+    on one validation set. Without query ids, `fit` treats each row as a query (pure filtering),
+    with a warning. Estimators that learn within queries, and a CertifiedThreshold, raise then.
 
     **Two labels.** With `filter_estimator`, `y` may have two columns: relevance, and harm, 0 for a
     harmless document. A document of harm above 0 has the gain ``-harm``, any other the gain of its
@@ -179,26 +178,27 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     and whether a search chose settings on the same queries. Choose settings on some queries, and
     fit the chosen model on others.
 
-    Fit parameters other than `groups` go to `estimator`: per-row ones are cut to each fold, and
-    ``eval_set=[(X, y)]`` with ``eval_groups=[groups]`` reaches rankers that stop early, whatever
-    names and order they want. In a Pipeline, "step__parameter" names the step and plain names go
-    to the last.
+    Other parameters of `fit` are passed to `estimator`. Parameters with one entry per row are
+    divided by fold. Rankers with early stopping get ``eval_set=[(X, y)]`` and
+    ``eval_groups=[groups]`` in the form that they need. In a Pipeline, "step__parameter" names the
+    step and plain names go to the last.
 
     The best single threshold depends on the lengths of lists, since nDCG_f is normalised within
-    each query. So `predict` warns once where more than a quarter of at least 30 lists are clearly
-    shorter or longer than those the threshold was chosen on; ``threshold=ExpectedThreshold()``
-    follows the size.
+    each query. So `predict` warns once if more than a quarter of at least 30 lists are clearly
+    shorter or longer than the lists on which the threshold was chosen;
+    ``threshold=ExpectedThreshold()`` adapts to the length.
 
-    **On a cluster.** Where X is a Dask DataFrame, `y` and `groups` are Dask Series of the same
-    partitions, and the estimator is XGBoost's or LightGBM's for Dask, such as DaskXGBRanker, or
-    is fitted already. Whole queries are brought together first, in whatever order rows come, folds
-    are by a hash of the query id, and the exact threshold is found without collecting scores.
-    `estimator_` is then the same library's model for one process. Thresholds are "tune", a number
-    or None. `predict` and `decision_function` of any model give a Dask Series of a Dask DataFrame.
+    **On a cluster.** X may be a Dask DataFrame, with Dask Series of the same partitions as `y` and
+    `groups`. The estimator must then be one of XGBoost or LightGBM for Dask, such as DaskXGBRanker,
+    or be fitted already. The rows of each query are first moved into one partition, from any order.
+    Folds are chosen by a hash of the query id, and the exact threshold is found without collecting
+    scores. `estimator_` is the same library's model for one process. The threshold must be "tune",
+    a number or None. `predict` and `decision_function` of any model return a Dask Series for a Dask
+    DataFrame.
 
     Rows may come in any order, but LightGBM's, XGBoost's and CatBoost's rankers break ties by the
-    order of a query's rows, so that another order gives other trees and scores; CatBoost's by the
-    order of the queries too, which are sorted by their ids.
+    order of a query's rows, so another order gives other trees and scores. CatBoost's ranker also
+    depends on the order of the queries, which are sorted by their ids.
 
     References
     ----------
@@ -337,18 +337,19 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             estimator does not get it.
         judged_by : array-like of shape (n_rows,), default=None
             Source of each label: "people", or the name of a machine; `certificate_` states how many
-            labels are of machines.
+            labels come from machines.
         machine_labels : array-like of shape (n_rows,), default=None
-            Labels of all rows by a machine, as :meth:`CertifiedThreshold.fit` takes them, for the
-            threshold alone: the estimator learns from `y`. Not of Dask's rows.
+            Labels of all rows by a machine, in the form of :meth:`CertifiedThreshold.fit`. Only the
+            threshold uses them: the estimator learns from `y`. Not possible with a Dask DataFrame.
         clusters : array-like of shape (n_rows,), default=None
-            Cluster of each row, such as the user of the query: no split divides one, and a
-            certificate counts each once, as :meth:`CertifiedThreshold.fit`. Not of Dask's rows.
+            Cluster of each row, such as the user of the query: no split divides a cluster, and a
+            certificate counts each cluster once, as in :meth:`CertifiedThreshold.fit`. Not possible
+            with a Dask DataFrame.
         times : array-like of shape (n_rows,), default=None
             Time of each row, by which ``cv=QueryTimeSeriesSplit()`` orders queries. None looks for
-            an index level "time" on `y`, then on `X`. With times, there is a warning where the
-            queries that one split holds out for the threshold are clearly older than the others.
-            Not of Dask's rows.
+            an index level "time" on `y`, then on `X`. With times, `fit` warns if the queries that a
+            single split holds out for the threshold are clearly older than the others. Not possible
+            with a Dask DataFrame.
         {fit_params}
 
         Returns
@@ -360,8 +361,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         ------
         ValueError
             If a parameter is out of range, arrays have different lengths, a label has no gain, a
-            ranker or a CertifiedThreshold is given no queries, a classifier nothing to tell apart,
-            or there are fewer queries than folds, or than a certificate needs.
+            ranker or a CertifiedThreshold gets no query ids, a classifier gets only one class, or
+            there are fewer queries than folds, or than a certificate needs.
         """
         threshold = self._check_parameters()
         for name in (*_OF_THRESHOLD, "filter_", "filter_estimator_", "cv_results_"):
@@ -396,8 +397,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 eval_groups=eval_groups,
                 fit_params=self._inside_parameters(fit_params),
                 taught=("relevance", "estimator") if two is not None and np.ndim(y) == 2 else None,
-                without_groups="RankAndFilter was fitted without query ids: each row is taken for "
-                "a query of its own (pure filtering).",
+                without_groups="RankAndFilter was fitted without query ids: each row counts as "
+                "a query (pure filtering).",
             )
             if machine_labels is not None:
                 if has_two_labels(machine_labels):
@@ -420,7 +421,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         if threshold._is_fixed:
             is_fitted = self._is_prefit
             self.estimator_ = in_memory(self.estimator) if is_fitted else rows.fit(self.estimator)
-            self.filter_ = threshold.fit()  # type: ignore[call-arg]  # fixed ones learn nothing
+            self.filter_ = threshold.fit()  # type: ignore[call-arg]  # no data are needed
         else:
             taught = ("harm", "filter_estimator") if np.ndim(y) == 2 else None
             self._tune(threshold, rows, two, taught, given)
@@ -554,7 +555,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         Parameters
         ----------
         {X}
-            All documents of each query, where the threshold looks at lists, as caps do.
+            All documents of each query, if the threshold depends on whole lists, such as a cap.
         {groups}
 
         Returns
@@ -575,7 +576,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rows,), dtype float64
-            Score minus threshold, as :meth:`TunedThreshold.decision_function`.
+            Score minus threshold, as in :meth:`TunedThreshold.decision_function`.
         """
         return self._filtered("decision_function", X, groups)
 
@@ -591,7 +592,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         Returns
         -------
         ndarray of shape (n_rows,), dtype int64
-            Places. Rows of equal score stand in the order in which they came. Empty without rows.
+            Places. Rows with equal scores keep their order. Empty if X has no rows.
 
         Raises
         ------
@@ -626,17 +627,18 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         Parameters
         ----------
         X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Documents, as in `fit`; whole queries. Of a Dask DataFrame only sums are collected.
+            Documents, as in `fit`; whole queries. For a Dask DataFrame, only sums are collected.
         y : array-like of shape (n_rows,) or (n_rows, 2)
             Labels, as in `fit`; NaN where unjudged, which counts as gain 0.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a ranker
-            that was fitted without query ids takes each row for a query of its own.
+            that was fitted without query ids treats each row as a query.
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             Weight of each query in the mean, as in
-            :func:`skfilterrank.metrics.ndcg_f_score`; not of Dask's rows.
+            :func:`skfilterrank.metrics.ndcg_f_score`; not possible with a Dask DataFrame.
         sample_weight : array-like of shape (n_rows,), default=None
-            `query_weight` by row, under the name by which scikit-learn's Pipeline hands on weights.
+            Weight of the query of each row: `query_weight` under the name that scikit-learn's
+            Pipeline passes on.
 
         Returns
         -------
@@ -647,8 +649,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         ------
         ValueError
             If query ids are missing though `fit` had some, arrays have different lengths, a label
-            has no gain, rows of a query differ in `sample_weight`, or weights come by both names;
-            of Dask's rows also if there are weights, or `y` or `groups` are no Dask Series.
+            has no gain, rows of a query differ in `sample_weight`, or both kinds of weights are
+            given. For a Dask DataFrame also if weights are given, or `y` or `groups` is not a Dask
+            Series.
         """
         weights = {"query_weight": query_weight, "sample_weight": sample_weight}
         if is_dask(X):

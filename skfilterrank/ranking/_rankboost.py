@@ -39,31 +39,31 @@ class RankBoostRanker(BoostedRanker):
     ----------
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. Only their
-        order counts, unless ``pair_weights="gain"``; gains below 0 are gains like others.
+        order counts, unless ``pair_weights="gain"``; gains below 0 have no special role.
     pair_weights : {"equal", "query", "gain"}, default="equal"
-        Weight of a pair before the first round: "equal" takes all pairs alike, so that a query
-        counts by the number of its pairs; "query" divides by that number, so that all queries
-        count alike; "gain" takes the difference of the two gains.
+        Weight of a pair before the first round: "equal" gives all pairs the same weight, so a query
+        counts in proportion to its number of pairs; "query" divides by that number, so all queries
+        count equally; "gain" is the difference of the two gains.
     n_estimators : int, default=300
-        Most rounds.
+        Largest number of rounds.
     max_bins : int, default=255
-        A feature of more distinct values than this is cut at its quantiles into so many bins;
-        thresholds lie between bins. At least 2.
+        Largest number of bins of a feature, at least 2. A feature with more distinct values is
+        divided at its quantiles. Thresholds lie between bins.
     measure : str, default="ndcg_f@10"
         Measure on `eval_set` and of `score`: a name of the measure table with a cut-off
         and options where wanted; see :func:`skfilterrank.metrics.get_measure_names`.
     early_stopping_rounds : int or None, default=None
-        Stop when `measure` on `eval_set` has not improved for this many rounds, and
-        predict with the rounds up to its best.
+        Stop when `measure` on `eval_set` has not improved for this many rounds; `predict` uses the
+        rounds up to the best one.
     validation_fraction : float or None, default=None
-        Share of the training queries, whole ones, that `fit` holds out to stop by instead of
-        learning from them, in place of an `eval_set`; always the same ones.
+        Share of the training queries that `fit` holds out for early stopping, instead of an
+        `eval_set`. The choice is deterministic.
     warm_start : bool, default=False
         Whether `fit` adds to the rounds of an earlier fit, of the same data, up to
         `n_estimators`.
     n_jobs : int or None, default=None
-        Threads that sort the features into bins, which happens once; the rounds take one. None
-        means 1, -1 all processors. Results do not depend on it.
+        Number of threads that sort the features into bins before the first round; rounds use one
+        thread. None means 1, -1 all processors. Results do not depend on it.
     verbose : int, default=0
         0 is silent, above 0 shows a progress bar.
 
@@ -72,17 +72,18 @@ class RankBoostRanker(BoostedRanker):
     features_ : ndarray of shape (n_rounds,), dtype int64
         The feature of each round's weak ranker.
     thresholds_ : ndarray of shape (n_rounds,), dtype float64
-        Its threshold; -inf is exceeded by every value that is not missing.
+        Threshold of each round's weak ranker; every value that is not missing exceeds -inf.
     missing_above_ : ndarray of shape (n_rounds,), dtype bool
         Whether a missing value (NaN) counts as above the threshold.
     alphas_ : ndarray of shape (n_rounds,), dtype float64
-        Score of a document above the threshold, below 0 where low values speak for it.
+        Score that each round adds for a document above the threshold; negative if low values
+        indicate relevance.
     train_loss_ : ndarray of shape (n_rounds,), dtype float64
         The loss over the training pairs after each round: falls from 1 towards 0, and is never
         below the (weighted) share of pairs in the wrong order or tied.
     best_iteration_ : int
-        Number of rounds that predict: all, or with `early_stopping_rounds` those up to the best
-        on the `eval_set`.
+        Number of rounds that `predict` uses: all, or with `early_stopping_rounds` up to the best
+        one on the `eval_set`.
     evals_result_ : dict
         The measure after each round, from the first on, ``{"valid_0": {"ndcg_f@10": [...]}}``;
         empty without `eval_set`.
@@ -103,7 +104,7 @@ class RankBoostRanker(BoostedRanker):
     -----
     After [1]_. With i the better document of a pair, :math:`D(i, k) \propto D_0(i, k)
     \exp(s_k - s_i)` for the scores s so far, and h(x) = 1 where the feature exceeds the threshold
-    and 0 elsewhere, each round takes the h of the greatest :math:`|r|` and adds it with weight
+    and 0 elsewhere, each round selects the h with the greatest :math:`|r|` and adds it with weight
     alpha,
 
     .. math::
@@ -121,16 +122,16 @@ class RankBoostRanker(BoostedRanker):
     Training also ends if r is 0 for all h. Among equally good h, the lowest threshold of the first
     feature is chosen.
 
-    NaN in X is a missing value. As in [1]_, h of it is the same for all documents that miss the
-    feature, 0 or 1, whichever gives the greater :math:`|r|`; and whether a value is there is an h
-    itself, where some are missing. A cell that a sparse matrix does not store is 0.
+    NaN in X is a missing value. As in [1]_, h has the same value for all documents without the
+    feature: 0 or 1, whichever gives the greater :math:`|r|`. If some values are missing, "the value
+    is not missing" is an h, too. A cell that a sparse matrix does not store is 0.
 
-    Queries of one document or one gain have no pairs and change nothing. Where no query has two
-    different gains there is nothing to learn, and all scores are 0; without query ids, when each
-    row is a query, that comes with a warning.
+    Queries of one document or one gain have no pairs and change nothing. If no query has two
+    different gains, nothing can be learned, and all scores are 0. Without query ids, each row is a
+    query, and there is a warning.
 
     The method is deterministic: there is no `random_state`, and the same data give the same
-    ranker. Scores do not compare across queries.
+    ranker. Scores of different queries are not comparable.
 
     References
     ----------
@@ -195,7 +196,7 @@ class RankBoostRanker(BoostedRanker):
         {groups}
             Without query ids, each row is its own query, with a warning.
         {eval_set}
-            Measured after each round. Of several sets the mean counts.
+            Measured after each round. With several sets, their mean counts.
         {eval_groups}
 
         Returns
@@ -343,7 +344,8 @@ class PairDistribution:
     Parameters
     ----------
     gains, queries : ndarray of shape (n_rows,)
-        Sorted by query and then gain; every query has two different gains.
+        Gain and query of each row, sorted by query and then gain; every query has two different
+        gains.
     weights : {"equal", "query", "gain"}
         D_0: equal weights of pairs; equal total weights of queries; or the difference of the gains.
     """
@@ -359,7 +361,7 @@ class PairDistribution:
         n_cells = len(self._starts)
         self._level = np.arange(n_cells) - first[query]
         n_levels = np.diff(first, append=n_cells)
-        # Counts from the highest gain down.
+        # Number of each cell counted from the highest gain down; cells are reversed.
         self._level_down = (n_levels[query] - 1 - self._level)[::-1]
         self._step = None
         if weights == "gain":
@@ -367,7 +369,7 @@ class PairDistribution:
             with np.errstate(divide="ignore"):
                 step = np.log(np.diff(cell_gains, prepend=cell_gains[0]).clip(min=0.0))
             self._step = np.where(self._level > 0, step, -np.inf)
-        # Logarithm of the number of pairs of each document with worse ones, weights included.
+        # Log of the weighted number of pairs in which each document is the better one.
         worse, _ = self._log_sums(np.zeros(len(gains)))
         self._log_scale = np.zeros(n_cells)
         if weights == "query":
@@ -378,9 +380,10 @@ class PairDistribution:
         self._log_total = logsumexp((worse + self._log_scale)[self._cell])
 
     def potential(self, scores) -> tuple[np.ndarray, float]:
-        """Compute each document's weight as better minus its weight as worse, and the loss.
+        """Compute each document's total weight in pairs, and the loss.
 
-        The loss is the mean of ``exp(s_k - s_i)`` under D_0, of which D is the share of each pair.
+        The weight is that of pairs in which the document is the better one, minus that of pairs in
+        which it is the worse one. The loss is the mean of ``exp(s_k - s_i)`` under D_0.
         """
         worse, better = self._log_sums(scores)
         as_better = (worse + self._log_scale)[self._cell] - scores
@@ -394,29 +397,33 @@ class PairDistribution:
         )
 
     def _log_sums(self, scores):
-        """Compute the log of weighted sums of exp(s) below each cell, and of exp(-s) above."""
+        """Compute logs of sums, weighted, of exp(s) over lower cells and exp(-s) over higher ones.
+
+        A cell is the set of a query's documents with equal gain; lower means a lower gain.
+        """
         below = self._sums_below(self._of_cells(scores), self._level, self._step)
         step = None
         if self._step is not None:
-            # In descending order, the step to a cell is the ascending step from it.
+            # From the highest gain down, the step to a cell is the step up from it.
             step = np.append(-np.inf, self._step[::-1][:-1])
             step = np.where(self._level_down > 0, step, -np.inf)
         above = self._sums_below(self._of_cells(-scores)[::-1], self._level_down, step)
         return below, above[::-1]
 
     def _of_cells(self, scores):
-        """Compute the log of the sum of exp(scores) of each cell."""
+        """Compute the log of the sum of exp(scores) over the documents of each cell."""
         highest = np.maximum.reduceat(scores, self._starts)
         return highest + np.log(np.add.reduceat(np.exp(scores - highest[self._cell]), self._starts))
 
     def _sums_below(self, values, level, step):
-        """Compute log sums over the cells of lower level, weighted by gain differences if asked."""
+        """Compute log sums over lower cells, weighted by gain differences if `step` is given."""
         running = _running_log_sums(values, level)
         below = np.append(-np.inf, running[:-1])
         below[level == 0] = -np.inf
         if step is None:
             return below
-        # sum (g - g_k) e_k over lower k = the steps from gain to gain, each times all e below it.
+        # A difference of two gains is the sum of the steps between them. So a sum weighted by
+        # differences is a running sum: each step times the sum of all cells below it.
         return _running_log_sums(below + step, level)
 
 
@@ -442,16 +449,16 @@ class BinnedFeatures:
     X : ndarray or csc matrix of shape (n_rows, n_features)
         NaN is a missing value.
     max_bins : int
-        Most bins of a feature, missing values apart. A feature of more distinct values is cut at
-        its quantiles.
+        Largest number of bins of a feature, not counting the bin of missing values. A feature with
+        more distinct values is divided at its quantiles.
     n_jobs : int or None
         Threads.
 
     Attributes
     ----------
     thresholds : ndarray of shape (n_bins,), dtype float64
-        Number that the values in the bins above exceed: -inf for the bin of missing values, NaN in
-        the last bin of a feature.
+        Upper limit of each bin, which values in higher bins exceed: -inf for the bin of missing
+        values, NaN for the last bin of a feature.
     features : ndarray of shape (n_bins,), dtype int64
         The feature of each bin.
     """
@@ -475,7 +482,7 @@ class BinnedFeatures:
             stored = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
             self._rows = X.indices
             self._codes = self._starts[stored] + np.concatenate(self._codes)
-            # The bin of the cells that are not stored.
+            # Bin of 0 in each column, for the entries that a sparse matrix does not store.
             self._zeros = self._starts + [1 + np.searchsorted(cut, 0.0) for cut in cuts]
 
     def sums(self, values) -> np.ndarray:
@@ -511,7 +518,7 @@ def _bin(X, number, max_bins, dtype):
             distinct, counts = np.insert(distinct, place, 0.0), np.insert(counts, place, 0)
         counts[place] += n_zeros
     cuts = find_thresholds(distinct, counts, max_bins)
-    # 0 for missing values, else 1 plus the number of thresholds below.
+    # Bin 0 is for missing values; other bins are 1 plus the number of thresholds below the value.
     return cuts, np.where(present, 1 + np.searchsorted(cuts, values), 0).astype(dtype)
 
 

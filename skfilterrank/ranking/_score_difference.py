@@ -102,21 +102,22 @@ def score_difference(model, X, document, other=None, *, groups=None) -> ScoreDif
         contributions : ndarray of shape (n_features,), dtype float64
             Contribution of each feature to the difference.
         baseline : float
-            Common part of the difference: 0 between documents. Against the threshold, what all
-            documents have minus the threshold: the intercept of a linear model, the mean score of
-            the training rows of trees.
+            Part of the difference that does not depend on features: 0 between two documents.
+            Against the threshold, it is the common part of all scores minus the threshold. The
+            common part is the intercept of a linear model, or for trees the mean score of the
+            training rows.
         difference : float
             The score of the document minus that of the other, or minus the threshold: the sum of
             all contributions and the baseline. Above 0 the document stands higher, or is shown.
         scale : {"score", "log-odds"}
-            Scale of the difference. Probabilities of a classifier are no sums; their log-odds
-            are.
+            Scale of the difference. Log-odds are used for probabilities of a classifier, because
+            only log-odds are sums over features.
 
     Raises
     ------
     ValueError
-        If a row number is out of range, the model's score is no sum over features, or there is no
-        threshold, or one that keeps or hides everything.
+        If a row number is out of range, the model's score is not a sum over features, or the
+        threshold is missing or shows or hides every document.
 
     Notes
     -----
@@ -169,7 +170,7 @@ def score_difference(model, X, document, other=None, *, groups=None) -> ScoreDif
         threshold = logit(threshold) if 0 < threshold < 1 else np.inf
     if threshold is not None and not np.isfinite(threshold):
         raise InputError(
-            "the threshold keeps or hides every document, whatever its score: give other=, the "
+            "the threshold shows or hides every document, whatever its score: give other=, the "
             "row number of a document to compare with."
         )
     mine = parts[0] - (0.0 if other is None else parts[1])
@@ -211,7 +212,7 @@ def _raw_scores(model, X, groups):
 
 
 def _innermost(model, X, groups):
-    """Return the estimator that scores, its own X, and the names of its features or None."""
+    """Return the innermost estimator, its transformed X, and its feature names or None."""
     names = feature_names(X)
     while isinstance(model, WrappingRanker | BaseSearchCV | Pipeline | FrozenEstimator):
         if isinstance(model, Pipeline):
@@ -249,9 +250,10 @@ def _signed(estimator, parts, scores):
 
 
 def contributions(estimator, X) -> np.ndarray:
-    """Compute contributions of features to the raw score of each row; the last column is common.
+    """Compute contributions of features to raw scores; the last column is the common part.
 
-    Shape (n_rows, n_features + 1); a row's sum is its raw score, of classifiers the log-odds.
+    Shape (n_rows, n_features + 1). The sum of a row is its raw score; for classifiers, its
+    log-odds.
     """
     libraries = {base.__module__.partition(".")[0] for base in type(estimator).__mro__}
     if isinstance(estimator, RankBoostRanker):
@@ -282,12 +284,12 @@ def contributions(estimator, X) -> np.ndarray:
 
 
 def _dense(X):
-    """Return the one or two rows as a dense array."""
+    """Return rows as a dense array."""
     return X.toarray() if sparse.issparse(X) else X
 
 
 def _of_xgboost(estimator, X):
-    """Compute TreeSHAP of the trees that predict."""
+    """Compute TreeSHAP values of the trees that XGBoost uses in `predict`."""
     from xgboost import DMatrix
 
     matrix = DMatrix(X, missing=estimator.missing, enable_categorical=True)
@@ -297,7 +299,7 @@ def _of_xgboost(estimator, X):
 
 
 def _of_weights(estimator, X):
-    """Multiply weights by values."""
+    """Compute contributions in a linear model: weights times values, and the intercept."""
     weights = np.atleast_2d(estimator.coef_)
     parts = [weights[:1] * np.asarray(X, dtype=np.float64)] * len(weights)
     offset = np.ravel(getattr(estimator, "intercept_", 0.0))[0]
@@ -305,7 +307,7 @@ def _of_weights(estimator, X):
 
 
 def _of_thresholds(ranker, X):
-    """Add up the rounds of each feature."""
+    """Compute contributions in a RankBoostRanker: the sum of the rounds of each feature."""
     parts = np.zeros((len(X), X.shape[1] + 1))
     for round_ in ranker._rounds()[: ranker.best_iteration_]:
         parts[:, round_[0]] += scores_of_round(round_, X)

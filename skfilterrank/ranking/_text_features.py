@@ -79,7 +79,7 @@ class CompactTfidfVectorizer(TfidfVectorizer):
 
 
 def _fit_tfidf(texts, name, **params):
-    """Fit a sublinear TfidfVectorizer on `texts`, named `name`; few texts keep rare terms."""
+    """Fit a sublinear TfidfVectorizer on `texts`; rare terms are kept if there are few texts."""
     if len(texts) < 50:
         params["min_df"] = 1
     try:
@@ -102,7 +102,7 @@ def _divide(a, b):
 
 
 class _TableTransformer(TransformerMixin, BaseEstimator):
-    """Base of all transformers here: `_columns` names the columns that are used, in any order."""
+    """Base class of the transformers of this file; `_columns` returns the names of used columns."""
 
     def _learn_columns(self, X):
         """Return `X` as a frame, and store its column names."""
@@ -116,7 +116,7 @@ class _TableTransformer(TransformerMixin, BaseEstimator):
 
 
 class _NamedColumns(_TableTransformer):
-    """Base of the stateless transformers: `_compute` does the work."""
+    """Base class of the transformers that learn nothing; subclasses implement `_compute`."""
 
     @all_or_nothing
     def fit(self, X, y=None) -> Self:
@@ -248,8 +248,9 @@ def _statistics(text):
 class TextSimilarity(_TableTransformer):
     """Similarity of a document text to the texts of its query.
 
-    For each query column: the cosine of the tf-idf vectors of words, that of character n-grams,
-    and the idf-weighted share of the query's words that the document has.
+    The features for each query column are the cosine of the tf-idf vectors of words, the cosine of
+    the vectors of character n-grams, and the idf-weighted share of the query's words that are in
+    the document.
 
     Parameters
     ----------
@@ -385,13 +386,14 @@ class ListFeatures(_NamedColumns):
 
     Notes
     -----
-    For each statistic of `TextStatistics`: the deviation from the mean of the list, the mean of
-    the list, and the value of the next document and of the one before. Cosine of the tf-idf
-    vectors with the sum of the other documents, with the next and with the one before. Place
-    and size of the list. For each pair in `same`: how often it is equal in the list, before,
-    after, and in the two neighbours; how often the document's value occurs in the list and
-    before this row; how many distinct values the list has.
-    A neighbour that does not exist counts as 0.
+    For each statistic of `TextStatistics`, the features are the deviation from the mean of the
+    list, that mean, and the values of the next and the previous document. Further features are the
+    cosines of the tf-idf vector with the sum of the other documents' vectors, with the vector of
+    the next document and with that of the previous one; and the place of the document and the size
+    of the list. Each pair in `same` adds how often the pair is equal in the list, before and after
+    the document, and in its two neighbours; how often the document's value occurs in the list and
+    before this row; and the number of distinct values in the list. A neighbour that does not exist
+    counts as 0.
     """
 
     def __init__(self, query, document, *, order=None, same=()):
@@ -617,8 +619,8 @@ def make_text_features(
             handle_unknown="infrequent_if_exist", min_frequency=10, sparse_output=not dense
         )
         transformers.append(("categorical", onehot, categorical))
-    # Rows of tf-idf have length 1. Features of deviation 1 beside them would take all of the
-    # penalty's room; a tenth was best in grouped cross-validation of linear models.
+    # Rows of tf-idf have length 1. Beside them, features of standard deviation 1 would dominate a
+    # regularised linear model; 0.1 was best in grouped cross-validation.
     weights = None if dense else {name: 0.1 for name, _, _ in transformers if name != "text"}
     return ColumnTransformer(
         transformers, sparse_threshold=0.0 if dense else 1.0, transformer_weights=weights

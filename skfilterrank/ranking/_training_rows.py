@@ -131,7 +131,7 @@ class TrainingRows:
         return document_scores(fitted, X, groups=self.groups[rows], gains=score_gains)
 
     def scales(self, models, splits, score_gains) -> list[tuple[float, float]]:
-        """Compute mean and deviation of the scores of each model, of rows it was trained on.
+        """Compute mean and deviation of each model's scores of rows that it was trained on.
 
         The last model is fitted on all rows.
         """
@@ -155,7 +155,7 @@ class TrainingRows:
         return mean, deviation if deviation > mean_tolerance(scores) else 0.0
 
     def held_out(self, folds, score_gains, splits=None, scales=None) -> HeldOutScores:
-        """Join the scores of the held-out rows; without splits those of all rows by one model."""
+        """Join the scores of the held-out rows; without splits, score all rows by one model."""
         if splits is None:
             scores = document_scores(
                 folds[0].estimator, self.X, groups=self.groups, gains=score_gains
@@ -333,9 +333,9 @@ def _refuse_rankers_in_ensembles(estimator):
         if isinstance(inner, RankerMixin) or (hasattr(inner, "fit") and needs_own_form(inner)):
             name, outer = type(inner).__name__, type(final).__name__
             raise InputError(
-                f"{outer} cannot pass query ids to {name}: scikit-learn's stacks and votes take "
-                "classifiers and regressors. Put such inside, or combine the scores of rankers by "
-                "RankFusion."
+                f"{outer} cannot pass query ids to {name}: scikit-learn's stacking and voting "
+                "support classifiers and regressors. Use these inside, or combine the scores of "
+                "rankers by RankFusion."
             )
 
 
@@ -371,11 +371,11 @@ def _number_queries(estimator, groups, n_rows, without_groups):
     if needs_groups(estimator):
         name = type(estimators_inside(estimator)[-1]).__name__
         raise InputError(
-            f"{name} needs queries: pass groups=, the query id of each row, or give y as a Series "
-            "with an index level named 'qid'. Inside scikit-learn's model selection, groups= "
-            "reaches the folds alone and such a Series the ranker too, but not in tools that make "
-            "an array of y, such as RFECV and BaggingRegressor; with "
-            "sklearn.set_config(enable_metadata_routing=True), groups= reaches both, there too."
+            f"{name} needs queries: pass groups=, the query id of each row, or give y as a "
+            "Series with an index level named 'qid'. Inside scikit-learn's model selection, "
+            "groups= is used for the folds only; the index level is used by the ranker too, "
+            "except in tools that make an array of y, such as RFECV and BaggingRegressor. With "
+            "sklearn.set_config(enable_metadata_routing=True), groups= is always used for both."
         )
     if without_groups is not None:
         warn_user(
@@ -418,7 +418,7 @@ def learns_labels(estimator, target: str, *, prefit: bool) -> bool:
 
 
 class TargetEncoder:
-    """Encoder of gains or labels as the target, the same in every fold."""
+    """Encoder from gains or labels to targets; the encoding is the same in every fold."""
 
     def __init__(self, kind: str, gains):
         self.kind = kind
@@ -451,7 +451,7 @@ def count_unjudged(judged) -> int:
 def tell_unjudged(n_unjudged: int, n_rows: int, taught: tuple[str, str] | None = None) -> int:
     """Return the number of rows without a label, with a warning; raise if no row has one.
 
-    `taught` is the name of the label, if rows have several, and of its model.
+    If rows have several labels, `taught` holds the name of this label and the name of its model.
     """
     label, model = taught or ("label", None)
     if n_unjudged == n_rows:

@@ -15,9 +15,9 @@ class MeasureStopping(EarlyStopping):
     held_out : object
         Labels and queries of the rows, and their measure.
     X : array-like, sparse matrix, DataFrame or DMatrix
-        Their features.
+        Features of the held-out rows.
     rounds : int
-        Rounds without improvement.
+        Number of rounds without improvement after which training stops.
     """
 
     def __init__(self, held_out, X, rounds):
@@ -47,6 +47,6 @@ class MeasureStopping(EarlyStopping):
         return super().after_iteration(model, epoch, evals_log)
 
     def after_training(self, model):
-        """Keep the trees up to the best."""
+        """Keep the trees up to the best round."""
         self._matrix = None
         return super().after_training(model)

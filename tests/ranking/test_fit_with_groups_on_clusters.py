@@ -64,7 +64,7 @@ def test_estimators_and_data_must_both_be_of_a_cluster(cluster, table):
         fit(RankAndFilter(lightgbm.DaskLGBMRanker(client=cluster)), frame)
     X, y, groups = columns(frame)
     model = RankAndFilter(xgboost_dask.DaskXGBRanker())
-    with pytest.raises(InputError, match="sample_weight has entries of its own"):
+    with pytest.raises(InputError, match="sample_weight has one entry per row"):
         model.fit(X, y, groups=groups, sample_weight=y)
     with pytest.raises(InputError, match="eval_set is not possible"):
         model.fit(X, y, groups=groups, eval_set=(X, y))

@@ -111,7 +111,7 @@ class TestBadInput:
         search = GridSearchCV(
             RankAndFilter(LambdaRankRanker()), {"measure": ["ndcg_f@3"]}, cv=GroupKFold(2)
         )
-        with pytest.raises(ValueError, match="model selection, groups= reaches the folds alone"):
+        with pytest.raises(ValueError, match="model selection, groups= is used for the folds only"):
             search.fit(data.X, data.y, groups=data.groups)
 
     @pytest.mark.parametrize(

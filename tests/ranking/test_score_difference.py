@@ -124,7 +124,7 @@ def test_what_has_no_answer(data):
     with pytest.raises(ValueError, match="RankAndFilter has no threshold"):
         score_difference(fitted(Ridge(), threshold=None), X, 0)
     for estimator, threshold in ((Ridge(), -np.inf), (LogisticRegression(), 0.0)):
-        with pytest.raises(ValueError, match="keeps or hides every document"):
+        with pytest.raises(ValueError, match="shows or hides every document"):
             score_difference(fitted(estimator, threshold=threshold), X, 0)
     with pytest.raises(ValueError, match="model must be a fitted estimator, got 'ridge'"):
         score_difference("ridge", X, 0, 1)
