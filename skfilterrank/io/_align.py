@@ -185,9 +185,8 @@ def align(
     ------
     ValueError
         Missing columns, ids that are missing, labels or scores that are no numbers, scores of NaN
-        or +inf, a document that is twice in a query, no query in common.
-    MissingValuesError
-        A ValueError: the run lacks queries, with ``missing="raise"``.
+        or +inf, a document that is twice in a query, no query in common; with ``missing="raise"`` a
+        run that lacks queries.
     FileFormatError
         The same in a file.
 

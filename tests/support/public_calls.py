@@ -90,7 +90,6 @@ CALLS = {
     "metrics.rbp_score": {**_LISTS, "ties": list("xyzxyz")},
     "metrics.ul_normalized_score": {**_LISTS, "y_true": [1, 0, 2, 0, 1, 0]},
     "metaevaluation.metric_orientation": {"measure": "ap", "n_items": 9, "n_relevant": [1, 2]},
-    "metaevaluation.optimal_worst_case": {"n_relevant": 3},
     "metaevaluation.recall_level_metric": _POSITIONS,
     "metaevaluation.tie_probability": {"measure": "lexirecall", "n_items": 9, "n_relevant": 2},
     "metaevaluation.worst_case_searcher": _POSITIONS,
