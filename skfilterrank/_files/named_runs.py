@@ -19,18 +19,23 @@ from skfilterrank._lists.checks import as_list
 from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError, brief
 
 # Hint in errors about judgments in the place of runs, and the reverse.
-ORDER = "judgments come first, then runs, as in evaluate_run(qrels, run, measures)."
+ORDER = "judgments come first, then runs, as in evaluate_runs(qrels, runs, measures)."
 _EXPECTED = (
     "a path, a list of paths, a folder, or a dict {name: path, open file, data frame or other run}"
 )
 
 
-def named_runs(runs, *, least: int = 1) -> dict:
-    """Return runs by their names, from a path, a folder, a list of paths, or a dict."""
+def named_runs(runs, *, least: int = 1, may_be_one: bool = False) -> dict:
+    """Return runs by their names, from a path, a folder, a list of paths, or a dict.
+
+    With `may_be_one`, one run in any form is a run of the name that it has, or else "run".
+    """
     if isinstance(runs, Mapping) and not is_by_query(runs):
         named = dict(runs)
     elif "label" in getattr(runs, "columns", ()) or (hasattr(runs, "align") and not is_frame(runs)):
         raise InputTypeError(f"runs must be {_EXPECTED}, got judgments. Swap them: {ORDER}")
+    elif may_be_one and (is_table(runs) or hasattr(runs, "read") or hasattr(runs, "y_score")):
+        named = {_name_of_one(runs): runs}
     elif not isinstance(runs, list | tuple) and (
         is_table(runs) or hasattr(runs, "columns") or hasattr(runs, "read")
     ):
@@ -60,6 +65,17 @@ def named_runs(runs, *, least: int = 1) -> dict:
         plural = "s" * (least > 1)
         raise InputError(f"runs must hold at least {least} run{plural}, got {len(named)}.")
     return named
+
+
+def _name_of_one(run):
+    """Return the name of one run in memory or of an open file, or "run"."""
+    if "run" in getattr(run, "columns", ()) and isinstance(run, pd.DataFrame):
+        names = run["run"].unique()
+        name = names[0] if len(names) == 1 else None
+    else:
+        name = getattr(run, "name", None)
+        name = name_of_path(name) if name and hasattr(run, "read") and is_path(name) else name
+    return name if isinstance(name, str) and name else "run"
 
 
 def files_of_folders(sources) -> list:

@@ -57,6 +57,7 @@ _SYNONYMS = {
     "judgments.LabelPredictor": "labelimputer",
     "judgments.MaxRepSelector": "maxrep activelearner selectdocuments",
     "metaevaluation": "robustness",
+    "metaevaluation.worst_case_searcher": "optimalworstcase worstcase worstcaseprovider",
     "judgments.PoolingSelector": "pool makepool pooldocuments pooling",
     "ranking.fuse_runs": "fuse optimizefusion tunefusion",
     "integrations.LangChainCompressor": "langchain documentcompressor",

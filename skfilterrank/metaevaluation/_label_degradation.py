@@ -136,7 +136,7 @@ def label_degradation(
     tolerance : float, default=0.0
         Values of a query that differ by at most this much are tied.
     gains, ties, precision, unjudged, **options
-        As in :func:`skfilterrank.metrics.evaluate_run`.
+        As in :func:`skfilterrank.metrics.evaluate_runs`.
     random_state : int, RandomState or None, default=None
         Source of the draws. Pass an int for results that can be repeated.
     n_jobs : int or None, default=None

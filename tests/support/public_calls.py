@@ -144,7 +144,7 @@ CALLS = {
     },
     "judgments.estimate": _SAMPLE,
     "judgments.machine_report": _SAMPLE,
-    "metrics.evaluate_run": {"run": RUNS["first"], "qrels": QRELS, "measures": ["ap"]},
+    "metrics.values_of_run": {"run": RUNS["first"], "qrels": QRELS, "measures": ["ap"]},
     "metrics.evaluate_runs": _OF_RUNS,
     "metrics.register_with_ir_measures": {},
     "io.QrelsIndex": {"qrels": QRELS},
