@@ -452,10 +452,10 @@ def test_tables_for_papers(evaluate, files, run):
     ]
     best = {name: expected[name].max() for name in ("ndcg_f@2", "ap")}
     best["empty_list_rate"] = expected["empty_list_rate"].min()
-    for line, (name, values_of_run) in zip(found[2:], expected.iterrows(), strict=True):
+    for line, (name, values_of_line) in zip(found[2:], expected.iterrows(), strict=True):
         cells = [
             f"**{value:.4f}**" if value == best[measure] else f"{value:.4f}"
-            for measure, value in values_of_run.items()
+            for measure, value in values_of_line.items()
         ]
         assert line == f"| {name} | {' | '.join(cells)} |"
     latex = evaluate("--format", "latex", "--per-query", runs=["good.txt"])
