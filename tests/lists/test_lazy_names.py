@@ -65,9 +65,7 @@ def test_modules_like_no_other():
         exec("import skfilterrank.qqq")
 
 
-@pytest.mark.parametrize(
-    "module", ["skfilterrank._qqq", "skfilterrank.io.fusion", "qqq"]
-)
+@pytest.mark.parametrize("module", ["skfilterrank._qqq", "skfilterrank.io.fusion", "qqq"])
 def test_other_modules_are_pythons_affair(module):
     with pytest.raises(ModuleNotFoundError, match=rf"^No module named '{module}'$"):
         exec(f"import {module}")
