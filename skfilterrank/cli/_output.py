@@ -521,7 +521,7 @@ def _files_of(text):
     """Return the files that a path to read stands for: those in a folder, or the path."""
     if not os.path.isdir(text):
         return [text]
-    from skfilterrank._files.named_runs import files_of_folders
+    from skfilterrank._files.forms import files_of_folders
 
     return files_of_folders([text])
 

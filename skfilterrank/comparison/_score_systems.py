@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
+from skfilterrank._files.forms import errors_of, for_any_process, named_runs
 from skfilterrank._files.rows import Rows, check_rows, columns_of_systems, read_once
 from skfilterrank._lists.gains import refuse_measures_of_sample
 from skfilterrank._lists.measure import forbidden_seen, warn_of, warn_of_forbidden

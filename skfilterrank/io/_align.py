@@ -6,7 +6,7 @@ from numbers import Integral
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.named_runs import ORDER, is_by_query
+from skfilterrank._files.forms import ORDER, is_by_query
 from skfilterrank._lists.checks import cached_property, check_choice
 from skfilterrank._lists.gains import Gains, is_sample
 from skfilterrank._lists.queries import GroupIndex

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.named_runs import errors_of
+from skfilterrank._files.forms import errors_of
 from skfilterrank._lists.gains import as_gains, refuse_sample
 from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.scoring import OVER_QUERIES

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
+from skfilterrank._files.forms import errors_of, for_any_process, named_runs
 from skfilterrank._lists.checks import check_choice, check_count, check_number
 from skfilterrank._lists.gains import as_gains, refuse_sample
 from skfilterrank._lists.measure import warn_of_forbidden

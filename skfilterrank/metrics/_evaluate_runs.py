@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.named_runs import (
+from skfilterrank._files.forms import (
     errors_of,
     for_any_process,
     named_runs,

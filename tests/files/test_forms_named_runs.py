@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from skfilterrank._files.named_runs import (
+from skfilterrank._files.forms import (
     are_runs,
     are_several_runs,
     as_table,
