@@ -6,8 +6,8 @@ from _random_rankings import simulate_agreement, simulate_ties
 
 from skfilterrank.metaevaluation import (
     metric_orientation,
-    optimal_worst_case,
     tie_probability,
+    worst_case_searcher,
 )
 
 SIZES = [10**3, 10**4, 10**5, 10**6]
@@ -80,9 +80,11 @@ def optimal():
     """Figure 5, by number of relevant items."""
     counts = np.array([1, 2, 3, 5, 10, 15, 20, 25])
     columns = {
-        f"{name}, {ranking}": optimal_worst_case(counts, name, ranking=ranking)
+        f"{name}, {ranking}": [
+            worst_case_searcher(np.arange(1, count + 1), name, order=order) for count in counts
+        ]
         for name in TOP_HEAVY
-        for ranking in ("deterministic", "stochastic")
+        for ranking, order in (("deterministic", "fixed"), ("stochastic", "random"))
     }
     rows = [
         [count, *(f"{values[i]:.4f}" for values in columns.values())]

@@ -25,7 +25,7 @@ from _common import run_parts, write_report
 
 from skfilterrank._lists.positions import PreferenceMatrix, relevant_positions
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
-from skfilterrank.metrics import evaluate_run, evaluate_runs
+from skfilterrank.metrics import evaluate_runs
 
 # Documents of the collection; of any two runs every size prefers the same one.
 N_ITEMS = 1_000_000
@@ -88,7 +88,7 @@ def same_values(aligned, theirs, judgments):
     largest = dict.fromkeys([ours for ours, *_ in SAME], 0.0)
     for name, run in theirs.items():
         expected = pd.DataFrame.from_dict(evaluator.evaluate(run), orient="index")
-        actual = evaluate_run(None, aligned[name], list(largest))
+        actual = evaluate_runs(None, {name: aligned[name]}, list(largest)).per_query.loc[name]
         assert list(actual.index) == sorted(expected.index)
         for ours, value, _ in SAME:
             difference = np.abs(actual[ours] - expected[value][actual.index]).max()
@@ -99,12 +99,7 @@ def same_values(aligned, theirs, judgments):
 def leaderboard(path, aligned):
     """Largest difference of a mean from the leaderboard, and how many round to its digits."""
     official = pd.read_csv(path).set_index("run")
-    means = pd.DataFrame(
-        {
-            name: evaluate_run(None, run, list(LEADERBOARD), gains=HALVES).mean()
-            for name, run in aligned.items()
-        }
-    ).T
+    means = evaluate_runs(None, aligned, list(LEADERBOARD), gains=HALVES).means
     found = {}
     for ours, column in LEADERBOARD.items():
         difference = (means[ours] - official[column][means.index]).abs()
@@ -126,9 +121,8 @@ def preferences(aligned):
         for name, run in aligned.items()
     }
     sorted_out = PreferenceMatrix.from_positions(positions).preferences
-    scores = np.array(
-        [evaluate_run(None, run, ["lexirecall"]).to_numpy()[:, 0] for run in aligned.values()]
-    )
+    values = evaluate_runs(None, aligned, "lexirecall").per_query["lexirecall"]
+    scores = values.to_numpy().reshape(len(aligned), -1)
     n_topics = len(next(iter(positions.values())))
     counts = dict.fromkeys(("compared", "different", "reversed", "tied", "score ties"), 0)
     for topic in range(n_topics):
@@ -160,7 +154,7 @@ def speed(aligned, theirs, judgments, repeats=5):
     for _ in range(repeats):
         begin = time.perf_counter()
         for run in aligned.values():
-            evaluate_run(None, run, wanted)
+            evaluate_runs(None, run, wanted)
         middle = time.perf_counter()
         for run in theirs.values():
             evaluator.evaluate(run)

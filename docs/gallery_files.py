@@ -12,7 +12,7 @@ import runpy
 import shutil
 from pathlib import Path
 
-from skfilterrank.datasets import get_data_home
+from skfilterrank.datasets._remote import find_data_home
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 _DATA = re.compile(r"^# Data: (.+)$", re.MULTILINE)
@@ -80,7 +80,7 @@ def needed_data(path: Path) -> list[str]:
 
 def missing_data(path: Path) -> list[str]:
     """Folders of public data that an example needs and that are not here."""
-    return [name for name in needed_data(path) if not (get_data_home() / name).is_dir()]
+    return [name for name in needed_data(path) if not (find_data_home() / name).is_dir()]
 
 
 def runnable_pattern() -> str:

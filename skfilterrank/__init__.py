@@ -1,8 +1,9 @@
 """Rank documents, leave out the forbidden ones, and measure how well that went."""
 
+import sys
 from typing import TYPE_CHECKING
 
-from skfilterrank._lists.lazy_names import PARTS, names_of
+from skfilterrank._lists.lazy_names import PARTS, ModuleHints, names_of
 
 __version__ = "0.1.0.dev0"
 
@@ -56,6 +57,9 @@ if not TYPE_CHECKING:
             "thresholds": ("CertifiedThreshold", "TunedThreshold"),
         },
     )
+    if ModuleHints not in sys.meta_path:
+        # Last, so that it is asked only for modules that nobody finds.
+        sys.meta_path.append(ModuleHints)
 
 
 def __dir__():

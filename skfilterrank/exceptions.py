@@ -10,10 +10,8 @@ __all__ = [
     "FileFormatError",
     "FitWarning",
     "InputError",
-    "InputTypeError",
     "JudgmentLogError",
     "MissingPackageError",
-    "MissingValuesError",
     "SkfilterrankError",
     "SkfilterrankWarning",
     "UnjudgedWarning",
@@ -28,7 +26,8 @@ class SkfilterrankError(Exception):
 
     Its text names the argument, or the file and line, says what was expected and what came. The
     command line prints it in one line; an error of any other kind is a bug and keeps its
-    traceback.
+    traceback. Each is also one of Python's own errors: a wrong value is a ValueError
+    (:class:`InputError`), and an argument of a wrong type a TypeError.
 
     Examples
     --------

@@ -12,7 +12,7 @@ computed exactly here.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from skfilterrank.metaevaluation import metric_orientation, optimal_worst_case
+from skfilterrank.metaevaluation import metric_orientation, worst_case_searcher
 
 counts = np.arange(1, 16)
 figure, axes = plt.subplots(
@@ -34,11 +34,14 @@ plt.show()
 counts = np.arange(1, 26)
 figure, axis = plt.subplots(figsize=(6, 4), layout="constrained")
 for name, color in (("ap", "C0"), ("ndcg", "C1"), ("rbp", "C2")):
-    for ranking, style in (("deterministic", "--"), ("stochastic", "-")):
-        worst = optimal_worst_case(counts, name, ranking=ranking)
-        axis.plot(counts, worst, style, color=color, label=f"{name}, {ranking}")
+    for order, style in (("fixed", "--"), ("random", "-")):
+        worst = [
+            worst_case_searcher(range(1, count + 1), name, order=order)
+            for count in counts
+        ]
+        axis.plot(counts, worst, style, color=color, label=f"{name}, {order}")
         text = f"5 relevant documents {worst[4]:.3f}, 25 {worst[24]:.3f}"
-        print(f"{name}, {ranking}: {text}")
+        print(f"{name}, {order} order: {text}")
 axis.set(xlabel="relevant documents", ylabel="worst case of an optimal ranking")
 axis.legend()
 plt.show()

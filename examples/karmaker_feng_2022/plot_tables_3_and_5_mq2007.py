@@ -8,16 +8,19 @@ fold of five with small models. Get MQ2007, a part of LETOR 4.0 of Microsoft
 Research
 (https://www.microsoft.com/en-us/research/project/letor-learning-rank-information-retrieval/),
 and put its parts as ``S1.txt.gz`` to ``S5.txt.gz`` into the folder ``mq2007``
-of `get_data_home()`.
+of the folder that the environment variable `SKFILTERRANK_DATA` names, or else
+of `skfilterrank_data` in your home folder.
 """
 # Data: mq2007
+
+import os
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
 from skfilterrank.comparison import kendall_tau, score_predictions
-from skfilterrank.datasets import get_data_home
 from skfilterrank.io import read_letor
 from skfilterrank.ranking import make_ranker
 
@@ -35,7 +38,8 @@ MEASURES = {
     "ul_normalized(measure=dcg,variant=v1)@10": "V1",
     "ul_normalized(measure=dcg,variant=v2)@10": "V2",
 }
-folder = get_data_home() / "mq2007"
+folder = Path(os.environ.get("SKFILTERRANK_DATA", "~/skfilterrank_data"))
+folder = folder.expanduser() / "mq2007"
 if not folder.is_dir():
     raise SystemExit(f"{folder} is not there: see above where MQ2007 is from.")
 train, test = (

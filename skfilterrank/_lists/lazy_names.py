@@ -39,11 +39,13 @@ _SYNONYMS = {
     "metrics.make_ranking_scorer": "makescorer rankingscorer",
     "metrics.evaluate_runs": "evaluateruns evaluaterun trec",
     "comparison.compare_systems": "compareruns comparesystems ttest significance plotcomparison",
+    "ranking": "estimators learners learning modelselection models rankers",
     "ranking.RankFusion": "fusion rankfusion rrf reciprocalrankfusion combmnz",
     "ranking.make_text_features": "features",
     "ranking.OrdinalRanker": "ordinal ordinalregressor ordinalclassifier ordinalloss",
     "ranking.make_ranker": "lambdamart losses",
     "ranking.QueryRanker": "ranker lgbmranker",
+    "thresholds": "filtering filters thresholding",
     "thresholds.TunedThreshold": "threshold thresholdtuner tunedthresholdclassifiercv",
     "thresholds.load_threshold": "loadthreshold readthreshold",
     "thresholds.CertifiedThreshold": "certificate conformalthreshold riskcontrol",
@@ -56,7 +58,10 @@ _SYNONYMS = {
     "judgments.estimate": "estimation estimatevalues evaluatewithmachinelabels",
     "judgments.LabelPredictor": "labelimputer",
     "judgments.MaxRepSelector": "maxrep activelearner selectdocuments",
+    "judgments": "judging judgements labeling labels",
     "metaevaluation": "robustness",
+    "metrics": "evaluation measures metric scorers scoring",
+    "metaevaluation.worst_case_searcher": "optimalworstcase worstcase worstcaseprovider",
     "judgments.PoolingSelector": "pool makepool pooldocuments pooling",
     "ranking.fuse_runs": "fuse optimizefusion tunefusion",
     "integrations.LangChainCompressor": "langchain documentcompressor",
@@ -102,6 +107,25 @@ def names_of(part, later=None):
         raise AttributeError(f"module {part!r} has no attribute {name!r}{hint}")
 
     return __getattr__
+
+
+class ModuleHints:
+    """Finder that finds no module: it adds a hint to the error for a wrong room of the package."""
+
+    @staticmethod
+    def find_spec(fullname, path=None, target=None):
+        """Raise for an import statement of a wrong room; return None for all else."""
+        package, _, name = fullname.rpartition(".")
+        # Programs that ask `importlib.util.find_spec` whether there is a module get their None.
+        is_import = sys._getframe(2).f_code.co_name == "_find_and_load_unlocked"
+        if package != "skfilterrank" or name.startswith("_") or not is_import:
+            return None
+        import difflib
+
+        near = [f"{package}.{room}" for room in difflib.get_close_matches(name, PARTS, n=1)]
+        place = _synonym(name) or "".join(near)
+        hint = f"Did you mean {place}?" if place else f"The modules are {', '.join(PARTS)}."
+        raise ModuleNotFoundError(f"No module named {fullname!r}. {hint}", name=fullname)
 
 
 def _synonym(name):

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import read_bytes
-from skfilterrank._files.named_runs import files_of_folders, name_of_path, text_of_path
+from skfilterrank._files.forms import files_of_folders, name_of_path, text_of_path
 from skfilterrank._files.tables import is_table_name
 from skfilterrank._lists.gains import PROBABILITY, is_sample, measures_of_all_labels
 from skfilterrank._lists.results import counted

@@ -13,7 +13,7 @@ import pandas as pd
 
 from skfilterrank import judgments
 from skfilterrank._files.files import locked, read_bytes
-from skfilterrank._files.named_runs import name_of_path
+from skfilterrank._files.forms import name_of_path
 from skfilterrank._lists.checks import check_share
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures

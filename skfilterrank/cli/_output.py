@@ -363,7 +363,7 @@ _PHRASES = {
         "draw again by 'skfilterrank judge --strategy sample --judged QRELS',"
     ),
     "abstain=None to": "no --abstain to",
-    ", as in evaluate_run(qrels, run, measures)": "",
+    ", as in evaluate_runs(qrels, runs, measures)": "",
     "groups holds queries that": "there are queries that",
     "gains has no gain for labels of": "--gains has no gain for labels of",
     "(skfilterrank.judgments)": "(evaluate --interval)",
@@ -521,7 +521,7 @@ def _files_of(text):
     """Return the files that a path to read stands for: those in a folder, or the path."""
     if not os.path.isdir(text):
         return [text]
-    from skfilterrank._files.named_runs import files_of_folders
+    from skfilterrank._files.forms import files_of_folders
 
     return files_of_folders([text])
 

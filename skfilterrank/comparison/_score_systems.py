@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
+from skfilterrank._files.forms import errors_of, for_any_process, named_runs
 from skfilterrank._files.rows import Rows, check_rows, columns_of_systems, read_once
 from skfilterrank._lists.gains import refuse_measures_of_sample
 from skfilterrank._lists.measure import forbidden_seen, warn_of, warn_of_forbidden
@@ -28,7 +28,7 @@ from skfilterrank._lists.words import collecting_warnings, progress_bar, repeat_
 from skfilterrank.comparison._system_scores import SystemScores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, align
-from skfilterrank.metrics import evaluate, evaluate_run
+from skfilterrank.metrics import evaluate, values_of_run
 
 # Measures whose values only order rankings; the exact order is used instead.
 _KINDS = {"lexirecall": "recall", "lexiprecision": "precision"}
@@ -68,7 +68,7 @@ def score_systems(
         "raise" is an error; "drop" leaves the query out for all runs; "empty" measures an empty
         list (a value that is still missing is an error); a number is used as the value.
     gains, ties, precision, unjudged, undefined, unjudged_label, predicted, **options
-        As in :func:`skfilterrank.metrics.evaluate_run`.
+        As in :func:`skfilterrank.metrics.evaluate_runs`.
     n_jobs : int or None, default=None
         Number of processes; -1 means all processors. The result is the same.
     verbose : int, default=0
@@ -78,7 +78,7 @@ def score_systems(
     -------
     dict of str to SystemScores
         By the names of the measures as given; systems in the order of `runs`, queries sorted as
-        text. Values are those of :func:`evaluate_run`. "lexirecall(scale=preference)" and
+        text. Values are those of :func:`evaluate_runs`. "lexirecall(scale=preference)" and
         "lexiprecision(scale=preference)" are exact preferences instead, see
         :meth:`SystemScores.from_preferences`.
 
@@ -91,7 +91,7 @@ def score_systems(
     Warns
     -----
     DataWarning
-        Of runs whose documents are mostly unjudged, as :func:`skfilterrank.metrics.evaluate_run`.
+        Of runs whose documents are mostly unjudged, as :func:`skfilterrank.metrics.evaluate_runs`.
 
     See Also
     --------
@@ -339,7 +339,7 @@ def _score_run(name, path, run, index, precision, wanted, params):
             aligned = align(index, run, precision=precision, ties=ties)
             misled = misled_measure(wanted, index.labels, gains, unjudged)
         valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
-        values = evaluate_run(None, aligned, valued, **params) if valued else None
+        values = values_of_run(None, aligned, valued, **params) if valued else None
         positions = None
         if len(valued) < len(wanted):
             positions = relevant_positions(

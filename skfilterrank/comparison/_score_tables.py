@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import decode, is_path, parse_json, read_bytes, source_name
-from skfilterrank._files.forms import COLUMN_NAMES
-from skfilterrank._files.named_runs import name_of_path
+from skfilterrank._files.forms import COLUMN_NAMES, name_of_path
 from skfilterrank._files.tables import records_of, restored
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank._lists.words import warn_user

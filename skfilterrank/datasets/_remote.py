@@ -72,35 +72,8 @@ class KeptFile(NamedTuple):
             ) from error
 
 
-def get_data_home(data_home: str | os.PathLike | None = None) -> Path:
-    """Find the folder in which public data sets are kept.
-
-    The function creates and fetches nothing.
-
-    Parameters
-    ----------
-    data_home : str or PathLike, default=None
-        The folder. None takes that of the environment variable ``SKFILTERRANK_DATA``, or else
-        ``skfilterrank_data`` in the home folder. A leading ``~`` is the home folder.
-
-    Returns
-    -------
-    folder : Path
-        The folder, which need not be there yet.
-
-    Raises
-    ------
-    TypeError
-        If `data_home` is no path.
-    ValueError
-        If it starts with the home of a user whom this machine does not know.
-
-    Examples
-    --------
-    >>> from skfilterrank.datasets import get_data_home
-    >>> print(get_data_home("/data/ranking"))
-    /data/ranking
-    """
+def find_data_home(data_home: str | os.PathLike | None = None) -> Path:
+    """Find the folder of public data sets, which need not exist; None takes the default."""
     if data_home is None:
         data_home = os.environ.get(VARIABLE) or Path("~") / _FOLDER
     elif not is_path(data_home):

@@ -13,7 +13,7 @@ from sklearn.utils import Bunch
 
 from skfilterrank._files.files import read_bytes, reason_of
 from skfilterrank._lists.checks import check_choice
-from skfilterrank.datasets._remote import MIRROR, KeptFile, get_data_home, provide
+from skfilterrank.datasets._remote import MIRROR, KeptFile, find_data_home, provide
 from skfilterrank.exceptions import FileFormatError
 from skfilterrank.io import read_judged_table, read_qrels
 
@@ -51,7 +51,8 @@ def fetch_cranfield(
     Parameters
     ----------
     data_home : str or PathLike, default=None
-        Folder in which data sets are kept, see `get_data_home`.
+        Folder in which data sets are kept. None takes the one that the environment variable
+        SKFILTERRANK_DATA names, else ``skfilterrank_data`` in the home folder.
     download_if_missing : bool, default=True
         False raises where the collection is not there yet.
 
@@ -97,7 +98,7 @@ def fetch_cranfield(
     >>> len(data.documents), len(data.queries)  # doctest: +SKIP
     (1400, 225)
     """
-    folder = get_data_home(data_home) / "cranfield"
+    folder = find_data_home(data_home) / "cranfield"
     paths = [folder / name for name in _N_LINES]
     checks = [partial(_check_lines, name) for name in _N_LINES]
     provide(
@@ -134,7 +135,8 @@ def fetch_semeval_cqa(
     part : {"train-part2", "dev"}
         3,790 comments on 379 questions, or 2,440 on 244.
     data_home : str or PathLike, default=None
-        Folder in which data sets are kept, see `get_data_home`.
+        Folder in which data sets are kept. None takes the one that the environment variable
+        SKFILTERRANK_DATA names, else ``skfilterrank_data`` in the home folder.
     download_if_missing : bool, default=True
         False raises where the part is not there yet.
 
@@ -181,7 +183,7 @@ def fetch_semeval_cqa(
     """
     check_choice(part, "part", tuple(_PARTS))
     url, labels_sha256 = _PARTS[part]
-    path = get_data_home(data_home) / "semeval2016-cqa" / f"{part}.jsonl.gz"
+    path = find_data_home(data_home) / "semeval2016-cqa" / f"{part}.jsonl.gz"
     file = KeptFile(path, partial(_check_labels, expected=labels_sha256), _comments)
     provide([file], [url], download_if_missing=download_if_missing)
     table = read_judged_table(path)

@@ -14,7 +14,7 @@ from skfilterrank.datasets._remote import (
     MIRROR,
     KeptFile,
     check_digest,
-    get_data_home,
+    find_data_home,
     provide,
 )
 from skfilterrank.exceptions import FileFormatError, InputError, brief_list
@@ -135,7 +135,8 @@ def fetch_trec_qrels(
         "web-2010" to "web-2014" (ad hoc judgments of the web tracks, in which -2 marks junk),
         "covid-round1" or "deep-2019-passages".
     data_home : str or PathLike, default=None
-        Folder in which data sets are kept, see `get_data_home`.
+        Folder in which data sets are kept. None takes the one that the environment variable
+        SKFILTERRANK_DATA names, else ``skfilterrank_data`` in the home folder.
     download_if_missing : bool, default=True
         False raises where the judgments are not there yet.
 
@@ -178,7 +179,7 @@ def fetch_trec_qrels(
     """
     check_choice(track, "track", tuple(_TRACKS))
     about = _TRACKS[track]
-    path = get_data_home(data_home) / about.file
+    path = find_data_home(data_home) / about.file
     file = KeptFile(path, partial(check_digest, digest=f"sha256:{about.sha256}"))
     urls = [about.url, f"{MIRROR}{about.md5}"]
     provide([file], urls, download_if_missing=download_if_missing)
@@ -202,7 +203,8 @@ def fetch_trec_covid(
     runs : iterable of str, default=None
         Names of the runs, such as "BBGhelani1". None is all 143, some 200 MB to fetch.
     data_home : str or PathLike, default=None
-        Folder in which data sets are kept, see `get_data_home`.
+        Folder in which data sets are kept. None takes the one that the environment variable
+        SKFILTERRANK_DATA names, else ``skfilterrank_data`` in the home folder.
     download_if_missing : bool, default=True
         False raises where something is not there yet.
 

@@ -6,7 +6,7 @@ from numbers import Integral
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.named_runs import ORDER, is_by_query
+from skfilterrank._files.forms import ORDER, is_by_query
 from skfilterrank._lists.checks import cached_property, check_choice
 from skfilterrank._lists.gains import Gains, is_sample
 from skfilterrank._lists.queries import GroupIndex
@@ -185,9 +185,8 @@ def align(
     ------
     ValueError
         Missing columns, ids that are missing, labels or scores that are no numbers, scores of NaN
-        or +inf, a document that is twice in a query, no query in common.
-    MissingValuesError
-        A ValueError: the run lacks queries, with ``missing="raise"``.
+        or +inf, a document that is twice in a query, no query in common; with ``missing="raise"`` a
+        run that lacks queries.
     FileFormatError
         The same in a file.
 

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.forms import COLUMN_NAMES, has_labels
-from skfilterrank._files.named_runs import ORDER
+from skfilterrank._files.forms import COLUMN_NAMES, ORDER, has_labels
 from skfilterrank._files.tokens import Tokens, id_tokens, mix
 from skfilterrank._lists.checks import (
     LARGEST_INTEGER,
@@ -210,7 +209,7 @@ class Table:
     def numbers(self, name, what=""):
         """Return a column of numbers as float64, missing ones as NaN."""
         column = self.column(name)
-        shown = f"column {brief(column.name)} of {self.name}"
+        shown = f"column {column.name!r} of {self.name}"
         numbers = as_numbers(as_column(column, shown), shown)
         if numbers is None:
             bad = (pd.to_numeric(column, errors="coerce").isna() & column.notna()).to_numpy()

@@ -6,14 +6,17 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import is_path, read_bytes, source_name
-from skfilterrank._files.forms import LINES, form_of, n_columns, read_form
-from skfilterrank._files.named_runs import (
+from skfilterrank._files.forms import (
+    LINES,
     ORDER,
     are_several_runs,
     as_table,
     errors_of,
+    form_of,
     is_frame,
+    n_columns,
     named_runs,
+    read_form,
 )
 from skfilterrank._files.tokens import distinct_column, text_column
 from skfilterrank._lists.checks import check_choice, is_finite_number

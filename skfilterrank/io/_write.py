@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import check_target, open_for_writing, write_lines
-from skfilterrank._files.named_runs import as_table, is_frame
+from skfilterrank._files.forms import as_table, is_frame
 from skfilterrank._files.tokens import arrow_texts
 from skfilterrank._lists.checks import as_column, as_floats, check_number, check_scores
 from skfilterrank._lists.results import Result

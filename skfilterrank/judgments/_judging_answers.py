@@ -19,7 +19,7 @@ from skfilterrank._files.files import (
     parse_json,
     read_bytes,
 )
-from skfilterrank._files.named_runs import name_of_path
+from skfilterrank._files.forms import name_of_path
 from skfilterrank._lists.checks import as_list, check_choice, is_finite_number
 from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list

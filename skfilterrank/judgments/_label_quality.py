@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import normalize
 
 from skfilterrank._files.files import is_path
-from skfilterrank._files.named_runs import errors_of, name_of_path
+from skfilterrank._files.forms import errors_of, name_of_path
 from skfilterrank._lists.checks import as_list, check_choice, check_count, check_random_state
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.results import Result, counted

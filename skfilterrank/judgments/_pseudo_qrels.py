@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from skfilterrank._files.named_runs import named_runs
+from skfilterrank._files.forms import named_runs
 from skfilterrank._lists.checks import check_choice, check_count, check_number, check_random_state
 from skfilterrank._lists.groupings import check_teams
 from skfilterrank._lists.results import counted

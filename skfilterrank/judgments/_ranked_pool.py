@@ -10,8 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.forms import has_labels
-from skfilterrank._files.named_runs import errors_of, is_by_query, named_runs
+from skfilterrank._files.forms import errors_of, has_labels, is_by_query, named_runs
 from skfilterrank._lists.checks import cached_property
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.results import counted

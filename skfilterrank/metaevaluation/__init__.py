@@ -17,7 +17,7 @@ from skfilterrank.metaevaluation._stability import (
     sensitivity_curve,
     stability_curve,
 )
-from skfilterrank.metaevaluation._worst_case import optimal_worst_case, worst_case_searcher
+from skfilterrank.metaevaluation._worst_case import worst_case_searcher
 
 __all__ = [
     "agreement",
@@ -27,7 +27,6 @@ __all__ = [
     "label_degradation",
     "leave_teams_out",
     "metric_orientation",
-    "optimal_worst_case",
     "recall_level_metric",
     "reliability",
     "sensitivity_curve",

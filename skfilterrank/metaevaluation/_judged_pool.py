@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.named_runs import errors_of
+from skfilterrank._files.forms import errors_of
 from skfilterrank._lists.gains import as_gains, refuse_sample
 from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.scoring import OVER_QUERIES
@@ -13,7 +13,7 @@ from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex, read_runs
 from skfilterrank.judgments import rank_table, statap_prior
-from skfilterrank.metrics import evaluate_run
+from skfilterrank.metrics import values_of_run
 
 TEXT = "text"
 
@@ -136,7 +136,7 @@ class JudgedPool:
             # Documents that cannot be drawn have no weight, and must not divide by 0.
             chances = np.where(inclusion > 0, inclusion, np.nan)
             lists = replace(lists, inclusion_probability=self.on_lists(chances))
-        values = evaluate_run(None, lists, wanted, **params).to_numpy().T
+        values = values_of_run(None, lists, wanted, **params).to_numpy().T
         return np.stack(
             [
                 over_runs(own, parsed.measure, len(self.systems))

@@ -164,7 +164,7 @@ default=("none", "condensed")
     missing : {"raise", "drop", "empty"}, default="raise"
         Treatment of a judged query that is not in some run, as in :func:`score_systems`.
     gains, ties, unjudged_label, predicted
-        As in :func:`skfilterrank.metrics.evaluate_run`.
+        As in :func:`skfilterrank.metrics.evaluate_runs`.
     random_state : int, RandomState or None, default=None
         Source of the draws; a strategy's own `random_state` is not used. Pass an int for results
         that can be repeated.

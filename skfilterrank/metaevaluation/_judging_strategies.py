@@ -176,7 +176,7 @@ class Mitigations:
     mitigations : list of str, or dict of str to str, LabelPredictor or callable
         As :func:`judging_curve` takes them.
     params : dict
-        Parameters of :func:`skfilterrank.metrics.evaluate_run`.
+        Parameters of :func:`skfilterrank.metrics.evaluate_runs`.
     """
 
     def __init__(self, measure: ParsedMeasure, mitigations, params):

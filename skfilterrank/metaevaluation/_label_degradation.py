@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from skfilterrank._files.named_runs import errors_of, for_any_process, named_runs
+from skfilterrank._files.forms import errors_of, for_any_process, named_runs
 from skfilterrank._lists.checks import check_choice, check_count, check_number
 from skfilterrank._lists.gains import as_gains, refuse_sample
 from skfilterrank._lists.measure import warn_of_forbidden
@@ -136,7 +136,7 @@ def label_degradation(
     tolerance : float, default=0.0
         Values of a query that differ by at most this much are tied.
     gains, ties, precision, unjudged, **options
-        As in :func:`skfilterrank.metrics.evaluate_run`.
+        As in :func:`skfilterrank.metrics.evaluate_runs`.
     random_state : int, RandomState or None, default=None
         Source of the draws. Pass an int for results that can be repeated.
     n_jobs : int or None, default=None

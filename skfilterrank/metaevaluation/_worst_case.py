@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from skfilterrank._lists.checks import check_choice, check_counts
+from skfilterrank._lists.checks import check_choice
 from skfilterrank._lists.scoring import Scores
 from skfilterrank.exceptions import InputError
 from skfilterrank.metaevaluation._recall_levels import (
@@ -26,6 +26,7 @@ def worst_case_searcher(
     positions: ArrayLike,
     measure: str | Callable = "ap",
     *,
+    order: str = "fixed",
     exposure: str | Callable = "ap",
     persistence: float = 0.8,
     method: str = "auto",
@@ -35,7 +36,8 @@ def worst_case_searcher(
     Of m relevant items any of the ``2 ** m - 1`` non-empty sets may be what a searcher wants;
     this is the least value of `measure` over all of them. For "ap", "ndcg", "rbp", "tse", "rr",
     "r_precision" and "recall@k" the worst-off searcher wants one item alone, the one ranked last
-    (wherever exposure falls with position).
+    (wherever exposure falls with position). Shuffled anew for each request, every item has its turn
+    on top, and who wants just one of them can expect more.
 
     Parameters
     ----------
@@ -43,6 +45,9 @@ def worst_case_searcher(
         Positions of all relevant items, from 1, distinct within a ranking, in any order.
     measure : str or callable, default="ap"
         As in :func:`recall_level_metric`.
+    order : {"fixed", "random"}, default="fixed"
+        With "fixed" an item stands at one position. With "random" the relevant items are shuffled
+        among `positions` for each request, and the value of a searcher is the mean over all orders.
     exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
         Exposure of a position, for "tse".
     persistence : float, default=0.8
@@ -64,7 +69,7 @@ def worst_case_searcher(
 
     See Also
     --------
-    optimal_worst_case : Worst case of the best rankings.
+    recall_level_metric : The value to a searcher who wants all relevant items.
 
     Notes
     -----
@@ -81,10 +86,18 @@ def worst_case_searcher(
     last item alone (theorem A.2) and has the value of "tse", too; for any other exposure give the
     sum as a callable.
 
+    A searcher who wants s of the m items finds them, under a random order, at a uniformly drawn
+    set of s of the positions, so the value is a minimum over s, not over searchers. The means of
+    AP, nDCG, RBP and RR rise with s, and those of recall@k and R-precision do not fall. All are
+    least at s = 1, where they are the mean of the values to who wants one item. TSE falls with s,
+    is least at s = m and gains nothing: the inequality of theorem A.7 holds there as an equality.
+    Section 4.1.3 and figure 5 are of the best rankings, with positions 1 to m: ``e(m)`` for a fixed
+    order, and ``(e(1) + ... + e(m)) / m`` for a random one.
+
     References
     ----------
     .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 4.1 and 4.2
-       and appendix A.1.
+       and appendices A.1 and A.3.
 
     Examples
     --------
@@ -100,119 +113,52 @@ def worst_case_searcher(
     >>> worst_case_searcher([1, 2, 10], lambda p: -p.mean(axis=1))
     -10.0
 
+    The best rankings of four relevant items, in a fixed and in a random order, whose value is
+    ``(1 + 1/2 + 1/3 + 1/4) / 4``:
+
+    >>> worst_case_searcher([1, 2, 3, 4], "ap")
+    0.25
+    >>> worst_case_searcher([1, 2, 3, 4], "ap", order="random")
+    0.520...
+
     The worst-off provider, with exposure 1 / position:
 
     >>> worst_case_searcher([1, 2, 10], lambda p: (1 / p).sum(axis=1))
     0.1
     """
+    check_choice(order, "order", ("fixed", "random"))
     check_choice(method, "method", ("auto", "enumerate"))
     checked = check_positions(positions)
     values = resolve_measure(measure, exposure=exposure, persistence=persistence)
-    if method == "auto" and name_of_top_heavy(measure):
-        worst = values(checked.reshape(-1, 1)).reshape(checked.shape).min(axis=1)
-    else:
-        worst = _least_over_subsets(checked, values)
+    worst = _closed_form(checked, values, order, measure) if method == "auto" else None
+    if worst is None:
+        worst = _least_over_subsets(checked, values, means=order == "random")
     return as_given(worst, positions)
 
 
-def optimal_worst_case(
-    n_relevant: int | ArrayLike,
-    measure: str | Callable = "ap",
-    *,
-    ranking: str = "deterministic",
-    exposure: str | Callable = "ap",
-    persistence: float = 0.8,
-) -> Scores:
-    """Compute the worst case of rankings with all relevant items on top, in fixed or random order.
-
-    A fixed order always puts the same item last. Shuffled anew for each request, every item has
-    its turn on top, and who wants just one of them can expect more.
-
-    Parameters
-    ----------
-    n_relevant : int or array-like of shape (n_values,)
-        Number m of relevant items, from 1.
-    measure : str or callable, default="ap"
-        As in :func:`recall_level_metric`.
-    ranking : {"deterministic", "stochastic"}, default="deterministic"
-        Whether the relevant items stand at positions 1 to m in a fixed order, or in an order
-        drawn uniformly for each request.
-    exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
-        Exposure of a position, for "tse". It must not rise with position.
-    persistence : float, default=0.8
-        Probability of going on to the next position, in (0, 1), for "rbp".
-
-    Returns
-    -------
-    float or ndarray of shape (n_values,), dtype float64
-        Least value over the searchers who want some of the items; of the mean value over all
-        orders where `ranking` is "stochastic".
-
-    Raises
-    ------
-    ValueError
-        If `n_relevant` is no whole number from 1, or above 20 for a measure that needs
-        enumeration; if `exposure` rises; and as :func:`recall_level_metric`.
-
-    Notes
-    -----
-    Section 4.1.3 and figure 5 of [1]_. The deterministic value is ``e(m)``. A searcher who wants
-    s of the m items finds them, under a random order, at a uniformly drawn set of s positions, so
-    the stochastic value is a minimum over s, not over searchers. The mean of AP is ``(1 / m) *
-    sum over p of (1 + (p - 1)(s - 1) / (m - 1)) / p``, which rises with s; so do those of nDCG,
-    RBP and RR, and those of recall@k and R-precision do not fall. All are least at s = 1:
-    ``(e(1) + ... + e(m)) / m``, with ``1 / m`` for R-precision. TSE falls with s, is least at
-    s = m and gains nothing: the inequality of theorem A.7 holds there as an equality.
-
-    References
-    ----------
-    .. [1] Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, section 4.1.3 and
-       appendix A.3.
-
-    Examples
-    --------
-    >>> from skfilterrank.metaevaluation import optimal_worst_case
-    >>> optimal_worst_case([1, 2, 4], "ap")
-    array([1.  , 0.5 , 0.25])
-    >>> optimal_worst_case([1, 2, 4], "ap", ranking="stochastic")  # (1 + 1/2 + 1/3 + 1/4) / 4
-    array([1. , 0.75 , 0.520...])
-    """
-    check_choice(ranking, "ranking", ("deterministic", "stochastic"))
-    counts = check_counts(n_relevant, "n_relevant")
-    values = resolve_measure(measure, exposure=exposure, persistence=persistence)
-    if name := name_of_top_heavy(measure):
-        # The closed forms, for all numbers of relevant items from one list of positions.
-        alone = values(np.arange(1, counts.max() + 1, dtype=np.float64)[:, None])
-        _check_falling(alone)
-        is_fixed = ranking == "deterministic" or name == "tse"
-        worst = alone[counts - 1] if is_fixed else np.cumsum(alone)[counts - 1] / counts
-    else:
-        means = ranking == "stochastic"
-        worst = [_optimal_by_enumeration(count, values, means) for count in counts]
-    worst = np.asarray(worst, dtype=np.float64)
-    return worst if np.ndim(n_relevant) else float(worst[0])
+def _closed_form(positions, values, order, measure):
+    """Compute the least value from those to who wants one item; None where they do not give it."""
+    name = name_of_top_heavy(measure)
+    if name is None:
+        return None
+    alone = values(positions.reshape(-1, 1)).reshape(positions.shape)
+    if order == "random" and name != "tse":
+        return alone.mean(axis=1)
+    # Under a random order an exposure that rises makes a searcher of some items the worst-off.
+    is_falling = order == "fixed" or (np.diff(alone, axis=1) <= 0).all()
+    return alone.min(axis=1) if is_falling else None
 
 
-def _optimal_by_enumeration(n_relevant, values, means):
-    """Least value over the searchers of the top m positions, or least mean by set size."""
-    top = np.arange(1, n_relevant + 1, dtype=np.float64)
-    least = np.inf
-    for columns in _subsets(n_relevant):
-        of_sets = values(top[columns])
-        least = min(least, of_sets.mean() if means else of_sets.min())
-    return least
-
-
-def _least_over_subsets(positions, values):
-    """Least value over all non-empty subsets of each row."""
+def _least_over_subsets(positions, values, means):
+    """Find the least value over all non-empty subsets of each row, or least mean by their size."""
     worst = np.full(len(positions), np.inf)
     for columns in _subsets(positions.shape[1]):
         step = max(1, _CELLS // columns.size)
         for start in range(0, len(positions), step):
             rows = slice(start, start + step)
             chosen = positions[rows][:, columns]
-            of_sets = values(chosen.reshape(-1, columns.shape[1]))
-            least = of_sets.reshape(chosen.shape[:2]).min(axis=1)
+            of_sets = values(chosen.reshape(-1, columns.shape[1])).reshape(chosen.shape[:2])
+            least = of_sets.mean(axis=1) if means else of_sets.min(axis=1)
             worst[rows] = np.minimum(worst[rows], least)
     return worst
 
@@ -230,14 +176,3 @@ def _subsets(n_relevant):
     for size in range(1, n_relevant + 1):
         chosen = masks[sizes == size, None] >> np.arange(n_relevant, dtype=np.uint32) & 1
         yield np.nonzero(chosen)[1].reshape(-1, size)
-
-
-def _check_falling(exposures):
-    """Raise where a larger position has a larger exposure."""
-    rises = np.diff(exposures) > 0
-    if rises.any():
-        position = int(rises.argmax()) + 1
-        raise InputError(
-            "exposure must not rise with position, or the ranking with all relevant items on top "
-            f"is not the best one: it is larger at position {position + 1} than at {position}."
-        )

@@ -21,8 +21,9 @@ from skfilterrank.metrics._dcg import (
     ndcg_score,
 )
 from skfilterrank.metrics._evaluate import evaluate
-from skfilterrank.metrics._evaluate_runs import evaluate_run, evaluate_runs
+from skfilterrank.metrics._evaluate_runs import evaluate_runs
 from skfilterrank.metrics._evaluate_runs import iter_evaluations as iter_evaluations
+from skfilterrank.metrics._evaluate_runs import values_of_run as values_of_run
 from skfilterrank.metrics._filtering import (
     any_forbidden_at_k,
     empty_list_rate,
@@ -76,7 +77,6 @@ __all__ = [
     "empty_list_rate",
     "err_score",
     "evaluate",
-    "evaluate_run",
     "evaluate_runs",
     "f_score",
     "false_reject_rate",

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.named_runs import (
+from skfilterrank._files.forms import (
     errors_of,
     for_any_process,
     named_runs,
@@ -130,9 +130,14 @@ def _over_queries(values):
     return found
 
 
-def evaluate_run(
+def values_of_run(qrels, run, measures, **params) -> pd.DataFrame:
+    """Return measures of every query of a run; parameters are those of `evaluate_runs`."""
+    return _evaluate(qrels, run, measures, **params)[1]
+
+
+def evaluate_runs(
     qrels,
-    run,
+    runs,
     measures,
     *,
     gains=None,
@@ -144,16 +149,21 @@ def evaluate_run(
     n_items: int | None = N_ITEMS,
     unjudged_label: float | str | None = "warn",
     predicted: str = "warn",
+    n_jobs: int | None = None,
+    verbose: int = 0,
     **options,
-) -> pd.DataFrame:
-    """Return measures of every query of a run.
+) -> RunsEvaluation:
+    """Evaluate one or many runs: values of every query, and means.
 
     Parameters
     ----------
     qrels : QrelsIndex, str, PathLike, file object, data frame, dict, other object or None
-        The judgments, as :func:`skfilterrank.io.align` takes them; None with an AlignedRun.
-    run : AlignedRun, str, PathLike, file object, data frame, dict or other object
-        The run, as :func:`skfilterrank.io.align` takes it, or what that function returned.
+        The judgments, as :func:`skfilterrank.io.align` takes them, indexed once for all runs; None
+        where each run is an AlignedRun.
+    runs : path, list of paths, dict {name: run}, or one run
+        The runs, as :func:`skfilterrank.io.read_runs` takes them. One run is in any form that
+        :func:`skfilterrank.io.align` takes, or what that function returned; it is named "run" where
+        it has no name of its own.
     measures : str or list of str
         Names of measures such as "ap", "ndcg_f@20" or "rbp(persistence=0.95)".
     gains : None, "exp2", dict or callable, default=None
@@ -182,20 +192,27 @@ def evaluate_run(
     predicted : {"warn", "use", "drop"}, default="warn"
         Treatment of labels by machines, as in :func:`skfilterrank.io.read_qrels`: they
         count, with a warning or without one; or their documents are not judged.
+    n_jobs : int or None, default=None
+        Number of processes; -1 means all processors. The result is the same.
+    verbose : int, default=0
+        1 shows a progress bar.
     **options
         Further options of single measures, as in :func:`skfilterrank.metrics.evaluate`.
 
     Returns
     -------
-    DataFrame of shape (n_queries, n_measures), dtype float64
-        Index "qid", sorted as text; a column for each measure.
+    RunsEvaluation
+        ``per_query``, a DataFrame with index levels "run", in the order given, and "qid", sorted as
+        text, and a column for each measure; ``means``, a DataFrame with one row for each run.
+        Printed as the table of means.
 
     Raises
     ------
     ValueError, FileFormatError
-        As :func:`skfilterrank.io.align` and :func:`skfilterrank.metrics.evaluate`; also if an
-        AlignedRun comes with judgments, or with another `missing`, `ties` or `precision` than it
-        was made with.
+        For the errors of :func:`skfilterrank.io.align` and :func:`skfilterrank.metrics.evaluate`,
+        with a note that names the run. Also if there is no run, if two runs have the same name, or
+        if an AlignedRun comes with judgments, or with another `missing`, `ties` or `precision` than
+        it was made with.
 
     Warns
     -----
@@ -206,93 +223,52 @@ def evaluate_run(
 
     See Also
     --------
-    evaluate_runs : Many runs.
+    evaluate : Labels and scores in arrays.
+    skfilterrank.comparison.compare_systems : Tests of differences between runs.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from skfilterrank.metrics import evaluate_run
+    >>> from skfilterrank.metrics import evaluate_runs
     >>> qrels = pd.DataFrame({"qid": ["1"] * 3, "docno": ["a", "b", "c"], "label": [2, -2, 1]})
     >>> run = pd.DataFrame({"qid": ["1"] * 2, "docno": ["a", "b"], "score": [0.9, 0.8]})
-    >>> evaluate_run(qrels, run, ["ndcg_f@20", "ap"], unjudged_label=None)
-         ndcg_f@20   ap
-    qid
-    1     0.591...  0.5
+    >>> runs = {"good": run, "bad": run.assign(score=-run["score"])}
+    >>> values = evaluate_runs(qrels, runs, ["ndcg_f@20", "ap"], unjudged_label=None)
+    >>> values.means
+          ndcg_f@20    ap
+    run
+    good   0.591...  0.50
+    bad    0.272...  0.25
+    >>> values.per_query
+              ndcg_f@20    ap
+    run  qid
+    good 1     0.591...  0.50
+    bad  1     0.272...  0.25
+
+    One run:
+
+    >>> evaluate_runs(qrels, run, "ap", unjudged_label=None).means
+          ap
+    run
+    run  0.5
     """
-    return _evaluate(
+    evaluations = iter_evaluations(
         qrels,
-        run,
+        runs,
         measures,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        gains=gains,
+        ties=ties,
         missing=missing,
         precision=precision,
-        ties=ties,
-        gains=gains,
         unjudged=unjudged,
         undefined=undefined,
         n_items=n_items,
         unjudged_label=unjudged_label,
         predicted=predicted,
         **options,
-    )[1]
-
-
-def evaluate_runs(
-    qrels, runs, measures, *, n_jobs: int | None = None, verbose: int = 0, **params
-) -> RunsEvaluation:
-    """Evaluate many runs: values of every query, and means.
-
-    Parameters
-    ----------
-    qrels : QrelsIndex, str, PathLike, file object, data frame, dict, other object or None
-        The judgments, indexed once for all runs; None where each run is an AlignedRun.
-    runs : path, list of paths, or dict {name: path, open file, other run or AlignedRun}
-        The runs, as :func:`skfilterrank.io.read_runs` takes them.
-    measures : str or list of str
-        Names of measures.
-    n_jobs : int or None, default=None
-        Number of processes; -1 means all processors. The result is the same.
-    verbose : int, default=0
-        1 shows a progress bar.
-    **params
-        As in :func:`evaluate_run`.
-
-    Returns
-    -------
-    RunsEvaluation
-        ``per_query``, a DataFrame with index levels "run", in the order given, and "qid", and a
-        column for each measure; ``means``, a DataFrame with one row for each run. Printed as the
-        table of means.
-
-    Raises
-    ------
-    ValueError, FileFormatError
-        As :func:`evaluate_run`, with a note that names the run. Also if there is no run, or if two
-        runs have the same name.
-
-    See Also
-    --------
-    evaluate_run : One run.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skfilterrank.metrics import evaluate_runs
-    >>> qrels = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 0]})
-    >>> run = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "score": [0.9, 0.8]})
-    >>> runs = {"good": run, "bad": run.assign(score=-run["score"])}
-    >>> values = evaluate_runs(qrels, runs, ["rr", "ap"])
-    >>> values.means
-           rr   ap
-    run
-    good  1.0  1.0
-    bad   0.5  0.5
-    >>> values.per_query
-               rr   ap
-    run  qid
-    good 1    1.0  1.0
-    bad  1    0.5  0.5
-    """
-    evaluations = iter_evaluations(qrels, runs, measures, n_jobs=n_jobs, verbose=verbose, **params)
+    )
     return RunsEvaluation(
         pd.concat({each.name: each.values for each in evaluations}, names=["run"])
     )
@@ -331,7 +307,7 @@ def iter_evaluations(
     """
     check_choice(on_error, "on_error", ("raise", "yield"))
     _check_params(measures, **params)
-    named = list(named_runs(runs).items())
+    named = list(named_runs(runs, may_be_one=True).items())
     if qrels is not None:
         said = {name: params.pop(name) for name in OF_QRELS if name in params}
         qrels = QrelsIndex.of(qrels, gains=params.get("gains"), **said)

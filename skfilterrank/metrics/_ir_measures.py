@@ -13,7 +13,7 @@ from skfilterrank._lists.measure import MEASURES, ParsedMeasure
 from skfilterrank._lists.measure_names import get_measure_names
 from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.io import QrelsIndex
-from skfilterrank.metrics._evaluate_runs import OF_QRELS, evaluate_run
+from skfilterrank.metrics._evaluate_runs import OF_QRELS, values_of_run
 
 _SHARED = {
     "gains": (dict, str),
@@ -41,7 +41,7 @@ def register_with_ir_measures() -> SimpleNamespace:
         measure table, such as ``lexirecall`` or ``rbp``. ``nDCG_f @ 20`` sets the cut-off,
         ``rbp(persistence=0.95)`` an option; every measure takes ``rel``, ``gains``, ``ties``,
         ``judged_only``, ``unjudged``, ``undefined`` (a number), ``unjudged_label`` and
-        ``predicted`` too, the last two as :func:`evaluate_run` does. They can be pickled; where
+        ``predicted`` too, the last two as :func:`evaluate_runs` does. They can be pickled; where
         they are loaded, the measures are registered too.
 
     Raises
@@ -53,7 +53,7 @@ def register_with_ir_measures() -> SimpleNamespace:
 
     See Also
     --------
-    evaluate_run : Without ir_measures, and faster.
+    evaluate_runs : Without ir_measures, and faster.
 
     Notes
     -----
@@ -160,7 +160,7 @@ def _provider_class():
             if not _shares_a_query(self.indexes[0], frame):
                 frame = _run_of_nothing(self.indexes[0])
             for (params, texts), qrels in zip(self.wanted, self.indexes):
-                values = evaluate_run(qrels, frame, list(texts), **params)
+                values = values_of_run(qrels, frame, list(texts), **params)
                 for text, column in values.items():
                     for qid, value in column.items():
                         yield Metric(query_id=qid, measure=texts[text], value=value)

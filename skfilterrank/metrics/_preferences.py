@@ -1,6 +1,8 @@
-"""Preferences between two rankings of a query: lexicographic and recall-paired.
+"""Preferences between two rankings, and compatibility of a ranking with an order of preference.
 
-Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 5.2 and 7.3.1.
+Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 5.2 and 7.3.1: the
+lexicographic and the recall-paired preference. Clarke, Vtyurina and Smucker, "Assessing Top-k
+Preferences", ACM TOIS 39(3), 2021: rank-biased overlap with the nearest ideal list.
 """
 
 from collections.abc import Callable

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._estimators.wrapping import check_finite_columns, group_parameter, refuse_dates
-from skfilterrank._files.named_runs import ORDER, are_runs, is_by_query
+from skfilterrank._files.forms import ORDER, are_runs, is_by_query
 from skfilterrank._lists.checks import (
     check_choice,
     check_container,

@@ -123,7 +123,7 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
         "skfilterrank.",
         "draw_sample",
         "judged=",
-        "evaluate_run",
+        "values_of_run",
         "max_risk",
         "_shown",
         "n_total",

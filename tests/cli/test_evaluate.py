@@ -21,7 +21,7 @@ from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
 from skfilterrank.metrics import _evaluate_runs as library
-from skfilterrank.metrics import evaluate_run
+from skfilterrank.metrics import values_of_run
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_the_label_of_documents_that_nobody_judged(run, files):
     (files / "qrels.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -1"))
     args = ["evaluate", "qrels.txt", "good.txt", "-m", "infAP", "--format", "csv"]
     code, out, err = run(*args, "--holes", "unjudged-label=-1")
-    expected = evaluate_run(read_qrels("qrels.txt", unjudged_label=-1), "good.txt", "inferred_ap")
+    expected = values_of_run(read_qrels("qrels.txt", unjudged_label=-1), "good.txt", "inferred_ap")
     assert (code, float(out.split(",")[-1])) == (0, expected.mean().item())
     assert "forbidden" not in err
     assert run(*args, "--holes", "unjudged-label=trec")[1] == out
@@ -322,7 +322,7 @@ def test_real_runs(run, data_dir):
     names = ["ndcg_f@20", "lexirecall", "ap", "bpref"]
     expected = pd.DataFrame(
         {
-            path.name.removesuffix(".txt.gz"): evaluate_run(index, path, names).mean()
+            path.name.removesuffix(".txt.gz"): values_of_run(index, path, names).mean()
             for path in paths
         }
     )
@@ -452,10 +452,10 @@ def test_tables_for_papers(evaluate, files, run):
     ]
     best = {name: expected[name].max() for name in ("ndcg_f@2", "ap")}
     best["empty_list_rate"] = expected["empty_list_rate"].min()
-    for line, (name, values_of_run) in zip(found[2:], expected.iterrows(), strict=True):
+    for line, (name, values_of_line) in zip(found[2:], expected.iterrows(), strict=True):
         cells = [
             f"**{value:.4f}**" if value == best[measure] else f"{value:.4f}"
-            for measure, value in values_of_run.items()
+            for measure, value in values_of_line.items()
         ]
         assert line == f"| {name} | {' | '.join(cells)} |"
     latex = evaluate("--format", "latex", "--per-query", runs=["good.txt"])

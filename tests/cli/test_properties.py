@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from judged_runs import qrels, runs
 from skfilterrank.cli import main
 from skfilterrank.io import write_qrels, write_run
-from skfilterrank.metrics import evaluate_run
+from skfilterrank.metrics import values_of_run
 
 MEASURES = ["ndcg_f@3", "ap", "forbidden@2"]
 
@@ -40,7 +40,7 @@ def test_values_are_those_of_the_library(run, judged, missing, tmp_path_factory)
     write_run(folder / "run", run)
     write_qrels(folder / "qrels", judged)
     words = [word for name in MEASURES for word in ("-m", name)]
-    expected = evaluate_run(judged, run, MEASURES, missing=missing)
+    expected = values_of_run(judged, run, MEASURES, missing=missing)
     command = [
         "evaluate",
         folder / "qrels",

@@ -12,7 +12,7 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels
 from skfilterrank.judgments import complete_qrels
 from skfilterrank.metaevaluation import judging_curve, label_degradation
-from skfilterrank.metrics import evaluate_run, evaluate_runs
+from skfilterrank.metrics import evaluate_runs, values_of_run
 from skfilterrank.ranking import fuse_runs
 
 PRELS = "1 a 1 1 0.1\n1 b 0 1 0.5\n2 a 1 1 0.1\n2 b 0 1 1\n3 a 0 1 0.1\n3 d 1 1 0.5\n"
@@ -134,10 +134,10 @@ def test_the_reason_why_a_measure_is_not_estimated(run):
 RUNS = {"a": "run.txt", "b": "other.txt"}
 DOCUMENTS = pd.DataFrame({"docno": list("abd"), "text": ["some words", "more", "other"]})
 FUNCTIONS = {
-    "evaluate_run": lambda qrels: evaluate_run(run="run.txt", qrels=qrels, measures="ap"),
+    "values_of_run": lambda qrels: values_of_run(run="run.txt", qrels=qrels, measures="ap"),
     "evaluate_runs": lambda qrels: evaluate_runs(runs=RUNS, qrels=qrels, measures=["ap"]).per_query,
-    "index": lambda qrels: evaluate_run(run="run.txt", qrels=QrelsIndex(qrels), measures="ap"),
-    "aligned": lambda qrels: evaluate_run(
+    "index": lambda qrels: values_of_run(run="run.txt", qrels=QrelsIndex(qrels), measures="ap"),
+    "aligned": lambda qrels: values_of_run(
         run=align(run="run.txt", qrels=qrels), qrels=None, measures="ap"
     ),
     "score_systems": lambda qrels: score_systems(runs=RUNS, qrels=qrels, measures="lexirecall"),
@@ -164,9 +164,9 @@ def test_functions_refuse_a_sample(function, source):
 def test_judgments_drawn_with_certainty_are_complete():
     qrels = read_qrels("sample.csv").assign(inclusion_probability=1.0)
     bare = qrels.drop(columns="inclusion_probability")
-    values = evaluate_run(run="run.txt", qrels=qrels, measures="dcg@10")
+    values = values_of_run(run="run.txt", qrels=qrels, measures="dcg@10")
     pd.testing.assert_frame_equal(
-        values, evaluate_run(run="run.txt", qrels=bare, measures="dcg@10")
+        values, values_of_run(run="run.txt", qrels=bare, measures="dcg@10")
     )
     assert QrelsIndex(read_prels("sample.prels")).is_sample
     assert not QrelsIndex(qrels).is_sample

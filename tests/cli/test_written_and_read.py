@@ -15,7 +15,7 @@ from skfilterrank.comparison import SystemScores
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import read_run, read_runs, write_qrels, write_run
-from skfilterrank.metrics import evaluate_run
+from skfilterrank.metrics import values_of_run
 
 # Documents outside of a pool are told of.
 pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
@@ -165,7 +165,7 @@ def test_tables_say_by_columns_which_documents_are_hidden(columns, tmp_path):
         assert write_run(written, table).filtered == 2
     qrels = pd.DataFrame({"qid": ["1", "2"], "docno": ["b", "b"], "label": [1, 1]})
     with pytest.warns(DataWarning, match="is judged"):
-        assert (evaluate_run(run=table, qrels=qrels, measures="rr")["rr"] == 0).all()
+        assert (values_of_run(run=table, qrels=qrels, measures="rr")["rr"] == 0).all()
 
 
 def test_ranks_that_count_from_0_hide_nothing():

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pandas as pd
 
-from skfilterrank.metrics import evaluate_run, get_measure
+from skfilterrank.metrics import get_measure, values_of_run
 
 # Rules that the library does not follow, and why; it follows all others.
 NOT_OURS = {
@@ -105,7 +105,7 @@ def _of_rows(vector, name, parameters, how):
 def _of_run(vector, name, parameters, how):
     rows = pd.DataFrame(vector["rows"]).rename(columns={"query": "qid", "document": "docno"})
     missing = {0: "empty", "skip": "drop", "refused": "raise"}[parameters.get("missing", 0)]
-    values = evaluate_run(
+    values = values_of_run(
         rows.loc[rows["label"].notna(), ["qid", "docno", "label"]],
         rows.loc[rows["score"].notna(), ["qid", "docno", "score"]],
         [name],

@@ -5,7 +5,8 @@ import gzip
 import pytest
 
 from served_files import QRELS
-from skfilterrank.datasets import fetch_cranfield, fetch_trec_qrels, get_data_home
+from skfilterrank.datasets import fetch_cranfield, fetch_trec_qrels
+from skfilterrank.datasets._remote import find_data_home
 from skfilterrank.exceptions import DownloadError, FileFormatError, InputError, InputTypeError
 
 
@@ -69,21 +70,25 @@ def test_a_folder_where_the_file_should_be(track, tmp_path):
 
 def test_the_data_folder(monkeypatch, tmp_path):
     monkeypatch.setenv("SKFILTERRANK_DATA", str(tmp_path))
-    assert get_data_home() == tmp_path
-    assert get_data_home("other").name == "other"
+    assert find_data_home() == tmp_path
+    assert find_data_home("other").name == "other"
     monkeypatch.setenv("HOME", str(tmp_path / "me"))
-    assert get_data_home("~/sets") == tmp_path / "me" / "sets"
+    assert find_data_home("~/sets") == tmp_path / "me" / "sets"
     monkeypatch.delenv("SKFILTERRANK_DATA")
-    assert get_data_home() == tmp_path / "me" / "skfilterrank_data"
-    assert not get_data_home().exists()
+    assert find_data_home() == tmp_path / "me" / "skfilterrank_data"
+    assert not find_data_home().exists()
 
 
 @pytest.mark.parametrize(
     ("call", "error", "said"),
     [
-        (lambda: get_data_home(3), InputTypeError, "data_home must be None or the path"),
+        (lambda: find_data_home(3), InputTypeError, "data_home must be None or the path"),
         (lambda: fetch_cranfield(data_home=3), InputTypeError, "data_home"),
-        (lambda: get_data_home("~nobody here/sets"), InputError, "data_home must be the path of a"),
+        (
+            lambda: find_data_home("~nobody here/sets"),
+            InputError,
+            "data_home must be the path",
+        ),
         (lambda: fetch_cranfield(download_if_missing=1), InputError, "download_if_missing"),
     ],
 )

@@ -91,7 +91,7 @@ def test_every_example_has_a_title_and_says_what_it_needs():
         text = example.read_text(encoding="utf-8")
         title, line, blank, *_ = ast.get_docstring(ast.parse(text)).splitlines()
         assert (line, blank) == ("=" * len(title), ""), example
-        fetches = re.search(r"= fetch_|get_data_home\(\) /|fetch_\w+\(", text) is not None
+        fetches = re.search(r"= fetch_|SKFILTERRANK_DATA|fetch_\w+\(", text) is not None
         assert fetches == ("# Data: " in text), example
         # The gallery runs no other files.
         assert example.name.startswith("plot_"), example

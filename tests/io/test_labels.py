@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, write_prels, write_qrels
-from skfilterrank.metrics import evaluate_run, evaluate_runs
+from skfilterrank.metrics import evaluate_runs, values_of_run
 from skfilterrank.ranking import fuse_runs
 
 MIXED = "1 0 a 1\n1 predicted b 2\n1 predicted:large c 1\n2 Q0 a 0\n"
@@ -128,7 +128,7 @@ def test_reading_warns_of_how_many_and_whose():
         qrels = _read(MIXED)
     # It was said once.
     QrelsIndex(qrels)
-    evaluate_run(qrels, RUN, "ap")
+    values_of_run(qrels, RUN, "ap")
 
 
 def test_marks_written_into_judgments_that_were_read_are_asked_about():
@@ -169,7 +169,7 @@ def test_the_index_counts_and_keeps_them():
 _DOORS = {
     "align": lambda qrels, **p: align(qrels, RUN, **p),
     "index": lambda qrels, **p: QrelsIndex(qrels, **p),
-    "evaluate_run": lambda qrels, **p: evaluate_run(qrels, RUN, "ap", **p),
+    "values_of_run": lambda qrels, **p: values_of_run(qrels, RUN, "ap", **p),
     "evaluate_runs": lambda qrels, **p: evaluate_runs(qrels, {"r": RUN}, "ap", **p).per_query,
     "score_systems": lambda qrels, **p: score_systems(qrels, {"r": RUN, "s": RUN}, "ap", **p),
 }
@@ -190,8 +190,8 @@ def test_every_door_warns_once_uses_or_drops(door):
 
 def test_values_with_and_without_a_machines_labels():
     # Topic 1: b (machine), a (people), c (machine); with people's labels alone a is at place 2.
-    used = evaluate_run(io.StringIO(MIXED), RUN, "ap", predicted="use")["ap"]
-    dropped = evaluate_run(io.StringIO(MIXED), RUN, "ap", predicted="drop")["ap"]
+    used = values_of_run(io.StringIO(MIXED), RUN, "ap", predicted="use")["ap"]
+    dropped = values_of_run(io.StringIO(MIXED), RUN, "ap", predicted="drop")["ap"]
     assert used["1"] == pytest.approx(1.0)
     assert dropped["1"] == pytest.approx(0.5)
 
@@ -207,10 +207,10 @@ def test_learning_to_fuse_asks_about_a_table():
 def test_what_is_joined_already_cannot_be_told():
     aligned = align(io.StringIO(MIXED), RUN, predicted="use")
     with pytest.raises(InputError, match="predicted='drop', but run is an AlignedRun"):
-        evaluate_run(None, aligned, "ap", predicted="drop")
+        values_of_run(None, aligned, "ap", predicted="drop")
     index = QrelsIndex(io.StringIO(MIXED), predicted="use")
     with pytest.raises(InputError, match="predicted='drop', but qrels is a QrelsIndex"):
-        evaluate_run(index, RUN, "ap", predicted="drop")
+        values_of_run(index, RUN, "ap", predicted="drop")
 
 
 def test_files_of_samples_hold_no_label_of_a_machine():

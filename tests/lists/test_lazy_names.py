@@ -1,14 +1,16 @@
 """Imports of names that are not there say where something like them is."""
 
 import importlib
+import importlib.util
 import pickle
+import sys
 
 import pytest
 from scipy.special import expit
 
 import skfilterrank.io
 import skfilterrank.metrics
-from skfilterrank._lists.lazy_names import PARTS, SYNONYMS
+from skfilterrank._lists.lazy_names import PARTS, SYNONYMS, ModuleHints
 
 
 @pytest.mark.parametrize(
@@ -32,6 +34,48 @@ def test_names_that_stand_elsewhere(part, name, near):
     with pytest.raises(ImportError, match=f"cannot import name '{name}' from '{source}'") as error:
         exec(f"from {source} import {name}")
     assert near in str(error.value).partition("Did you mean ")[2].rstrip("?").split(", ")
+
+
+@pytest.mark.parametrize(
+    ("module", "near"),
+    [
+        ("fusion", "skfilterrank.ranking.RankFusion"),
+        ("thresholding", "skfilterrank.thresholds"),
+        ("evaluation", "skfilterrank.metrics"),
+        ("measures", "skfilterrank.metrics"),
+        ("models", "skfilterrank.ranking"),
+        ("ploting", "skfilterrank.plot"),
+    ],
+)
+def test_modules_that_are_guessed(module, near):
+    said = rf"^No module named 'skfilterrank\.{module}'\. Did you mean {near}\?$"
+    for statement in (
+        f"from skfilterrank.{module} import anything",
+        f"import skfilterrank.{module}",
+    ):
+        with pytest.raises(ModuleNotFoundError, match=said) as error:
+            exec(statement)
+        assert error.value.name == f"skfilterrank.{module}"
+
+
+def test_modules_like_no_other():
+    with pytest.raises(
+        ModuleNotFoundError, match=r"'skfilterrank.qqq'. The modules are comparison,"
+    ):
+        exec("import skfilterrank.qqq")
+
+
+@pytest.mark.parametrize("module", ["skfilterrank._qqq", "skfilterrank.io.fusion", "qqq"])
+def test_other_modules_are_pythons_affair(module):
+    with pytest.raises(ModuleNotFoundError, match=rf"^No module named '{module}'$"):
+        exec(f"import {module}")
+
+
+def test_whoever_asks_for_a_module_gets_none():
+    assert importlib.util.find_spec("skfilterrank.fusion") is None
+    assert sys.meta_path.count(ModuleHints) == 1
+    importlib.reload(skfilterrank)
+    assert sys.meta_path.count(ModuleHints) == 1
 
 
 def test_names_like_no_other():

@@ -8,7 +8,7 @@ import pytest
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.io import QrelsIndex, align
-from skfilterrank.metrics import evaluate_run, evaluate_runs
+from skfilterrank.metrics import evaluate_runs, values_of_run
 
 TOPICS = [str(topic) for topic in range(4)]
 QRELS = pd.DataFrame(
@@ -55,7 +55,7 @@ def test_one_warning_names_the_runs_and_their_shares(measure, n_jobs):
 def test_one_run():
     for run in (RUNS["chance"], align(qrels=QRELS, run=RUNS["chance"])):
         qrels = QRELS if isinstance(run, pd.DataFrame) else None
-        (text,) = said(lambda run=run, qrels=qrels: evaluate_run(qrels, run, "ndcg_f"))
+        (text,) = said(lambda run=run, qrels=qrels: values_of_run(qrels, run, "ndcg_f"))
         assert "most of the shown documents is unjudged in 1 of 1 run (75%)" in text
 
 

@@ -10,7 +10,7 @@ import pytest
 from skfilterrank._lists.words import collecting_warnings, repeat_warnings, warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning
 from skfilterrank.io import read_qrels
-from skfilterrank.metrics import evaluate_run
+from skfilterrank.metrics import values_of_run
 
 
 def said(number):
@@ -26,7 +26,7 @@ def test_the_line_of_the_caller():
     """However deep the warning comes up: where judgments are read, or within an evaluation."""
     qrels = pd.DataFrame({"qid": ["1"], "docno": ["a"], "label": [-1]})
     run = pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0]})
-    for call in (lambda: read_qrels(qrels), lambda: evaluate_run(qrels, run, "ndcg_f")):
+    for call in (lambda: read_qrels(qrels), lambda: values_of_run(qrels, run, "ndcg_f")):
         with pytest.warns(DataWarning, match="labels below 0") as caught:
             call()
         line = call.__code__.co_firstlineno

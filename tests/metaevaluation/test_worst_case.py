@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from profiles import times
 from skfilterrank.metaevaluation import (
-    optimal_worst_case,
     recall_level_metric,
     worst_case_searcher,
 )
 
+ORDERS = ["fixed", "random"]
 NAMED = ["ap", "ndcg", "rbp", "tse", "rr", "r_precision", "recall@3"]
 
 # Of six items there are 63 sets.
@@ -118,35 +118,38 @@ def test_what_cannot_be_enumerated():
     with pytest.raises(ValueError, match=r"2\*\*21 sets of the 21 relevant items, and 20"):
         worst_case_searcher(many, "ap", method="enumerate")
     with pytest.raises(ValueError, match=r"measure has to be enumerated"):
-        optimal_worst_case(21, lambda p: 1 / p[:, 0])
+        worst_case_searcher(many, lambda p: 1 / p[:, 0], order="random")
     with pytest.raises(ValueError, match=r"^method must be one of 'auto', 'enumerate'"):
         worst_case_searcher([1], method="brute")
 
 
-def expected_worst_case(n_relevant, measure, exposure="ap"):
-    """Least mean value over all orders of the items on top, searcher by searcher."""
-    orders = np.array(list(itertools.permutations(range(1, n_relevant + 1))))
+def best_ranking(n_relevant):
+    """Positions of the relevant items of the best rankings."""
+    return np.arange(1, n_relevant + 1)
+
+
+def worst_of_random_orders(positions, measure, exposure="ap"):
+    """Least mean value over all orders of the items, searcher by searcher."""
+    orders = np.array(list(itertools.permutations(positions)))
     return min(
         np.mean(recall_level_metric(orders[:, list(wanted)], measure, exposure=exposure))
-        for wanted in wanted_sets(range(n_relevant))
+        for wanted in wanted_sets(range(len(positions)))
     )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("measure", NAMED)
-@pytest.mark.parametrize("n_relevant", [1, 2, 4])
-def test_optimal_rankings_by_enumeration(measure, n_relevant):
-    top = range(1, n_relevant + 1)
-    deterministic = least_of_all_sets(top, measure)
-    assert optimal_worst_case(n_relevant, measure) == pytest.approx(deterministic, rel=1e-12)
-    stochastic = expected_worst_case(n_relevant, measure)
-    value = optimal_worst_case(n_relevant, measure, ranking="stochastic")
-    assert value == pytest.approx(stochastic, rel=1e-12)
+@pytest.mark.parametrize("positions", [[1], [1, 2], [1, 2, 3, 4], [2, 3, 9, 40]])
+def test_random_orders_by_enumeration(measure, positions):
+    random = worst_of_random_orders(positions, measure)
+    for method in ("auto", "enumerate"):
+        value = worst_case_searcher(positions, measure, order="random", method=method)
+        assert value == pytest.approx(random, rel=1e-12)
     # Theorem A.7.
-    assert stochastic >= deterministic - 1e-12
+    assert random >= worst_case_searcher(positions, measure) - 1e-12
 
 
-def test_optimal_rankings_by_hand():
+def test_best_rankings_by_hand():
     expected = {
         "ap": ((1 + 1 / 2 + 1 / 3) / 3, 1 / 3),
         "ndcg": ((1 + 1 / math.log2(3) + 1 / 2) / 3, 1 / 2),
@@ -156,32 +159,33 @@ def test_optimal_rankings_by_hand():
         "recall@2": (2 / 3, 0),
         "tse": (1 / 3, 1 / 3),
     }
-    for measure, (stochastic, deterministic) in expected.items():
-        assert optimal_worst_case(3, measure) == pytest.approx(deterministic)
-        assert optimal_worst_case(3, measure, ranking="stochastic") == pytest.approx(stochastic)
+    for measure, (random, fixed) in expected.items():
+        assert worst_case_searcher([1, 2, 3], measure) == pytest.approx(fixed)
+        assert worst_case_searcher([1, 2, 3], measure, order="random") == pytest.approx(random)
 
 
 @pytest.mark.parametrize("measure", ["ap", "ndcg", "rbp", "rr"])
 def test_figure_5(measure):
-    counts = np.arange(1, 26)
-    deterministic = optimal_worst_case(counts, measure)
-    stochastic = optimal_worst_case(counts, measure, ranking="stochastic")
-    assert stochastic[0] == deterministic[0]
-    assert (stochastic[1:] > deterministic[1:]).all()
-    assert (np.diff(stochastic) < 0).all()
-    assert (np.diff(deterministic) < 0).all()
+    fixed, random = (
+        np.array([worst_case_searcher(best_ranking(m), measure, order=order) for m in range(1, 26)])
+        for order in ORDERS
+    )
+    assert random[0] == fixed[0]
+    assert (random[1:] > fixed[1:]).all()
+    assert (np.diff(random) < 0).all()
+    assert (np.diff(fixed) < 0).all()
 
 
-@pytest.mark.parametrize("ranking", ["deterministic", "stochastic"])
-def test_named_metrics_as_callables(ranking):
+@pytest.mark.parametrize("order", ORDERS)
+def test_named_metrics_as_callables(order):
     # The enumeration for callables agrees with the closed forms.
     def average_precision(positions):
         return (np.arange(1, positions.shape[1] + 1) / positions).mean(axis=1)
 
-    counts = [1, 4, 9, 12]
+    rankings = [[1, 2, 3, 4, 5, 6, 7, 8, 9], [2, 3, 5, 7, 11, 13, 17, 19, 23]]
     np.testing.assert_allclose(
-        optimal_worst_case(counts, average_precision, ranking=ranking),
-        optimal_worst_case(counts, "ap", ranking=ranking),
+        worst_case_searcher(rankings, average_precision, order=order),
+        worst_case_searcher(rankings, "ap", order=order),
     )
 
 
@@ -189,21 +193,21 @@ def test_total_search_efficiency_of_a_callable_exposure():
     def exposure(positions):
         return np.exp(-positions)
 
-    for ranking in ("deterministic", "stochastic"):
-        assert optimal_worst_case(4, "tse", ranking=ranking, exposure=exposure) == pytest.approx(
-            math.exp(-4)
-        )
-    assert expected_worst_case(4, "tse", exposure) == pytest.approx(math.exp(-4))
-    with pytest.raises(ValueError, match=r"exposure must not rise.*position 2 than at 1"):
-        optimal_worst_case(4, "tse", exposure=np.sqrt)
+    positions = best_ranking(4)
+    for order in ORDERS:
+        value = worst_case_searcher(positions, "tse", order=order, exposure=exposure)
+        assert value == pytest.approx(math.exp(-4))
+    assert worst_of_random_orders(positions, "tse", exposure) == pytest.approx(math.exp(-4))
 
 
-@pytest.mark.parametrize("n_relevant", [0, -1, 1.5, True, "3", [], [[1, 2]], [2, 0]])
-def test_numbers_of_relevant_items_are_checked(n_relevant):
-    with pytest.raises(ValueError, match=r"^n_relevant (must be|must hold|is empty|holds)"):
-        optimal_worst_case(n_relevant)
+@pytest.mark.parametrize("exposure", [np.sqrt, lambda p: np.cos(p) + 2])
+def test_random_orders_with_an_exposure_that_rises(exposure):
+    positions = [1, 2, 4, 5]
+    expected = worst_of_random_orders(positions, "tse", exposure)
+    found = worst_case_searcher(positions, "tse", order="random", exposure=exposure)
+    assert found == pytest.approx(expected)
 
 
-def test_kind_of_ranking_is_checked():
-    with pytest.raises(ValueError, match=r"^ranking must be one of"):
-        optimal_worst_case(3, ranking="random")
+def test_order_is_checked():
+    with pytest.raises(ValueError, match=r"^order must be one of 'fixed', 'random'"):
+        worst_case_searcher([1, 2, 3], order="stochastic")

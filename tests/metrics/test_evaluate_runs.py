@@ -14,7 +14,7 @@ from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning, MissingValuesError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, read_run
 from skfilterrank.metrics import _evaluate_runs as module
-from skfilterrank.metrics import evaluate_run, evaluate_runs, iter_evaluations, ndcg_f_score
+from skfilterrank.metrics import evaluate_runs, iter_evaluations, ndcg_f_score, values_of_run
 
 # Labels below 0, of which nothing is said, are given to every measure here.
 pytestmark = pytest.mark.filterwarnings(
@@ -50,7 +50,7 @@ def files(tmp_path):
 
 
 def test_by_hand(files):
-    values = evaluate_run(
+    values = values_of_run(
         files / "qrels.txt", files / "good.txt", ["ndcg_f", "ndcg_0", "forbidden"]
     )
     # Topic 1 shows b, a (one score: the greater id first), x unjudged, then c.
@@ -65,7 +65,7 @@ def test_by_hand(files):
 
 def test_ties(files):
     found = {
-        ties: evaluate_run(files / "qrels.txt", files / "good.txt", "ndcg_0@1", ties=ties)
+        ties: values_of_run(files / "qrels.txt", files / "good.txt", "ndcg_0@1", ties=ties)
         for ties in ("docno", "average", "worst", "best")
     }
     values = {ties: float(frame["ndcg_0@1"]["1"]) for ties, frame in found.items()}
@@ -74,12 +74,12 @@ def test_ties(files):
 
 def test_topics_that_are_not_in_the_run(files):
     args = files / "qrels.txt", files / "short.txt", ["ndcg"]
-    assert evaluate_run(*args)["ndcg"].to_dict() == {
+    assert values_of_run(*args)["ndcg"].to_dict() == {
         "1": pytest.approx(2 / (2 + 1 / np.log2(3) - 2 / np.log2(5))),
         "2": 0,
         "3": 0,
     }
-    assert list(evaluate_run(*args, missing="drop").index) == ["1"]
+    assert list(values_of_run(*args, missing="drop").index) == ["1"]
     (found,) = iter_evaluations(files / "qrels.txt", [files / "good.txt"], "ndcg")
     assert (found.missing_queries, found.unjudged_queries) == (("3",), ("9",))
 
@@ -88,12 +88,12 @@ def test_gains_unjudged_and_undefined(files):
     y_true, y_score, groups = aligned = align(files / "qrels.txt", files / "good.txt")
     gains = {-2: -10, 0: -1, 1: 1, 2: 3}
     params = {"gains": gains, "unjudged": "drop", "undefined": 0.25}
-    values = evaluate_run(files / "qrels.txt", files / "good.txt", "ndcg_f@2", **params)
+    values = values_of_run(files / "qrels.txt", files / "good.txt", "ndcg_f@2", **params)
     expected = ndcg_f_score(
         y_true, y_score, groups=groups, k=2, ties=-np.arange(len(groups)), average=None, **params
     )
     np.testing.assert_array_equal(values["ndcg_f@2"], expected)
-    pd.testing.assert_frame_equal(evaluate_run(None, aligned, "ndcg_f@2", **params), values)
+    pd.testing.assert_frame_equal(values_of_run(None, aligned, "ndcg_f@2", **params), values)
 
 
 def test_frames_paths_and_an_index_are_the_same(files):
@@ -111,7 +111,7 @@ def test_frames_paths_and_an_index_are_the_same(files):
         evaluate_runs(qrels, paths, ["ndcg_f@3", "dcg"]).per_query, expected
     )
     for name, run in frames.items():
-        single = evaluate_run(qrels, run, ["ndcg_f@3", "dcg"])
+        single = values_of_run(qrels, run, ["ndcg_f@3", "dcg"])
         pd.testing.assert_frame_equal(expected.loc[name], single)
 
 
@@ -185,8 +185,8 @@ def test_paths_that_are_relative(files, monkeypatch, backend):
         "broken",
         "absent",
     ]
-    pd.testing.assert_frame_equal(good.values, evaluate_run("qrels.txt", "good.txt", "ndcg"))
-    pd.testing.assert_frame_equal(short.values, evaluate_run("qrels.txt", "short.txt", "ndcg"))
+    pd.testing.assert_frame_equal(good.values, values_of_run("qrels.txt", "good.txt", "ndcg"))
+    pd.testing.assert_frame_equal(short.values, values_of_run("qrels.txt", "short.txt", "ndcg"))
     assert str(broken.error).startswith("broken.txt:1: the line holds the score")
     assert absent.error.filename == "absent.txt"
 
@@ -212,16 +212,16 @@ def test_values_come_as_they_are_ready(files):
 def test_the_size_of_the_collection(files):
     args = files / "qrels.txt", files / "good.txt", ["tse", "search_length"]
     # Topic 1: d is not retrieved and stands last; topic 2: a is found at place 2.
-    assert evaluate_run(*args).round(9).loc["1"].to_dict() == {
+    assert values_of_run(*args).round(9).loc["1"].to_dict() == {
         "tse": 1e-6,
         "search_length": 1e6 - 2,
     }
-    assert evaluate_run(*args).loc["2"].to_dict() == {"tse": 1 / 2, "search_length": 1}
-    assert evaluate_run(*args, n_items=100).loc["1"].to_dict() == {
+    assert values_of_run(*args).loc["2"].to_dict() == {"tse": 1 / 2, "search_length": 1}
+    assert values_of_run(*args, n_items=100).loc["1"].to_dict() == {
         "tse": 1 / 100,
         "search_length": 98,
     }
-    assert evaluate_run(*args, n_items=None).loc["1"].to_dict() == {
+    assert values_of_run(*args, n_items=None).loc["1"].to_dict() == {
         "tse": 1 / 7,  # five rows, and room for two relevant ones behind them
         "search_length": 5,
     }
@@ -230,7 +230,7 @@ def test_the_size_of_the_collection(files):
 def test_the_pool_is_that_of_the_judgments(files):
     (files / "sampled.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -1"))
     qrels = read_qrels(files / "sampled.txt", unjudged_label=-1)
-    values = evaluate_run(qrels, files / "good.txt", "inferred_ap")
+    values = values_of_run(qrels, files / "good.txt", "inferred_ap")
     # Topic 1: a stands at place 2 below b, which is pooled but not judged; x is not in the pool.
     assert values["inferred_ap"]["1"] == pytest.approx((1 / 2 + 1 / 2 * (1e-5 / 2e-5)) / 2)
 
@@ -255,7 +255,7 @@ def test_the_pool_is_that_of_the_judgments(files):
 def test_bad_parameters(files, params, message):
     params = {"measures": "ndcg", **params}
     for function in (
-        evaluate_run,
+        values_of_run,
         lambda qrels, run, **kw: evaluate_runs(qrels, [run], **kw).per_query,
     ):
         with pytest.raises(ValueError, match=message):
@@ -302,25 +302,25 @@ def test_runs_that_are_aligned_already(files):
     args = files / "qrels.txt", files / "good.txt"
     for missing in ("empty", "drop"):
         aligned = align(*args, missing=missing)
-        expected = evaluate_run(*args, "ndcg", missing=missing)
+        expected = values_of_run(*args, "ndcg", missing=missing)
         assert len(expected) == {"empty": 3, "drop": 2}[missing]
-        values = evaluate_run(None, aligned, "ndcg", missing=missing)
+        values = values_of_run(None, aligned, "ndcg", missing=missing)
         pd.testing.assert_frame_equal(values, expected)
         values = evaluate_runs(None, {"good": aligned}, "ndcg", missing=missing).per_query
         pd.testing.assert_frame_equal(values.loc["good"], expected)
     with pytest.raises(ValueError, match="run is an AlignedRun, which holds its judgments: pass q"):
-        evaluate_run(files / "qrels.txt", aligned, "ndcg")
+        values_of_run(files / "qrels.txt", aligned, "ndcg")
     with pytest.raises(ValueError, match=r"missing='empty', but run .* made with missing='drop'"):
-        evaluate_run(None, aligned, "ndcg", missing="empty")
+        values_of_run(None, aligned, "ndcg", missing="empty")
     with pytest.raises(ValueError, match=r"ties='stable', but run .* made with ties='docno'"):
-        evaluate_run(None, aligned, "ndcg", missing="drop", ties="stable")
+        values_of_run(None, aligned, "ndcg", missing="drop", ties="stable")
     with pytest.raises(ValueError, match="precision='single', but run is an AlignedRun"):
-        evaluate_run(None, aligned, "ndcg", missing="drop", precision="single")
+        values_of_run(None, aligned, "ndcg", missing="drop", precision="single")
 
 
 def test_a_query_that_a_run_lacks_can_be_an_error(files):
     with pytest.raises(MissingValuesError, match=r"lacks 1 query .* such as '\w+'") as caught:
-        evaluate_run(files / "qrels.txt", files / "good.txt", "ndcg", missing="raise")
+        values_of_run(files / "qrels.txt", files / "good.txt", "ndcg", missing="raise")
     assert sum(map(len, caught.value.lacking.values())) == 1
 
 
@@ -328,9 +328,9 @@ def test_stable_ties_are_in_the_order_of_the_lines():
     qrels = pd.DataFrame({"qid": "1", "docno": list("abc"), "label": [1, 0, 0]})
     run = pd.DataFrame({"qid": "1", "docno": list("bac"), "score": [2.0, 2.0, 2.0]})
     for rows, place in (([0, 1, 2], 2), ([1, 0, 2], 1), ([2, 0, 1], 3)):
-        values = evaluate_run(qrels, run.iloc[rows], "rr", ties="stable")
+        values = values_of_run(qrels, run.iloc[rows], "rr", ties="stable")
         assert values["rr"].tolist() == [1 / place]
-    assert evaluate_run(qrels, run, "rr")["rr"].tolist() == [1 / 3]  # by id, descending
+    assert values_of_run(qrels, run, "rr")["rr"].tolist() == [1 / 3]  # by id, descending
     runs = {"run": run, "turned": run.iloc[::-1]}
     preference = "lexirecall(scale=preference)"
     scores = score_systems(qrels, runs, ["rr", preference], ties="stable")
@@ -353,10 +353,29 @@ def test_precision():
         return pd.DataFrame(rows, columns=["qid", "docno", column])
 
     args = frame(judgments, "label"), frame(scores, "score")
-    assert evaluate_run(*args, "rr", precision="single")["rr"].to_dict() == theirs
-    assert evaluate_run(*args, "rr")["rr"].to_dict() == {"near": 1, "far": 1}
+    assert values_of_run(*args, "rr", precision="single")["rr"].to_dict() == theirs
+    assert values_of_run(*args, "rr")["rr"].to_dict() == {"near": 1, "far": 1}
     many = evaluate_runs(args[0], {"run": args[1]}, "rr", precision="single").per_query
     assert many.loc["run", "rr"].to_dict() == theirs
+
+
+def test_one_run_in_any_form(files):
+    qrels, path = files / "qrels.txt", files / "good.txt"
+    expected = evaluate_runs(qrels, path, ["ndcg_f", "ap"])
+    assert list(expected.means.index) == ["good"]
+    frame = read_run(path)
+    by_query = {
+        qid: dict(zip(rows["docno"], rows["score"].tolist())) for qid, rows in frame.groupby("qid")
+    }
+    with open(path, "rb") as file:
+        pd.testing.assert_frame_equal(
+            evaluate_runs(qrels, file, ["ndcg_f", "ap"]).per_query, expected.per_query
+        )
+    for run in (frame, by_query, align(qrels, path)):
+        is_aligned = not isinstance(run, pd.DataFrame | dict)
+        found = evaluate_runs(None if is_aligned else qrels, run, ["ndcg_f", "ap"])
+        values = found.per_query.droplevel("run")
+        pd.testing.assert_frame_equal(values, expected.per_query.loc["good"])
 
 
 def test_names_of_runs(files):
@@ -389,7 +408,7 @@ def test_which_documents_were_pooled():
     run = pd.DataFrame({"qid": "1", "docno": documents, "score": [5.0, 4.0, 3.0, 2.0, 1.0]})
     labels = {"good": 1, "pooled": -1, "bad": 0, "also good": 1}
     qrels = pd.DataFrame({"qid": "1", "docno": list(labels), "label": list(labels.values())})
-    values = evaluate_run(qrels, run, ["inferred_ap"], unjudged_label=-1)
+    values = values_of_run(qrels, run, ["inferred_ap"], unjudged_label=-1)
     # 1 / 5 for itself; above it 3 of 4 are pooled, and of those judged one of two is good.
     assert values.iloc[0, 0] == pytest.approx((1 + 1 / 5 + 4 / 5 * 3 / 4 * 1 / 2) / 2, rel=1e-12)
 
@@ -416,7 +435,7 @@ def test_real_runs_give_what_trec_eval_gives(data_dir):
             for qid, rows in run.groupby("qid")
         }
         expected = pd.DataFrame.from_dict(evaluator.evaluate(scores), orient="index")
-        actual = evaluate_run(index, run, list(TREC_EVAL))
+        actual = values_of_run(index, run, list(TREC_EVAL))
         for ours, theirs in TREC_EVAL.items():
             np.testing.assert_allclose(
                 actual[ours], expected[theirs][actual.index], rtol=0, atol=1e-9, err_msg=ours
@@ -427,13 +446,13 @@ def test_stat_ap_takes_the_probabilities_of_the_judgments(files):
     (files / "prels.txt").write_text("1 a 2 1 0.5\n1 c 1 1 0.25\n1 b 0 1 1\n")
     prels = read_prels(files / "prels.txt")
     # Topic 1 shows b, a, x, c: (2 * 1 / 2 + 4 * (1 + 2) / 4) / (2 + 4)
-    values = evaluate_run(run=files / "good.txt", qrels=prels, measures="stat_ap")
+    values = values_of_run(run=files / "good.txt", qrels=prels, measures="stat_ap")
     assert values["stat_ap"]["1"] == pytest.approx((2 * 1 / 2 + 4 * 3 / 4) / 6)
 
 
 def test_stat_ap_is_not_guessed(files):
     with pytest.raises(ValueError, match=r"'stat_ap' needs the probability .*read_prels"):
-        evaluate_run(files / "qrels.txt", files / "good.txt", "stat_ap")
+        values_of_run(files / "qrels.txt", files / "good.txt", "stat_ap")
 
 
 def _warns_of_both(row):

@@ -7,7 +7,7 @@ import sys
 import pandas as pd
 import pytest
 
-from skfilterrank.metrics import evaluate_run, get_measure_names, register_with_ir_measures
+from skfilterrank.metrics import get_measure_names, register_with_ir_measures, values_of_run
 from skfilterrank.metrics._ir_measures import NamedGains
 from versions import names_as_text
 
@@ -33,14 +33,14 @@ def frame(nested, column):
 
 
 def expected(text, **params):
-    values = evaluate_run(frame(QRELS, "label"), frame(RUN, "score"), [text], **params)
+    values = values_of_run(frame(QRELS, "label"), frame(RUN, "score"), [text], **params)
     return values[text]
 
 
 def test_every_measure_is_there(measures):
     names = sorted({*get_measure_names()} - {"ul_normalized", "stat_ap"})
     values = ir_measures.calc_aggregate([getattr(measures, name) for name in names], QRELS, RUN)
-    known = evaluate_run(frame(QRELS, "label"), frame(RUN, "score"), names)
+    known = values_of_run(frame(QRELS, "label"), frame(RUN, "score"), names)
     for name in names:
         assert values[getattr(measures, name)] == pytest.approx(known[name].mean()), name
 
@@ -132,7 +132,7 @@ def test_frames_of_pyterrier(measures):
 def test_runs_without_a_topic_of_the_judgments(measures, run):
     """Each topic has the value of an empty list, which for nDCG_f is not 0 beside a forbidden."""
     values = per_topic(measures.nDCG_f, QRELS, run)
-    lists = evaluate_run(
+    lists = values_of_run(
         frame(QRELS, "label"),
         pd.DataFrame({"qid": ["1"], "docno": ["z"], "score": [-float("inf")]}),
         "ndcg_f",

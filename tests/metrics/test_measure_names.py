@@ -20,7 +20,7 @@ from skfilterrank._lists.measure_names import (
     spellings,
 )
 from skfilterrank.comparison import score_systems
-from skfilterrank.metrics import evaluate, evaluate_run, make_ranking_scorer, register_measure
+from skfilterrank.metrics import evaluate, make_ranking_scorer, register_measure, values_of_run
 from skfilterrank.ranking import RankAndFilter
 from tests.support.trec_runs import random_run
 from versions import names_as_text
@@ -116,7 +116,7 @@ def test_every_name_of_trec_eval_has_its_number(labels):
     judged = [name for name in names if name not in ("ndcg", "bpref", "infAP")]
     readings = {"trec": names, None: judged if min(labels) < 0 else names}
     for unjudged_label, read in readings.items():
-        ours = evaluate_run(table, frame, read, unjudged_label=unjudged_label)
+        ours = values_of_run(table, frame, read, unjudged_label=unjudged_label)
         assert list(ours) == read
         for name in read:
             np.testing.assert_allclose(
@@ -136,7 +136,7 @@ def test_names_of_ir_measures_have_its_numbers():
     for shown in run.values():
         shown |= {docno: score + place / 1000 for place, (docno, score) in enumerate(shown.items())}
     table, frame = frames(qrels, run)
-    ours = evaluate_run(table, frame, names)
+    ours = values_of_run(table, frame, names)
     for name in names:
         theirs = {
             each.query_id: each.value

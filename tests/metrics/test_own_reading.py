@@ -13,10 +13,10 @@ from skfilterrank.comparison import score_predictions, score_systems
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import (
     evaluate,
-    evaluate_run,
     get_measure,
     make_ranking_scorer,
     register_with_ir_measures,
+    values_of_run,
 )
 from skfilterrank.thresholds import threshold_curve
 from versions import names_as_text
@@ -268,7 +268,7 @@ def as_ir_measures(qrels, run):
 def test_ir_measures_has_the_same_values_by_the_same_names(name):
     ir_measures = pytest.importorskip("ir_measures")
     qrels, run = tables()
-    ours = evaluate_run(qrels, run, [name])[name]
+    ours = values_of_run(qrels, run, [name])[name]
     for metric in ir_measures.iter_calc(
         [ir_measures.parse_measure(name)], *as_ir_measures(qrels, run)
     ):
@@ -282,7 +282,7 @@ def test_judged_only_is_that_of_ir_measures(name):
     ir_measures = pytest.importorskip("ir_measures")
     qrels, run = tables()
     name = with_own(name, "judged_only=True")
-    ours = evaluate_run(qrels, run, [name])[name]
+    ours = values_of_run(qrels, run, [name])[name]
     for metric in ir_measures.iter_calc(
         [ir_measures.parse_measure(name)], *as_ir_measures(qrels, run)
     ):
@@ -301,7 +301,7 @@ def test_judged_only_is_trec_evals_option_j():
     theirs = pd.DataFrame(evaluator.evaluate(scores)).T.sort_index()
     unlike = pytrec_eval.RelevanceEvaluator(judgments, names).evaluate(scores)
     for name in theirs:
-        ours = evaluate_run(qrels, run, [f"{name}(judged_only=true)", name])
+        ours = values_of_run(qrels, run, [f"{name}(judged_only=true)", name])
         assert ours.iloc[:, 0].tolist() == pytest.approx(theirs[name].tolist(), abs=1e-6), name
         assert ours.iloc[:, 1].tolist() == pytest.approx(
             [unlike[qid][name] for qid in ours.index], abs=1e-6
@@ -318,7 +318,7 @@ def test_through_ir_measures():
         measures.nDCG_f(gains="exp2") @ 5: "ndcg_f(gains=exp2)@5",
         measures.nDCG_f(judged_only=True) @ 5: "ndcg_f(unjudged=drop)@5",
     }
-    ours = evaluate_run(qrels, run, list(wanted.values())).mean()
+    ours = values_of_run(qrels, run, list(wanted.values())).mean()
     found = ir_measures.calc_aggregate(list(wanted), *as_ir_measures(qrels, run))
     assert {wanted[key]: value for key, value in found.items()} == pytest.approx(ours.to_dict())
 
@@ -326,5 +326,5 @@ def test_through_ir_measures():
 def test_systems_are_compared_by_them():
     qrels, run = tables()
     scores = score_systems(qrels, {"a": run, "b": run.assign(score=-run["score"])}, ["AP(rel=2)"])
-    expected = evaluate_run(qrels.assign(label=qrels["label"] >= 2), run, "ap")["ap"].mean()
+    expected = values_of_run(qrels.assign(label=qrels["label"] >= 2), run, "ap")["ap"].mean()
     assert scores["AP(rel=2)"].means["a"] == pytest.approx(expected)

@@ -9,7 +9,7 @@ import pytest
 
 from public_data import data_set
 from skfilterrank.io import read_qrels
-from skfilterrank.metrics import compatibility_score, evaluate_run, harmful_compatibility
+from skfilterrank.metrics import compatibility_score, harmful_compatibility, values_of_run
 
 DEPTH = 1000
 
@@ -56,7 +56,7 @@ def test_of_the_track(name):
     for p in (0.95, 0.8):
         measures = [*(f"{each}(p={p})" for each in ("compatibility", "harmful_compatibility"))]
         measures.append(f"compatibility(harm=0,p={p})")
-        ours = evaluate_run(qrels, folder / f"{name}.run.gz", measures, undefined="drop")
+        ours = values_of_run(qrels, folder / f"{name}.run.gz", measures, undefined="drop")
         ours.columns = ["compatibility", sides[-1], sides[1]]
         theirs = {
             sign: {qid: compatibility(run.get(qid, []), found, p) for qid, found in own.items()}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from judged_runs import TOPICS, qrels, runs
 from skfilterrank.io import align, read_qrels, read_run, write_qrels, write_run
-from skfilterrank.metrics import evaluate, evaluate_run, evaluate_runs
+from skfilterrank.metrics import evaluate, evaluate_runs, values_of_run
 
 MEASURES = ["ndcg_f@3", "ap", "recall@2", "forbidden@2", "rr"]
 # Of few documents often none is judged.
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings(
 
 def judged_in_both(run, qrels):
     """Only the topics of the judgments, as `missing="drop"` has them."""
-    return evaluate_run(qrels, run, MEASURES, missing="drop")
+    return values_of_run(qrels, run, MEASURES, missing="drop")
 
 
 @pytest.mark.slow
@@ -77,7 +77,7 @@ def test_the_join_is_that_of_a_loop(run, qrels):
 def test_a_run_is_measured_alone(first, second, qrels):
     found = evaluate_runs(qrels, {"one": first, "two": second}, MEASURES, missing="empty").per_query
     for name, run in (("one", first), ("two", second)):
-        alone = evaluate_run(qrels, run, MEASURES, missing="empty")
+        alone = values_of_run(qrels, run, MEASURES, missing="empty")
         pd.testing.assert_frame_equal(found.loc[name], alone)
     assert found.loc["one"].index.tolist() == sorted(set(qrels["qid"]))
 

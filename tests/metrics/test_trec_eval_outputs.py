@@ -19,7 +19,7 @@ import pandas as pd
 import pytest
 
 from skfilterrank.io import read_qrels, read_run
-from skfilterrank.metrics import evaluate_run
+from skfilterrank.metrics import values_of_run
 
 EQUAL = re.compile(
     r"(map|Rprec|bpref|recip_rank|infAP|ndcg|set_P|set_recall)"
@@ -50,7 +50,7 @@ def check(folder, output):
         run["single"] = run["score"].astype(np.float32)
         run = run.sort_values(["single", "docno"], ascending=False).groupby("qid").head(depth)
     names = {line[0]: ours(line[0], level) for line in offered}
-    values = evaluate_run(qrels, run, list(names.values()), precision="single", **params)
+    values = values_of_run(qrels, run, list(names.values()), precision="single", **params)
     values.loc["all"] = values.mean()
     for name, topic, value in offered:
         digits = len(value.partition(".")[2])

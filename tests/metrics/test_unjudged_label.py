@@ -13,11 +13,11 @@ from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import QrelsIndex, align, read_qrels
 from skfilterrank.metrics import (
     evaluate,
-    evaluate_run,
     evaluate_runs,
     make_ranking_scorer,
     ndcg_score,
     register_with_ir_measures,
+    values_of_run,
 )
 
 TEXT = "1 0 a 1\n1 0 b -1\n1 0 c 0\n1 0 d -2\n2 0 a 2\n2 0 e 0\n"
@@ -47,15 +47,15 @@ def test_every_door(unjudged_label, tmp_path):
     path.write_text(TEXT)
     frame = marked(unjudged_label)
     frame.attrs["unjudged_label"] = True
-    expected = evaluate_run(frame, RUN, MEASURES)
+    expected = values_of_run(frame, RUN, MEASURES)
     said = {"unjudged_label": unjudged_label}
     bare = pd.DataFrame(qrels().to_dict("list"))
     by_door = [
-        evaluate_run(path, RUN, MEASURES, **said),
-        evaluate_run(bare, RUN, MEASURES, **said),
-        evaluate_run(read_qrels(path, **said), RUN, MEASURES),
-        evaluate_run(QrelsIndex(path, **said), RUN, MEASURES),
-        evaluate_run(None, align(bare, RUN, **said), MEASURES),
+        values_of_run(path, RUN, MEASURES, **said),
+        values_of_run(bare, RUN, MEASURES, **said),
+        values_of_run(read_qrels(path, **said), RUN, MEASURES),
+        values_of_run(QrelsIndex(path, **said), RUN, MEASURES),
+        values_of_run(None, align(bare, RUN, **said), MEASURES),
         evaluate_runs(path, {"x": RUN}, MEASURES, **said).per_query.loc["x"],
     ]
     for found in by_door:
@@ -72,14 +72,14 @@ def test_through_ir_measures(unjudged_label):
     names = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
     table = pd.DataFrame(qrels().to_dict("list")).rename(columns=names)
     found = ir_measures.calc_aggregate([measure], table, RUN.rename(columns=names))
-    expected = evaluate_run(marked(unjudged_label), RUN, "infAP", unjudged_label=None)
+    expected = values_of_run(marked(unjudged_label), RUN, "infAP", unjudged_label=None)
     assert found[measure] == expected["infAP"].mean()
 
 
 def test_a_gain_of_nan_is_the_same():
     gains = {-2: np.nan, -1: np.nan, 0: 0, 1: 1, 2: 2}
-    found = evaluate_run(pd.DataFrame(qrels().to_dict("list")), RUN, MEASURES, gains=gains)
-    pd.testing.assert_frame_equal(found, evaluate_run(marked("trec"), RUN, MEASURES))
+    found = values_of_run(pd.DataFrame(qrels().to_dict("list")), RUN, MEASURES, gains=gains)
+    pd.testing.assert_frame_equal(found, values_of_run(marked("trec"), RUN, MEASURES))
 
 
 def told(function):
@@ -99,22 +99,22 @@ def test_it_is_asked_once_where_nothing_is_said(tmp_path):
     bare = pd.DataFrame(qrels().to_dict("list"))
     for ask in (
         lambda: read_qrels(path),
-        lambda: evaluate_run(read_qrels(path), RUN, "ap"),
-        lambda: evaluate_run(bare, RUN, ["ap", "ndcg_f@3"]),
+        lambda: values_of_run(read_qrels(path), RUN, "ap"),
+        lambda: values_of_run(bare, RUN, ["ap", "ndcg_f@3"]),
         lambda: evaluate_runs(bare, runs, "ap", n_jobs=2).per_query,
         lambda: score_systems(path, runs, ["ap"]),
         lambda: QrelsIndex(bare).align(RUN),
-        lambda: evaluate_run(bare, RUN, "ap", gains="exp2"),
+        lambda: values_of_run(bare, RUN, "ap", gains="exp2"),
     ):
         (text,) = told(ask)
         assert "holds labels below 0 (-1: 1, -2: 1)" in text
         assert "unjudged_label=None" in text
         assert "'trec'" in text
     for said in (
-        lambda: evaluate_run(bare, RUN, "ap", gains={-2: -1, -1: 0, 0: 0, 1: 1, 2: 2}),
-        lambda: evaluate_run(bare, RUN, "ap", gains=abs),
-        lambda: evaluate_run(qrels().head(3), RUN, "ap"),
-        lambda: evaluate_run(bare.assign(label=abs(bare["label"])), RUN, "ap"),
+        lambda: values_of_run(bare, RUN, "ap", gains={-2: -1, -1: 0, 0: 0, 1: 1, 2: 2}),
+        lambda: values_of_run(bare, RUN, "ap", gains=abs),
+        lambda: values_of_run(qrels().head(3), RUN, "ap"),
+        lambda: values_of_run(bare.assign(label=abs(bare["label"])), RUN, "ap"),
     ):
         assert told(said) == []
 
@@ -124,7 +124,7 @@ def test_what_may_be_said(said):
     message = "unjudged_label must be the label that means unjudged, 'trec'"
     for door in (
         lambda: read_qrels(io.StringIO(TEXT), unjudged_label=said),
-        lambda: evaluate_run(qrels(), RUN, "ap", unjudged_label=said),
+        lambda: values_of_run(qrels(), RUN, "ap", unjudged_label=said),
     ):
         with pytest.raises(InputError, match=message):
             door()
@@ -134,9 +134,9 @@ def test_what_is_indexed_has_been_told():
     index = QrelsIndex(qrels())
     assert index.labels.tolist() == [-2, -1, 0, 1, 2]
     with pytest.raises(InputError, match="but qrels is a QrelsIndex"):
-        evaluate_run(index, RUN, "ap", unjudged_label="trec")
+        values_of_run(index, RUN, "ap", unjudged_label="trec")
     with pytest.raises(InputError, match="but run is an AlignedRun"):
-        evaluate_run(None, index.align(RUN), "ap", unjudged_label="trec")
+        values_of_run(None, index.align(RUN), "ap", unjudged_label="trec")
 
 
 def test_ndcg_of_forbidden_documents_is_warned_of_once_a_call():
@@ -157,7 +157,7 @@ def test_ndcg_of_forbidden_documents_is_warned_of_once_a_call():
             ),
             *("ndcg@2", "@2", "_cut_2"),
         ),
-        (lambda: evaluate_run(qrels(), RUN, ["nDCG@2", "ap"]), "ndcg@2", "@2", "_cut_2"),
+        (lambda: values_of_run(qrels(), RUN, ["nDCG@2", "ap"]), "ndcg@2", "@2", "_cut_2"),
         (lambda: evaluate_runs(qrels(), runs, "ndcg", n_jobs=2).per_query, "ndcg", "", ""),
         (lambda: score_systems(qrels(), runs, "ndcg"), "ndcg", "", ""),
     ):

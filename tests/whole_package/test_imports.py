@@ -288,7 +288,7 @@ def test_whoever_only_measures_waits_for_no_package_that_learns(tmp_path):
         "from skfilterrank.cli import main\n"
         "assert main(['evaluate', 'qrels.txt', 'run.txt']) == 0\n"
         "from skfilterrank.io import align, read_qrels, read_run, read_runs, write_run\n"
-        "from skfilterrank.metrics import evaluate_run, evaluate_runs\n"
+        "from skfilterrank.metrics import values_of_run, evaluate_runs\n"
         "write_run('again.txt', read_run('run.txt'))\n"
         "evaluate_runs('qrels.txt', ['run.txt', 'again.txt'], ['ndcg_f@10', 'bpref', 'rbp'])\n"
         f"print(*[name for name in {LATE} if name in sys.modules], file=sys.stderr)\n"

@@ -36,7 +36,7 @@ from skfilterrank.judgments import (
     statap_prior,
 )
 from skfilterrank.metaevaluation import judging_curve, label_degradation
-from skfilterrank.metrics import evaluate_run, evaluate_runs
+from skfilterrank.metrics import evaluate_runs, values_of_run
 from skfilterrank.ranking import RankFusion, fuse_runs
 from thinned import is_nightly, thinned
 
@@ -276,7 +276,7 @@ RANKED = {
 
 
 OF_ONE_RUN = {
-    "evaluate_run": lambda run: evaluate_run(QRELS, run, "ap"),
+    "values_of_run": lambda run: values_of_run(QRELS, run, "ap"),
     "align": lambda run: align(QRELS, run).to_frame(),
     "index": lambda run: QrelsIndex(QRELS).align(run).to_frame()[["label", "pooled"]],
     "read_run": lambda run: read_run(run)[["qid", "docno"]],
@@ -310,7 +310,7 @@ OF_JUDGMENTS = {
 } | {
     "index": lambda qrels, _: QrelsIndex(qrels).to_frame(),
     "align": lambda qrels, _: align(qrels, RUNS["one"]).to_frame(),
-    "evaluate_run": lambda qrels, measures: evaluate_run(qrels, RUNS["one"], measures),
+    "values_of_run": lambda qrels, measures: values_of_run(qrels, RUNS["one"], measures),
     "read_qrels": lambda qrels, _: read_qrels(qrels),
     "fuse_runs, learned": lambda qrels, _: fuse_runs(RUNS, "logistic", qrels=qrels, cv=None),
     "pool": lambda qrels, _: draw(qrels, RUNS),
@@ -442,7 +442,7 @@ def test_names_of_runs_without_files(tmp_path):
         evaluate_runs(QRELS, [named[0], named[0]], "ap")
     for one in (by_topic(RUNS["one"], "score"), named[0], iter(named_tuples(RUNS["one"], "score"))):
         with pytest.raises(SkfilterrankError, match=r"got one .*Name a run, as in {'name': run}"):
-            evaluate_runs(QRELS, one, "ap")
+            score_systems(QRELS, one, "ap")
     with pytest.raises(
         SkfilterrankError, match=r"named tuples of one kind.* or dicts, got Row, int"
     ):
@@ -466,13 +466,18 @@ def test_what_is_no_run_is_told_alike(function):
     for runs, message in (
         ({}, "runs must hold at least [12] runs?, got 0|runs must be at least 2, got 0"),
         ([RUNS["one"]] * 2, "runs must be a path, a list .* got a list that holds DataFrame"),
-        (io.StringIO("1 Q0 a 1 1 x"), "runs must be a path, .*, got one StringIO. Name a run"),
         (3, "runs must be a list of"),
         ({"one": [1, 2], "two": 3}, "run must be a data frame, a path or an open file, got list.*"),
         (["one/run.txt", "two/run.txt.gz"], "give two runs of the name 'run': pass a dict"),
     ):
         with pytest.raises(SkfilterrankError, match=message):
             function(runs)
+
+
+@pytest.mark.parametrize("name", sorted(FUNCTIONS.keys() - {"evaluate_runs", "two processes"}))
+def test_one_run_without_a_name_where_several_are_compared(name):
+    with pytest.raises(SkfilterrankError, match=r"runs must be a path, .* got one StringIO. Name"):
+        FUNCTIONS[name](io.StringIO("1 Q0 a 1 1 x"))
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from skfilterrank._files.named_runs import (
+from skfilterrank._files.forms import (
     are_runs,
     are_several_runs,
     as_table,
@@ -82,6 +82,36 @@ def test_a_path_a_list_and_a_dict():
 def test_what_names_no_runs(runs, error, message):
     with pytest.raises(error, match=message):
         named_runs(runs)
+
+
+@pytest.mark.parametrize(
+    ("run", "name"),
+    [
+        (RUN, "run"),
+        (RUN.assign(run="bm25"), "bm25"),
+        (pd.concat([RUN.assign(run="a"), RUN.assign(run="b")]), "run"),
+        (NESTED, "run"),
+        (io.StringIO("1 Q0 a 1 1 x"), "run"),
+        (SimpleNamespace(name="bm25", to_pandas=RUN.copy), "bm25"),
+        (SimpleNamespace(name=None, y_score=[1.0]), "run"),
+    ],
+)
+def test_one_run_where_one_will_do(run, name):
+    found = named_runs(run, may_be_one=True)
+    assert list(found) == [name]
+    assert found[name] is run
+
+
+def test_one_open_file_is_named_after_its_path(tmp_path):
+    path = tmp_path / "bm25.txt"
+    path.write_text("1 Q0 a 1 1 x")
+    with open(path) as file:
+        assert named_runs(file, may_be_one=True) == {"bm25": file}
+
+
+def test_judgments_are_not_one_run():
+    with pytest.raises(InputTypeError, match="got judgments"):
+        named_runs(QRELS, may_be_one=True)
 
 
 def test_as_many_as_are_needed():
