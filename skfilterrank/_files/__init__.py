@@ -1,1 +1,1 @@
-"""Files as bytes, lines, tables and named runs. Files are written beside the target and renamed."""
+"""Reading of files as bytes, lines, tables and named runs, and atomic writing of files."""

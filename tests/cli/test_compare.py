@@ -475,7 +475,7 @@ def test_what_cannot_be_significant_is_told(run, files):
     err = run("compare", "qrels", *RUNS, "-m", "rr", "--test", "sign")[2]
     assert err == (
         "rr: no difference could be significant: the smallest p value of 4 queries is 0.125 (0.375 "
-        "corrected). Take more queries, or name a baseline, for fewer pairs\n"
+        "corrected). Take more queries, or name a baseline to compare fewer pairs\n"
     )
 
 
@@ -495,7 +495,9 @@ def test_equal_runs(compare, files):
 def test_what_the_library_remarks_is_told(run, files):
     (files / "same").write_text(RUNS["fair"])
     err = run("compare", "qrels", "fair", "same", "-m", "rr")[2]
-    assert "rr: the systems have equal values for every query: nothing can be told apart." in err
+    assert (
+        "rr: the systems have equal values for every query, so no test can tell them apart." in err
+    )
     # Good has reciprocal rank 1 on each query at the first place, and poor 0.
     err = run("compare", "qrels", "good.txt", "poor", "-m", "precision@1")[2]
     assert "precision@1: the systems of 1 pair differ by the same amount for every query" in err

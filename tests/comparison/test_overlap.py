@@ -197,7 +197,7 @@ def test_text():
     [
         ([], {}, "first must hold at least one name, and is empty"),
         (["a", "a"], {}, "once, and 'a' occurs more than once"),
-        ({"c": 3, "a": 1, "b": 1}, {}, "first must not have ties, and 2 names .* 'a' and 'b'"),
+        ({"c": 3, "a": 1, "b": 1}, {}, "first must not have ties, but 2 names .* 'a' and 'b'"),
         (
             ["a"],
             {"persistence": 1},

@@ -166,7 +166,7 @@ class TestSystemScores:
         other = SystemScores([[4, 3], [2, 1]], systems=[1, 0], queries=[1, 0])
         assert other.aligned_to(scores).values.tolist() == [[1, 2], [3, 4]]
         third = SystemScores([[4, 3], [2, 1]], systems=[1, 2])
-        with pytest.raises(ValueError, match="same systems, and 2 are in one of them only"):
+        with pytest.raises(ValueError, match="same systems, but 2 are in only one of the two"):
             third.aligned_to(scores)
         fourth = SystemScores([[4, 3], [2, 1]], queries=[0, 5])
         with pytest.raises(ValueError, match=r"same queries.*such as 1 in first"):
