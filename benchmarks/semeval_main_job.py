@@ -24,7 +24,7 @@ from skfilterrank.ranking import (
     make_ranker,
     make_text_features,
 )
-from skfilterrank.ranking._shared_features import share_features
+from skfilterrank.ranking._make_ranker import share_features
 
 K = 3
 GAINS = (

@@ -1,4 +1,7 @@
-"""Reading of packed and plain files, and writing of files that appear only when complete."""
+"""Reading of packed and plain files, writing of files that appear only when complete, and locks.
+
+A lock belongs to an open file. The operating system releases it when the process ends.
+"""
 
 import bz2
 import errno
@@ -17,6 +20,7 @@ import time
 import zlib
 from collections import Counter
 from contextlib import contextmanager, nullcontext, suppress
+from threading import get_ident
 
 from skfilterrank.exceptions import (
     FileFormatError,
@@ -25,6 +29,12 @@ from skfilterrank.exceptions import (
     MissingPackageError,
     brief,
 )
+
+try:
+    import fcntl
+except ImportError:  # Windows locks single bytes
+    fcntl = None  # type: ignore[assignment]  # asked for before use
+    import msvcrt
 
 _CHUNK_BYTES, _CHUNK_LINES = 1 << 25, 1 << 15
 # Paths of open file descriptors; replacing the file would not be seen by their users.
@@ -38,6 +48,11 @@ _MOST_BYTES, _MOST_TIMES = 1 << 30, 200
 _PARTIAL = re.compile(r"\..*\.partial-(\d{1,9})-[0-9a-f]{8}", re.DOTALL)
 _OLD_SECONDS = 24 * 60 * 60
 _cleaned: set[str] = set()
+# Time to wait for a lock, and between two attempts.
+_LOCK_SECONDS, _LOCK_PAUSE = 60.0, 0.02
+# Lock a byte after the content, because on Windows others cannot read locked bytes.
+_LOCKED_BYTE = 1 << 30
+_held: set[tuple] = set()
 
 
 def _zstd():
@@ -444,3 +459,67 @@ def _naming(path, other=None):
         if error.errno is None or error.filename not in (None, other):
             raise
         raise OSError(error.errno, error.strerror, path) from None
+
+
+def try_lock(handle: int) -> bool | None:
+    """Lock an open file; False if another process holds it, None if the disk has no locks."""
+    try:
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:
+            os.lseek(handle, _LOCKED_BYTE, os.SEEK_SET)
+            try:
+                msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+            finally:
+                os.lseek(handle, 0, os.SEEK_SET)
+    except OSError as error:
+        is_held = error.errno in (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+        return False if is_held else None
+    return True
+
+
+@contextmanager
+def locked(path, seconds: float = _LOCK_SECONDS):
+    """Hold a lock on a file until the block ends; other processes wait.
+
+    The file itself may be replaced in the block, so the locked file is ``.NAME.lock`` beside it,
+    which is removed at the end. A thread may lock a file again that it has locked.
+    """
+    path = os.fsdecode(path)
+    folder, name = os.path.split(os.path.realpath(path))
+    key = (get_ident(), folder, name)
+    if key in _held or (os.path.exists(path) and not os.path.isfile(path)):
+        yield
+        return
+    lock = os.path.join(folder, f".{name[:50]}.lock")
+    handle = _acquired(lock, path, seconds)
+    _held.add(key)
+    try:
+        yield
+    finally:
+        _held.discard(key)
+        # Removed while the lock is held, so that no lock of another process is removed.
+        with suppress(OSError):
+            os.unlink(lock)
+        os.close(handle)
+
+
+def _acquired(lock, path, seconds):
+    """Open and lock a lock file; try again if it was removed before the lock was taken."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            handle = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, path) from None
+        is_locked = try_lock(handle)
+        with suppress(OSError):
+            if is_locked is None or (
+                is_locked and os.path.samestat(os.fstat(handle), os.stat(lock))
+            ):
+                return handle
+        os.close(handle)
+        if time.monotonic() >= end:
+            reason = f"another process has kept it locked for {seconds:g} s; try again later"
+            raise OSError(errno.ETIMEDOUT, reason, path)
+        time.sleep(_LOCK_PAUSE)

@@ -5,8 +5,13 @@ from collections.abc import Iterable
 import numpy as np
 
 from skfilterrank._lists.checks import cached_property
-from skfilterrank._lists.entry_paths import PathOfSets
-from skfilterrank._lists.entry_steps import Changes, Entries, bind_of_set, changes_of_measure
+from skfilterrank._lists.entry_steps import (
+    Changes,
+    Entries,
+    PathOfSets,
+    bind_of_set,
+    changes_of_measure,
+)
 from skfilterrank._lists.lists import RankedLists, argsort_floats
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.ties import first_of_highest, midpoint

@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank import judgments
-from skfilterrank._files.files import read_bytes
-from skfilterrank._files.locks import locked
+from skfilterrank._files.files import locked, read_bytes
 from skfilterrank._files.named_runs import name_of_path
 from skfilterrank._lists.checks import check_share
 from skfilterrank._lists.gains import as_gains

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank import thresholds
-from skfilterrank._files.locks import locked
+from skfilterrank._files.files import locked
 from skfilterrank._lists.gains import PROBABILITY
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure, parse_measures

@@ -9,10 +9,14 @@ from scipy.special import stdtr
 
 from skfilterrank._lists.checks import check_choice, check_count, check_share
 from skfilterrank._lists.groupings import Slices, read_slices
-from skfilterrank._lists.p_values import adjust_p_values, check_correction
-from skfilterrank._lists.resamples import seeds_of
 from skfilterrank._lists.results import Result, counted, interval_text
-from skfilterrank._lists.system_pairs import BLOCK_BYTES, ratio
+from skfilterrank._lists.system_pairs import (
+    BLOCK_BYTES,
+    adjust_p_values,
+    check_correction,
+    ratio,
+    seeds_of,
+)
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS, ROUNDING_OF_VALUES, merge_values
 from skfilterrank._lists.words import CORRECTION_NAMES
 from skfilterrank.comparison._compare_systems import range_of

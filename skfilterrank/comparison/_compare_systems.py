@@ -11,7 +11,6 @@ from scipy.stats import t
 from skfilterrank._lists.checks import check_choice, check_count, check_share
 from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.measure_names import known_measure
-from skfilterrank._lists.p_values import adjust_p_values, check_correction
 from skfilterrank._lists.results import (
     PAPER_FORMATS,
     Cell,
@@ -26,6 +25,8 @@ from skfilterrank._lists.system_pairs import (
     ALTERNATIVES,
     Pairs,
     Settings,
+    adjust_p_values,
+    check_correction,
     count_ties,
     mean_differences,
 )

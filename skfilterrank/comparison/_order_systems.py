@@ -7,8 +7,8 @@ import pandas as pd
 from scipy.stats import rankdata
 
 from skfilterrank._lists.checks import check_choice, check_count, check_share
-from skfilterrank._lists.resamples import draw_resamples
 from skfilterrank._lists.results import Result, counted, interval_text
+from skfilterrank._lists.system_pairs import draw_resamples
 from skfilterrank._lists.ties import merge_values
 from skfilterrank._lists.words import progress_bar
 from skfilterrank.comparison._system_scores import SystemScores

@@ -11,7 +11,12 @@ from skfilterrank._files.named_runs import errors_of, for_any_process, named_run
 from skfilterrank._files.rows import Rows, check_rows, columns_of_systems, read_once
 from skfilterrank._lists.gains import refuse_measures_of_sample
 from skfilterrank._lists.measure import forbidden_seen, warn_of, warn_of_forbidden
-from skfilterrank._lists.measure_names import parse_measures
+from skfilterrank._lists.measure_names import (
+    misled_measure,
+    parse_measures,
+    unjudged_share,
+    warn_of_unjudged_lists,
+)
 from skfilterrank._lists.positions import (
     PreferenceMatrix,
     RelevantPositions,
@@ -19,11 +24,6 @@ from skfilterrank._lists.positions import (
     relevant_positions,
 )
 from skfilterrank._lists.row_blocks import Block, Pieces
-from skfilterrank._lists.unjudged_lists import (
-    misled_measure,
-    unjudged_share,
-    warn_of_unjudged_lists,
-)
 from skfilterrank._lists.words import collecting_warnings, progress_bar, repeat_warnings
 from skfilterrank.comparison._system_scores import SystemScores
 from skfilterrank.exceptions import InputError, brief

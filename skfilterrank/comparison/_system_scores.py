@@ -29,10 +29,10 @@ from skfilterrank.comparison._score_tables import (
     choose_measure,
     is_long,
     one_measure,
+    read_values,
     systems_by_queries,
     warn_of_shape,
 )
-from skfilterrank.comparison._written_values import read_values
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
 
 # Values of these measures with scale=preference only order the systems of a query.

@@ -9,11 +9,11 @@ from scipy.optimize import brentq
 from scipy.special import betaincinv, log_ndtr, ndtr, ndtri, stdtr, stdtrit
 from scipy.stats import binom, chi, chi2, rankdata
 
-from skfilterrank._lists.resamples import draw_resamples
 from skfilterrank._lists.sklearn_compat import limit_threads
 from skfilterrank._lists.system_pairs import (
     PairFigures,
     differences,
+    draw_resamples,
     mean_and_deviation,
     mean_differences,
     merged_differences,

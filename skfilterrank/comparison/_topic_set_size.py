@@ -13,9 +13,8 @@ from skfilterrank._lists.checks import (
     is_finite_number,
     is_whole_number,
 )
-from skfilterrank._lists.resamples import seeds_of
 from skfilterrank._lists.results import Result, spread_places
-from skfilterrank._lists.system_pairs import Pairs, mean_and_deviation
+from skfilterrank._lists.system_pairs import Pairs, mean_and_deviation, seeds_of
 from skfilterrank._lists.ties import mean_tolerance
 from skfilterrank.comparison._system_scores import SystemScores, known_places
 from skfilterrank.comparison._system_tests import residual_mean_square

@@ -14,7 +14,6 @@ from sklearn.utils.metadata_routing import get_routing_for_object, process_routi
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._estimators.group_request import RequestsGroups
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.wrapping import WrappingRanker, inner_attribute
 from skfilterrank._lists.checks import as_column, as_number_array, count_rows, is_missing
@@ -22,6 +21,7 @@ from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.queries import check_groups, find_groups
 from skfilterrank._lists.scoring import QueryWeight
 from skfilterrank._lists.sklearn_compat import (
+    RequestsGroups,
     check_method_params,
     final_step,
     metadata_routing_enabled,

@@ -8,8 +8,8 @@ import pandas as pd
 from scipy.stats import rankdata, t
 
 from skfilterrank._lists.checks import check_random_state, check_share, is_finite_number
-from skfilterrank._lists.p_values import adjust_p_values
 from skfilterrank._lists.results import Result, counted, interval_text
+from skfilterrank._lists.system_pairs import adjust_p_values
 from skfilterrank._lists.ties import mean_tolerance
 from skfilterrank.exceptions import InputError, brief
 

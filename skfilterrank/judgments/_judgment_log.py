@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from skfilterrank._files.files import is_path, parse_json
-from skfilterrank._files.locks import try_lock
+from skfilterrank._files.files import is_path, parse_json, try_lock
 from skfilterrank._lists.checks import is_finite_number
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, JudgmentLogError, brief

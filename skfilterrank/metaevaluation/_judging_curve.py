@@ -11,7 +11,7 @@ from skfilterrank._lists.checks import check_number, check_share
 from skfilterrank._lists.groupings import check_teams
 from skfilterrank._lists.results import Result, counted, interval_text
 from skfilterrank.exceptions import InputError
-from skfilterrank.metaevaluation._judging_experiment import Experiment, ExperimentFacts
+from skfilterrank.metaevaluation._judging_strategies import Experiment, ExperimentFacts
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
 

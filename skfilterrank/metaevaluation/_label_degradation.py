@@ -13,8 +13,8 @@ from skfilterrank._lists.checks import check_choice, check_count, check_number
 from skfilterrank._lists.gains import as_gains, refuse_sample
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
-from skfilterrank._lists.resamples import seeds_of
 from skfilterrank._lists.results import Result, counted
+from skfilterrank._lists.system_pairs import seeds_of
 from skfilterrank._lists.words import collecting_warnings, progress_bar, repeat_warnings
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import InputError

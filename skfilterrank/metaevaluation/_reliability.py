@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._lists.checks import check_choice, check_count, check_counts, check_share
-from skfilterrank._lists.resamples import draw_resamples
 from skfilterrank._lists.results import Result, counted, interval_text
+from skfilterrank._lists.system_pairs import draw_resamples
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import InputError

@@ -12,9 +12,14 @@ from skfilterrank._lists.checks import (
     check_number,
     check_numbers,
 )
-from skfilterrank._lists.resamples import draw_resamples, seeds_of
 from skfilterrank._lists.results import Result, counted, spread_places
-from skfilterrank._lists.system_pairs import Pairs, differences, pair_blocks
+from skfilterrank._lists.system_pairs import (
+    Pairs,
+    differences,
+    draw_resamples,
+    pair_blocks,
+    seeds_of,
+)
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS, mean_tolerance
 from skfilterrank._lists.words import progress_bar
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems

@@ -10,16 +10,16 @@ from skfilterrank.metrics._average_precision import (
     q_measure_score,
     sum_precision_score,
 )
-from skfilterrank.metrics._compatibility import compatibility_score, harmful_compatibility
 from skfilterrank.metrics._condensed import bpref_score, induced_ap_score
 from skfilterrank.metrics._dcg import (
+    dcg_bounds,
     dcg_score,
+    filtering_difficulty,
     ndcg_0_score,
     ndcg_f_score,
     ndcg_min_score,
     ndcg_score,
 )
-from skfilterrank.metrics._dcg_bounds import dcg_bounds, filtering_difficulty
 from skfilterrank.metrics._evaluate import evaluate
 from skfilterrank.metrics._evaluate_runs import evaluate_run, evaluate_runs
 from skfilterrank.metrics._evaluate_runs import iter_evaluations as iter_evaluations
@@ -29,9 +29,9 @@ from skfilterrank.metrics._filtering import (
     false_reject_rate,
     forbidden_at_k,
     qwa_score,
+    udcg_score,
 )
 from skfilterrank.metrics._informativeness import query_informativeness
-from skfilterrank.metrics._language_models import udcg_score
 from skfilterrank.metrics._lexicographic import (
     lexiprecision_score,
     lexirecall_score,
@@ -45,7 +45,12 @@ from skfilterrank.metrics._precision_recall import (
     reciprocal_rank_score,
     success_at_k_score,
 )
-from skfilterrank.metrics._preferences import lexicographic_preference, recall_paired_preference
+from skfilterrank.metrics._preferences import (
+    compatibility_score,
+    harmful_compatibility,
+    lexicographic_preference,
+    recall_paired_preference,
+)
 from skfilterrank.metrics._random_rankings import random_ranking_bound
 from skfilterrank.metrics._register import register_measure
 from skfilterrank.metrics._report import rank_filter_report

@@ -17,14 +17,15 @@ from skfilterrank._files.named_runs import (
 from skfilterrank._lists.checks import check_choice
 from skfilterrank._lists.gains import is_sample, refuse_measures_of_sample
 from skfilterrank._lists.measure import warn_of_forbidden
-from skfilterrank._lists.measure_names import known_measure, parse_measures
-from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.scoring import OVER_QUERIES
-from skfilterrank._lists.unjudged_lists import (
+from skfilterrank._lists.measure_names import (
+    known_measure,
     misled_measure,
+    parse_measures,
     unjudged_share,
     warn_of_unjudged_lists,
 )
+from skfilterrank._lists.results import Result, counted
+from skfilterrank._lists.scoring import OVER_QUERIES
 from skfilterrank._lists.words import (
     MISSING,
     N_ITEMS,

@@ -23,7 +23,7 @@ from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
 from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
-from skfilterrank.ranking._cluster_estimators import in_memory
+from skfilterrank.ranking._fit_with_groups import in_memory
 from skfilterrank.ranking._time_series_split import QueryTimeSeriesSplit, order_of_queries
 from skfilterrank.thresholds import JudgedScores, machine_labels, with_machine
 

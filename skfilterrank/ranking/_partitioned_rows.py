@@ -32,8 +32,11 @@ from skfilterrank._lists.row_blocks import ByKey, Pieces, merged
 from skfilterrank._lists.scoring import Moments
 from skfilterrank._lists.sklearn_compat import final_step
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.ranking._cluster_estimators import check_cluster_estimator, fit_on_cluster
-from skfilterrank.ranking._fit_with_groups import check_grades
+from skfilterrank.ranking._fit_with_groups import (
+    check_cluster_estimator,
+    check_grades,
+    fit_on_cluster,
+)
 from skfilterrank.ranking._out_of_fold import (
     DEFAULT_FOLDS,
     SAMPLE_ROWS,

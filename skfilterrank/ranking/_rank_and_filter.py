@@ -20,7 +20,7 @@ from skfilterrank._lists.scoring import QueryWeight
 from skfilterrank._lists.sklearn_compat import final_step, fitted_end
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
-from skfilterrank.ranking._cluster_estimators import in_memory
+from skfilterrank.ranking._fit_with_groups import in_memory
 from skfilterrank.ranking._out_of_fold import check_inner, is_prefit, out_of_fold
 from skfilterrank.ranking._partitioned_rows import (
     PartitionedRows,

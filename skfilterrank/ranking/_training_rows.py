@@ -25,13 +25,13 @@ from skfilterrank._lists.sklearn_compat import final_step, safe_indexing
 from skfilterrank._lists.ties import mean_tolerance
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
-from skfilterrank.ranking._cluster_estimators import refuse_arrays
 from skfilterrank.ranking._early_stopping import LightGBMMetric
 from skfilterrank.ranking._fit_with_groups import (
     clone_inside,
     cut_rows,
     fit_with_groups,
     raise_for_bad_columns,
+    refuse_arrays,
 )
 from skfilterrank.ranking._held_out_sets import ROWS_OF_SETS, read_eval_set, split_columns
 from skfilterrank.ranking._out_of_fold import (

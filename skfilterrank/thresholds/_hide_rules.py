@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.isotonic import isotonic_regression
 
-from skfilterrank._lists.entry_paths import PathOfSets, nonzero_of_rows
+from skfilterrank._lists.entry_steps import PathOfSets, nonzero_of_rows
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure

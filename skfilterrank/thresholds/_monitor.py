@@ -14,8 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._files import states
-from skfilterrank._files.files import check_name, is_path
-from skfilterrank._files.locks import locked
+from skfilterrank._files.files import check_name, is_path, locked
 from skfilterrank._files.states import count, listed, number, numbers, optional, pair, record, text
 from skfilterrank._lists.checks import (
     check_choice,

@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skfilterrank._lists.entry_paths import PathOfSets
 from skfilterrank._lists.entry_steps import (
     Changes,
     Entries,
+    PathOfSets,
     bind_of_set,
     values_at_entries,
     values_at_prefixes,

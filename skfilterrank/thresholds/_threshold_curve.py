@@ -12,11 +12,11 @@ from skfilterrank._files.closed_queries import ClosedQueries
 from skfilterrank._files.files import temporary_folder
 from skfilterrank._files.rows import Rows, check_rows, opened, read_once
 from skfilterrank._lists.checks import check_level_scores, check_numbers
-from skfilterrank._lists.entry_bins import StepBins
 from skfilterrank._lists.entry_search import (
     FIRST_PASS,
     MANY_STEPS,
     BestThreshold,
+    StepBins,
     Stepping,
     search_threshold,
 )

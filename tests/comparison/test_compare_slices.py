@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from skfilterrank._lists.p_values import adjust_p_values
+from skfilterrank._lists.system_pairs import adjust_p_values
 from skfilterrank.comparison import (
     SystemScores,
     compare_slices,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from skfilterrank._lists.resamples import draw_resamples
+from skfilterrank._lists.system_pairs import draw_resamples
 from skfilterrank.comparison import compare_systems
 from skfilterrank.comparison._system_tests import _studentized
 

@@ -19,7 +19,7 @@ from skfilterrank._files.dask_frames import (
     in_query_order,
     plain_ids,
 )
-from skfilterrank._lists import entry_bins, entry_search
+from skfilterrank._lists import entry_search
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
@@ -282,7 +282,7 @@ def test_many_steps_come_partition_by_partition(monkeypatch, tmp_path):
     rows = Rows(partitions(table, [150, 350, 750, 750, 1250]), folder=tmp_path)
     for most in (1 << 19, 100):
         monkeypatch.setattr(entry_search, "MOST_STEPS", most)
-        monkeypatch.setattr(entry_bins, "MOST_STEPS", most)
+        monkeypatch.setattr(entry_search, "MOST_STEPS", most)
         curve = threshold_curve(rows)
         assert curve.best_threshold == expected.best_threshold
         assert curve.best_value == pytest.approx(expected.best_value, rel=1e-15)

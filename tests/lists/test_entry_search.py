@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as st_np
 
 from rows_of_queries import COLUMNS, arrays, check_curve, cut, scores_of_all_kinds
-from skfilterrank._lists import entry_bins, entry_search
+from skfilterrank._lists import entry_search
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import Rows
 from skfilterrank.thresholds import threshold_curve
@@ -27,7 +27,7 @@ def at_most(monkeypatch):
 
     def set_most(n_steps):
         monkeypatch.setattr(entry_search, "MOST_STEPS", n_steps)
-        monkeypatch.setattr(entry_bins, "MOST_STEPS", n_steps)
+        monkeypatch.setattr(entry_search, "MOST_STEPS", n_steps)
 
     return set_most
 
@@ -117,7 +117,7 @@ def test_a_full_disk_is_said_and_leaves_nothing(at_most, monkeypatch, tmp_path):
         raise OSError(28, "No space left on device", path)
 
     at_most(20)
-    monkeypatch.setattr(entry_bins, "_append", full)
+    monkeypatch.setattr(entry_search, "_append", full)
     with pytest.raises(OSError, match="No space left"):
         threshold_curve(Rows(flat(), folder=tmp_path))
     assert os.listdir(tmp_path) == []

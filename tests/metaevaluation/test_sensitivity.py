@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._lists.resamples import draw_resamples
+from skfilterrank._lists.system_pairs import draw_resamples
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.metaevaluation import sensitivity_curve
 

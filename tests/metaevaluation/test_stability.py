@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._lists.resamples import seeds_of
-from skfilterrank._lists.system_pairs import Pairs, pair_blocks
+from skfilterrank._lists.system_pairs import Pairs, pair_blocks, seeds_of
 from skfilterrank.comparison import SystemScores
 from skfilterrank.metaevaluation import stability_curve
 from skfilterrank.metaevaluation._stability import draw_samples

@@ -28,7 +28,7 @@ from skfilterrank.ranking import (
     RankerMixin,
     make_ranker,
 )
-from skfilterrank.ranking._shared_features import SharedFeatures
+from skfilterrank.ranking._make_ranker import SharedFeatures
 
 LEARNERS = ("linear", "trees", "blend")
 

@@ -46,7 +46,7 @@ from skfilterrank.ranking import (
     RankerMixin,
     RankFusion,
 )
-from skfilterrank.ranking._shared_features import SharedFeatures
+from skfilterrank.ranking._make_ranker import SharedFeatures
 from skfilterrank.ranking._text_features import (
     ColumnsEqual,
     ListFeatures,

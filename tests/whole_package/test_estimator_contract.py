@@ -29,7 +29,7 @@ from skfilterrank.ranking import (
     RankFusion,
     make_ranker,
 )
-from skfilterrank.ranking._shared_features import SharedFeatures
+from skfilterrank.ranking._make_ranker import SharedFeatures
 from skfilterrank.ranking._text_features import TextStatistics
 from skfilterrank.testing import parametrize_with_checks
 from skfilterrank.thresholds import BaseThreshold, CertifiedThreshold, PerQueryThreshold, Surprise

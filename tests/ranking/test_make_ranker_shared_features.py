@@ -15,7 +15,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import load_model, save_model
 from skfilterrank.ranking import RankAndFilter
-from skfilterrank.ranking._shared_features import SharedFeatures, share_features
+from skfilterrank.ranking._make_ranker import SharedFeatures, share_features
 
 RNG = np.random.RandomState(0)
 X_A, X_B = RNG.normal(size=(2, 8, 3))

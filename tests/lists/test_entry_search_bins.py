@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from rows_of_queries import COLUMNS
-from skfilterrank._lists.entry_bins import Bucket, StepBins, keys_of_scores, scores_of_keys
+from skfilterrank._lists import entry_search
+from skfilterrank._lists.entry_search import Bucket, StepBins, keys_of_scores, scores_of_keys
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import Rows
 from skfilterrank.thresholds import threshold_curve
@@ -34,9 +35,7 @@ def test_bins_of_parts_are_those_of_the_whole():
 
 @pytest.mark.parametrize("is_on_disk", [False, True])
 def test_sums_of_a_bucket(is_on_disk, tmp_path, monkeypatch):
-    import skfilterrank._lists.entry_bins as entry_bins
-
-    monkeypatch.setattr(entry_bins, "MOST_STEPS", 2)
+    monkeypatch.setattr(entry_search, "MOST_STEPS", 2)
     bucket = Bucket(str(tmp_path / "steps") if is_on_disk else None)
     bucket.add(np.array([5, -(2**62), 7]), np.array([1.0, 2.0, 4.0]))
     bucket.add(np.array([2**62, 5]), np.array([8.0, 16.0]))

@@ -8,8 +8,7 @@ import time
 
 import pytest
 
-from skfilterrank._files.files import open_replacing
-from skfilterrank._files.locks import locked
+from skfilterrank._files.files import locked, open_replacing
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and locks of POSIX")
 
@@ -67,7 +66,7 @@ def test_a_lock_keeps_other_processes_away_and_leaves_no_file(tmp_path):
     path = tmp_path / "state"
     code = """
 import sys
-from skfilterrank._files.locks import locked
+from skfilterrank._files.files import locked
 with locked(sys.argv[1], seconds=float(sys.argv[2])):
     pass
 """

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from skfilterrank._lists.entry_paths import PathOfSets, nonzero_of_rows
+from skfilterrank._lists.entry_steps import PathOfSets, nonzero_of_rows
 from skfilterrank._lists.lists import RankedLists
 
 NO = -np.inf
