@@ -223,7 +223,7 @@ def score_predictions(
     """
     if not isinstance(y_scores, Mapping) or not y_scores:
         raise InputError(
-            "y_scores must be a dict {name of system: scores} with at least one system, got "
+            "y_scores must be a dict {name: scores} of at least one system, got "
             f"{'an empty dict' if isinstance(y_scores, Mapping) else type(y_scores).__name__}."
         )
     wanted = _compared(measures)

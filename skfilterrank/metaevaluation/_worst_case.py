@@ -1,4 +1,4 @@
-"""Value of a ranking to the worst-off of all possible searchers."""
+"""Worst case of a ranking over all searchers who want some of the relevant items."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from skfilterrank.metaevaluation._recall_levels import (
     resolve_measure,
 )
 
-# 20 items have a million subsets, which take half a second; each further item doubles that.
+# 20 items have a million subsets, which take half a second. Each further item doubles the time.
 MOST_ENUMERATED = 20
 _CELLS = 2**22
 
@@ -30,56 +30,58 @@ def worst_case_searcher(
     persistence: float = 0.8,
     method: str = "auto",
 ) -> Scores:
-    """Compute the value of a ranking to the worst-off searcher of some of the relevant items.
+    """Compute the smallest value of a ranking over all searchers who want some relevant items.
 
-    Of m relevant items any of the ``2 ** m - 1`` non-empty sets may be what a searcher wants;
-    this is the least value of `measure` over all of them. For "ap", "ndcg", "rbp", "tse", "rr",
-    "r_precision" and "recall@k" the worst-off searcher wants one item alone, the one ranked last
-    (wherever exposure falls with position).
+    Each non-empty set of the m relevant items may be what a searcher wants, so there are ``2 ** m -
+    1`` searchers. For "ap", "ndcg", "rbp", "tse", "rr", "r_precision" and "recall@k", the worst-off
+    searcher wants only the relevant item that is ranked last, if exposure falls with the position.
 
     Parameters
     ----------
     positions : array-like of shape (n_relevant,) or (n_rankings, n_relevant)
         Positions of all relevant items, from 1, distinct within a ranking, in any order.
     measure : str or callable, default="ap"
-        As in :func:`recall_level_metric`.
+        Measure, as in :func:`recall_level_metric`.
     exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
-        Exposure of a position, for "tse".
+        Exposure of a position, for "tse" only, as in :func:`recall_level_metric`.
     persistence : float, default=0.8
-        Probability of going on to the next position, in (0, 1), for "rbp".
+        Probability that a user continues to the next position, in (0, 1), for "rbp".
     method : {"auto", "enumerate"}, default="auto"
-        "auto" takes the searchers who want one item for those measures, and enumerates all
-        searchers for any other; "enumerate" does so for all. Up to 20 relevant items can
-        be enumerated.
+        "auto" considers only searchers who want one item for the measures named above, and all
+        searchers for other measures. "enumerate" always considers all searchers. At most 20
+        relevant items can be enumerated.
 
     Returns
     -------
     float or ndarray of shape (n_rankings,), dtype float64
-        The least value: a float for one ranking.
+        Smallest value of each ranking; a float for one ranking.
 
     Raises
     ------
     ValueError
-        As :func:`recall_level_metric`, and if more than 20 relevant items had to be enumerated.
+        In the same cases as :func:`recall_level_metric`, and if there are more than 20 relevant
+        items to enumerate.
 
     See Also
     --------
-    optimal_worst_case : Worst case of the best rankings.
+    optimal_worst_case : Worst case of the best possible rankings.
 
     Notes
     -----
-    Equation 4 of [1]_. Theorem A.1 there: for a top-heavy recall-level metric it is ``e(p_m)``,
-    total search efficiency with the measure's exposure. That covers "ap", "ndcg", "rbp", "rr" and
-    "tse" (enumeration agrees). The other two are not top-heavy by definition 2.1, as their
-    exposure is flat, but their worst searcher is the same one: 1 if ``p_m <= k`` else 0 for
-    "recall@k"; 0 for "r_precision" unless the only relevant item stands first, since who wants
-    one item looks at one place. A callable known to be top-heavy needs no enumeration either:
-    ``recall_level_metric(positions, "tse", exposure=its_exposure)``.
+    This is equation 4 of [1]_. For a top-heavy recall-level metric, the worst case is the exposure
+    ``e(p_m)`` of the last relevant item (theorem A.1). This is total search efficiency ("tse") with
+    the exposure of the measure, and covers "ap", "ndcg", "rbp", "rr" and "tse".
 
-    To a provider who owns some of the items (equation 6), the ranking is worth the sum of their
-    exposures. Where exposure is positive and falls with position, the worst-off provider owns the
-    last item alone (theorem A.2) and has the value of "tse", too; for any other exposure give the
-    sum as a callable.
+    "recall@k" and "r_precision" are not top-heavy by definition 2.1, because their exposure is
+    flat, but the same searcher is worst off. The worst case of "recall@k" is 1 if ``p_m <= k``,
+    else 0. The worst case of "r_precision" is 0, because a searcher who wants one item looks at one
+    position only; it is 1 if the only relevant item is first. For a callable that is top-heavy,
+    avoid the enumeration with ``recall_level_metric(positions, "tse", exposure=its_exposure)``.
+
+    The paper also considers providers who own some of the items (equation 6). The value of a
+    ranking for a provider is the sum of the exposures of these items. If exposure is positive and
+    falls with the position, the worst-off provider owns only the last item (theorem A.2), so the
+    worst case is again the value of "tse". For other exposures, pass the sum as a callable.
 
     References
     ----------
@@ -90,17 +92,17 @@ def worst_case_searcher(
     --------
     >>> from skfilterrank.metaevaluation import recall_level_metric, worst_case_searcher
     >>> positions = [[1, 2, 10], [3, 4, 5]]
-    >>> recall_level_metric(positions, "ap")  # the first ranking is better on the whole
+    >>> recall_level_metric(positions, "ap")  # the first ranking is better overall
     array([0.766..., 0.477...])
-    >>> worst_case_searcher(positions, "ap")  # but not for who wants its last item
+    >>> worst_case_searcher(positions, "ap")  # the second is better in the worst case
     array([0.1, 0.2])
 
-    Any function of the positions will do, such as the mean number of items before a wanted one:
+    The measure may be any function of positions, such as the negative mean position:
 
     >>> worst_case_searcher([1, 2, 10], lambda p: -p.mean(axis=1))
     -10.0
 
-    The worst-off provider, with exposure 1 / position:
+    The worst case for providers, with exposure 1 / position:
 
     >>> worst_case_searcher([1, 2, 10], lambda p: (1 / p).sum(axis=1))
     0.1
@@ -125,44 +127,49 @@ def optimal_worst_case(
 ) -> Scores:
     """Compute the worst case of rankings with all relevant items on top, in fixed or random order.
 
-    A fixed order always puts the same item last. Shuffled anew for each request, every item has
-    its turn on top, and who wants just one of them can expect more.
+    A fixed order always puts the same relevant item last. With a random order for each request,
+    every relevant item is sometimes first, so a searcher who wants only one item can expect a
+    higher value.
 
     Parameters
     ----------
     n_relevant : int or array-like of shape (n_values,)
         Number m of relevant items, from 1.
     measure : str or callable, default="ap"
-        As in :func:`recall_level_metric`.
+        Measure, as in :func:`recall_level_metric`.
     ranking : {"deterministic", "stochastic"}, default="deterministic"
-        Whether the relevant items stand at positions 1 to m in a fixed order, or in an order
-        drawn uniformly for each request.
+        Order of the relevant items at positions 1 to m: "deterministic" is a fixed order, and
+        "stochastic" is a new, uniformly random order for each request.
     exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
-        Exposure of a position, for "tse". It must not rise with position.
+        Exposure of a position, for "tse" only. It must not rise with the position.
     persistence : float, default=0.8
-        Probability of going on to the next position, in (0, 1), for "rbp".
+        Probability that a user continues to the next position, in (0, 1), for "rbp".
 
     Returns
     -------
     float or ndarray of shape (n_values,), dtype float64
-        Least value over the searchers who want some of the items; of the mean value over all
-        orders where `ranking` is "stochastic".
+        Smallest value over all searchers who want some of the relevant items. If `ranking` is
+        "stochastic", the value for a searcher is the mean over all orders.
 
     Raises
     ------
     ValueError
-        If `n_relevant` is no whole number from 1, or above 20 for a measure that needs
-        enumeration; if `exposure` rises; and as :func:`recall_level_metric`.
+        If `n_relevant` is not a whole number from 1, or is above 20 for a measure that needs
+        enumeration; if `exposure` rises with the position; and in the same cases as
+        :func:`recall_level_metric`.
 
     Notes
     -----
-    Section 4.1.3 and figure 5 of [1]_. The deterministic value is ``e(m)``. A searcher who wants
-    s of the m items finds them, under a random order, at a uniformly drawn set of s positions, so
-    the stochastic value is a minimum over s, not over searchers. The mean of AP is ``(1 / m) *
-    sum over p of (1 + (p - 1)(s - 1) / (m - 1)) / p``, which rises with s; so do those of nDCG,
-    RBP and RR, and those of recall@k and R-precision do not fall. All are least at s = 1:
-    ``(e(1) + ... + e(m)) / m``, with ``1 / m`` for R-precision. TSE falls with s, is least at
-    s = m and gains nothing: the inequality of theorem A.7 holds there as an equality.
+    Section 4.1.3 and figure 5 of [1]_. Let e(p) be the exposure of position p. The deterministic
+    worst case is ``e(m)``.
+
+    With a random order, the s items that a searcher wants are at a uniformly random set of s of the
+    m positions. So the stochastic worst case is a minimum over s. The mean of AP is ``(1 / m) * sum
+    over p of (1 + (p - 1)(s - 1) / (m - 1)) / p``, which rises with s. The means of nDCG, RBP and
+    RR rise too, and those of recall@k and R-precision do not fall. So the minimum of all these is
+    at s = 1: ``(e(1) + ... + e(m)) / m``, or ``1 / m`` for R-precision. TSE falls with s, so its
+    minimum is at s = m and equals the deterministic worst case. In this case, theorem A.7 holds
+    with equality.
 
     References
     ----------
@@ -181,7 +188,7 @@ def optimal_worst_case(
     counts = check_counts(n_relevant, "n_relevant")
     values = resolve_measure(measure, exposure=exposure, persistence=persistence)
     if name := name_of_top_heavy(measure):
-        # The closed forms, for all numbers of relevant items from one list of positions.
+        # Closed forms. Exposures of one list of positions serve for all numbers of relevant items.
         alone = values(np.arange(1, counts.max() + 1, dtype=np.float64)[:, None])
         _check_falling(alone)
         is_fixed = ranking == "deterministic" or name == "tse"
@@ -194,7 +201,10 @@ def optimal_worst_case(
 
 
 def _optimal_by_enumeration(n_relevant, values, means):
-    """Least value over the searchers of the top m positions, or least mean by set size."""
+    """Find the smallest value over all sets of the first `n_relevant` positions.
+
+    ``means=True`` takes the mean over the sets of each size instead of single sets.
+    """
     top = np.arange(1, n_relevant + 1, dtype=np.float64)
     least = np.inf
     for columns in _subsets(n_relevant):
@@ -204,7 +214,7 @@ def _optimal_by_enumeration(n_relevant, values, means):
 
 
 def _least_over_subsets(positions, values):
-    """Least value over all non-empty subsets of each row."""
+    """Find the smallest value over all non-empty subsets of the positions of each ranking."""
     worst = np.full(len(positions), np.inf)
     for columns in _subsets(positions.shape[1]):
         step = max(1, _CELLS // columns.size)
@@ -218,12 +228,12 @@ def _least_over_subsets(positions, values):
 
 
 def _subsets(n_relevant):
-    """Yield the subsets of each size, as ascending column numbers (n_subsets, size)."""
+    """Yield, for each size, all subsets of 0 to n_relevant - 1 as an array (n_subsets, size)."""
     if n_relevant > MOST_ENUMERATED:
         raise InputError(
-            f"measure has to be enumerated over all 2**{n_relevant} sets of the {n_relevant} "
-            f"relevant items, and {MOST_ENUMERATED} items are the most that is possible: use "
-            "fewer relevant items, or a measure such as 'ap' with method='auto'."
+            f"at most {MOST_ENUMERATED} relevant items can be enumerated for this measure, got "
+            f"{n_relevant}: use fewer relevant items, or a measure such as 'ap' with "
+            "method='auto'."
         )
     masks = np.arange(1, 2**n_relevant, dtype=np.uint32)
     sizes = np.bitwise_count(masks)
@@ -233,11 +243,12 @@ def _subsets(n_relevant):
 
 
 def _check_falling(exposures):
-    """Raise where a larger position has a larger exposure."""
+    """Raise if the exposure of a position is larger than that of the position before."""
     rises = np.diff(exposures) > 0
     if rises.any():
         position = int(rises.argmax()) + 1
         raise InputError(
-            "exposure must not rise with position, or the ranking with all relevant items on top "
-            f"is not the best one: it is larger at position {position + 1} than at {position}."
+            "exposure must not rise with the position, because rankings with all relevant items on "
+            f"top would not be the best: it is larger at position {position + 1} than at "
+            f"{position}."
         )

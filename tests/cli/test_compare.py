@@ -81,7 +81,7 @@ def test_a_baseline_may_be_named_by_its_path(compare):
         (["qrels", "fair", "poor", "--html", "no/x.html"], "there is no folder no"),
         (
             ["qrels", "fair", "poor", "--scores", "values"],
-            "qrels:1: 4 columns where there should be 3",
+            "qrels:1: expected 3 columns (measure, query, value), got 4",
         ),
         (["--scores", "values", "--holes", "missing=empty"], "Leave out --holes missing=empty"),
         (["--scores", "values", "--holes", "unjudged=drop"], "Choose from missing."),
@@ -90,9 +90,12 @@ def test_a_baseline_may_be_named_by_its_path(compare):
         (["--scores", "values"], "ap: there are values of 1 run for 2 queries to compare"),
         (["--scores", "one"], "ap: there are values of 2 runs for 1 query to compare"),
         (["--scores", "many"], "many has values of 9 measures. Choose with -m from m0, m1, "),
-        (["--scores", "qrels"], "qrels:1: 4 columns where there should be 3"),
+        (["--scores", "qrels"], "qrels:1: expected 3 columns (measure, query, value), got 4"),
         (["--scores", "nope"], "nope: No such file or directory"),
-        (["--scores", "twice"], "twice:3: run 'a' has query '1' a second time"),
+        (
+            ["--scores", "twice"],
+            "twice:3: run 'a' must have each query once, but has '1' a second time",
+        ),
     ],
 )
 def test_errors(run, files, arguments, message):
@@ -421,7 +424,7 @@ def test_values_measured_before(run, compare, files):
         assert only == "".join(x for x in out.splitlines(keepends=True) if "lexirecall" not in x)
     code, out, err = run("compare", "--scores", "values", "-m", "ap")
     assert (code, out) == (2, "")
-    assert "there are no values of 'ap': there are those of 'rr', 'lexirecall'" in err
+    assert "must be in the file, got 'ap': the file holds 'rr', 'lexirecall'" in err
 
 
 def test_values_of_several_files(run, files):

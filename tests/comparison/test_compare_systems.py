@@ -403,7 +403,7 @@ class TestErrors:
             ({"alternative": 1}, r"one of 'two-sided', 'greater', 'less', got 1"),
             ({"test": "anova"}, r"test must be one of 't', 'wilcoxon', .*, got 'anova'"),
             ({"correction": "sidak"}, r"correction must be one of 'holm', .* got 'sidak'"),
-            ({"baseline": "bm25"}, "baseline: 'bm25' is not among 4 known ones"),
+            ({"baseline": "bm25"}, "baseline: 'bm25' is not among the 4 known names"),
             ({"alternative": "better"}, r"one of 'two-sided', 'greater', 'less', got 'better'"),
             ({"alpha": 95}, "alpha must be a number between 0 and 1.*, got 95"),
             ({"alpha": 1.0}, "alpha must be a number between 0 and 1.*, got 1.0"),

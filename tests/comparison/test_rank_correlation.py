@@ -176,7 +176,7 @@ def test_ties_in_the_prediction():
             "the same systems, but 2 are in only one of the two, such as 'b' in",
         ),
         (["a"], ["a"], "at least 2 systems, got 1"),
-        (["a", "a"], ["a", "a"], "once, and 'a' occurs more than once"),
+        (["a", "a"], ["a", "a"], "once, but 'a' occurs more than once"),
         ({"a": 1, "b": np.nan}, ["a", "b"], "1 is missing"),
         ({"a": 1, "b": "x"}, ["a", "b"], "must hold a number for each system"),
         ([0.5, 0.3], [0.3, 0.5], "names of systems, the best first; got list of numbers"),

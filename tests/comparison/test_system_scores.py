@@ -148,9 +148,9 @@ class TestSystemScores:
         assert numbered.select(systems=[2, "0"]).systems == ("2", "0")
         assert numbered.select(queries=[1]).queries == (1,)
         assert compare_systems(numbered, baseline=0).baseline == "0"
-        with pytest.raises(ValueError, match="queries: '1' is not among 2 known ones"):
+        with pytest.raises(ValueError, match="queries: '1' is not among the 2 known names"):
             numbered.select(queries=["1"])
-        with pytest.raises(ValueError, match="systems: 'd' is not among 3 known ones"):
+        with pytest.raises(ValueError, match="systems: 'd' is not among the 3 known names"):
             scores.select(systems=["d"])
         with pytest.raises(ValueError, match="more than once"):
             scores.select(queries=["x", "x"])
@@ -193,7 +193,7 @@ class TestOf:
             compare_systems(scores)
         with pytest.raises(ValueError, match=r"several measures.*, first\['ap'\]\."):
             conflicts(scores, scores)
-        with pytest.raises(ValueError, match="measure='x' is none of those that scores"):
+        with pytest.raises(ValueError, match="measure must be one of the measures in scores"):
             SystemScores.of(scores["ap"], "x")
 
     def test_measure_names_a_matrix(self):

@@ -190,7 +190,7 @@ def test_table():
         ),
         (
             {"difference": 0.1, "scores": [[1, 2], [2, 4]], "pair": ("0", "x")},
-            "pair: 'x' is not among 2",
+            "pair: 'x' is not among the 2",
         ),
         ({"difference": 0.1, "scores": [[1, 2], [2, 4]], "pair": ("0", "0")}, "pair must name"),
         (

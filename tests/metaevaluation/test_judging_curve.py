@@ -42,16 +42,19 @@ def test_intervals_are_quantiles_of_the_samples():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"mitigations": "completed"}, "documents is missing, which 'completed'"),
-        ({"selections": "maxrep"}, "documents is missing, which 'maxrep'"),
+        ({"mitigations": "completed"}, "documents must be given for 'completed'"),
+        ({"selections": "maxrep"}, "documents must be given for 'maxrep'"),
         ({"selections": "best"}, "selections must hold names among maxrep, mtc"),
         ({"selections": []}, "selections is empty"),
-        ({"selections": ["random", "random"]}, "selections names one thing twice"),
+        ({"selections": ["random", "random"]}, "selections must hold distinct names"),
         ({"mitigations": "nothing"}, "mitigations must hold 'none', 'condensed'"),
         ({"shares": 0}, "shares must be numbers above 0"),
         ({"shares": []}, "shares must be numbers above 0"),
         ({"documents": {"x": "text"}}, "documents holds none of the 112 judged"),
-        ({"documents": pd.Series({"d01": "a"}).repeat(2)}, "documents holds 'd01' twice"),
+        (
+            {"documents": pd.Series({"d01": "a"}).repeat(2)},
+            "must have distinct ids, but 'd01' occurs",
+        ),
         ({"selections": {"f": lambda table: table["prior"] * np.nan}}, "returned NaN"),
         ({"selections": {"f": lambda table: [1.0]}}, "112"),
         ({"mitigations": {"f": lambda table: [1.0]}}, "112"),
