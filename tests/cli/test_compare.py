@@ -66,7 +66,7 @@ def test_a_baseline_may_be_named_by_its_path(compare):
         (["qrels", "fair", "qrels"], "qrels:1: "),
         (["qrels", "-", "-"], "standard input (-) can be read once"),
         (["one-query", "fair", "poor"], "there are values of 2 runs for 1 query to compare"),
-        (["qrels", "fair", "other"], "no query in common"),
+        (["qrels", "fair", "other"], "must have queries in common"),
         (
             ["qrels", "fair", "poor", "--baseline", "x"],
             "'x' is not one of the runs: 'fair', 'poor'.",

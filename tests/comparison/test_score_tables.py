@@ -30,13 +30,15 @@ def test_columns_and_one_measure():
 
 def test_bad_frames():
     frame = pd.DataFrame({"run": ["b", "a"], "qid": [2, 2], "x": [1, 2], "y": [1, 2]})
-    with pytest.raises(ValueError, match="several measures, 'x', 'y': give one measure at a"):
+    with pytest.raises(
+        ValueError, match="values of one measure, got several measures, 'x', 'y': pass"
+    ):
         SystemScores.of(frame)
     with pytest.raises(
-        ValueError, match="measure must be one of the measures in scores, 'x', got 'z'"
+        ValueError, match="measure must be one of the measures in scores, 'x', 'y', got 'z'"
     ):
         SystemScores.of(frame, "z")
-    with pytest.raises(ValueError, match="several rows for run 'a' and qid 2"):
+    with pytest.raises(ValueError, match="got several for run 'a' and qid 2"):
         SystemScores.of(frame.assign(run="a"), "x")
     with pytest.raises(ValueError, match="scores must hold values by a measure, got none"):
         SystemScores.of(frame[["run", "qid"]])
@@ -85,7 +87,7 @@ def test_two_levels():
 def test_more_systems_than_queries_without_names():
     values = np.arange(6.0).reshape(3, 2)
     for table in (values, values.tolist(), pd.DataFrame(values)):
-        with pytest.warns(DataWarning, match="read as 3 systems x 2 queries: .* transpose"):
+        with pytest.warns(DataWarning, match="read as 3 systems x 2 queries. .* transpose"):
             SystemScores.of(table)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -189,9 +189,9 @@ class TestOf:
         scores = score_systems(QRELS, RUNS, ["ap", "rr"])
         assert SystemScores.of(scores, "rr") is scores["rr"]
         assert SystemScores.of({"ap": scores["ap"]}) is scores["ap"]
-        with pytest.raises(ValueError, match=r"at a time, scores\['ap'\] or measure='ap'"):
+        with pytest.raises(ValueError, match=r"pass scores\['ap'\] or measure='ap'"):
             compare_systems(scores)
-        with pytest.raises(ValueError, match=r"several measures.*, first\['ap'\]\."):
+        with pytest.raises(ValueError, match=r"several measures.*: pass first\['ap'\]\."):
             conflicts(scores, scores)
         with pytest.raises(ValueError, match="measure must be one of the measures in scores"):
             SystemScores.of(scores["ap"], "x")
