@@ -1,4 +1,4 @@
-"""Rank documents, leave out the forbidden ones, and measure how well that went."""
+"""Rank documents, filter out forbidden documents, and measure the quality of ranked lists."""
 
 import sys
 from typing import TYPE_CHECKING
@@ -63,5 +63,5 @@ if not TYPE_CHECKING:
 
 
 def __dir__():
-    """Return the public names, rooms included."""
+    """Return the public names for ``dir(skfilterrank)``, including the subpackages."""
     return sorted({*globals(), *__all__, *PARTS})

@@ -1,4 +1,4 @@
-"""Errors that the package raises on purpose, worded for its callers, and its warnings."""
+"""Exceptions and warnings of the package, and the display of values in their messages."""
 
 import re
 import reprlib
@@ -22,12 +22,12 @@ _MOST = 20
 
 
 class SkfilterrankError(Exception):
-    """Base of every error that the package raises on purpose.
+    """Base class of all errors that the package raises on purpose.
 
-    Its text names the argument, or the file and line, says what was expected and what came. The
-    command line prints it in one line; an error of any other kind is a bug and keeps its
-    traceback. Each is also one of Python's own errors: a wrong value is a ValueError
-    (:class:`InputError`), and an argument of a wrong type a TypeError.
+    The message names the argument, or the file and line, and says what was expected and what was
+    passed. The command line prints the message without a traceback. An error of another class is
+    a bug, and is printed with its traceback. Each class is also a built-in error: a wrong value is
+    a ValueError (:class:`InputError`), and an argument of a wrong type a TypeError.
 
     Examples
     --------
@@ -42,26 +42,26 @@ class SkfilterrankError(Exception):
 
 
 class InputError(SkfilterrankError, ValueError):
-    """An argument, a column or a row holds a value that cannot be used."""
+    """Invalid value of an argument, or in a column or row of the data."""
 
 
 class InputTypeError(SkfilterrankError, TypeError):
-    """An argument is of a type that cannot be used."""
+    """Invalid type of an argument."""
 
 
 class MissingPackageError(SkfilterrankError, ImportError):
-    """A package that only some of the library needs is not installed; the text names the extra."""
+    """Missing optional package; the message names the extra that installs it."""
 
 
 class DownloadError(SkfilterrankError, OSError):
-    """A public data set is not on this machine and could not be fetched; nothing was written."""
+    """Failed download of a public data set that is not on this machine; no file was written."""
 
 
 class FileFormatError(InputError):
-    """A file does not hold what its format promises.
+    """Error in the content of a file.
 
-    Its text reads ``file:line: message``, where the message says what was expected, what came
-    and what to do.
+    The text is ``file:line: message``. The message says what was expected, what the line holds and
+    what to do.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class FileFormatError(InputError):
     file : str, default=None
         Name of the file.
     line : int, default=None
-        Number of the line in the file, from 1. None where the file as a whole is wrong.
+        Number of the line in the file, from 1. None if the error concerns the whole file.
 
     Attributes
     ----------
@@ -94,9 +94,9 @@ class FileFormatError(InputError):
 
 
 class JudgmentLogError(FileFormatError):
-    """A judgment log that is damaged, belongs to another pool, or is in use.
+    """Judgment log that is damaged, belongs to another pool, or is used by another process.
 
-    Its text reads ``file:line: message``.
+    The text is ``file:line: message``.
 
     Parameters
     ----------
@@ -105,9 +105,10 @@ class JudgmentLogError(FileFormatError):
     file : str
         Name of the file.
     line : int, default=None
-        Number of the line, from 1. None where the file as a whole is wrong.
+        Number of the line, from 1. None if the error concerns the whole file.
     judgments : DataFrame, default=None
-        What the lines before it hold, columns as :func:`skfilterrank.judgments.judge` returns.
+        Judgments in the lines before the wrong one, with the columns that
+        :func:`skfilterrank.judgments.judge` returns.
 
     Attributes
     ----------
@@ -122,12 +123,12 @@ class JudgmentLogError(FileFormatError):
 
 
 class MissingValuesError(InputError):
-    """Systems have no value for some queries.
+    """Error for systems that have no value for some queries.
 
     Attributes
     ----------
-    lacking : dict of str to list
-        The queries without a value of each system that lacks some.
+    lacking : dict of str to tuple
+        The queries without a value, by the name of the system. Complete systems are not in it.
     """
 
     def __init__(self, message, lacking):
@@ -139,31 +140,32 @@ class MissingValuesError(InputError):
 
 
 class SkfilterrankWarning(UserWarning):
-    """Base of every warning that the package gives.
+    """Base class of all warnings of the package.
 
     Examples
     --------
     >>> import warnings
     >>> from skfilterrank.exceptions import SkfilterrankWarning
     >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("error", category=SkfilterrankWarning)  # now they are errors
+    ...     # Warnings of the package are errors in this block.
+    ...     warnings.simplefilter("error", category=SkfilterrankWarning)
     """
 
 
 class DataWarning(SkfilterrankWarning):
-    """Some data were ignored or treated specially: rows are left out, queries are cut."""
+    """Some data were ignored or treated specially; for example, rows were left out."""
 
 
 class UnjudgedWarning(DataWarning):
-    """Rows or queries without a label are left out, or stay without one."""
+    """Rows or queries without a label were left out, or stay without a label."""
 
 
 class FitWarning(SkfilterrankWarning):
-    """A model learned less than was asked for, or nothing."""
+    """An estimator could not learn something from the training data, or only a part of it."""
 
 
 class _Shown(reprlib.Repr):
-    """repr that stops early, so that a long value costs no more than what is shown of it."""
+    """repr that stops early, so that the repr of a very large value takes no longer than needed."""
 
     def __init__(self):
         super().__init__()
@@ -173,9 +175,9 @@ class _Shown(reprlib.Repr):
             setattr(self, f"max{kind}", 20)
 
     def repr_int(self, value, level):
-        """Digits, or how many of them there are where Python refuses to write them."""
+        """Return the digits, or the size in bits of an integer that Python refuses to print."""
         try:
-            # Python 3.14 would say so in its own words.
+            # reprlib of Python 3.14 catches the ValueError itself and returns another text.
             repr(value)
             return super().repr_int(value, level)
         except ValueError:
@@ -187,7 +189,7 @@ _LINE_END = re.compile(r"\s*\n\s*")
 
 
 def brief(value) -> str:
-    """A value as error messages show it: its repr on one line, at most 80 characters of it."""
+    """Return the repr of a value for an error message: one line of at most 80 characters."""
     text = _LINE_END.sub(" ", _SHOWN.repr(value))
     if len(text) <= _LONGEST:
         return text
@@ -195,7 +197,7 @@ def brief(value) -> str:
 
 
 def brief_list(values) -> str:
-    """Values as error messages list them: the first of them, and how many more there are."""
+    """Return a list of values for an error message: the first 20, and the number of the rest."""
     is_mapping = isinstance(values, Mapping)
     items = list(values.items() if is_mapping else values)
     shown = ", ".join(
@@ -206,6 +208,6 @@ def brief_list(values) -> str:
 
 
 def _brief_scalar(value):
-    """A number or text of numpy's as Python writes it."""
+    """Return the repr of a value; a NumPy scalar is shown like the equal Python value."""
     kind = getattr(getattr(value, "dtype", None), "kind", "")
     return brief(value.item() if kind and kind in "biufUS" and not value.ndim else value)

@@ -1,1 +1,1 @@
-"""Shared code of estimators: the ranker mixin, wrappers of other estimators, and scores."""
+"""Code that several estimators share: the ranker mixin, wrappers of estimators, and scores."""

@@ -1,1 +1,1 @@
-"""Queries, gains, ranked lists, ties, the declaration of measures, and the threshold engine."""
+"""Shared core: queries, gains, ranked lists, ties, declaration of measures, threshold engine."""

@@ -1,4 +1,4 @@
-"""Comparison of systems: values by query, tests of differences, orders and their correlation."""
+"""Comparison of systems: values by query, significance tests, orders of systems, correlation."""
 
 from typing import TYPE_CHECKING
 

@@ -28,7 +28,7 @@ _TESTS = {"randomization": "randomization test", "t": "Welch's t test"}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SliceComparison(Result):
-    """Result of :func:`compare_slices`."""
+    """Values of slices and tests against the other queries, from :func:`compare_slices`."""
 
     slices: pd.DataFrame
     measure: str
@@ -38,7 +38,10 @@ class SliceComparison(Result):
     alpha: float
 
     def significant(self, alpha: float | None = None) -> np.ndarray:
-        """Compare the adjusted p value of each row with alpha, shape (n_rows,)."""
+        """Return, for each row of `slices`, if its adjusted p value is at most `alpha`.
+
+        None takes the `alpha` of the comparison. The result has shape (n_rows,) and dtype bool.
+        """
         alpha = self.alpha if alpha is None else check_share(alpha, "alpha")
         return self.slices["p_adjusted"].to_numpy() <= alpha
 
@@ -93,21 +96,22 @@ def compare_slices(
         Value of each system for each query, by any measure, such as :func:`score_predictions`
         and :func:`score_systems` return; one system suffices.
     slices : dict, Series or DataFrame
-        The slice of each query by its id: in a dict, or in a Series whose index holds the ids or
-        has a level "qid", where several rows of a query must agree. A DataFrame has a column for
-        each way to slice, and the ids in its index or in a column "qid". None (or NaN) puts a
-        query in no slice; every query must be there. Numbers such as lengths are cut first, as by
+        The slice of each query. A dict maps query ids to slices. A Series has the query ids in its
+        index or in an index level "qid"; if a query has several rows, they must agree. A DataFrame
+        has the query ids in its index or in a column "qid", and each other column is one way to
+        slice the queries. Every query of `scores` must be there; None or NaN puts a query in no
+        slice. Cut numbers such as lengths into intervals first, for example with
         :func:`pandas.qcut`.
     measure : str or None, default=None
         Name of the measure, if `scores` has several.
     test : {"randomization", "t"}, default="randomization"
-        How the queries of a slice are tested against all others, see Notes.
+        Test that compares the queries of a slice with all other queries, see Notes.
     correction : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
         Correction of the p values for the number of slices and systems, see
         :func:`compare_systems`.
     alpha : float, default=0.05
-        Level of significance, between 0 and 1. Intervals have the confidence 1 - `alpha`, each by
-        itself.
+        Level of significance, between 0 and 1. Each interval has the confidence 1 - `alpha`; the
+        correction does not widen the intervals.
     missing : {"raise", "drop"} or float, default="raise"
         Treatment of a query for which some system has no value, as in :class:`SystemScores`.
     n_resamples : int, default=10000
@@ -131,38 +135,40 @@ def compare_slices(
         n_queries : int
             Number of all queries.
         test : str
-            The test.
+            Value of the parameter.
         correction : str or None
-            Correction of the p values.
+            Value of the parameter.
         alpha : float
             Level of significance; intervals have the confidence 1 - `alpha`.
 
     Raises
     ------
     ValueError
-        If a query has no slice or several of one kind, no query is in a slice, or a parameter is
-        not as above.
+        If `slices` lacks a query of `scores` or puts it in two slices of one column, if no query
+        is in any slice, or if a parameter has a value that is not described above.
 
     See Also
     --------
-    compare_systems : Systems against each other on the same queries.
-    skfilterrank.metrics.rank_filter_report : All figures of a filter, with ``slices=`` by slice.
+    compare_systems : Compare systems with each other on the same queries.
+    skfilterrank.metrics.rank_filter_report : Report all figures of a filter; ``slices=`` adds
+        them for each slice.
 
     Notes
     -----
-    A slice is tested against all queries that are not in it: its mean equals the mean of all
-    queries exactly if it equals the mean of the others.
+    Each slice is tested against all queries that are not in it. The null hypothesis is the same as
+    for a test against all queries: the slice has the mean of all queries exactly if it has the mean
+    of the other queries.
 
-    - "randomization": the mean of the slice against means of as many queries drawn at random from
-      all; p = (b + 1) / (n_resamples + 1) with b the number of draws whose mean is at least as far
-      from the mean of all. It is valid for any number of queries if slices are independent of the
-      values.
-    - "t": Welch's test, which allows a different variance in the slice. P values are too small if a
-      few queries have equal values, which is common for rates. NaN if the slice or the rest has one
-      query.
+    - "randomization": each resample draws as many queries as the slice has, at random from all
+      queries. p = (b + 1) / (n_resamples + 1), where b counts the resamples whose mean is at least
+      as far from the mean of all queries as the mean of the slice. The test is valid for any number
+      of queries if slices are independent of the values.
+    - "t": Welch's test, which allows a different variance in the slice. Its p values are too small
+      if the slice has few queries with equal values, which is common for rates. The p value is NaN
+      if the slice or the rest has only one query.
 
-    Intervals are Student's t intervals, limited to the range of the measure, and NaN for one query.
-    The p value of a slice that holds all queries is NaN.
+    Intervals are Student's t intervals, limited to the range of the measure. The interval of a
+    slice with one query is NaN. The p value of a slice that holds all queries is NaN.
 
     Examples
     --------
@@ -224,7 +230,7 @@ def _interval(values, confidence):
 
 
 def _welch(values, members):
-    """P values of shape (n_slices, n_systems)."""
+    """Run Welch's t test of each slice; return p values of shape (n_slices, n_systems)."""
     p_values = np.full((len(members), len(values)), np.nan)
     for place, is_in in enumerate(members):
         sides = values[:, is_in], values[:, ~is_in]
@@ -239,15 +245,16 @@ def _welch(values, members):
         )
         t = ratio(difference, np.sqrt(first + second))
         found = np.minimum(2 * stdtr(np.maximum(freedom, 1.0), -np.abs(t)), 1.0)
-        # Without variance t is infinite, which is no evidence: p is then 1 divided by the number of
-        # ways to choose the slice.
+        # If no values vary, t is infinite for any number of queries. The p value is then
+        # 2 / (number of ways to choose as many queries), as for an exact two-sided permutation
+        # test.
         by_chance = min(2 / comb(sum(sizes), min(sizes)), 1.0)
         p_values[place] = np.where(np.isinf(t), by_chance, found)
     return p_values
 
 
 def _variance(values):
-    """Compute the variance of each row; variation by rounding counts as 0."""
+    """Compute the variance of each row, or 0 if its values differ only by rounding errors."""
     largest = np.abs(values).max(axis=1)
     return np.where(
         np.ptp(values, axis=1) > ROUNDING_OF_VALUES * largest, values.var(axis=1, ddof=1), 0.0
@@ -255,9 +262,12 @@ def _variance(values):
 
 
 def _randomization(values, members, n_resamples, random_state):
-    """P values of shape (n_slices, n_systems); all share the resamples."""
+    """Run the randomization test of each slice; return p values of shape (n_slices, n_systems).
+
+    All slices and systems use the same resamples.
+    """
     n_queries = values.shape[1]
-    # A common offset is subtracted: it cancels, but would cost precision.
+    # The p values do not depend on the systems' means, but sums of smaller numbers are more exact.
     centered = values - values.mean(axis=1, keepdims=True)
     weights = members.astype(np.float64)
     observed = np.abs(weights @ centered.T)

@@ -52,49 +52,50 @@ _OF_RUNS = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PairwiseComparison(Result):
-    """Differences between systems, and their significance.
+    """Differences between systems, and their significance, from :func:`compare_systems`.
 
-    What :func:`compare_systems` returns. Arrays have an entry for each pair compared: every two
-    systems in the order of ``np.triu_indices(n_systems, 1)``, or each other system against the
-    baseline.
+    Arrays have one entry for each compared pair. Without a baseline, these are all pairs of systems
+    in the order of ``np.triu_indices(n_systems, 1)``. With a baseline, each pair consists of
+    another system and the baseline.
 
     Attributes
     ----------
     scores : SystemScores
         The compared values.
     test, title : str
-        Key and name of the test.
+        Value of the parameter `test`, and the name of the test in tables.
     correction : str or None
-        Correction of the p values; None for a test that corrects by itself.
+        Correction of the p values for the number of pairs; None for no correction, and for the
+        Tukey tests, which correct by themselves.
     is_family_wise : bool
-        Whether the test corrects for all systems by itself, as Tukey's does.
+        True for the Tukey tests, whose p values are corrected for all pairs of systems.
     alternative : str
         Value of the parameter.
     alpha : float
         Level of significance; intervals have the confidence 1 - `alpha`.
     baseline : str or None
-        The system all others were compared with, or None.
+        Name of the system that all others were compared with, or None.
     first, second : ndarray of shape (n_pairs,), dtype int
-        Places in ``scores.systems`` of the two systems.
+        The two systems of each pair, as positions in ``scores.systems``.
     difference : ndarray of shape (n_pairs,)
         Mean of first minus mean of second, in the measure's unit.
     effect_size : ndarray of shape (n_pairs,)
-        Effect size of the test, with the sign of first minus second; infinite for Cohen's d_z of a
-        constant difference.
+        Effect size of the test; positive if the first system has the greater values. Cohen's d_z
+        is infinite if the difference is the same for every query.
     effect_name : str
         Name of the effect size.
     low, high : ndarray of shape (n_pairs,)
-        Interval of each pair; see `interval_of`. Intervals of mean differences are limited by the
-        range of the measure, as in `systems`.
+        Ends of the confidence interval of the quantity that `interval_of` names. Intervals of mean
+        differences are limited to differences that are possible in the range of the measure.
     interval_of : {"mean difference", "pseudo-median", "effect"}
-        Quantity of the interval: the mean difference; the pseudo-median of the differences, in the
-        measure's unit; or the effect size.
+        Quantity of the intervals: the mean difference; the pseudo-median of the differences, in
+        the measure's unit; or the effect size.
     p_value, p_adjusted : ndarray of shape (n_pairs,)
-        P value of each pair by itself, and corrected for the number of pairs. Both are equal for a
-        test that corrects by itself.
+        P value of each pair before and after the correction for the number of pairs. Both are
+        equal for the Tukey tests.
     n_tied : ndarray of shape (n_pairs,), dtype int
-        Number of queries at which both systems have the same value. The sign test and Wilcoxon's
-        leave them out.
+        Number of queries for which both systems have the same value. The sign test and Wilcoxon's
+        test ignore these queries.
     smallest_p : float
         Smallest possible p value for this number of queries and resamples; 0 if there is no bound.
     """
@@ -123,28 +124,29 @@ class PairwiseComparison(Result):
     _display = "PairwiseComparisonDisplay"
 
     def significant(self, alpha: float | None = None) -> np.ndarray:
-        """Compare the adjusted p value of each pair with alpha, shape (n_pairs,).
+        """Return, for each pair, if its adjusted p value is at most `alpha`.
 
-        Here and below, None takes the level of the comparison.
+        None takes the `alpha` of the comparison. The result has shape (n_pairs,) and dtype bool.
         """
         return self.p_adjusted <= (self.alpha if alpha is None else check_share(alpha, "alpha"))
 
     def better(self, alpha: float | None = None) -> np.ndarray:
-        """Find the significantly better system of each pair, shape (n_pairs,), dtype int8.
+        """Return 1 or -1 if the first or second system of a pair is significantly better, else 0.
 
-        1 for the first, -1 for the second, 0 where the difference is not significant; the lower
-        value is the better where ``scores.greater_is_better`` is False.
+        Lower values are better if ``scores.greater_is_better`` is False. `alpha` is the level of
+        significance; None takes that of the comparison. The result has shape (n_pairs,) and dtype
+        int8.
         """
         sign = 1 if self.scores.greater_is_better else -1
         return (sign * np.sign(self.effect_size) * self.significant(alpha)).astype(np.int8)
 
     def systems(self, alpha: float | None = None) -> pd.DataFrame:
-        """Return the mean of each system with an interval, and how many others are better or worse.
+        """Return mean and interval of each system, and its numbers of significant wins and losses.
 
         Parameters
         ----------
         alpha : float or None, default=None
-            Level at which a difference counts, against adjusted p values.
+            Level of significance for the adjusted p values; None takes that of the comparison.
 
         Returns
         -------
@@ -154,14 +156,14 @@ class PairwiseComparison(Result):
             mean : float
                 Mean over queries.
             low, high : float
-                Student's t interval of the mean of this system alone, of the confidence of the
-                comparison. It is cut where the range of the measure ends, which takes no possible
-                mean away; if much is cut, queries are too few for a t interval. Intervals of two
-                systems may overlap although they differ: queries that are hard for both make each
-                of the means uncertain, and not their difference.
+                Student's t interval of the mean of this system alone, with the confidence 1 -
+                `alpha` of the comparison. It is cut at the ends of the range of the measure. If
+                much is cut, there are too few queries for a t interval. Intervals of two systems
+                may overlap although the systems differ significantly: hard queries make both means
+                uncertain, but not the difference of the means.
             n_wins, n_losses : int
-                Number of systems, of those it was compared with, that are significantly worse,
-                and that are significantly better.
+                Number of compared systems that are significantly worse than this system, and
+                number of compared systems that are significantly better.
 
         Examples
         --------
@@ -194,28 +196,28 @@ class PairwiseComparison(Result):
         return table.loc[scores.means.index].rename_axis("system")
 
     def pairs(self, alpha: float | None = None, *, most: int | None = None) -> pd.DataFrame:
-        """Return the pairs with the better system first, sorted by the order of systems.
+        """Return a table of the pairs, with the better system of each pair first.
 
-        The better system is given by the sign of ``effect_size``, or by the mean if that is 0.
-        Tests of signs and ranks may find the system with the worse mean better, even significantly;
-        "difference" then has the opposite sign.
+        The sign of ``effect_size`` decides which system is better; if it is 0, the means decide.
+        Tests of signs and ranks can find the system with the worse mean better. "difference" then
+        has the opposite sign of "effect_size".
 
         Parameters
         ----------
         alpha : float or None, default=None
-            Level at which a difference counts, against adjusted p values.
+            Level of significance for the adjusted p values; None takes that of the comparison.
         most : int or None, default=None
-            Number of pairs to keep, from 1 up; None keeps all. The most informative pairs are kept
-            first: for each system the first pair with a significant difference, then other
-            significant pairs, then the rest.
+            Largest number of pairs to return, from 1 up; None returns all. The first significant
+            pair of each better system is kept first, then other significant pairs, then the rest.
 
         Returns
         -------
         DataFrame of shape (n_pairs, 9)
-            Columns "first" and "second", names of systems; "difference", "low", "high",
-            "effect_size", "p_value" and "p_adjusted", as in the comparison with the signs of the
-            turned pair; "significant", bool: whether the first is significantly better. Sorted by
-            the place of the first system in the order of means, then by that of the second.
+            "first" and "second" are the names of the better and the worse system. "difference",
+            "low", "high", "effect_size", "p_value" and "p_adjusted" are as in the attributes, with
+            changed signs if the pair was turned around. "significant" is True if the first system
+            is significantly better. Rows are sorted by the rank of the first system in the order
+            of means, then by the rank of the second system.
 
         Examples
         --------
@@ -249,14 +251,15 @@ class PairwiseComparison(Result):
 
     @property
     def notes(self) -> list[str]:
-        """Sentences about values without information for a test, or too few values.
+        """Warnings for the reader of the results, as a list of sentences.
 
-        Values are all equal, differences have no spread, or no p value could be small enough.
+        They say that all systems have equal values, that the difference of a pair is the same for
+        every query, or that even the smallest possible p value would not be significant.
         """
         if self._is_all_tied():
             return [
-                "The systems have equal values for every query: nothing can be told apart. Check "
-                "that they are different systems, or take a measure that tells more."
+                "The systems have equal values for every query, so no test can tell them apart. "
+                "Check that they are different systems, or take another measure."
             ]
         n_constant = int(np.count_nonzero(np.isinf(self.effect_size)))
         if not n_constant or self.test not in ("t", "bootstrap", "tukey"):
@@ -264,26 +267,27 @@ class PairwiseComparison(Result):
         return [
             *self._too_few(),
             f"The systems of {counted(n_constant, 'pair')} differ by the same amount for every "
-            "query, of which a test by spread can say nothing: p is that of the signs alone. Check "
-            "these values, or take test='sign'.",
+            "query. A test that divides by the spread cannot be used then, so p is that of a sign "
+            "test. Check these values, or take test='sign'.",
         ]
 
     def matrix(self, what: str = "p_adjusted") -> pd.DataFrame:
-        """Return one quantity of all pairs as a table of systems x systems.
+        """Return one quantity of all pairs as a square table of systems.
 
         Parameters
         ----------
         what : {"p_adjusted", "p_value", "difference", "effect_size", "low", "high"}, \
                 default="p_adjusted"
-            Which figure. P values are symmetric (of a one-sided test the other half is NaN) with
-            1 on the diagonal; differences and effects are those of the row against the column,
-            with 0 on the diagonal; the "low" of a row against a column is minus the "high" of the
-            column against the row.
+            Quantity in the cells. P values are symmetric, with 1 on the diagonal; for a one-sided
+            test, cells below the diagonal are NaN. Differences and effect sizes are those of row
+            minus column, with 0 on the diagonal. "low" and "high" are the interval of row minus
+            column.
 
         Returns
         -------
         DataFrame of shape (n_systems, n_systems)
-            In the order of ``scores.systems``; NaN for pairs that were not compared.
+            Rows and columns are in the order of ``scores.systems``. Cells of pairs that were not
+            compared are NaN.
         """
         check_choice(what, "what", _OF_MATRIX)
         is_p = what.startswith("p_")
@@ -297,7 +301,10 @@ class PairwiseComparison(Result):
         return pd.DataFrame(table, index=systems, columns=systems.rename("other"))
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each pair, in the order of the arrays, systems by name."""
+        """Return the attributes of the pairs as a DataFrame with one row per pair.
+
+        "first" and "second" hold the names of the systems.
+        """
         names = np.array(self.scores.systems, dtype=object)
         return pd.DataFrame(
             {
@@ -315,7 +322,10 @@ class PairwiseComparison(Result):
 
     @property
     def interval_name(self) -> str:
-        """Name of the intervals: confidence, and quantity if it is not the difference."""
+        """Title of the intervals in tables: confidence, and quantity if it is not the difference.
+
+        Examples are "95 % interval" and "95 % interval of the pseudo-median".
+        """
         name = interval_text(1 - self.alpha)
         is_of_difference = self.interval_of == "mean difference"
         return name if is_of_difference else f"{name} of the {self.interval_of}"
@@ -361,11 +371,11 @@ class PairwiseComparison(Result):
         return pd.DataFrame(table)
 
     def test_text(self) -> str:
-        """Name of the test, and of the correction of its p values."""
+        """Return the name of the test and of its correction, as a text for tables."""
         return f"{self.title}, {self.correction_text()}"
 
     def correction_text(self) -> str:
-        """Describe the correction of the p values."""
+        """Return a text that says how the p values are corrected."""
         if self.is_family_wise:
             return "which corrects for all of them"
         if self.correction is None or len(self.first) == 1:
@@ -373,7 +383,7 @@ class PairwiseComparison(Result):
         return f"{CORRECTION_NAMES[self.correction]} for {len(self.first):,} pairs"
 
     def contradiction_text(self, alpha: float | None = None) -> str:
-        """Describe the pairs that differ significantly against the order of their means."""
+        """Return a text on pairs whose significantly better system has the worse mean, or ""."""
         sign = 1 if self.scores.greater_is_better else -1
         n_pairs = int(np.count_nonzero(self.better(alpha) * sign * self.difference < 0))
         which = "pair the system" if n_pairs == 1 else "pairs the systems"
@@ -391,11 +401,11 @@ class PairwiseComparison(Result):
         return bool((self.n_tied == self.scores.n_queries).all())
 
     def _too_few(self):
-        """Return a sentence if the data are too few for any significance."""
+        """Return a list of one sentence if no possible p value is significant, else of none."""
         best = adjust_p_values(np.full(len(self.first), self.smallest_p), self.correction)[0]
         if best <= self.alpha:
             return []
-        # Number of sign patterns if all are used, or number of resamples.
+        # The smallest p value is limited by the number of queries (sign patterns) or of resamples.
         by_queries = self.smallest_p <= 0.5 ** (self.scores.n_queries - 1)
         remedy = "Take more queries" if by_queries else "Raise n_resamples"
         corrected = f" ({best:.3g} corrected)" if best > self.smallest_p else ""
@@ -403,28 +413,31 @@ class PairwiseComparison(Result):
         return [
             f"No difference could be significant: the smallest p value of {what} is "
             f"{self.smallest_p:.3g}{corrected}. {remedy}"
-            + (", or name a baseline, for fewer pairs." if corrected else ".")
+            + (", or name a baseline to compare fewer pairs." if corrected else ".")
         ]
 
 
 def _digits(difference):
-    """Return the number of decimals that shows the largest difference with three digits."""
+    """Return the number of decimals with which the largest difference shows three digits."""
     greatest = np.abs(difference).max(initial=0.0)
     return int(np.clip(2 - np.floor(np.log10(greatest)), 0, 9)) if greatest > 0 else 3
 
 
 def range_of(scores):
-    """Return the range of a mean, as far as it is known from the measure's name."""
+    """Return the smallest and greatest possible value of the measure, by its name.
+
+    They are -inf and inf if the name is unknown, or if the values exceed the known range.
+    """
     known = known_measure(scores.measure)
     if known is None:
         return -np.inf, np.inf
     least, greatest = known.range_for()
-    # If values exceed the range, the name belongs to another measure, such as percentages.
+    # Values outside the range are of another measure with that name, or are percentages.
     fits = scores.values.min() >= least - 1e-9 and scores.values.max() <= greatest + 1e-9
     return (least, greatest) if fits else (-np.inf, np.inf)
 
 
-# Tests of all pairs: function(values, pairs, settings) -> PairFigures.
+# Each test is a function (values, pairs, settings) -> PairFigures.
 TESTS = {
     "t": paired_t,
     "wilcoxon": wilcoxon_test,
@@ -434,7 +447,7 @@ TESTS = {
     "tukey": tukey_hsd_blocked,
     "randomized_tukey": randomized_tukey,
 }
-# Their p values are corrected for all pairs already.
+# P values of these tests are already corrected for all pairs of systems.
 _FAMILY_WISE = ("tukey", "randomized_tukey")
 
 
@@ -470,95 +483,104 @@ def compare_systems(
         Name of the measure, if `scores` has several.
     test : {"t", "wilcoxon", "sign", "randomization", "bootstrap", "tukey", \
             "randomized_tukey"}, default=None
-        How differences are tested; see Notes for what each assumes. None takes "t", and "sign"
-        for preferences, whose sizes mean nothing.
+        Significance test; see Notes. None takes "sign" for preferences, because the sizes of their
+        differences mean nothing, and "t" for all other values.
     correction : {"holm", "bonferroni", "fdr_bh"} or None, default="holm"
         Correction of the p values for the number of pairs: Holm's [4]_, Bonferroni's, or Benjamini
-        and Hochberg's [5]_. Both Tukey tests correct for all systems by themselves and ignore it.
+        and Hochberg's [5]_. Both Tukey tests ignore it, because they correct for all pairs of
+        systems by themselves.
     baseline : str, default=None
-        Name of a system: only the pairs of another system (first) and this one (second) are
-        compared, and p values corrected for as many; but those of the two Tukey tests stay what
-        they are among all pairs of all systems. None compares every two.
+        Name of a system that each other system is compared with; it is the second system of each
+        pair. P values are corrected for these pairs only, but the Tukey tests still correct for
+        all pairs of systems. None compares all pairs.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Alternative hypothesis: differences of either sign; those where the first system has
-        the greater values; or the lower ones. This is about values, also where lower is better.
+        Alternative hypothesis: the systems differ, the first system has greater values, or the
+        first system has lower values. "greater" means greater values even if lower values are
+        better.
     alpha : float, default=0.05
-        Level of significance, between 0 and 1. Intervals have the confidence 1 - `alpha`; they
-        are two-sided whatever the alternative, and not corrected for the number of pairs (but
-        those of the Tukey tests are).
+        Level of significance, between 0 and 1. Intervals have the confidence 1 - `alpha`. They are
+        two-sided for every alternative, and not corrected for the number of pairs, except for the
+        Tukey tests.
     n_resamples : int, default=10000
         Number of random resamples of the resampling tests, at least 100.
     random_state : int, RandomState instance or None, default=None
         Source of the resamples, which all pairs share. Pass an int for results that can be
         repeated.
     verbose : int, default=0
-        Whether to show progress.
+        1 shows a progress bar.
 
     Returns
     -------
     PairwiseComparison
-        Difference, interval, effect size and p values of each pair; print it for a table.
+        Difference, interval, effect size and p values of each pair. Printing it shows a table.
 
     Raises
     ------
     ValueError
-        If there are fewer than two systems or queries, or a parameter is not as above.
+        If there are fewer than two systems or queries, or a parameter has a value that is not
+        described above.
 
     See Also
     --------
-    discriminative_power : How many pairs a measure tells apart.
-    conflicts : Where two measures' tests disagree.
+    discriminative_power : Share of pairs for which a measure finds a significant difference.
+    conflicts : Pairs for which the tests of two measures disagree.
 
     Notes
     -----
-    With d the differences of a pair (first minus second) for the n queries:
+    Let d be the differences (first minus second) of the values of a pair for the n queries.
 
-    - "t": mean(d) against Student's t with n - 1 degrees of freedom. Effect size: Cohen's d_z,
-      mean(d) / sd(d). Interval: of the mean difference.
-    - "wilcoxon": ranks of abs(d) without zeros, as :func:`scipy.stats.wilcoxon` has them: exact up
-      to 50 queries (with ties or zeros up to 13), else the normal distribution, corrected for ties.
-      Effect size: rank-biserial correlation, the sum of the ranks of positive d minus that of
-      negative d, by their total. Interval: of the pseudo-median (Hodges and Lehmann), from the
-      means of every two differences, zeros among them; unbounded where the queries are too few for
-      the confidence.
-    - "sign": the number of d > 0 among those that are not 0, exact binomial. Effect size: net share
-      of queries, (number of d > 0 - number of d < 0) / their sum. Interval: of this effect size,
-      from Clopper and Pearson's of the share of d > 0.
-    - "randomization": mean(d) against those with signs of d flipped at random [1]_; all 2^n
-      patterns of signs where those are no more than `n_resamples`, else p = (b + 1) /
-      (n_resamples + 1) with b the number of resamples as far out. Such a p value never falls below
-      1 / (n_resamples + 1): Bonferroni's or Holm's correction for m pairs needs about
-      20 m resamples for anything to be significant at 0.05. Effect size and interval: as for "t".
-    - "bootstrap": Sakai's test [2]_: queries are drawn with replacement from d - mean(d), and p is
-      (b + 1) / (n_resamples + 1) with b the number of resamples with a t statistic as far out as
-      that of d: as little as for "randomization" falls below 1 / (n_resamples + 1), so that
-      corrections for many pairs need many resamples. A resample without spread has an infinite t
-      (0 if its mean is 0). Effect size: as for "t". Interval: mean(d) minus and plus the quantile
-      of the resampled abs(t) times the standard error; unbounded where too many resamples have no
-      spread.
-    - "tukey": Tukey's honestly significant differences with queries as blocks [3]_: the difference
-      of means against the studentized range of the means of all systems, with MSE, the residual
-      variance of the two-way layout, for all pairs alike. Effect size: difference / sqrt(MSE).
-      Interval: of the mean difference, all of them at once.
-    - "randomized_tukey": as "tukey", against the range of means when the systems of each query are
-      shuffled [3]_; no p value is below 1 / (n_resamples + 1), and nothing more is corrected.
+    - "t": the paired t test compares mean(d) with Student's t distribution with n - 1 degrees of
+      freedom. The effect size is Cohen's d_z, mean(d) / sd(d). The interval is that of the mean
+      difference.
+    - "wilcoxon": the signed-rank test ranks abs(d) without zeros, and agrees with
+      :func:`scipy.stats.wilcoxon`. P values are exact up to 50 queries (up to 13 if there are ties
+      or zeros). For more queries they use the normal distribution with a correction for ties. The
+      effect size is the rank-biserial correlation: the sum of the ranks of positive d, minus the
+      sum of the ranks of negative d, divided by the sum of all ranks. The interval is that of
+      Hodges and Lehmann for the pseudo-median. It uses the means of all pairs of differences, zeros
+      included, and is unbounded if there are too few queries for the confidence.
+    - "sign": an exact binomial test of the number of positive d; zeros are ignored. The effect size
+      is the net share of queries, (number of d > 0 - number of d < 0) / (number of d other than 0).
+      Its interval follows from the Clopper-Pearson interval of the share of positive d.
+    - "randomization": compares mean(d) with means after signs of d are flipped at random [1]_. If
+      there are no more than `n_resamples` patterns of signs (2^n), all are used. Otherwise p =
+      (b + 1) / (n_resamples + 1), where b counts the resamples whose mean is at least as extreme.
+      So no p value is below 1 / (n_resamples + 1), and with the corrections of Bonferroni and Holm
+      for m pairs, significance at 0.05 needs about 20 m resamples. Effect size and interval are
+      those of "t".
+    - "bootstrap": Sakai's test [2]_ draws queries with replacement from d - mean(d). p = (b + 1) /
+      (n_resamples + 1), where b counts the resamples whose t statistic is at least as extreme as
+      that of d. As for "randomization", corrections for many pairs need many resamples. A resample
+      without spread has an infinite t, or 0 if its mean is 0. The effect size is that of "t". The
+      interval is mean(d) plus and minus the standard error times the quantile of abs(t) over the
+      resamples; it is unbounded if too many resamples have no spread.
+    - "tukey": Tukey's honestly significant differences with queries as blocks [3]_ compare the
+      difference of two means with the studentized range of the means of all systems. All pairs
+      share one variance, MSE, the residual variance of the two-way layout of systems and queries.
+      The effect size is difference / sqrt(MSE). Intervals are those of the mean differences, and
+      hold simultaneously for all pairs.
+    - "randomized_tukey": compares the difference of two means with the range of all means after the
+      systems are shuffled within each query [3]_. No p value is below 1 / (n_resamples + 1), and p
+      values are not corrected further. Effect size and interval are as for "tukey".
 
-    Preferences have shares of systems beaten as values, and "t" and the resampling tests take
-    these as numbers.
+    The values of preferences are shares of beaten systems. "t" and the resampling tests use these
+    shares as numbers.
 
-    Values that differ by no more than rounding (2**-47 of the largest value of all) are equal, and
-    so are differences in the ranks of "wilcoxon". A pair without any difference has p value 1,
-    effect size 0 and interval (0, 0) in every test but the Tukey tests, whose intervals all have
-    the same width. A pair whose difference is the same for every query, and not 0, has no spread,
-    so that its t and d_z are infinite with the sign of the difference, for two queries as for
-    fifty. That is no evidence: "t" and "bootstrap" then use only the signs and give the p value of
-    n equal signs, 2 / 2**n (one-sided 1 / 2**n, or 1 on the other side), and "tukey", if no pair
-    has any spread, this times the number of pairs of all systems. The printed comparison mentions
-    such pairs.
+    Values that differ by less than 2**-47 times the largest of all values are rounding errors
+    apart, and count as equal. So do differences that "wilcoxon" ranks. If all differences of a pair
+    are 0, its p value is 1, its effect size 0 and its interval (0, 0); intervals of the Tukey tests
+    keep the width that they have for all pairs.
 
-    The time grows with n_pairs times n_queries (for "wilcoxon" its square) times the number of
-    resamples. Memory is bounded by blocks of pairs, whatever the number of systems; "bootstrap"
-    keeps a byte for each query of each resample.
+    If the difference of a pair is the same for every query, and not 0, it has no spread: t and d_z
+    are infinite for any number of queries, and so are no evidence. "t" and "bootstrap" then give
+    the p value of n equal signs, 2 / 2**n (one-sided 1 / 2**n, or 1 in the other direction).
+    "tukey" multiplies this p value by the number of all pairs, if no pair has any spread. The
+    printed comparison mentions such pairs.
+
+    The time is proportional to n_pairs * n_queries * n_resamples; without resamples, to n_pairs *
+    n_queries, or for "wilcoxon" n_pairs * n_queries**2. Pairs are compared in blocks, so memory
+    does not grow with the number of systems; "bootstrap" keeps one byte for each query of each
+    resample.
 
     References
     ----------
@@ -596,7 +618,7 @@ def compare_systems(
     is_family_wise = test in _FAMILY_WISE
     check_correction(correction)
     alpha = check_share(alpha, "alpha")
-    # P values of fewer resamples are too coarse.
+    # With fewer resamples, the smallest possible p value would be above 0.01.
     n_resamples = check_count(n_resamples, "n_resamples", least=100)
     check_choice(alternative, "alternative", ALTERNATIVES)
     if is_family_wise and alternative != "two-sided":
@@ -634,9 +656,9 @@ def compare_systems(
 
 
 def _cut(figures, ends):
-    """Limit intervals of differences to possible differences of the measure."""
+    """Limit intervals of mean differences to the differences that the measure's range allows."""
     most = ends[1] - ends[0]
-    # An unbounded interval stays unbounded.
+    # An unbounded interval means too few queries, so it stays unbounded.
     low, high = (
         np.where(np.isinf(end), end, np.clip(end, -most, most))
         for end in (figures.low, figures.high)
@@ -651,37 +673,37 @@ def comparison_table(
     digits: int = 3,
     name: str = "system",
 ) -> str:
-    r"""Write means of systems by one or several measures, with marks of significance.
+    r"""Return a table of the systems' means for a paper, with marks of significance.
 
     Parameters
     ----------
     comparisons : PairwiseComparison or dict of str to PairwiseComparison
-        What :func:`compare_systems` returned, several by the names of their measures, all of the
-        same systems and against the same baseline, if any.
+        Result of :func:`compare_systems`, or a dict from names of measures to such results. All
+        must have the same systems and the same baseline.
     format : {"latex", "markdown"}, default="latex"
-        A `tabular` with the rules of the package booktabs, or a table as GitHub shows it.
+        A LaTeX `tabular` with the rules of the package booktabs, or a Markdown table as on GitHub.
     digits : int, default=3
-        Digits after the point, from 1 up.
+        Digits after the decimal point, from 1 up.
     name : str, default="system"
-        Word for what is compared, in the head of the table and in the last line, such as "run".
+        Word for a system in the head of the table and in the note below it, such as "run".
 
     Returns
     -------
     str
-        A row for each system in the order of the comparison, a column for each measure, and a line
-        on the marks and tests. The best means of a measure are bold. Against a baseline, "+" marks
-        a system that is significantly better and "-" one that is worse. Without, systems have
-        letters (numbers where there are more than 26), and a mean has those of the systems than
-        which it is significantly better.
+        Text of the table, with a row for each system, a column for each measure, and a note that
+        explains the marks and names the tests. The best means of a measure are bold. With a
+        baseline, "+" and "-" mark systems that are significantly better and worse than the
+        baseline. Without a baseline, each system has a letter (a number if there are more than 26
+        systems), and a mean is marked with the letters of the systems that are significantly worse.
 
     Raises
     ------
     ValueError
-        For no comparison, comparisons of different systems or baselines, or an unknown format.
+        If `comparisons` is empty or mixes systems or baselines, or if `format` is unknown.
 
     See Also
     --------
-    compare_systems : The comparison; its levels and corrections are those of the marks.
+    compare_systems : Make the comparisons; the marks use their `alpha` and `correction`.
 
     Examples
     --------
@@ -707,15 +729,16 @@ def comparison_table(
         or not all(isinstance(each, PairwiseComparison) for each in comparisons.values())
     ):
         raise InputError(
-            "comparisons must be what compare_systems returned, or a dict of such by measure, got "
-            f"{brief(comparisons)}."
+            "comparisons must be a result of compare_systems, or a dict from names of measures to "
+            f"such results, got {brief(comparisons)}."
         )
     first, *others = comparisons.values()
     systems = list(first.scores.systems)
     for each in others:
         if list(each.scores.systems) != systems or each.baseline != first.baseline:
             raise InputError(
-                "comparisons must have the same systems in the same order, and the same baseline."
+                "comparisons must all have the same systems in the same order and the same "
+                "baseline: pass results of compare_systems for the same systems."
             )
     letters = _letters(len(systems))
     names = [f"{letter} {system}" for system, letter in zip(systems, letters)]
@@ -727,14 +750,14 @@ def comparison_table(
 
 
 def _letters(n):
-    """Return the marks of the systems: letters or numbers."""
+    """Return a distinct mark for each of n systems: letters up to 26 systems, else numbers."""
     if n <= len(ascii_lowercase):
         return list(ascii_lowercase[:n])
     return [str(i + 1) for i in range(n)]
 
 
 def _cells(comparison, letters, digits):
-    """Return the mean of each system with its marks."""
+    """Return a table cell for each system: its mean, its marks of significance, bold if best."""
     scores, baseline = comparison.scores, comparison.baseline
     means = scores.means[list(scores.systems)].to_numpy()
     best = means.max() if scores.greater_is_better else means.min()
@@ -756,7 +779,7 @@ def _cells(comparison, letters, digits):
 
 
 def _note(comparisons, name):
-    """Explain the marks."""
+    """Return the note below the table, which explains the marks and names the tests."""
     first = next(iter(comparisons.values()))
     what = f"Letters: significantly better than these {name}s"
     if first.baseline is not None:

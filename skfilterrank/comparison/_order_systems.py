@@ -1,4 +1,4 @@
-"""Aggregation of the orders of systems by query into one order."""
+"""Rank aggregation: each query orders the systems; combine these orders into one."""
 
 from dataclasses import dataclass
 
@@ -13,13 +13,13 @@ from skfilterrank._lists.ties import merge_values
 from skfilterrank._lists.words import progress_bar
 from skfilterrank.comparison._system_scores import SystemScores
 
-# Numbers held in memory at a time.
+# Largest number of array entries in memory at a time.
 _CELLS = 2**22
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SystemOrder(Result):
-    """Systems in one order over all queries; see :func:`order_systems`."""
+    """One order of systems over all queries, from :func:`order_systems`."""
 
     method: str
     measure: str
@@ -34,7 +34,10 @@ class SystemOrder(Result):
     n_resamples: int
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each system, the best first: "rank", "low", "high" and "score"."""
+        """Return a DataFrame with one row per system, the best first.
+
+        Its columns are "rank", the interval "low" and "high" of the rank, and "score".
+        """
         return pd.DataFrame(
             {"rank": self.rank, "low": self.low, "high": self.high, "score": self.scores},
             index=pd.Index(self.systems, name="system"),
@@ -70,37 +73,39 @@ def order_systems(
     random_state=None,
     verbose: int = 0,
 ) -> SystemOrder:
-    r"""Aggregate the orders of systems by query into one order.
+    r"""Combine the orders of systems for the single queries into one order.
 
-    Use it for preferences such as lexirecall, whose means over queries have little meaning, and if
-    queries with larger differences should not have more weight.
+    Each query orders the systems by their values, and the size of a difference does not count. Use
+    this function for preferences such as lexirecall, whose means over queries have little meaning,
+    or if queries with large differences should not dominate.
 
     Parameters
     ----------
     scores : SystemScores, or what :meth:`SystemScores.of` reads
-        Values of at least two systems; for a query, only their order matters.
+        Values of at least two systems. Only the order of the systems for each query is used.
     measure : str or None, default=None
         Name of the measure, if `scores` has several.
     method : {"win_rate", "borda", "copeland", "mc4"}, default="win_rate"
         Method that scores the systems:
 
-        - "win_rate": share of its comparisons (with each other system, for each query) that it
-          wins; ties are half won.
-        - "borda": points of Borda's count, mean over queries: the number of systems it is better
-          than, ties being halves. As every query orders all systems, this is the win rate times
-          the number of other systems. Fields know it by different names.
-        - "copeland": number of systems that lose to it for more queries than they win, minus the
-          number of those that beat it so.
-        - "mc4": share of the time that a walker spends at it, who draws one of all systems and
-          moves there if it wins against the present one for more queries than it loses.
+        - "win_rate": share of comparisons that the system wins. A comparison is between this
+          system and one other system for one query; a tie counts as half a win.
+        - "borda": Borda count, averaged over queries. For one query, a system gets one point for
+          each system that it beats and half a point for each tie. This is the win rate times the
+          number of other systems, so both methods give the same order.
+        - "copeland": number of systems that it beats by majority minus the number that beat it by
+          majority. A system beats another by majority if it is better for more queries than it is
+          worse.
+        - "mc4": stationary probability of a Markov chain over the systems. In each step, the chain
+          draws a system at random, and moves to it if it beats the present system by majority.
     damping : float, default=0.85
-        For "mc4", chance that the walker takes such a step; else it goes to any of the systems.
-        Without it, a system that beats all others would leave these with nothing. Between 0 and 1,
-        both excluded.
+        Only for "mc4": probability of such a step. Otherwise, the chain jumps to a system at
+        random. Without these jumps, a system that beats all others would leave all others with
+        score 0. Between 0 and 1, both excluded.
     confidence_level : float, default=0.95
         Confidence of the interval of each rank.
     n_resamples : int, default=1000
-        Number of times that queries are resampled for it; 0 for no intervals.
+        Number of bootstrap resamples of the queries for the intervals; 0 computes no intervals.
     random_state : int, RandomState or None, default=None
         Source of the resamples. Pass an int for results that can be repeated.
     verbose : int, default=0
@@ -112,44 +117,44 @@ def order_systems(
         Result with ``to_frame()`` and attributes:
 
         method : str
-            How the orders of the queries are put together.
+            Value of the parameter.
         measure : str
             Name of the measure.
         systems : tuple of str
-            Names of the systems, the best first, tied ones as in the scores: the order of all that
-            is here.
+            Names of the systems, the best first; tied systems keep the order of `scores`. All
+            arrays below have the same order.
         scores : ndarray of shape (n_systems,), dtype float64
-            Scores that order the systems, greater is better; the meaning depends on the method.
+            Score of each system by the method; greater is better.
         rank : ndarray of shape (n_systems,), dtype float64
             Rank of each system, 1 for the best; tied systems share the mean of their ranks.
         low, high : ndarray of shape (n_systems,), dtype float64
             Ends of the interval of the rank over resampled queries; NaN without resamples.
         n_wins : ndarray of shape (n_systems, n_systems), dtype int64
-            Number of queries for which the system of the row is preferred to that of the column.
+            Number of queries for which the system of the row is better than that of the column.
         confidence_level : float
-            Confidence of each interval by itself.
+            Confidence of each single interval.
         n_queries, n_resamples : int
-            Number of queries, and of resamples of them.
+            Number of queries and number of bootstrap resamples.
 
     Raises
     ------
     ValueError
-        If there are fewer than two systems, or fewer than two queries to resample, or a parameter
-        is not as described.
+        If there are fewer than two systems, if there are intervals to compute but fewer than two
+        queries, or if a parameter has a value that is not described above.
 
     See Also
     --------
-    kendall_tau : How alike two orders are.
-    compare_systems : Which two systems differ by more than chance.
+    kendall_tau : Correlation of two orders.
+    compare_systems : Significance tests of the differences between systems.
 
     Notes
     -----
     Queries are resampled with replacement (bootstrap). Intervals are percentile intervals, rounded
-    outwards to ranks that occurred. They are wide for similar systems, and each holds only for its
-    system.
+    outwards to ranks that occurred in a resample. They are wide for similar systems. Each interval
+    has the confidence level by itself; all intervals together do not.
 
-    With :math:`j \succ i` where j is preferred to i for more queries than i to j, and d the
-    damping, the scores :math:`\pi` of "mc4" solve
+    Let n be the number of systems, d the damping, and let :math:`j \succ i` mean that system j
+    beats system i by majority. The scores :math:`\pi` of "mc4" solve
 
     .. math:: \pi_i = \frac{1 - d}{n} + d \Big( \sum_{j: i \succ j} \frac{\pi_j}{n}
         + \pi_i \big(1 - \sum_{j: j \succ i} \frac{1}{n}\big) \Big)
@@ -163,8 +168,8 @@ def order_systems(
 
     Examples
     --------
-    For two queries, a is better than b and b than c; for one, b than c and c than a. So a wins
-    4 of 6 comparisons, and so does b; but a beats b for two queries to one.
+    Two queries have the order a, b, c and one query has the order b, c, a. So a and b win 4 of 6
+    comparisons each. By majority a beats b, because it is better for two of the three queries.
 
     >>> from skfilterrank.comparison import SystemScores, order_systems
     >>> scores = SystemScores([[3, 3, 1], [2, 2, 3], [1, 1, 2]], systems=["a", "b", "c"])
@@ -218,28 +223,32 @@ def order_systems(
     )
 
 
+# Scores of the methods have shape (n_resamples, n_systems). `counts`, of shape (n_resamples,
+# n_queries), tells how often each resample contains each query.
+
+
 def _win_rate(values, counts, damping):
     return _borda(values, counts, damping) / (len(values) - 1)
 
 
 def _borda(values, counts, damping):
-    """Compute mean Borda points over queries, with `counts` as the queries' frequencies."""
-    # Points are doubled to integers, whose sums are exact, so that equal sums tie.
+    """Compute the mean Borda count over the queries of each resample."""
+    # Doubled counts are integers. Their sums are exact, so equal scores tie.
     doubled = 2 * (rankdata(values, axis=0) - 1)
     return counts @ doubled.T / (2 * values.shape[1])
 
 
 def _copeland(values, counts, damping):
-    """Compute numbers of systems beaten minus numbers of systems that win."""
+    """Compute Copeland scores: number of systems beaten by majority minus number of defeats."""
     each = [_majorities(values, system, counts).sum(axis=1) for system in range(len(values))]
     return np.column_stack(each)
 
 
 def _mc4(values, counts, damping):
-    """Compute the stationary distribution of the walk."""
+    """Compute the stationary distribution of the Markov chain MC4 for each resample."""
     n_systems = len(values)
     diagonal = np.arange(n_systems)
-    # From each system (last axis) to each other.
+    # moves[resample, i, j] is the probability of a move from system j to system i.
     moves = np.empty((len(counts), n_systems, n_systems))
     for system in range(n_systems):
         moves[:, :, system] = _majorities(values, system, counts) < 0
@@ -255,13 +264,17 @@ _METHODS = {"win_rate": _win_rate, "borda": _borda, "copeland": _copeland, "mc4"
 
 
 def _majorities(values, system, counts):
-    """Return 1, 0 or -1: whether a system wins against another on more queries than it loses."""
+    """Compare one system with every system by majority, in each resample.
+
+    Returns 1 where it is better for more queries than it is worse, -1 where it is worse for more,
+    and 0 for a draw; shape (n_resamples, n_systems).
+    """
     mine = values[system]
     signs = (mine > values).astype(np.float64) - (mine < values)
-    # Sums of whole numbers, exact.
+    # Sums of integers are exact, so a draw is exactly 0.
     return np.sign(counts @ signs.T)
 
 
 def _ranks(scores):
-    """Return ranks from 1 for the greatest, in the last axis."""
+    """Rank scores along the last axis: 1 for the greatest score, the mean rank for ties."""
     return rankdata(-scores, axis=-1)

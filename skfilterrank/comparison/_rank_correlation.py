@@ -19,7 +19,11 @@ from skfilterrank.exceptions import InputError, brief
 
 
 class Order:
-    """Names of systems with values, greater is better; values equal up to rounding tie."""
+    """An order of systems: their names, and a value for each (greater is better).
+
+    Reads any form that :func:`kendall_tau` accepts. Values that differ only by rounding errors
+    become equal, that is tied.
+    """
 
     def __init__(self, order, name):
         if has_queries(order):
@@ -38,18 +42,24 @@ class Order:
             systems = _listed(order, name)
             values = np.arange(len(systems), 0, -1)
         self.systems = tuple(map(str, systems))
-        # Without the values behind them, relative to the means: scores of documents may be tiny.
+        # The tolerance is relative to each value, because values such as document scores may be
+        # tiny.
         self.values = merge(_numbers(values, name), relative=ROUNDING_OF_MEANS)
         if len(set(self.systems)) < len(self.systems):
             repeated = pd.Series(self.systems, dtype=object)
             repeated = repeated[repeated.duplicated(keep=False)].iloc[0]
             raise InputError(
-                f"{name} must name each system once, and {brief(repeated)} occurs more than once."
+                f"{name} must name each system once, but {brief(repeated)} occurs more than once: "
+                "leave out the copies."
             )
 
 
 def values_of_both(first, second, names=("first", "second")):
-    """Return both values of each system, in the order of the first, and the systems."""
+    """Read two orders of the same systems and match them by name.
+
+    Returns the values of `first`, the values of `second` for the same systems, and the systems'
+    names, all in the order of `first`. Raises if the systems are not the same.
+    """
     first, second = Order(first, names[0]), Order(second, names[1])
     check_same("systems", first.systems, second.systems, names)
     if len(first.systems) < 2:
@@ -62,18 +72,18 @@ def values_of_both(first, second, names=("first", "second")):
 
 
 def _oriented(values):
-    """Return values by system, negated if a Series is named after a measure to minimise."""
+    """Negate a Series that has the name of a measure for which lower is better."""
     known = known_measure(values.name)
     return -values if known is not None and not known.greater_is_better else values
 
 
 def _listed(order, name):
-    """Return names in a list, best first."""
+    """Read a list of systems' names, the best first; raise if it is none."""
     is_names = hasattr(order, "__iter__") and not isinstance(order, str | Set)
-    # Values of systems without their names, where a list of whole numbers may be names.
+    # An array of numbers holds values without names. A list of integers may hold names.
     if isinstance(order, np.ndarray) and order.dtype.kind in "biufc":
         raise InputError(
-            f"{name} must name the systems, and is an array of numbers: give a Series or dict of "
+            f"{name} must name the systems, got an array of numbers: pass a Series or dict of "
             "values by system, or a list of names, the best first."
         )
     systems = list(order) if is_names else []
@@ -82,7 +92,7 @@ def _listed(order, name):
         for each in systems
     ):
         raise InputError(
-            f"{name} must be SystemScores, what order_systems returns, a Series or dict of values "
+            f"{name} must be SystemScores, a result of order_systems, a Series or dict of values "
             "by system, or a list of the names of systems, the best first; got "
             f"{type(order).__name__}{' of numbers' * is_names}."
         )
@@ -90,7 +100,7 @@ def _listed(order, name):
 
 
 def _numbers(values, name):
-    """Return values as numbers, none of them missing."""
+    """Convert values to float64; raise if they are not numbers or if one is missing."""
     numbers = as_numbers(as_column(values, name, "value"), name)
     if numbers is None:
         raise InputError(f"{name} must hold a number for each system, got {brief(values)}.")
@@ -105,31 +115,35 @@ def _numbers(values, name):
 
 
 def kendall_tau(first, second) -> float:
-    """Compute Kendall's tau-b: pairs in the same order minus pairs in opposite order.
+    """Compute Kendall's tau-b: share of pairs in the same order minus share in opposite order.
 
-    The usual measure of how well an estimated order of systems matches the true one. All pairs have
-    equal weight; :func:`tau_ap` gives the top more weight.
+    It is the usual measure of how well an estimated order of systems matches the true order. All
+    pairs of systems have equal weight; :func:`tau_ap` gives more weight to the best systems.
 
     Parameters
     ----------
     first, second : SystemScores, result of order_systems, Series, dict or list
-        Two orders of the same systems. SystemScores, and what :meth:`SystemScores.of` reads, are
-        ordered by their means, with regard to whether greater is better; a result of
-        :func:`order_systems` by its ranks; of a Series, DataFrame of one column or dict of values
-        by system the greatest is the best; a list holds the names of the systems, the best first.
-        Names are compared as text.
+        Two orders of the same systems. SystemScores, and everything else that
+        :meth:`SystemScores.of` reads, are ordered by their means, and a result of
+        :func:`order_systems` by its ranks. A Series, dict or DataFrame of one column holds a value
+        for each system, and the greatest is the best. For SystemScores, Series and DataFrames that
+        name a measure, the lowest is the best if lower is better by this measure. A list holds the
+        names of the systems, the best first. Names are compared as text.
 
     Returns
     -------
     float
-        Tau-b, in [-1, 1]. Pairs tied in one order count neither for nor against, and the
-        denominator is the geometric mean of the numbers of pairs that each order tells apart
-        (scipy.stats.kendalltau). NaN if all systems are tied in an order.
+        Tau-b, in [-1, 1], as :func:`scipy.stats.kendalltau` computes it: (number of pairs in the
+        same order - number of pairs in opposite order) / denominator. Pairs that are tied in either
+        order are in neither number. The denominator is the geometric mean of the numbers of pairs
+        that are not tied in the first and in the second order. NaN if all systems are tied in one
+        of the orders.
 
     Raises
     ------
     ValueError
-        If a system is in one order only, there are fewer than two, or a value is missing.
+        If a system is in one order only, if there are fewer than two systems, or if a value is
+        missing.
 
     See Also
     --------
@@ -138,65 +152,69 @@ def kendall_tau(first, second) -> float:
 
     Notes
     -----
-    Values are tied if only rounding keeps them apart: up to 1e-12 of the largest value for means of
-    SystemScores, up to 1e-12 of themselves for values of a Series or dict.
+    Values that differ only by rounding errors are tied. The tolerance for means of SystemScores is
+    1e-12 times the largest value of the systems; for values of a Series or dict, it is 1e-12 times
+    the value itself.
 
     Examples
     --------
-    Of six pairs, one is in the wrong order: (5 - 1) / 6.
+    One of six pairs is in the wrong order: (5 - 1) / 6.
 
     >>> from skfilterrank.comparison import kendall_tau
     >>> kendall_tau({"a": 0.9, "b": 0.7, "c": 0.6, "d": 0.1}, ["b", "a", "c", "d"])
     0.666...
     """
     first, second, _ = values_of_both(first, second)
-    # Ranks, as values may be infinite.
+    # Ranks are used because values may be infinite.
     return float(kendalltau(rankdata(first), rankdata(second)).statistic)
 
 
 def tau_ap(truth, predicted, *, symmetric: bool = False) -> float:
     r"""Compute AP correlation: Kendall's tau with more weight at the top of the predicted order.
 
-    Use it if errors among the best systems are worse than among the worst. If it is far below
-    :func:`kendall_tau`, the top of the prediction is wrong.
+    Use it if a wrong order of the best systems is worse than a wrong order of the worst systems.
+    If it is far below :func:`kendall_tau`, the top of the predicted order is wrong.
 
     Parameters
     ----------
     truth, predicted : SystemScores, result of order_systems, Series, dict or list
         Two orders of the same systems, as :func:`kendall_tau` takes them.
     symmetric : bool, default=False
-        True compares two orders of which neither is the truth, and both of which may have ties.
+        True treats both orders alike, for two orders of which neither is the truth; both may have
+        ties.
 
     Returns
     -------
     float
-        In [-1, 1]; 1 if the orders are the same, -1 if one is the other reversed. Systems tied in
-        the truth are never in the right order. A symmetric value is NaN if all systems are tied in
-        an order.
+        AP correlation, in [-1, 1]: 1 for equal orders, -1 for reversed orders. A pair of systems
+        that is tied in `truth` never counts as correctly ordered. With ``symmetric=True``, the
+        value is NaN if all systems are tied in one of the orders.
 
     Raises
     ------
     ValueError
-        As :func:`kendall_tau`; and, unless `symmetric`, if systems are tied in the prediction.
+        In the same cases as :func:`kendall_tau`. With ``symmetric=False``, also if systems are tied
+        in `predicted`.
 
     Notes
     -----
-    Let C(i) be how many of the systems above rank i of the prediction are truly better than the
-    one at rank i. Then
+    Let n be the number of systems, and let C(i) count the systems above rank i of the prediction
+    that are better in the truth than the system at rank i. Then [1]_
 
     .. math:: \tau_{ap} = \frac{2}{n - 1} \sum_{i=2}^{n} \frac{C(i)}{i - 1} - 1
 
-    It is not symmetric: the prediction defines the top [1]_.
+    This value is not symmetric, because the weights depend on the ranks in the prediction only.
 
-    The symmetric value [2]_ compares a system with those in groups of ties above its own only.
-    With :math:`p_i` the rank at which the group of system i begins, :math:`t` the size of the first
-    group and C(i) how many of the :math:`p_i - 1` systems above the group are above i in the other
-    order too (strictly),
+    The symmetric value [2]_ is the mean of two terms, one for each order in the role of the
+    prediction. In each term, tied systems form a group, and a system is compared only with the
+    systems in groups above its own group. Let :math:`p_i` be the first rank of the group of system
+    i, so that :math:`p_i - 1` systems are above this group. Let C(i) count those that are also
+    strictly above i in the other order, and let t be the size of the top group. The term is
 
     .. math:: \frac{2}{n - t} \sum_{i: p_i > 1} \frac{C(i)}{p_i - 1} - 1
 
-    is averaged over both orders in the role of the prediction. Without ties this is the mean of
-    both asymmetric values. Equal orders with ties have 1.
+    Without ties, the symmetric value is the mean of both asymmetric values. It is 1 for equal
+    orders, also if they have ties.
 
     References
     ----------
@@ -206,8 +224,8 @@ def tau_ap(truth, predicted, *, symmetric: bool = False) -> float:
 
     Examples
     --------
-    The same mistake costs more at the top of the prediction: of the systems above ranks 2, 3, 4
-    the share that belongs there is 0, 1, 1 in the first case, and 1, 1, 2/3 in the second.
+    A wrong pair costs more at the top of the prediction. The shares C(i) / (i - 1) for the ranks 2,
+    3 and 4 are 0, 1 and 1 for the first prediction, and 1, 1 and 2/3 for the second.
 
     >>> from skfilterrank.comparison import tau_ap
     >>> truth = {"a": 0.9, "b": 0.7, "c": 0.6, "d": 0.1}
@@ -216,8 +234,9 @@ def tau_ap(truth, predicted, *, symmetric: bool = False) -> float:
     >>> tau_ap(truth, ["a", "b", "d", "c"])
     0.777...
 
-    Down the first, 1 of 1 above c is above it in the second too, and 1 of 2 above d: 0.5. Down
-    the second, only a is above c and d, rightly: 1. The mean is 0.75.
+    With the first order as the prediction, the shares are 1 / 1 for c and 1 / 2 for d, because c
+    and d are tied in the second order: the term is 0.5. With the second order as the prediction,
+    only a is above c and d, and it is above them in the first order, too: the term is 1.
 
     >>> tau_ap(["a", "c", "d"], {"a": 0.9, "c": 0.5, "d": 0.5}, symmetric=True)
     0.75
@@ -233,45 +252,46 @@ def tau_ap(truth, predicted, *, symmetric: bool = False) -> float:
     if len(tied):
         one, other = (systems[order[place]] for place in (tied[0], tied[0] + 1))
         raise InputError(
-            f"predicted must not have ties, and {counted(len(tied), 'pair')} of neighbors "
+            f"predicted must not have ties, but {counted(len(tied), 'pair')} of neighbors "
             f"{'is' if len(tied) == 1 else 'are'} tied, such as {brief(one)} and {brief(other)}: "
-            "give symmetric=True, or give a list of names that says how ties are broken."
+            "pass symmetric=True, or break the ties by passing a list of names, the best first."
         )
     return _walk(truth, predicted)
 
 
 def swap_rate(first, second) -> float:
-    """Compute the share of pairs of systems that two sets of values order oppositely.
+    """Compute the share of pairs of systems that have opposite orders by two sets of values.
 
-    With values on different query sets, it measures the consistency of a measure; with different
-    measures, their disagreement.
+    For values by one measure for two sets of queries, the rate shows how consistent the measure
+    is. For values by two measures, it shows how much the measures disagree.
 
     Parameters
     ----------
     first, second : SystemScores, result of order_systems, Series, dict or list
-        Two orders of the same systems, as :func:`kendall_tau` takes them: queries and measures
-        may differ, and the order in which systems are listed does not matter.
+        Two orders of the same systems, as :func:`kendall_tau` takes them. They may come from
+        different queries or measures.
 
     Returns
     -------
     float
-        In [0, 1]. A pair that is tied in either is not ordered oppositely, so that it counts as
-        consistent.
+        Swap rate, in [0, 1]. A pair that is tied in one of the orders counts as consistent.
 
     Raises
     ------
     ValueError
-        If the systems are not the same, fewer than two, named twice, or a value is missing.
+        If the systems are not the same, if there are fewer than two, if one is named twice, or if a
+        value is missing.
 
     See Also
     --------
-    kendall_tau : 1 - 2 * swap_rate where nothing is tied.
-    stability_curve : Contradictions between many small samples of queries.
+    kendall_tau : Equals 1 - 2 * swap_rate if nothing is tied.
+    stability_curve : Rate of contradictions between many small samples of queries.
 
     Notes
     -----
-    Section 4.4.4 of [1]_, which names the swap rate of Sakai (SIGIR 2006) and counts pairs of
-    methods. That one also counts by the size of the difference; this one does not.
+    This is the swap rate of section 4.4.4 of [1]_, which refers to Sakai (SIGIR 2006). Sakai's
+    swap rate is computed for classes of the size of the difference; this one counts all pairs
+    alike.
 
     References
     ----------
@@ -286,16 +306,20 @@ def swap_rate(first, second) -> float:
     0.333
     """
     one, other, _ = values_of_both(first, second)
-    # From the worst by the first on, of equal ones the worst by the second first: whatever is
-    # better by the second and comes before has the opposite order.
+    # Sort from worst to best by the first order, and ties by the second. A system that comes
+    # earlier but is better by the second order then makes an oppositely ordered pair.
     ranks = np.unique(other[np.lexsort((other, one))], return_inverse=True)[1]
     n_systems = len(one)
     return float(n_greater_before(ranks).sum() / (n_systems * (n_systems - 1) / 2))
 
 
 def _walk(other, walked):
-    """Compute AP correlation from the top of one order, by groups of ties."""
-    # Equal ones are sorted by the other order, so that none counts as above an equal one.
+    """Compute AP correlation with `walked` as the prediction and `other` as the truth.
+
+    Ties in `walked` are treated as in the symmetric formula of :func:`tau_ap`.
+    """
+    # Tied systems are sorted by the other order, so that no system of a tie counts as better than
+    # another.
     order = np.lexsort((other, -walked))
     ranks = np.unique(other[order], return_inverse=True)[1]
     right, n_above = np.empty(len(order)), np.empty(len(order))
@@ -306,9 +330,9 @@ def _walk(other, walked):
 
 
 def n_greater_before(ranks):
-    """Count, for each entry of an array of ranks from 0, the greater entries before it.
+    """Count, for each entry of an integer array, the greater entries before it.
 
-    Entries are counted in the merges of a merge sort, in time n log(n)**2.
+    `ranks` has values from 0. The counts are made in a merge sort, in time n log(n)**2.
     """
     n = len(ranks)
     size = 1 << max(1, (n - 1).bit_length())
@@ -316,7 +340,8 @@ def n_greater_before(ranks):
     values[:n] = ranks
     counts, merged, width = np.zeros(size, dtype=np.int64), values, 1
     while width < size:
-        # Halves of one block lie apart from those of the next.
+        # An offset for each block keeps the sorted halves of different blocks apart, so that one
+        # searchsorted serves all blocks.
         apart = np.arange(size // (2 * width))[:, None] * (n + 1)
         left = merged.reshape(-1, 2 * width)[:, :width] + apart
         right = values.reshape(-1, 2 * width)[:, width:] + apart
@@ -333,7 +358,7 @@ TIES = ("raise", "average")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankBiasedOverlap(Result):
-    """Result of :func:`rank_biased_overlap`."""
+    """Rank-biased overlap of two lists with its bounds, from :func:`rank_biased_overlap`."""
 
     value: float
     low: float
@@ -361,21 +386,22 @@ class RankBiasedOverlap(Result):
 def rank_biased_overlap(
     first, second, *, persistence: float = 0.9, ties: str = "raise"
 ) -> RankBiasedOverlap:
-    r"""Compute rank-biased overlap: the share that two lists have in common at all depths.
+    r"""Compute rank-biased overlap: the weighted mean over depths of the share in common.
 
     Use it for lists that need not hold the same names, such as the documents that two systems
-    return, or where only the head of an order of systems is of interest.
+    return, or if only the top of an order of systems is of interest.
 
     Parameters
     ----------
     first, second : SystemScores, result of order_systems, Series, dict or list
-        Two orders, as :func:`kendall_tau` takes them, but each of any names and any length.
+        Two orders in a form that :func:`kendall_tau` accepts. They may hold different names and
+        have different lengths.
     persistence : float, default=0.9
         Probability p that a reader continues to the next rank; the mean depth is 1 / (1 - p).
         Between 0 and 1, both excluded.
     ties : {"raise", "average"}, default="raise"
-        Treatment of ties in a list: an error, or the exact mean over all tied orders (of each list
-        independently).
+        Treatment of ties in a list: "raise" is an error; "average" computes the exact mean over all
+        orders of the tied names.
 
     Returns
     -------
@@ -383,41 +409,45 @@ def rank_biased_overlap(
         Result with ``to_frame()`` and attributes:
 
         value : float
-            Extrapolated overlap: what follows agrees as much as what was seen; in [0, 1].
+            Extrapolated overlap, in [0, 1]. It assumes that the agreement stays the same after the
+            end of the lists.
         low, high : float
-            Least and greatest overlap that the lists could have if they went on; in [0, 1].
+            Smallest and greatest overlap that longer lists with these beginnings could have, in
+            [0, 1].
         residual : float
-            ``high - low``: the weight of what was not seen.
+            Uncertainty ``high - low``, which is due to the unknown rest of the lists.
         persistence : float
-            Chance of going on to the next rank.
+            Value of the parameter.
         n_common : int
             Number of names that are in both lists.
 
     Raises
     ------
     ValueError
-        If a list is empty, names something twice, has a missing value, or has ties that are not
-        to be averaged; if `persistence` is not between 0 and 1.
+        If a list is empty, names something twice, has a missing value, or has ties and `ties` is
+        "raise"; if `persistence` is not between 0 and 1.
 
     See Also
     --------
-    tau_ap : Looks at the top, too, and tells chance (0) from the opposite order (-1).
+    tau_ap : Also weights the top more; 0 is agreement by chance and -1 the opposite order.
 
     Notes
     -----
-    With :math:`X_d` the number of names that are among the first d of both lists, the overlap is
+    Let p be the persistence, and let :math:`X_d` count the names that are among the first d names
+    of both lists. The overlap is
 
     .. math:: (1 - p) \sum_{d=1}^{\infty} p^{d-1} \frac{X_d}{d}
 
-    of which lists of s and l >= s names show a part. The least it could be has nothing more in
-    common after both lists; the greatest matches whatever can still be matched,
-    :math:`X_d + (d - s)` from depth s on and :math:`X_l + (d - s) + (d - l)` from l on, until
-    everything is in common. The extrapolated value assumes that the agreement stays as it was
-    seen (equation 32 of Webber et al.).
+    Finite lists give only a part of this sum. Let s and l be the lengths of the shorter and the
+    longer list. The lower bound assumes that no further names are in common after the ends of the
+    lists. The upper bound assumes that each further name is in common if this is possible. The
+    overlap at depth d is then :math:`X_d + (d - s)` for depths from s to l, and :math:`X_l +
+    (d - s) + (d - l)` for greater depths, but at most d. The extrapolated value assumes that the
+    share in common stays the same (equation 32 of Webber et al.).
 
-    With ``ties="average"`` each value is the exact mean over all orders of those tied. Where lists
-    are of unequal length and tied, the code that Corsi and Urbano published gives other values,
-    which are not that mean.
+    With ``ties="average"`` each value is the exact mean over all orders of the tied names. For tied
+    lists of unequal length, the published code of Corsi and Urbano gives other values, which are
+    not this mean.
 
     References
     ----------
@@ -429,8 +459,8 @@ def rank_biased_overlap(
 
     Examples
     --------
-    The depths 1, 2, 3, ... weigh 1/2, 1/4, 1/8, ...; at depth 1 nothing is in common, at depth 2
-    everything, and so on, if the agreement stays.
+    The depths 1, 2, 3, ... have the weights 1/2, 1/4, 1/8, ... At depth 1 the lists have nothing in
+    common, at depth 2 everything; the extrapolation assumes the same for greater depths.
 
     >>> from skfilterrank.comparison import rank_biased_overlap
     >>> overlap = rank_biased_overlap(["a", "b"], ["b", "a"], persistence=0.5)
@@ -450,36 +480,44 @@ def rank_biased_overlap(
 
 
 class _List:
-    """Names, with the number before each one's tie, and the number tied."""
+    """One list: the position of each name, and the ties.
+
+    `before` counts, for each name, the names that are better than its group of tied names, and
+    `n_tied` is the size of that group (1 without ties).
+    """
 
     def __init__(self, order, name, ties):
         order = Order(order, name)
         if not order.systems:
             raise InputError(f"{name} must hold at least one name, and is empty.")
         self.places = {system: place for place, system in enumerate(order.systems)}
-        # Floats since SciPy 1.18.
+        # rankdata returns floats since SciPy 1.18.
         first, last = (rankdata(-order.values, m).astype(np.intp) for m in ("min", "max"))
         self.before = first - 1
         self.n_tied = last - self.before
         if ties == "raise" and (self.n_tied > 1).any():
             tied = np.flatnonzero(self.before == self.before[self.n_tied > 1].min())[:2]
             raise InputError(
-                f"{name} must not have ties, and {np.count_nonzero(self.n_tied > 1)} names are "
+                f"{name} must not have ties, but {np.count_nonzero(self.n_tied > 1)} names are "
                 f"tied, such as {brief(order.systems[tied[0]])} and "
-                f"{brief(order.systems[tied[1]])}: give "
-                "ties='average', or a list of names that says how ties are broken."
+                f"{brief(order.systems[tied[1]])}: pass ties='average', or break the ties by "
+                "passing a list of names, the best first."
             )
 
     def __len__(self):
         return len(self.places)
 
     def spans(self, names):
-        """Count the names before the ties of each name, and up to the end of these ties."""
+        """Return two counts for each given name: names before its tie, and up to its tie's end."""
         at = np.fromiter((self.places[name] for name in names), dtype=np.intp, count=len(names))
         return self.before[at], self.before[at] + self.n_tied[at]
 
     def seen(self, n_depths):
-        """Share of the tie at each depth that is above the depth; 1 after the end of the list."""
+        """Compute, for each depth, the share of the tied names there that are within the depth.
+
+        A depth may end inside a group of tied names: then this is the chance that a name of the
+        group is within the depth. It is 1 after the end of the list.
+        """
         best_first = np.argsort(self.before, kind="stable")
         share = np.ones(n_depths)
         share[: len(self)] = np.arange(1, len(self) + 1) - self.before[best_first]
@@ -490,16 +528,16 @@ class _List:
 def _overlap(short, long, common):
     """Compute the expected number of common names at each depth of the longer list.
 
-    Down to a depth, a list contains some names for certain, and some of the tie in which the depth
-    ends. So the sum needs three counts: names certain in both lists, certain in one and tied in the
-    other, and tied in both.
+    A depth may end inside a group of tied names. Names before the group are within the depth for
+    certain, and names of the group with some probability. So the sum needs three counts of names:
+    certain in both lists, certain in one list and tied in the other, and tied in both lists.
     """
     n_depths = len(long)
     begin_short, end_short = short.spans(common)
     begin_long, end_long = long.spans(common)
 
     def number(first, behind):
-        """Count for each depth the names whose range [first, behind) contains it."""
+        """Count, for each depth, the names with first <= depth < behind."""
         is_any = first < behind
         change = np.bincount(first[is_any], minlength=n_depths + 2)
         change -= np.bincount(behind[is_any], minlength=n_depths + 2)
@@ -514,13 +552,17 @@ def _overlap(short, long, common):
 
 
 def _value_and_bounds(overlap, s, l, p):  # noqa: E741
-    """Compute extrapolated value, bounds and residual, which are linear in the overlaps."""
+    """Compute value, low, high and residual of :func:`rank_biased_overlap` from the overlaps.
+
+    `s` and `l` are the lengths of the shorter and the longer list, and `p` is the persistence. All
+    results are linear in the overlaps, so that mean overlaps give mean results.
+    """
     depth = np.arange(1, l + 1)
     weight = (1 - p) * p ** (depth - 1.0)
     seen = float(weight @ (overlap / depth))
     at_short, at_long = overlap[s - 1], overlap[-1]
 
-    # Weight of all depths after l, for the names in common so far.
+    # Sum of (weight / depth) over all depths after l: the share of each name in common so far.
     behind = (1 - p) / p * (-np.log1p(-p) - float((p**depth / depth).sum()))
     low = seen + at_long * max(behind, 0.0)
 
@@ -528,7 +570,8 @@ def _value_and_bounds(overlap, s, l, p):  # noqa: E741
     value = seen + float(weight[s:] @ (at_short * (unseen - s) / (s * unseen)))
     value += ((at_long - at_short) / l + at_short / s) * p**l
 
-    # Both lists are at their ends, where ties no longer matter: a whole number.
+    # At the ends of both lists ties no longer matter, so the overlap is a whole number. From depth
+    # `everything` on, all names can be in common.
     everything = s + l - round(at_long)
     after = np.arange(l + 1, everything + 1)
     high = seen + float(weight[s:] @ ((unseen - s) / unseen))

@@ -30,7 +30,7 @@ from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, align
 from skfilterrank.metrics import evaluate, values_of_run
 
-# Measures whose values only order rankings; the exact order is used instead.
+# Measures whose values only order the rankings of a query, and the kind of preference each is.
 _KINDS = {"lexirecall": "recall", "lexiprecision": "precision"}
 
 
@@ -51,7 +51,7 @@ def score_systems(
     verbose: int = 0,
     **options,
 ) -> dict[str, SystemScores]:
-    """Compute values of runs for every query, by several measures.
+    """Measure runs for every query by several measures, for comparisons.
 
     Parameters
     ----------
@@ -64,11 +64,12 @@ def score_systems(
     measures : str or list of str
         Names of measures such as "ap", "ndcg_f@20" or "lexirecall".
     missing : {"raise", "drop", "empty"} or float, default="raise"
-        Treatment of a query that some run lacks or that is undefined for it (``undefined="drop"``).
-        "raise" is an error; "drop" leaves the query out for all runs; "empty" measures an empty
-        list (a value that is still missing is an error); a number is used as the value.
+        Treatment of a query that is not in some run, or for which the measure is undefined (with
+        ``undefined="drop"``). "raise" is an error. "drop" leaves the query out for all runs.
+        "empty" measures an empty list for a run without the query; undefined values are still an
+        error. A number is used as the missing value.
     gains, ties, precision, unjudged, undefined, unjudged_label, predicted, **options
-        As in :func:`skfilterrank.metrics.evaluate_runs`.
+        Parameters of :func:`skfilterrank.metrics.evaluate_runs`.
     n_jobs : int or None, default=None
         Number of processes; -1 means all processors. The result is the same.
     verbose : int, default=0
@@ -77,25 +78,25 @@ def score_systems(
     Returns
     -------
     dict of str to SystemScores
-        By the names of the measures as given; systems in the order of `runs`, queries sorted as
-        text. Values are those of :func:`evaluate_runs`. "lexirecall(scale=preference)" and
-        "lexiprecision(scale=preference)" are exact preferences instead, see
-        :meth:`SystemScores.from_preferences`.
+        The values by the name of each measure, written as in `measures`. Systems are in the order
+        of `runs`, and queries are sorted as text. Values are those of :func:`evaluate_runs`, except
+        for "lexirecall(scale=preference)" and "lexiprecision(scale=preference)", which become
+        exact preferences, see :meth:`SystemScores.from_preferences`.
 
     Raises
     ------
     ValueError, FileFormatError
-        As :func:`skfilterrank.metrics.evaluate_runs`; and if a query is missing and `missing` names
-        no way out.
+        In the same cases as :func:`skfilterrank.metrics.evaluate_runs`, and if a query is missing
+        and `missing` is "raise".
 
     Warns
     -----
     DataWarning
-        Of runs whose documents are mostly unjudged, as :func:`skfilterrank.metrics.evaluate_runs`.
+        If most documents of a run are unjudged, as by :func:`skfilterrank.metrics.evaluate_runs`.
 
     See Also
     --------
-    score_predictions : The same for arrays of scores.
+    score_predictions : Do the same for arrays of scores.
 
     Examples
     --------
@@ -126,7 +127,8 @@ def score_systems(
             refuse_measures_of_sample(wanted)
         warn_of_forbidden(wanted.values(), index.labels, gains)
     jobs = (
-        # A reused joblib process may have another working directory.
+        # A joblib process that is used again may have another working directory, so relative paths
+        # are made absolute.
         delayed(collecting_warnings(_score_run))(
             name, *for_any_process(run), index, precision, wanted, params
         )
@@ -149,7 +151,7 @@ def score_systems(
 
 
 def _compared(measures):
-    """Return measures whose means can be compared; others become preferences."""
+    """Parse the measures; raise for a measure whose values have no mean or sum over queries."""
     wanted = parse_measures(measures)
     for parsed in wanted.values():
         parsed.for_means("systems are compared", takes=("mean", "sum"))
@@ -169,42 +171,44 @@ def score_predictions(
     missing: str | float = "raise",
     **options,
 ) -> dict[str, SystemScores]:
-    """Compute values of models' predictions for every query, by several measures.
+    """Measure predicted scores for every query by several measures, for comparisons.
 
     Parameters
     ----------
     y_true : array-like of shape (n_rows,), or Rows
-        Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
-        the query ids in an index level named "qid". :class:`skfilterrank.io.Rows` need not fit into
-        memory and are read once; 8 bytes for each system, query and measure stay in memory.
+        Label of each row, which is a pair of query and document; rows are in any order. NaN means
+        unjudged. A Series may hold the query ids in an index level "qid".
+        :class:`skfilterrank.io.Rows` need not fit into memory and are read once; only 8 bytes for
+        each system, query and measure stay in memory.
     y_scores : dict of str to array-like of shape (n_rows,)
-        Scores of each system, higher is better, -inf where filtered. With Rows the column of each
-        system's scores.
+        Scores by the name of each system; higher is better, -inf hides a document. If `y_true` is
+        Rows: the name of the column of scores by the name of each system.
     measures : str or list of str
         Names of measures such as "ap", "ndcg_f@20" or "lexirecall".
     groups : array-like of shape (n_rows,), default=None
         Query id of each row, of any type. None looks for an index level "qid" on `y_true`.
     gains, ties, unjudged, undefined, **options
-        As in :func:`skfilterrank.metrics.evaluate`.
+        Parameters of :func:`skfilterrank.metrics.evaluate`.
     missing : {"raise", "drop"} or float, default="raise"
-        Treatment of a query without a value (``undefined="drop"``), as in
+        Treatment of a query for which the measure is undefined (with ``undefined="drop"``), as in
         :class:`SystemScores`.
 
     Returns
     -------
     dict of str to SystemScores
-        By the names of the measures as given. Values are those of :func:`evaluate`.
-        "lexirecall(scale=preference)" and "lexiprecision(scale=preference)" are exact preferences
-        instead, see :meth:`SystemScores.from_preferences`.
+        The values by the name of each measure, written as in `measures`. Values are those of
+        :func:`evaluate`, except for "lexirecall(scale=preference)" and
+        "lexiprecision(scale=preference)", which become exact preferences, see
+        :meth:`SystemScores.from_preferences`.
 
     Raises
     ------
     ValueError
-        As :func:`skfilterrank.metrics.evaluate`; a note names the system.
+        In the same cases as :func:`skfilterrank.metrics.evaluate`; a note names the system.
 
     See Also
     --------
-    score_systems : The same for TREC runs.
+    score_systems : Do the same for TREC runs.
 
     Examples
     --------
@@ -220,7 +224,7 @@ def score_predictions(
     if not isinstance(y_scores, Mapping) or not y_scores:
         raise InputError(
             "y_scores must be a dict {name: scores} of at least one system, got "
-            f"{type(y_scores).__name__}."
+            f"{'an empty dict' if isinstance(y_scores, Mapping) else type(y_scores).__name__}."
         )
     wanted = _compared(measures)
     valued = {text: parsed for text, parsed in wanted.items() if _kind(parsed) is None}
@@ -250,7 +254,10 @@ def score_predictions(
 
 
 class _Predicted(NamedTuple):
-    """Values and preferences of systems by query, and measures with warnings."""
+    """Measured systems: values and preferences by query.
+
+    `forbidden` holds the measures that warn because labels below 0 were seen.
+    """
 
     tables: dict
     preferences: dict
@@ -258,7 +265,7 @@ class _Predicted(NamedTuple):
 
 
 def _predicted(y_true, y_scores, groups, valued, kinds, of_values, params):
-    """Measure systems."""
+    """Measure all systems; an error says which system it concerns."""
     tables = {}
     for name, y_score in y_scores.items() if valued else ():
         try:
@@ -274,7 +281,7 @@ def _predicted(y_true, y_scores, groups, valued, kinds, of_values, params):
 
 
 def _joined(parts) -> _Predicted:
-    """Join predictions of several blocks, sorted by query id."""
+    """Join the measured values of several blocks of queries, sorted by query id."""
     ids_of_parts, every = zip(*parts)
     ids = np.concatenate(ids_of_parts)
     order = np.argsort(ids, kind="stable")
@@ -294,7 +301,7 @@ def _joined(parts) -> _Predicted:
 
 
 class _Scoring(NamedTuple):
-    """Work of a pass: measure all systems of a block."""
+    """Work of one pass over rows that are read in blocks: measure all systems for each block."""
 
     systems: tuple
     valued: dict
@@ -304,7 +311,7 @@ class _Scoring(NamedTuple):
     in_columns: tuple
 
     def __call__(self, block: Block) -> Pieces:
-        """Measure a block of whole queries."""
+        """Measure all systems for the queries of a block, which holds whole queries."""
         labels = block.columns["label"]
         columns = {name: block.columns[name] for name in self.in_columns}
         found = _predicted(
@@ -322,7 +329,7 @@ class _Scoring(NamedTuple):
 
 
 class _RunScores(NamedTuple):
-    """Values of one run, and positions of relevant documents for preferences."""
+    """Values of one run, and the positions of its relevant documents, which preferences need."""
 
     values: pd.DataFrame | None
     positions: RelevantPositions | None
@@ -331,7 +338,7 @@ class _RunScores(NamedTuple):
 
 
 def _score_run(name, path, run, index, precision, wanted, params):
-    """Score one run; an error names it."""
+    """Measure one run; an error names the run."""
     ties, gains, unjudged = (params[each] for each in ("ties", "gains", "unjudged"))
     with errors_of(name, path, run):
         aligned, misled = run, None
@@ -346,7 +353,7 @@ def _score_run(name, path, run, index, precision, wanted, params):
                 aligned.y_true,
                 aligned.y_score,
                 groups=aligned.index,
-                # The rows of a query stand in the order of document ids where scores are equal.
+                # align has put documents with equal scores in the order of their ids.
                 ties="stable" if ties == "docno" else ties,
                 gains=gains,
                 unjudged=unjudged,
@@ -356,7 +363,7 @@ def _score_run(name, path, run, index, precision, wanted, params):
 
 
 def _scores_of(text, parsed, results, missing):
-    """Return the values of all runs by one measure, NaN for missing queries."""
+    """Make SystemScores of all runs by one measure; queries that a run lacks are missing."""
     kind, exact = _kind(parsed), None
     if kind is not None:
         positions = {name: each.positions for name, each in results.items()}
@@ -386,7 +393,8 @@ def _kind(parsed):
     plain = parsed.measure.plain
     if plain is not None and plain.name in _KINDS:
         raise InputError(
-            f"{brief(parsed.text)}: preferences of all runs read judgments as the call does, so "
-            "give its gains= or unjudged=."
+            f"measures: {brief(parsed.text)} has options of its own for judgments, but preferences "
+            "compare all runs on the judgments of the call: use its parameters gains= or unjudged= "
+            "instead."
         )
     return _KINDS.get(parsed.measure.name)

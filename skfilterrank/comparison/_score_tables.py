@@ -1,6 +1,7 @@
-"""Tables of values: systems x queries, queries x systems, or a row for each value; their files.
+"""Reading of values of systems: tables of three layouts, and files of evaluate and trec_eval.
 
-The names of the axes determine the layout.
+A table has systems x queries, queries x systems, or one row for each value. The names of its axes,
+index levels and columns determine the layout.
 """
 
 import numpy as np
@@ -15,35 +16,39 @@ from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, br
 
 _AXES = dict.fromkeys(COLUMN_NAMES["qid"], "query")
 _AXES |= dict.fromkeys(("run", "system", "model"), "system")
-# Lines that trec_eval prints beside its measures: counts of documents and queries, and texts.
+# Lines of trec_eval that are not measures: numbers of documents and queries, and a text.
 _COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "relstring")
 _WRITTEN_BY = "expected what `skfilterrank evaluate --per-query` writes with --format"
 
 
 def systems_by_queries(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with systems as rows, transposed if the names of its axes say so."""
+    """Return a table with systems as rows and queries as columns; raise for another table.
+
+    The table is transposed if the names of its axes say that rows are queries.
+    """
     if is_long(table):
         raise InputError(
-            "values have a row for each system and query, as evaluate_runs makes them: take one "
-            "measure of them with SystemScores.of(values, measure)."
+            "values must be a table of systems x queries, got a row for each system and query, as "
+            "evaluate_runs returns: read one measure with SystemScores.of(values, measure)."
         )
     if table.index.nlevels > 1 or table.columns.nlevels > 1:
         raise InputError(
             "values must be a table of systems x queries, or have index levels 'run' and 'qid', "
-            f"and its axes are named {brief_list([*table.index.names, *table.columns.names])}: "
-            "name what systems and queries are, or drop the other levels."
+            f"but its axes are named {brief_list([*table.index.names, *table.columns.names])}: "
+            "rename the levels of systems and queries, and drop the other levels."
         )
     rows, columns = _meaning(table.index.name), _meaning(table.columns.name)
     if columns is None and len(table.columns) and all(map(known_measure, table.columns)):
         raise InputError(
-            f"columns of values are measures, {brief_list(table.columns)}, where those of a table "
-            "of systems x queries are queries: give the values of one measure for each system "
-            "and query, such as evaluate_runs or score_predictions makes."
+            "columns of values must be queries, got names of measures, "
+            f"{brief_list(table.columns)}: pass the values by one measure for each system and "
+            "query, as evaluate_runs or score_predictions returns them."
         )
     if rows is not None and rows == columns:
         raise InputError(
-            f"both axes of values are named as {rows} ids, {brief(table.index.name)} and "
-            f"{brief(table.columns.name)}: name one of them 'system' and the other 'qid'."
+            f"axes of values must be systems and queries, but both have names of {rows} ids, "
+            f"{brief(table.index.name)} and {brief(table.columns.name)}: name one of them 'system' "
+            "and the other 'qid'."
         )
     if rows is None and columns is None:
         warn_of_shape(table.shape)
@@ -51,31 +56,35 @@ def systems_by_queries(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def turned(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the transposed table if its axes are named the other way round."""
+    """Transpose a table if the names of its axes say that rows are queries."""
     rows, columns = _meaning(table.index.name), _meaning(table.columns.name)
     return table.T if rows == "query" or columns == "system" else table
 
 
 def warn_of_shape(shape) -> None:
-    """Warn of more systems than queries if the axes have no names."""
+    """Warn if a table without names of axes has more rows (systems) than columns (queries)."""
     n_systems, n_queries = shape
     if n_systems > n_queries:
         warn_user(
-            f"values are read as {n_systems} systems x {n_queries} queries: if it is the other way "
-            "round, transpose them; else give systems= or queries= names, or name the axes of a "
-            "DataFrame 'system' and 'qid'.",
+            f"values are read as {n_systems} systems x {n_queries} queries. If rows are queries, "
+            "transpose the values. Otherwise give systems= or queries= names, or name the axes of "
+            "a DataFrame 'system' and 'qid', to avoid this warning.",
             DataWarning,
         )
 
 
 def is_long(table) -> bool:
-    """Test for a DataFrame or Series with a row for each system and query."""
+    """Return True for a DataFrame or Series with one row for each system and query."""
     is_table = isinstance(table, pd.DataFrame | pd.Series)
     return is_table and set(_columns_of_names(table)) == {"query", "system"}
 
 
 def one_measure(table: pd.DataFrame | pd.Series, measure, name) -> tuple[pd.DataFrame, str]:
-    """Return one column of a long table as a table of systems x queries, and the measure's name."""
+    """Return one column of a long table (a row per system and query) as systems x queries.
+
+    Also returns the name of the measure. `measure` selects the column, and `name` is the name of
+    the argument in messages.
+    """
     where = _columns_of_names(table)
     run, query = where["system"], where["query"]
     if isinstance(table, pd.Series):
@@ -88,9 +97,9 @@ def one_measure(table: pd.DataFrame | pd.Series, measure, name) -> tuple[pd.Data
     if len(repeated):
         first = repeated[[run, query]].astype(object).iloc[0]
         raise InputError(
-            f"{name} has several rows for {run} {brief(first[run])} and {query} "
-            f"{brief(first[query])}: expected one value for each run and query; are two runs named "
-            "alike?"
+            f"{name} must have one row for each run and query, got several for {run} "
+            f"{brief(first[run])} and {query} {brief(first[query])}: if two runs have the same "
+            "name, rename one."
         )
     wide = table.set_index([run, query])[measure].unstack()  # noqa: PD010
     wide = wide.reindex(index=pd.unique(table[run]), columns=pd.unique(table[query]))
@@ -98,41 +107,49 @@ def one_measure(table: pd.DataFrame | pd.Series, measure, name) -> tuple[pd.Data
 
 
 def choose_measure(measures, measure, name):
-    """Return the requested measure, or the only one."""
+    """Return `measure`, or the only one of `measures` if it is None; raise if that fails."""
     measures = list(measures)
     if measure is None and len(measures) == 1:
         return measures[0]
     if measure is None:
         if not measures:
-            raise InputError(f"{name} holds no values of a measure.")
+            raise InputError(f"{name} must hold values by a measure, got none: add a column.")
         one = brief(measures[0])
         raise InputError(
-            f"{name} holds values of several measures, {brief_list(measures)}: give one measure at "
-            f"a time, {name}[{one}]" + (f" or measure={one}." if name == "scores" else ".")
+            f"{name} must hold values of one measure, got several measures, "
+            f"{brief_list(measures)}: pass {name}[{one}]"
+            + (f" or measure={one}." if name == "scores" else ".")
         )
     if measure not in measures:
         raise InputError(
-            f"measure={brief(measure)} is none of those that {name} holds: {brief_list(measures)}."
+            f"measure must be one of the measures in {name}, {brief_list(measures)}, got "
+            f"{brief(measure)}."
         )
     return measure
 
 
 def _columns_of_names(table):
-    """Return the index levels and columns with query and system ids."""
+    """Return the names of the index levels or columns with query ids and with system ids.
+
+    The result is a dict with the keys "query" and "system", if they are found.
+    """
     names = list(table.index.names)
-    # Columns of an axis that has a name are queries or systems, whatever their names are.
+    # If the axis of the columns has a name, the columns themselves are ids of queries or systems.
     if isinstance(table, pd.DataFrame) and table.columns.name is None:
         names += list(table.columns)
     return {_meaning(name): name for name in reversed(names) if _meaning(name) is not None}
 
 
 def _meaning(name):
-    """Tell from the name of an axis whether it holds queries or systems."""
+    """Return "query" or "system" by the name of an axis, or None for another name."""
     return _AXES.get(name) if isinstance(name, str) else None
 
 
 def read_values(source, measures) -> pd.DataFrame:
-    """Return the values of files: a column for each measure, index levels "run" and "qid"."""
+    """Read files of values into a table: a column for each measure, index levels "run" and "qid".
+
+    `measures` selects columns; None keeps all.
+    """
     sources = list(source) if isinstance(source, list | tuple) else [source]
     if not sources:
         raise InputError("source must name at least one file, got an empty list.")
@@ -146,7 +163,10 @@ def read_values(source, measures) -> pd.DataFrame:
 
 
 def _read(source):
-    """Yield (line, run, query id, values by measure) of one file, by its format."""
+    """Yield (line, run, query id, values by measure) for each query of one file.
+
+    The first line tells which format the file has.
+    """
     name = source_name(source)
     text = decode(read_bytes(source), name).removeprefix("\ufeff")
     lines = text.split("\n")
@@ -161,27 +181,27 @@ def _read(source):
 
 
 def _read_csv(text, name):
-    """Read lines run,qid,MEASURE,..."""
+    """Yield the values of a csv file with the header run,qid,MEASURE,... (see `_read`)."""
     records = records_of(text, ",", name)
     _, header = next(records)
     if header[:2] != ["run", "qid"] or len(header) < 3:
         raise FileFormatError(
-            f"the header is {brief(','.join(header))}, where it should be run,qid,MEASURE,...: "
-            "write values of every query with evaluate --per-query --format csv.",
+            f"the header must be run,qid,MEASURE,..., got {brief(','.join(header))}: write values "
+            "of every query with evaluate --per-query --format csv.",
             name,
             1,
         )
     for line, row in records:
         if len(row) != len(header):
             raise FileFormatError(
-                f"{len(row)} columns where the header has {len(header)}.", name, line
+                f"expected {len(header)} columns as in the header, got {len(row)}.", name, line
             )
         values = dict(zip(header[2:], row[2:]))
         yield line, restored(row[0]), restored(row[1]), _numbers(values, name, line)
 
 
 def _read_json(lines, name):
-    """Read an object for each run, each on a line of its own."""
+    """Yield the values of a file with one JSON object per line and run (see `_read`)."""
     for line, text in enumerate(lines, 1):
         if not text.strip():
             continue
@@ -201,17 +221,21 @@ def _read_json(lines, name):
 
 
 def _read_trec(lines, name, nameless):
-    """Read lines measure, query, value; the line "runid all NAME" ends the queries of a run."""
+    """Yield the values of a file of trec_eval, whose lines hold measure, query and value.
+
+    A line "runid all NAME" names a run and ends its queries. `nameless` is the name of a run
+    without such a line.
+    """
     queries, is_empty = {}, True
-    # The end of the file ends a run without a name.
+    # A line is added so that the end of the file also ends a run.
     for line, text in enumerate([*lines, f"runid all {nameless}"], 1):
-        # Only the name of a run may have blanks in it.
+        # Only names of runs may contain blanks.
         parts = text.split(None, 2 if text.split()[:1] == ["runid"] else -1)
         if not parts:
             continue
         if len(parts) != 3:
             raise FileFormatError(
-                f"{len(parts)} columns where there should be 3 (measure, query, value); "
+                f"expected 3 columns (measure, query, value), got {len(parts)}; "
                 f"{_WRITTEN_BY} csv, json or trec, or trec_eval -q.",
                 name,
                 line,
@@ -225,23 +249,23 @@ def _read_trec(lines, name, nameless):
             row = queries.setdefault(qid, {})
             if measure in row:
                 raise FileFormatError(
-                    f"a second value of {measure} for query {brief(qid)}: between the queries of "
-                    "two runs there should be a line 'runid all NAME', which trec_eval -q writes "
-                    "with its default measures or -m runid.",
+                    f"expected one value of {measure} for query {brief(qid)}, got a second one. If "
+                    "the file holds several runs, a line 'runid all NAME' must end each run; "
+                    "trec_eval -q writes it with its default measures or -m runid.",
                     name,
                     line,
                 )
             row |= _numbers({measure: value}, name, line)
     if is_empty:
         raise FileFormatError(
-            "there is no value of a query, only means: write them with evaluate --per-query "
-            "--format trec, or trec_eval -q.",
+            "expected values of single queries, got only means: write them with evaluate "
+            "--per-query --format trec, or trec_eval -q.",
             name,
         )
 
 
 def _numbers(row, name, line):
-    """Parse a finite number for each measure, NaN if missing."""
+    """Convert the values of one row to numbers, NaN if empty; raise for other texts and inf."""
     numbers = {}
     for measure, value in row.items():
         try:
@@ -256,25 +280,30 @@ def _numbers(row, name, line):
 
 
 def _join(sources):
-    """Collect the values of all files by run and query; files must have different runs."""
+    """Collect the values of all files in a dict {(run, query id): {measure: value}}.
+
+    Raises if two files hold the same run, or if a run has two values for a query.
+    """
     found, holder = {}, {}
     for number, source in enumerate(sources):
         name = source_name(source)
         for line, run, qid, values in _read(source):
             if not isinstance(run, str) or not run:
                 raise FileFormatError(
-                    f"the name of a run should be a text, got {brief(run)}.", name, line
+                    f"the name of a run must be a text that is not empty, got {brief(run)}.",
+                    name,
+                    line,
                 )
             if holder.setdefault(run, number) != number:
                 raise FileFormatError(
-                    f"run {brief(run)} is in {source_name(sources[holder[run]])} too: rename one, "
-                    "or leave out a copy.",
+                    f"run {brief(run)} must be in one file, but is also in "
+                    f"{source_name(sources[holder[run]])}: rename one, or leave out a copy.",
                     name,
                 )
             if (run, qid) in found:
                 raise FileFormatError(
-                    f"run {brief(run)} has query {brief(qid)} a second time: are two runs named "
-                    "alike? Rename one.",
+                    f"run {brief(run)} must have each query once, but has {brief(qid)} a second "
+                    "time: if two runs have the same name, rename one.",
                     name,
                     line,
                 )
@@ -283,13 +312,13 @@ def _join(sources):
 
 
 def _wanted(measures, known):
-    """Return the measures to keep; raise if one is missing."""
+    """Return the names of the measures to keep; raise if one is not among the `known` names."""
     if measures is None:
         return known
     wanted = dict.fromkeys([measures] if isinstance(measures, str) else measures)
     if unknown := [name for name in wanted if name not in known]:
         raise InputError(
-            f"there are no values of {brief(unknown[0])}: there are those of {brief_list(known)}, "
-            "by the names they were written with."
+            f"measures must be in the file, got {brief(unknown[0])}: the file holds "
+            f"{brief_list(known)}, by the names with which they were written."
         )
     return list(wanted)

@@ -35,7 +35,7 @@ from skfilterrank.comparison._score_tables import (
 )
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
 
-# Measures that only order the systems of a query by scale=preference.
+# Values of these measures with scale=preference only order the systems of a query.
 _PREFERENCES = ("lexirecall", "lexiprecision")
 _SHOWN = 3
 
@@ -44,36 +44,37 @@ _SHOWN = 3
 class SystemScores(Result):
     """Values of systems for queries by one measure: the input of comparisons.
 
-    Make it from an array or a table of systems x queries; of what other functions return by
-    :meth:`of`; of runs by several measures by :func:`score_systems`; of what
-    ``skfilterrank evaluate --per-query`` wrote by :meth:`read`.
+    The class takes a matrix or table of systems x queries. :meth:`of` reads what other functions
+    return, :meth:`read` reads files of ``skfilterrank evaluate --per-query`` and trec_eval, and
+    :func:`score_systems` measures runs.
 
     Parameters
     ----------
     values : array-like or DataFrame of shape (n_systems, n_queries)
-        Value of each system for each query. A DataFrame names systems by its index and queries by
-        its columns, or the other way round where its axes are named so: "qid", "query" or "topic",
-        "run" or "system". NaN means that the system has no value for the query.
+        Value of each system for each query. NaN means that the system has no value for the query.
+        The index of a DataFrame names the systems and its columns name the queries. If the axes
+        have the names "qid", "query" or "topic", and "run" or "system", these decide, so queries
+        may also be the rows.
     systems : sequence of length n_systems, default=None
-        Names of the systems, each another; kept as text, and asked for as text or number. None
-        takes those of the DataFrame, or numbers from 0.
+        Distinct names of the systems, which are kept as text. None takes the names in the
+        DataFrame, or numbers from 0.
     queries : sequence of length n_queries, default=None
-        Query ids, each another, of any type. None takes those of the DataFrame, or numbers from 0.
+        Distinct query ids of any type. None takes the ids in the DataFrame, or numbers from 0.
     measure : str, default="score"
         Name of the measure.
     greater_is_better : bool or None, default=None
-        False where a lower value is better, as with "recall_error". None asks the measure table,
-        and is True for a name that is not in it.
+        False if lower values are better, as by "recall_error". None uses the direction of the
+        known measure with the name `measure`, or True if the name is unknown.
     is_preference : bool or None, default=None
-        Whether values only order the systems of a query, so that the size of a difference means
-        nothing. Comparisons then use tests of signs and ranks unless told otherwise. None is True
-        for "lexirecall(scale=preference)" and "lexiprecision(scale=preference)", and False for all
-        others.
+        True if values only order the systems of a query, so that the size of a difference means
+        nothing. Comparisons then use tests of signs or ranks by default. None is True for
+        "lexirecall(scale=preference)" and "lexiprecision(scale=preference)", and False for all
+        other measures.
     missing : {"raise", "drop"} or float, default="raise"
-        Treatment of a query for which some system has no value: an error; the query is left
-        out for all systems; the system gets this number.
+        Treatment of a query for which some system has no value. "raise" is an error. "drop" leaves
+        the query out for all systems. A number is used as the missing value.
     dropped_queries : tuple, default=()
-        Queries that were left out before.
+        Ids of queries that were left out earlier, for the attribute `dropped_queries`.
 
     Attributes
     ----------
@@ -88,29 +89,30 @@ class SystemScores(Result):
     greater_is_better, is_preference : bool
         Value of the parameter.
     dropped_queries : tuple
-        Queries that were left out, because of `missing` and before.
+        Ids of the queries that were left out because of `missing`, or earlier.
     n_filled : int
-        Number of values that `missing` filled in.
+        Number of missing values that were replaced by the number `missing`.
 
     Raises
     ------
     ValueError
-        If names or queries repeat or do not fit the values, if a value is infinite, or if one is
-        missing and `missing` names no way out.
+        If names or query ids repeat, if their number does not fit the values, if a value is
+        infinite, or if a value is missing and `missing` is "raise".
 
     Warns
     -----
     DataWarning
-        If nothing names the axes, and there are more systems than queries.
+        If an array has more rows than columns and neither systems nor queries have names, because
+        rows and columns may be swapped.
 
     See Also
     --------
-    compare_systems : Which differences are more than chance.
-    score_systems : Values of runs by several measures.
+    compare_systems : Significance tests of the differences between systems.
+    score_systems : Measure runs by several measures.
 
     Notes
     -----
-    Printed, "wins" are the queries for which the system alone has the best value.
+    In the printed table, "wins" counts the queries for which only this system has the best value.
 
     Examples
     --------
@@ -135,7 +137,7 @@ class SystemScores(Result):
     greater_is_better: bool
     is_preference: bool
     dropped_queries: tuple
-    # Mask of the values that `missing` filled in; None if there are none.
+    # True for values that replace a missing value; None if no value was missing.
     _is_filled: np.ndarray | None
 
     _digits = 3
@@ -196,9 +198,9 @@ class SystemScores(Result):
         least: tuple[int, int] = (1, 1),
         name: str = "scores",
     ) -> Self:
-        """Read values of systems by one measure, in any form that this package returns.
+        """Convert values of systems in any form that this package returns into SystemScores.
 
-        Every function of this package that takes `scores` reads them so.
+        Every function of this package with a parameter `scores` uses this method.
 
         Parameters
         ----------
@@ -209,26 +211,27 @@ class SystemScores(Result):
             :func:`~skfilterrank.metrics.evaluate_runs` returns; or a matrix or table of systems x
             queries, as the class takes it.
         measure : str or None, default=None
-            Which measure, where there are several; None where there is only one. Of a matrix it
-            is the name of the measure.
+            Name of the measure to read if there are several; None if there is only one. For a
+            matrix, which has no names of measures, it becomes the attribute `measure`.
         missing : {"raise", "drop"} or float, default="raise"
-            As for the class; a missing row is a missing value.
+            Treatment of missing values, as in the class. In a long table, a pair of system and
+            query without a row is a missing value.
         least : (int, int), default=(1, 1)
-            Smallest number of systems and of queries.
+            Smallest allowed number of systems and of queries.
         name : str, default="scores"
-            Name of the values in messages.
+            Name of the values in error messages.
 
         Returns
         -------
         SystemScores
-            The values of at least so many systems for so many queries. Where `measure` names a
-            known measure, whether greater is better is known too.
+            The values by one measure.
 
         Raises
         ------
         ValueError
-            If there are several measures and none is chosen, if the one that is chosen is not
-            there, if a system has two values for a query, if there are too few, or as the class.
+            If there are several measures and `measure` is None, if `measure` is not among them, if
+            a system has two values for a query, if there are fewer systems or queries than `least`,
+            and in the same cases as the class.
 
         Examples
         --------
@@ -254,38 +257,38 @@ class SystemScores(Result):
         Parameters
         ----------
         source : str, PathLike or file object, or list of these
-            Where to read: text of ``--format csv``, ``json`` or ``trec``, or of trec_eval; which of
-            them it is, is seen from the first line. gzip is unzipped. Of several files, each holds
-            other systems.
+            Files to read. Each may be output of ``skfilterrank evaluate`` with ``--format`` csv,
+            json or trec, or of trec_eval; the first line decides. Files may be compressed with
+            gzip. Several files must hold different systems.
         measures : str, list of str or None, default=None
-            Names of measures to keep; None keeps all. The counts of trec_eval, such as num_rel, are
-            no measures.
+            Names of measures to keep; None keeps all. Counts of trec_eval, such as num_rel, are not
+            measures and are ignored.
         missing : {"raise", "drop"} or float, default="raise"
             Treatment of a query for which some system has no value, as in the class.
 
         Returns
         -------
         dict of str to SystemScores
-            By the names of the measures as written. Systems and queries stand in the order of the
-            file. A system without a name (trec_eval without the line "runid") gets that of the
-            file.
+            The values by the name of each measure, as it is written in the file. Systems and
+            queries have the order of the file. A system without a name (trec_eval without the line
+            "runid") gets the name of the file.
 
         Raises
         ------
         FileFormatError
-            If a line is not of its format, a system has two values for a query, a value is no
-            number. The error names file and line.
+            If a line does not have the format of the file, if a system has two values for a query,
+            or if a value is not a number. The error names file and line.
         ValueError
-            If a measure is not there, or a value is missing and `missing` names no way out.
+            If a measure is not in the file, or if a value is missing and `missing` is "raise".
 
         See Also
         --------
-        score_systems : Values from runs and judgments, preferences exactly.
+        score_systems : Measure runs; preferences are then exact.
 
         Notes
         -----
-        ``--format trec`` and trec_eval write four digits, which makes ties of values that differ by
-        less; csv and json keep all digits.
+        ``--format trec`` and trec_eval round values to four digits, so close values may become
+        tied. csv and json keep all digits.
 
         Examples
         --------
@@ -309,8 +312,8 @@ class SystemScores(Result):
 
     @classmethod
     def _read(cls, scores, measure, missing, name):
-        """Read values in any form; `measure` selects one, or names unnamed values."""
-        scores = getattr(scores, "per_query", scores)  # what evaluate_runs returns
+        """Convert values in any form, without the checks of :meth:`of`."""
+        scores = getattr(scores, "per_query", scores)  # a result of evaluate_runs
         if isinstance(scores, PreferenceMatrix):
             scores = cls.from_preferences(scores)
         if isinstance(scores, cls):
@@ -327,7 +330,11 @@ class SystemScores(Result):
 
     @classmethod
     def _measured(cls, table, measure, missing):
-        """Make scores from a measure's values; lexicographic values become preferences."""
+        """Make SystemScores from values by a measure.
+
+        Values by a measure with scale=preference are replaced by the share of the other systems
+        that the system beats.
+        """
         scores = cls(table, measure=measure, missing=missing)
         if not scores.is_preference or scores.n_systems < 2:
             return scores
@@ -336,20 +343,20 @@ class SystemScores(Result):
 
     @classmethod
     def from_preferences(cls, preferences: PreferenceMatrix) -> Self:
-        """Make scores from the exact order of the systems of each query.
+        """Make SystemScores from the exact order of the systems for each query.
 
         Parameters
         ----------
         preferences : PreferenceMatrix
-            The order of the systems of each query. Queries without relevant
-            documents, for which no system is preferred, are left out and counted.
+            The order of the systems for each query. Queries without relevant documents, for which
+            no system is preferred, are dropped (see `dropped_queries`).
 
         Returns
         -------
         SystemScores
-            The value of a system for a query is the share of the other systems that it is
-            preferred to, with halves for equal ones: the mid-rank, turned to [0, 1]. Differences
-            have the sign of the preference exactly.
+            The value of a system for a query is the share of the other systems that it beats; a tie
+            counts as half. It is the mid-rank scaled to [0, 1], so a difference of two values has
+            exactly the sign of the preference.
 
         Raises
         ------
@@ -370,7 +377,9 @@ class SystemScores(Result):
         """
         ranks = preferences.ranks
         if ranks.shape[1] < 2:
-            raise InputError("preferences of one system compare nothing: give at least two.")
+            raise InputError(
+                f"preferences must hold at least 2 systems to compare, got {ranks.shape[1]}."
+            )
         decided = preferences.n_relevant > 0
         beaten = (ranks.shape[1] - ranks[decided]) / (ranks.shape[1] - 1)
         return cls(
@@ -386,18 +395,19 @@ class SystemScores(Result):
         Parameters
         ----------
         values : array-like of shape (n_systems, n_queries)
-            The other values, none of them missing.
+            The other values, without NaN.
         **changes
-            `measure`, `greater_is_better` and `is_preference` of these values, where they change.
+            New values of the parameters `measure`, `greater_is_better` and `is_preference`.
 
         Returns
         -------
         SystemScores
+            A new object; this one does not change.
         """
         return self._part(values, self.systems, self.queries, self._is_filled, **changes)
 
     def _part(self, values, systems, queries, is_filled, **changes):
-        """Return values of some of the systems and queries."""
+        """Make SystemScores with the settings of these, but other values, systems and queries."""
         params = {
             "measure": self.measure,
             "greater_is_better": self.greater_is_better,
@@ -410,7 +420,7 @@ class SystemScores(Result):
 
     @property
     def oriented(self) -> np.ndarray:
-        """Values, negated if lower is better; shape (n_systems, n_queries)."""
+        """Values with greater as better: negated if lower is better; (n_systems, n_queries)."""
         return self.values if self.greater_is_better else -self.values
 
     @property
@@ -425,18 +435,18 @@ class SystemScores(Result):
 
     @property
     def n_filled(self) -> int:
-        """Number of values that `missing` filled in."""
+        """Number of missing values that were replaced by the number `missing`."""
         return 0 if self._is_filled is None else int(np.count_nonzero(self._is_filled))
 
     @property
     def means(self) -> pd.Series:
         """Mean over queries of each system, the best first."""
         means = pd.Series(self.values.mean(axis=1), list(self.systems), name=self.measure)
-        # Means that are equal up to rounding keep the order of the systems.
+        # Systems whose means differ only by rounding errors keep their order.
         return means.iloc[np.argsort(-merge_means(self.oriented), kind="stable")]
 
     def select(self, *, systems=None, queries=None) -> Self:
-        """Select systems or queries, in the given order.
+        """Return the values of some systems or queries, in the given order.
 
         Parameters
         ----------
@@ -448,11 +458,12 @@ class SystemScores(Result):
         Returns
         -------
         SystemScores
+            The selected values.
 
         Raises
         ------
         ValueError
-            If a name or query is unknown, or asked for twice.
+            If a name or query id is unknown or repeats.
         """
         rows = known_places(self.systems if systems is None else systems, self.systems, "systems")
         columns = known_places(
@@ -466,23 +477,24 @@ class SystemScores(Result):
         )
 
     def aligned_to(self, other: Self, *, names: tuple[str, str] = ("first", "second")) -> Self:
-        """Reorder systems and queries like other scores, which must have the same ones.
+        """Return these values with systems and queries in the order of other scores.
 
         Parameters
         ----------
         other : SystemScores
             Values of the same systems for the same queries, by any measure.
         names : (str, str), default=("first", "second")
-            Names of `other` and of these values in messages.
+            Names of `other` and of these values in error messages.
 
         Returns
         -------
         SystemScores
+            The reordered values.
 
         Raises
         ------
         ValueError
-            If only one of the two holds a system or query.
+            If a system or query is in one of the two only.
 
         Examples
         --------
@@ -499,18 +511,18 @@ class SystemScores(Result):
         return self.select(systems=other.systems, queries=other.queries)
 
     def fraction_tied(self, *, tolerance: float = 0.0) -> float:
-        """Compute the share of ties among comparisons of two systems for a query.
+        """Compute the share of ties among all comparisons of two systems for one query.
 
         Parameters
         ----------
         tolerance : float, default=0.0
-            Values that differ by at most this much are tied, in the unit of the measure. 0 ties
-            values that only rounding keeps apart.
+            Two values are tied if they differ by at most this much, in the unit of the measure.
+            Values that differ only by rounding errors are tied even for a tolerance of 0.
 
         Returns
         -------
         float
-            Share of tied (query, pair of systems), in [0, 1].
+            Share of ties among all combinations of a query and a pair of systems, in [0, 1].
 
         Raises
         ------
@@ -523,8 +535,8 @@ class SystemScores(Result):
 
         Examples
         --------
-        Of three pairs one is tied for the first query, all for the second, none for the third: 4
-        of 9.
+        Three systems make three pairs. One pair is tied for the first query, all are tied for the
+        second, and none for the third: 4 of 9 comparisons.
 
         >>> from skfilterrank.comparison import SystemScores
         >>> scores = SystemScores([[0.5, 1.0, 0.9], [0.5, 1.0, 0.8], [0.2, 1.0, 0.7]])
@@ -542,23 +554,25 @@ class SystemScores(Result):
         return n_tied / (self.n_queries * self.n_systems * (self.n_systems - 1) / 2)
 
     def percentage_differences(self, *, divide_by: str = "size") -> np.ndarray:
-        r"""Compute the difference of the means of every two systems in percent of the greater one.
+        r"""Compute the difference of each pair of means in percent of the greater mean.
 
-        The mean of the values shows how far apart a measure puts systems. It depends on the scale:
-        with smaller means it is larger for the same differences. :func:`sensitivity_curve` and
-        :func:`compare_systems` compare differences with chance variation.
+        The mean of the returned values shows how far apart a measure puts the systems. It depends
+        on the scale of the measure: the same difference is a larger percentage of smaller means.
+        :func:`sensitivity_curve` and :func:`compare_systems` compare differences with chance
+        variation instead.
 
         Parameters
         ----------
         divide_by : {"size", "letter"}, default="size"
-            Divisor of a difference: the size of the greater mean, or, as the formula is printed,
-            the greater mean itself. They differ where both means are negative.
+            Divisor of a difference: "size" is the absolute value of the greater mean, and "letter"
+            is the greater mean itself, as in the printed formula. They differ only if both means
+            are negative.
 
         Returns
         -------
         ndarray of shape (n_pairs,)
-            In percent; pairs as ``np.triu_indices(n_systems, 1)``. Means that are not negative
-            give values from 0 to 100, and a pair of two means of 0 gives 0.
+            Percentages of the pairs, in the order of ``np.triu_indices(n_systems, 1)``. If no mean
+            is negative, they are between 0 and 100. A pair of two means of 0 has 0.
 
         Raises
         ------
@@ -572,7 +586,7 @@ class SystemScores(Result):
 
         Notes
         -----
-        Equation 8 of [1]_ is the mean over pairs.
+        The mean of the returned array is equation 8 of [1]_.
 
         References
         ----------
@@ -580,7 +594,7 @@ class SystemScores(Result):
 
         Examples
         --------
-        Of means 0.5, 0.4 and 0.3: (0.1 / 0.5 + 0.2 / 0.5 + 0.1 / 0.4) / 3.
+        For the means 0.5, 0.4 and 0.3, the mean is (0.1 / 0.5 + 0.2 / 0.5 + 0.1 / 0.4) / 3.
 
         >>> from skfilterrank.comparison import SystemScores
         >>> scores = SystemScores([[0.5], [0.4], [0.3]], systems=["a", "b", "c"])
@@ -592,9 +606,9 @@ class SystemScores(Result):
         means = self.values.mean(axis=1)
         if means.min() < 0:
             warn_user(
-                f"{np.count_nonzero(means < 0)} of {len(means)} means are negative, and a "
-                "percentage of a mean that may be negative says little: values may be above 100. "
-                "Compare measures that may be negative by sensitivity_curve.",
+                f"{np.count_nonzero(means < 0)} of {len(means)} means are negative, so percentages "
+                "may be above 100 and say little. Use sensitivity_curve for measures that can be "
+                "negative.",
                 DataWarning,
             )
         first, second = np.triu_indices(len(means), 1)
@@ -608,7 +622,7 @@ class SystemScores(Result):
         return 100 * np.divide(size, greater, out=limit, where=greater != 0)
 
     def to_frame(self) -> pd.DataFrame:
-        """Values as a table, systems as rows (level "system") and queries as columns ("qid")."""
+        """Return a DataFrame with systems as rows ("system") and queries as columns ("qid")."""
         return pd.DataFrame(
             self.values,
             index=pd.Index(self.systems, name="system"),
@@ -633,7 +647,7 @@ class SystemScores(Result):
         Raises
         ------
         ValueError, ImportError
-            As :meth:`skfilterrank.plot.CriticalDifferenceDisplay.from_scores`.
+            In the same cases as :meth:`skfilterrank.plot.CriticalDifferenceDisplay.from_scores`.
         """
         return self._find_display().from_scores(self, ax=ax, **kwargs)
 
@@ -662,7 +676,7 @@ class SystemScores(Result):
     def _table(self):
         values = merge_values(self.oriented)
         best = values == values.max(axis=0, initial=-np.inf)
-        # A query with several best systems has no winner.
+        # Nobody wins a query for which several systems have the best value.
         best &= best.sum(axis=0) == 1
         table = pd.DataFrame(
             {
@@ -676,7 +690,11 @@ class SystemScores(Result):
 
 
 def _settled(array, systems, queries, missing):
-    """Return complete values, a mask of filled values (or None), and dropped queries."""
+    """Apply the parameter `missing` to an array with NaN.
+
+    Returns the values without NaN, a mask of the replaced values (None if there are none), and a
+    mask of the dropped queries.
+    """
     is_missing, is_dropped = np.isnan(array), np.zeros(len(queries), dtype=bool)
     if not (
         missing in ("raise", "drop") if isinstance(missing, str) else is_finite_number(missing)
@@ -688,8 +706,8 @@ def _settled(array, systems, queries, missing):
         is_dropped = is_missing.any(axis=0)
         if is_dropped.all():
             raise InputError(
-                "missing='drop' leaves no query: no query has a value of every system. Leave "
-                "out systems, or give missing= a number that stands for a missing value."
+                "missing='drop' leaves no query, because no query has a value of every system. "
+                "Leave out systems, or pass missing= a number to use as the missing value."
             )
         return array[:, ~is_dropped], None, is_dropped
     if missing == "raise":
@@ -698,8 +716,8 @@ def _settled(array, systems, queries, missing):
             f"{counted(np.count_nonzero(is_missing), 'value is', 'values are')} missing "
             f"(NaN): system {brief(systems[system])} has none for query "
             f"{brief(queries[query])}. Systems are compared on the same queries: give "
-            "missing='drop' to leave out such queries for all systems, or a number that "
-            "stands for a missing value.",
+            "missing='drop' to leave out such queries for all systems, or a number to use as the "
+            "missing value.",
             {
                 name: tuple(compress(queries, lacks))
                 for name, lacks in zip(systems, is_missing)
@@ -710,7 +728,7 @@ def _settled(array, systems, queries, missing):
 
 
 def _numbers(values):
-    """Return a copy as a matrix of numbers without infinite ones."""
+    """Copy values into a float64 matrix; raise if they are no matrix of numbers or infinite."""
     numbers = as_number_array(values, "values")
     if numbers is None:
         raise InputError(
@@ -731,13 +749,16 @@ def _numbers(values):
 
 
 def _names(names, n_expected, argument, what, *, as_text=False):
-    """Check names: distinct, and as many as expected."""
+    """Return names as a tuple; raise if they repeat, are missing or are not `n_expected` names.
+
+    None stands for numbers from 0. `what` names the axis of the values in the message.
+    """
     names = tuple(range(n_expected)) if names is None else tuple(as_list(names, argument, "names"))
     for name in names:
         if not is_hashable(name) or (not isinstance(name, tuple) and pd.isna(name)):
             raise InputError(
-                f"{argument} must be names such as texts or numbers, none of them missing, and one "
-                f"is {brief(name)}."
+                f"{argument} must be names such as texts or numbers without missing ones, got "
+                f"{brief(name)}."
             )
     if as_text:
         names = tuple(map(str, names))
@@ -751,44 +772,50 @@ def _names(names, n_expected, argument, what, *, as_text=False):
         shown = ", ".join(map(brief, repeated[:_SHOWN]))
         occur = "occurs" if len(repeated) == 1 else "occur"
         raise InputError(
-            f"{argument} must all have different names, and {shown} {occur} more than once: "
+            f"{argument} must all have different names, but {shown} {occur} more than once: "
             "rename them, or leave out copies."
         )
     return names
 
 
 def known_places(names, known, argument):
-    """Return positions of known names; None means all."""
+    """Return the positions of `names` in `known`; raise for an unknown name.
+
+    None returns the positions of all known names.
+    """
     if names is None:
         return range(len(known))
     names = [names] if isinstance(names, str) else as_list(names, argument, "names")
     places = {name: place for place, name in enumerate(known)}
-    # Names of systems are kept as text, whatever was given.
+    # Names of systems are kept as text, so a number is looked up as text.
     names = [str(name) if is_whole_number(name) and name not in places else name for name in names]
     unknown = [name for name in names if not is_hashable(name) or name not in places]
     if unknown:
         raise InputError(
-            f"{argument}: {brief(unknown[0])} is not among {len(known)} known ones, such as "
+            f"{argument}: {brief(unknown[0])} is not among the {len(known)} known names, such as "
             f"{', '.join(map(brief, known[:_SHOWN]))}."
         )
     return [places[name] for name in names]
 
 
 def check_same(what, ours, theirs, names):
-    """Raise if only one of two has a name."""
+    """Raise if the names in `ours` and `theirs` are not the same set.
+
+    `what` says in the message what is named; `names` are the two arguments.
+    """
     odd = sorted(set(ours) ^ set(theirs), key=str)
     if odd:
         holder = names[0] if odd[0] in set(ours) else names[1]
-        hint = " Take the common ones with select(queries=...)." * (what == "queries")
+        hint = " Select the common queries with select(queries=...)." * (what == "queries")
         raise InputError(
-            f"{names[0]} and {names[1]} must have the same {what}, and "
-            f"{counted(len(odd), 'is', 'are')} in one of them only, such as {brief(odd[0])} in "
+            f"{names[0]} and {names[1]} must have the same {what}, but "
+            f"{counted(len(odd), 'is', 'are')} in only one of the two, such as {brief(odd[0])} in "
             f"{holder}.{hint}"
         )
 
 
 def has_queries(values) -> bool:
-    """Test for values of systems query by query, by one or several measures."""
+    """Return True for values of systems for single queries, as :meth:`SystemScores.of` reads."""
     if isinstance(values, Mapping):
         return bool(values) and all(isinstance(each, SystemScores) for each in values.values())
     return isinstance(values, SystemScores | PreferenceMatrix) or is_long(values)

@@ -1,4 +1,4 @@
-"""Tests of every two systems: t, sign, Wilcoxon, randomization, bootstrap and Tukey's."""
+"""Significance tests of pairs of systems: t, sign, Wilcoxon, randomization, bootstrap and Tukey."""
 
 from dataclasses import replace
 from functools import lru_cache, wraps
@@ -29,7 +29,7 @@ from skfilterrank._lists.words import progress_bar
 
 
 def _joined(test):
-    """Decorator: join the results that a test yields for blocks of pairs."""
+    """Turn a generator of results for blocks of pairs into a function with one joined result."""
 
     @wraps(test)
     def joined(values, pairs, settings) -> PairFigures:
@@ -40,7 +40,7 @@ def _joined(test):
 
 @_joined
 def paired_t(values, pairs, settings):
-    """Paired t test."""
+    """Run the paired t test for each pair of systems."""
     n_queries = values.shape[1]
     for block in pair_blocks(pairs, 6 * n_queries, verbose=settings.verbose):
         rounding = rounding_errors(values, pairs[block])
@@ -50,7 +50,7 @@ def paired_t(values, pairs, settings):
         by_signs = without_spread_p(mean, n_queries, settings.alternative)
         low, high = t_interval(mean, deviation, n_queries, settings.confidence)
         yield PairFigures(
-            # An infinite t is no evidence: two queries suffice for it.
+            # Without spread, t is infinite even for two queries. Only the signs are evidence then.
             p_value=np.where(deviation > 0, p_value, by_signs),
             effect_size=ratio(mean, deviation),
             low=low,
@@ -60,27 +60,28 @@ def paired_t(values, pairs, settings):
 
 
 def _p_of_tails(at_least, at_most, settings):
-    """Compute the p value from both tail probabilities."""
+    """Compute the p value of the alternative from P(at least as great) and P(at most as great)."""
     if settings.alternative == "two-sided":
         return np.minimum(2 * np.minimum(at_least, at_most), 1.0)
     return at_least if settings.alternative == "greater" else at_most
 
 
 def t_interval(mean, deviation, n_queries, confidence):
-    """Student's t interval of the mean difference."""
+    """Compute the ends of Student's t interval from mean and standard deviation of the sample."""
     width = stdtrit(n_queries - 1, (1 + confidence) / 2) * deviation / np.sqrt(n_queries)
     return mean - width, mean + width
 
 
-# scipy does so by method="auto": exact up to 50 queries, with ties (all sign patterns) up to 13.
+# As scipy's method="auto": exact p values up to 50 queries, and up to 13 queries if there are ties
+# or zeros, for which all patterns of signs are tried.
 _N_EXACT, _N_PATTERNS = 50, 13
-# More Walsh averages than these are not written down; the bounds are found by bisection.
+# More Walsh averages than this are not stored. Bisection then finds the ends of the interval.
 _N_WALSH = 50_000
 
 
 @_joined
 def sign_test(values, pairs, settings):
-    """Sign test: exact binomial test on queries where the two systems differ."""
+    """Run the sign test: an exact binomial test on queries for which both systems differ."""
     n_queries = values.shape[1]
     for block in pair_blocks(pairs, 6 * n_queries, verbose=settings.verbose):
         difference = differences(values, pairs[block])
@@ -91,7 +92,7 @@ def sign_test(values, pairs, settings):
         yield PairFigures(
             p_value=_p_of_tails(*chances, settings),
             effect_size=ratio((greater - less).astype(float), decided),
-            # A share s of the queries without tie is an effect of s - (1 - s).
+            # The effect is (share of positive) - (share of negative), that is 2 * share - 1.
             low=np.where(decided > 0, 2 * low - 1, 0.0),
             high=np.where(decided > 0, 2 * high - 1, 0.0),
             effect_name="net share of queries",
@@ -101,7 +102,7 @@ def sign_test(values, pairs, settings):
 
 
 def clopper_pearson(successes, trials, confidence):
-    """Exact confidence interval of a share."""
+    """Compute the ends of the exact (Clopper-Pearson) interval of successes / trials."""
     tail = (1 - confidence) / 2
     failures = trials - successes
     low = betaincinv(np.maximum(successes, 1), failures + 1, tail)
@@ -111,14 +112,14 @@ def clopper_pearson(successes, trials, confidence):
 
 @_joined
 def wilcoxon_test(values, pairs, settings):
-    """Wilcoxon's signed rank test."""
+    """Run Wilcoxon's signed-rank test for each pair of systems."""
     n_queries = values.shape[1]
     numbers = max(10 * n_queries, 2 ** min(n_queries, _N_PATTERNS) // 2)
     if n_queries * (n_queries + 1) // 2 <= _N_WALSH:
         numbers = max(numbers, 2 * n_queries * (n_queries + 1))
     for block in pair_blocks(pairs, numbers, verbose=settings.verbose):
         difference = merged_differences(values, pairs[block])
-        # Mid-ranks of the sizes among those that are not 0; else 0.
+        # Zeros get rank 0. The other differences get the mid-ranks of their absolute values.
         size = np.abs(difference)
         n_zero = (size == 0).sum(axis=1, keepdims=True)
         ranks = np.where(size > 0, rankdata(size, axis=1) - n_zero, 0.0)
@@ -137,9 +138,14 @@ def wilcoxon_test(values, pairs, settings):
 
 
 def _signed_rank_p_value(ranks, above, total, settings):
-    """Compute the exact p value where scipy does, else by the normal approximation."""
+    """Compute p values of the signed-rank test, exact in the cases in which scipy's are exact.
+
+    `ranks` has shape (n_pairs, n_queries); `above` is the sum of the ranks of positive differences
+    of each pair, and `total` the sum of all ranks.
+    """
     n_queries = ranks.shape[1]
-    # The sum of the squares of the ranks holds the correction for ties and zeros.
+    # The variance of the signed-rank statistic is the sum of the squared ranks / 4. Midranks of
+    # ties and the rank 0 of zeros are in that sum, so no further correction is needed.
     deviation = np.sqrt((ranks**2).sum(axis=1)) / 2
     z = ratio(above - total / 2, deviation)
     at_least, at_most = ndtr(-z), ndtr(z)
@@ -150,7 +156,7 @@ def _signed_rank_p_value(ranks, above, total, settings):
         at_most[untied] = share[place]
         at_least[untied] = share[total[untied].astype(int) - place]
         if n_queries <= _N_PATTERNS and not untied.all():
-            # Ranks are halves, so that sums over patterns of signs are exact and tie exactly.
+            # Ranks are multiples of 1/2, so their sums are exact and can be compared for equality.
             sums = ranks[~untied] @ (sign_patterns(n_queries).T > 0).astype(float)
             at_most[~untied] = (sums <= above[~untied, None]).mean(axis=1)
             at_least[~untied] = (sums >= above[~untied, None]).mean(axis=1)
@@ -158,7 +164,10 @@ def _signed_rank_p_value(ranks, above, total, settings):
 
 
 def signed_rank_distribution(n_queries):
-    """Probability of each signed rank sum from 0 to n (n + 1) / 2 under the null hypothesis."""
+    """Compute the null distribution of the signed-rank sum for n queries without ties.
+
+    Entry i is the probability of the sum i, for i from 0 to n (n + 1) / 2.
+    """
     chances = np.ones(1)
     for rank in range(1, n_queries + 1):
         chances = (np.pad(chances, (0, rank)) + np.pad(chances, (rank, 0))) / 2
@@ -166,10 +175,11 @@ def signed_rank_distribution(n_queries):
 
 
 def hodges_lehmann_interval(difference, confidence):
-    """Hodges and Lehmann's interval: shifts that the signed rank test does not reject.
+    """Compute Hodges and Lehmann's interval: all shifts that the signed-rank test does not reject.
 
-    Its bounds are the k-th smallest and the k-th greatest of the Walsh averages, the means of
-    every two differences of a pair.
+    Walsh averages are the means of any two (equal or different) differences of a pair of systems.
+    The ends are the k-th smallest and the k-th greatest Walsh average, with k from the
+    distribution of the signed-rank sum. They are infinite if there are too few queries.
     """
     n_queries = difference.shape[1]
     k = _walsh_place(n_queries, (1 - confidence) / 2)
@@ -187,7 +197,7 @@ def hodges_lehmann_interval(difference, confidence):
 
 
 def _walsh_place(n_queries, tail):
-    """Return the largest k with P(rank sum < k) at most the tail probability."""
+    """Return the largest k for which P(signed-rank sum < k) is at most `tail`."""
     if n_queries <= _N_EXACT:
         share = signed_rank_distribution(n_queries).cumsum()
         return int(np.searchsorted(share, tail * (1 + 1e-12), side="right"))
@@ -203,22 +213,27 @@ def _bisect_walsh(difference, k):
     for _ in range(54):
         middle = low + (high - low) / 2
         shifted = difference - middle[:, None]
-        # The number of Walsh averages below the middle is the sum of ranks of sizes below 0.
+        # The number of Walsh averages up to the middle is the sum of the ranks (by absolute value)
+        # of the shifted differences up to 0.
         order = np.argsort(np.abs(shifted), axis=1)
         below = np.take_along_axis(shifted <= 0, order, axis=1) @ places
         low, high = np.where(below < k, middle, low), np.where(below < k, high, middle)
     return high
 
 
-# So many pairs at a time that what is compared stays in the processor's cache.
+# Number of pairs in a block, small enough that the block fits into the processor's cache.
 _N_PAIRS = 64
 
 
 def randomization_test(values, pairs, settings) -> PairFigures:
-    """Randomization test: values of the two systems are swapped at random in each query."""
+    """Run the randomization test, which swaps the values of two systems at random in each query.
+
+    Effect sizes and intervals are those of the paired t test.
+    """
     figures = paired_t(values, pairs, replace(settings, verbose=0))
     n_queries = values.shape[1]
-    # A common offset of all systems at a query is subtracted: it cancels, but would cost precision.
+    # Subtracting the median of a query changes no difference, and sums of smaller numbers are more
+    # exact.
     centered = values - np.median(values, axis=0)
     is_exact = n_queries < 63 and 2**n_queries <= settings.n_resamples
     n_resamples = 2**n_queries if is_exact else settings.n_resamples
@@ -235,14 +250,17 @@ def randomization_test(values, pairs, settings) -> PairFigures:
     if is_exact:
         smallest = smallest_flip_p(n_queries, settings.alternative)
         return replace(figures, p_value=count / n_resamples, smallest_p=smallest)
-    # The observed values count as a resample, so that no p value is 0.
+    # The observed values count as one resample, so no p value is 0.
     smallest = 1 / (n_resamples + 1)
     return replace(figures, p_value=(count + 1) / (n_resamples + 1), smallest_p=smallest)
 
 
 def _count_as_extreme(values, signs, pairs, alternative):
-    """Count the resamples whose difference is at least as extreme as observed."""
-    # The sum of signed differences of a pair is the difference of the systems' signed sums.
+    """Count, for each pair, the resamples whose difference is at least as extreme as observed.
+
+    `signs`, of shape (n_resamples, n_queries), has 1 and -1; -1 swaps the values of the systems.
+    """
+    # Computing signed sums per system first is cheaper: a pair needs only their difference.
     sums = values @ signs.T
     observed = values.sum(axis=1)
     scale = np.abs(values).sum(axis=1)
@@ -264,15 +282,20 @@ def _count_as_extreme(values, signs, pairs, alternative):
 
 
 def _starts(n_resamples, n_queries):
-    """Return the starts of blocks of resamples, independent of the number of systems."""
+    """Return the starts of blocks of resamples as a range, whose step is the block size.
+
+    They do not depend on the number of systems, so a pair gets the same random numbers in any
+    comparison.
+    """
     return range(0, n_resamples, max(1, min(512, 2**22 // n_queries)))
 
 
-# Threads that share products this small wait for each other: 15 times the time on a busy machine.
+# One thread only: for such small matrix products, threads wait for each other, which took 15 times
+# as long on a busy machine.
 @limit_threads(limits=1, user_api="blas")
 @_joined
 def bootstrap_test(values, pairs, settings):
-    """Studentized bootstrap test, with differences shifted to mean 0."""
+    """Run Sakai's studentized bootstrap test, which draws from differences shifted to mean 0."""
     n_queries = values.shape[1]
     counts = draw_resamples(n_queries, settings.n_resamples, settings.random_state)
     smallest = 1 / (settings.n_resamples + 1)
@@ -290,7 +313,8 @@ def bootstrap_test(values, pairs, settings):
             drawn = counts[some].astype(np.float64)
             resampled[:, some] = _studentized(shifted, drawn, rounding[:, None])
         sizes = np.abs(resampled)
-        # The interval that belongs to the two-sided test: it leaves out 0 where that rejects.
+        # This quantile makes the interval match the two-sided test: it excludes 0 if the test
+        # rejects.
         place = int(np.ceil(settings.confidence * settings.n_resamples * (1 - 1e-12))) - 1
         quantile = np.partition(sizes, place, axis=1)[:, place]
         error = deviation / np.sqrt(n_queries)
@@ -304,8 +328,8 @@ def bootstrap_test(values, pairs, settings):
         p_value = (np.count_nonzero(resampled >= at_least[:, None], axis=1) + 1) * smallest
         by_signs = without_spread_p(mean, n_queries, settings.alternative)
         yield PairFigures(
-            # The observed values count as a resample: a p value of 0 would stay 0 however many
-            # pairs it is corrected for.
+            # The observed values count as one resample. Otherwise p could be 0, which stays 0 after
+            # any correction for the number of pairs.
             p_value=np.where(deviation > 0, p_value, np.maximum(p_value, by_signs)),
             effect_size=ratio(mean, deviation),
             low=mean - width,
@@ -316,9 +340,13 @@ def bootstrap_test(values, pairs, settings):
 
 
 def _studentized(shifted, counts, rounding=0.0):
-    """Compute t of each resample, (n_pairs, n_resamples); infinite without variance."""
+    """Compute the t statistic of each resample, shape (n_pairs, n_resamples).
+
+    `counts`, of shape (n_resamples, n_queries), tells how often a resample contains each query. t
+    is infinite for a resample without variance.
+    """
     n_queries = shifted.shape[1]
-    # If a query's difference equals the mean, the centred value is only rounding.
+    # If the difference of a query equals the mean, the shifted value is only a rounding error.
     largest = np.abs(shifted).max(axis=1, keepdims=True)
     least = np.maximum(ROUNDING_OF_MEANS * largest, rounding)
     shifted = np.where(np.abs(shifted) <= least, 0.0, shifted)
@@ -331,21 +359,23 @@ def _studentized(shifted, counts, rounding=0.0):
 
 _NODES = 128
 _KNOTS = 1500
-# Beyond this a range of normal variables has no chance that a float64 p value could show.
+# The range of normal variables exceeds this with a probability too small for float64.
 _WIDEST = 40.0
 _BLOCK = 2**12
 
 
 class StudentizedRange:
-    """Studentized range distribution: range of means divided by an independent deviation.
+    """Studentized range: range of normal means divided by an independent standard deviation.
 
-    Absolute error of the tail below 1e-7, as far as known below 1e-8 for up to 1,000 means.
+    Tail probabilities have an absolute error below 1e-7. In comparisons for up to 1,000 means, the
+    error was below 1e-8.
     """
 
     def __init__(self, n_means: int, degrees_of_freedom: float):
         self._log_tail = _log_tail_of_range(n_means)
-        # The estimated deviation s, in units of the true one, is chi over the root of the degrees
-        # of freedom; integrated over log s, where also one degree of freedom is smooth.
+        # The ratio s of estimated and true standard deviation is a chi variable divided by the
+        # square root of the degrees of freedom. The integral is over log s, because the integrand
+        # is smooth there even for one degree of freedom.
         ends = [np.log(f(1e-15, degrees_of_freedom)) for f in (chi2.ppf, chi2.isf)]
         log_s, weight = _gauss_legendre(*np.subtract(ends, np.log(degrees_of_freedom)) / 2)
         root = np.sqrt(degrees_of_freedom)
@@ -353,7 +383,7 @@ class StudentizedRange:
         self._weight = weight * self._s * root * chi.pdf(self._s * root, degrees_of_freedom)
 
     def sf(self, q) -> np.ndarray:
-        """Probability of a range of at least q, for q of shape (n_values,)."""
+        """Compute the probability of a range of at least q, for q of shape (n_values,)."""
         tail = np.empty(len(q))
         for start in range(0, len(q), _BLOCK):
             wide = np.minimum(q[start : start + _BLOCK], 1e100)[:, np.newaxis] * self._s
@@ -362,22 +392,22 @@ class StudentizedRange:
         return np.clip(tail, 0.0, 1.0)
 
     def isf(self, p: float) -> float:
-        """Return the q that a range reaches with probability p."""
+        """Return the q for which a range is at least q with probability p."""
         high = 4.0
         while self.sf(np.array([high]))[0] > p:
             high *= 2
         return brentq(lambda q: self.sf(np.array([q]))[0] - p, 0.0, high, xtol=1e-10)
 
 
-# Instances are cached, because one number of systems is often used repeatedly.
+# Instances are cached, because comparisons often have the same number of systems and queries.
 studentized_range = lru_cache(maxsize=32)(StudentizedRange)
 
 
 def _log_tail_of_range(n_means):
-    """Log of the probability that the range of normal variables exceeds w, as a spline.
+    """Return a spline of log P(range of `n_means` standard normal variables exceeds w).
 
-    If the smallest is z, the others lie within w above it with probability ``(1 - Q(z + w) / Q(z))
-    ** (n_means - 1)``, Q being the upper tail.
+    If the smallest variable is z, all others are at most z + w with probability ``(1 - Q(z + w) /
+    Q(z)) ** (n_means - 1)``, where Q is the upper tail of the normal distribution.
     """
     lowest, highest = -_WIDEST / 2 - 9, -ndtri(1e-17 ** (1 / n_means))
     z, weight = _gauss_legendre(lowest, highest)
@@ -392,7 +422,7 @@ def _log_tail_of_range(n_means):
 
 
 def _gauss_legendre(low, high):
-    """Nodes and weights of an integral from low to high."""
+    """Return nodes and weights of Gauss-Legendre quadrature from low to high."""
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     return low + (high - low) * (nodes + 1) / 2, weights * (high - low) / 2
 
@@ -402,34 +432,36 @@ _BLOCK_NUMBERS = 2**18
 
 
 def residual_mean_square(values: np.ndarray) -> tuple[float, int]:
-    """Residual mean square of the two-way layout, and its degrees of freedom.
+    """Compute the residual mean square of systems x queries, and its degrees of freedom.
 
-    Two-way layout without replication: the residual of a value is what is left without the mean
-    of its system and that of its query.
+    This is the error variance of a two-way layout without replication: effects of systems and of
+    queries are subtracted from the values.
     """
-    # Queries first: their means hold the bulk of the values, and of the rounding errors.
+    # Query means are subtracted first, because that removes most of each value and so keeps
+    # rounding errors small.
     residual = values - values.mean(axis=0)
     residual = residual - residual.mean(axis=1, keepdims=True)
     degrees_of_freedom = (values.shape[0] - 1) * (values.shape[1] - 1)
     mean_square = float(np.einsum("ij,ij->", residual, residual)) / degrees_of_freedom
-    # Systems that differ by constants keep residuals of rounding errors.
+    # If systems differ only by constants, the residuals are rounding errors.
     if np.sqrt(mean_square) <= mean_tolerance(values):
         mean_square = 0.0
     return mean_square, degrees_of_freedom
 
 
 def tukey_hsd_blocked(values, pairs, settings) -> PairFigures:
-    """Tukey's test with queries as blocks."""
+    """Run Tukey's honestly significant difference test with queries as blocks."""
     n_systems, n_queries = values.shape
     mean_square, degrees_of_freedom = residual_mean_square(values)
     difference = _settled(mean_differences(values, pairs), values)
     error = np.sqrt(mean_square / n_queries)
     distribution = studentized_range(n_systems, degrees_of_freedom)
     q, back = np.unique(np.abs(ratio(difference, error)), return_inverse=True)
-    # Rounding errors of the quadrature must not turn the order of two p values around.
+    # A greater q must not have a greater p value, which rounding errors of sf could cause.
     p_value = np.minimum.accumulate(distribution.sf(q))[back]
     if mean_square == 0:
-        # An infinite q is no evidence: the signs are, for all pairs of the family.
+        # Without residual variance, q is infinite for any number of queries. Only the signs are
+        # evidence then; Bonferroni's correction covers all pairs.
         n_pairs = n_systems * (n_systems - 1) / 2
         p_value = np.minimum(n_pairs * without_spread_p(difference, n_queries, "two-sided"), 1.0)
     width = distribution.isf(1 - settings.confidence) * error
@@ -437,11 +469,11 @@ def tukey_hsd_blocked(values, pairs, settings) -> PairFigures:
 
 
 def randomized_tukey(values, pairs, settings) -> PairFigures:
-    """Tukey's test by randomization: systems are shuffled within each query."""
+    """Run Tukey's test by randomization, which shuffles the systems within each query."""
     mean_square, _ = residual_mean_square(values)
     difference = _settled(mean_differences(values, pairs), values)
     ranges = np.sort(shuffled_ranges(values, settings))
-    # Ranges of the same values summed in another order tie with the difference they equal.
+    # The tolerance lets a range count as reached if it differs only by rounding errors.
     lowest = np.abs(difference) - mean_tolerance(values)
     n_reached = len(ranges) - np.searchsorted(ranges, lowest, side="left")
     width = ranges[_quantile_place(settings.confidence, len(ranges))]
@@ -452,7 +484,8 @@ def randomized_tukey(values, pairs, settings) -> PairFigures:
 def shuffled_ranges(values, settings) -> np.ndarray:
     """Compute the range of the systems' means in each resample, shape (n_resamples,)."""
     n_systems, n_queries = values.shape
-    # The mean of a query stays with it; without it less is lost to rounding.
+    # Shuffling within a query keeps its mean, so subtracting it changes no range, and sums of
+    # smaller numbers are more exact.
     rows = np.ascontiguousarray((values - values.mean(axis=0)).T)
     generator = settings.generator()
     size = max(1, _BLOCK_NUMBERS // rows.size)
@@ -470,7 +503,7 @@ def shuffled_ranges(values, settings) -> np.ndarray:
 
 
 def _quantile_place(confidence, n_ranges):
-    """Return the index of the quantile among sorted ranges."""
+    """Return the index of the quantile for the confidence in an ascending array of ranges."""
     return min(int(np.ceil(confidence * (n_ranges + 1))), n_ranges) - 1
 
 
@@ -480,7 +513,7 @@ def _settled(difference, values):
 
 
 def _figures(p_value, difference, mean_square, width, smallest_p=0.0):
-    # Equal means are no evidence even where nothing varies by chance.
+    # Equal means give p value 1, also if the variance is 0.
     return PairFigures(
         p_value=np.where(difference == 0, 1.0, p_value),
         effect_size=ratio(difference, np.sqrt(mean_square)),

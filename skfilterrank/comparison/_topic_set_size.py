@@ -21,28 +21,28 @@ from skfilterrank.comparison._system_tests import residual_mean_square
 from skfilterrank.exceptions import InputError, brief
 
 _BLOCK_NUMBERS = 2**20
-# scipy before 1.14 warns of a division by zero for some tails.
+# SciPy before 1.14 warns of a division by zero in some tail probabilities.
 _of_tails = np.errstate(divide="ignore")
 
 
 @_of_tails
 def paired_power(n_queries, difference, variance, alpha):
-    """Compute the power of the two-sided paired t test for a variance of the differences."""
+    """Compute the power of the two-sided paired t test; `variance` is that of the differences."""
     n = np.asarray(n_queries, dtype=np.float64)
     shift = np.sqrt(n * difference**2 / variance)
     critical = stats.t.isf(alpha / 2, n - 1)
     near = stats.nct.sf(critical, n - 1, shift)
     far = stats.nct.cdf(-critical, n - 1, np.minimum(shift, 4))
-    # The far tail adds nothing but where power is near alpha, and loses digits elsewhere.
+    # The tail on the opposite side matters only for a small shift, and is inexact for a large one.
     return _settled(near + np.where(shift < 4, far, 0.0), shift**2)
 
 
 @_of_tails
 def anova_power(n_queries, difference, variance, alpha, n_systems, *, blocked):
-    """Power of the F test when best and worst of the systems differ by `difference`.
+    """Compute the power of the F test if the best and the worst system differ by `difference`.
 
-    All other systems are assumed half way between, which gives the least power. `variance` is the
-    variance of values about their system's mean, or with blocks the residual variance.
+    All other systems are assumed to be half way between these two, which gives the least power.
+    `variance` is the variance of a system's values, or with ``blocked=True`` the residual variance.
     """
     n = np.asarray(n_queries, dtype=np.float64)
     numerator = n_systems - 1
@@ -54,7 +54,10 @@ def anova_power(n_queries, difference, variance, alpha, n_systems, *, blocked):
 
 
 def smallest_n(power_at, power, most):
-    """Find the smallest number of queries with at least `power`; None if above `most`."""
+    """Find the smallest number of queries with at least `power`, or None if it exceeds `most`.
+
+    `power_at` is a function from numbers of queries to power, which must not decrease.
+    """
     low, high = 1, 2
     while power_at(high) < power:
         if high >= most:
@@ -70,11 +73,12 @@ def smallest_n(power_at, power, most):
 
 
 def simulated_power(residuals, difference, alpha, n_max, n_trials, generator):
-    """Return the share of trials in which the paired t test is significant, for 2 to n_max queries.
+    """Simulate the power of the paired t test for 2 to n_max queries.
 
-    Parameters: `residuals` of shape (n_pairs, n_queries), differences of pairs without their mean.
-    A trial draws a pair, then queries with replacement. The trial for n + 1 queries adds one query
-    to the trial for n, so the curve is smooth.
+    Each trial draws a pair of systems, then queries with replacement, and adds `difference` to
+    their `residuals`, of shape (n_pairs, n_queries): the pilot's differences without their mean.
+    Power is the share of trials with a significant t. A trial for n + 1 queries adds one query to
+    the trial for n queries, so the curve is smooth.
     """
     n_pairs, n_pilot = residuals.shape
     n = np.arange(2, n_max + 1)
@@ -85,14 +89,14 @@ def simulated_power(residuals, difference, alpha, n_max, n_trials, generator):
     for start in range(0, n_trials, size):
         n_here = min(size, n_trials - start)
         pair = generator.integers(n_pairs, size=n_here)
-        # Either system of the pair is as likely to be the better one.
+        # A random sign lets both systems of a pair be the better one equally often.
         sign = generator.choice([-1.0, 1.0], size=n_here)
         drawn = generator.integers(n_pilot, size=(n_here, n_max))
         x = residuals[pair[:, np.newaxis], drawn] * sign[:, np.newaxis]
         total, squares = np.cumsum(x, axis=1)[:, 1:], np.cumsum(x * x, axis=1)[:, 1:]
         mean = total / n
         deviation = np.sqrt(np.maximum(squares - n * mean**2, 0.0) / (n - 1))
-        # Draws of a single repeated query have no variance, and are no evidence.
+        # A trial without variance, such as one query drawn n times, is not significant.
         varied = deviation > 1e-7 * scale
         t = np.abs(mean + difference) * np.sqrt(n)
         n_significant += np.count_nonzero(varied & (t >= critical * deviation), axis=0)
@@ -100,7 +104,7 @@ def simulated_power(residuals, difference, alpha, n_max, n_trials, generator):
 
 
 def _settled(power, noncentrality):
-    """Power in [0, 1]; 1 where scipy returns NaN for a very large shift."""
+    """Clip power to [0, 1]; NaN of SciPy for a very large noncentrality becomes 1."""
     return np.where(np.isnan(power) & (noncentrality > 100), 1.0, np.clip(power, 0.0, 1.0))
 
 
@@ -113,7 +117,7 @@ _SHOWN = 12
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TopicSetSize(Result):
-    """Result of :func:`topic_set_size`."""
+    """Number of queries that a design needs, and its power curve, from :func:`topic_set_size`."""
 
     n_queries: int
     power: float
@@ -128,7 +132,7 @@ class TopicSetSize(Result):
     powers: np.ndarray
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the power curve: columns "n_queries" and "power"."""
+        """Return the power curve as a DataFrame with the columns "n_queries" and "power"."""
         return pd.DataFrame({"n_queries": self.sizes, "power": self.powers})
 
     def _summary(self):
@@ -173,9 +177,9 @@ def topic_set_size(
     n_resamples: int = 10_000,
     random_state=None,
 ) -> TopicSetSize:
-    """Compute how many topics a test collection needs to detect a difference between systems.
+    """Compute the number of topics that is needed to detect a difference between systems.
 
-    Pass the smallest relevant difference, not the one observed in the pilot.
+    Choose the smallest difference that matters to you, not the difference observed in the pilot.
 
     Parameters
     ----------
@@ -185,35 +189,36 @@ def topic_set_size(
     measure : str or None, default=None
         Name of the measure, if `scores` has several.
     difference : float
-        Difference of two systems' means that is to be detected, greater than 0, in the unit of the
-        measure. For the two ANOVA designs: of the best and the worst system.
+        Smallest difference of two means to detect, greater than 0, in the unit of the measure. For
+        the two ANOVA designs, it is the difference between the best and the worst system.
     variance : float, default=None
-        Instead of `scores`. For "paired": variance of the differences of two systems over queries.
-        For "anova": of the values of a system over queries. For "blocked_anova": what is left of
-        that when the means of queries are taken out.
+        Variance to use instead of an estimate from `scores`. For "paired", it is the variance over
+        queries of the difference of two systems. For "anova", it is the variance over queries of
+        the values of one system. For "blocked_anova", it is the residual variance after the means
+        of systems and queries are subtracted.
     pair : (str, str), default=None
-        Names of two systems of `scores` of which the variance of the differences is taken; None
-        pools all pairs. For "paired" only.
+        Names of two systems of `scores`. The variance is then that of their differences; None
+        pools all pairs. Only for ``design="paired"``.
     power : float, default=0.8
-        Wanted chance of a significant result, between `alpha` and 1.
+        Wanted probability of a significant result, between `alpha` and 1.
     alpha : float, default=0.05
-        Level of significance, between 0 and 1. Where many pairs are to be compared, give the level
-        of one of them, such as 0.05 divided by their number.
+        Level of significance of one test, between 0 and 1. For comparisons of many pairs, divide
+        the level by the number of pairs (Bonferroni).
     method : {"formula", "simulation"}, default="formula"
-        "formula" takes values as normal and reads power off the noncentral t or F distribution.
-        "simulation" draws queries of the pilot with replacement and runs the paired t test on
-        them, which keeps the shape of the differences; it needs `scores` and "paired".
+        "formula" assumes normal values and uses the noncentral t or F distribution. "simulation"
+        draws queries of the pilot with replacement and runs the paired t test on them, so it uses
+        the observed distribution of the differences. It needs `scores` and ``design="paired"``.
     design : {"paired", "anova", "blocked_anova"}, default="paired"
-        "paired": two systems on the same topics, paired two-sided t test. "anova": Sakai's design
-        for `n_systems` systems by one-way analysis of variance, which makes no use of the topics'
-        being the same. "blocked_anova": the same with topics as blocks.
+        "paired": paired two-sided t test of two systems on the same topics. "anova": Sakai's
+        design, a one-way analysis of variance of `n_systems` systems, which ignores that all
+        systems have the same topics. "blocked_anova": analysis of variance with topics as blocks.
     n_systems : int, default=None
-        Number of systems that the ANOVA is for, at least 2. None: as many as in `scores`.
+        Number of systems in the ANOVA designs, at least 2. None takes the number in `scores`.
     n_resamples : int, default=10000
         Number of simulated experiments, at least 100. The standard error of a power of 0.8 is
         0.004 with 10,000.
     random_state : int, RandomState or None, default=None
-        Source of the simulation. Pass an int for results that can be repeated.
+        Random numbers of the simulation. Pass an int for results that can be repeated.
 
     Returns
     -------
@@ -221,15 +226,15 @@ def topic_set_size(
         Result with ``to_frame()`` and attributes:
 
         n_queries : int
-            Smallest number of queries that will do, at least 2.
+            Smallest number of queries with the wanted power, at least 2.
         power : float
-            Power with so many queries.
+            Power for `n_queries` queries.
         target_power : float
-            Power that was wanted.
+            Wanted power, the parameter `power`.
         difference : float
-            Difference to be found, in the unit of the measure.
+            Value of the parameter.
         variance : float
-            Variance used in the computation; its meaning depends on `design`.
+            Given or estimated variance; its meaning depends on `design`.
         alpha : float
             Level of significance.
         design, method : str
@@ -237,43 +242,48 @@ def topic_set_size(
         n_systems : int
             Number of systems of the design; 2 if it is "paired".
         sizes : ndarray of int
-            Numbers of queries of the power curve, ascending; `n_queries` is among them.
+            Numbers of queries of the power curve, ascending; `n_queries` is one of them.
         powers : ndarray of float64, of the shape of `sizes`
-            Power for each of them.
+            Power for each number of queries in `sizes`.
 
     Raises
     ------
     ValueError
-        If a number is out of its range; neither or both of `scores` and `variance` are given; the
-        pilot has one query or its differences do not vary; a pair is unknown; an option does not
-        go with the design; or more than 10,000,000 queries (10,000 to simulate) would be needed.
+        If a number is out of its range; if both or neither of `scores` and `variance` are given; if
+        the pilot has only one query or its differences do not vary; if `pair` names an unknown
+        system; if an option cannot be used with the design; or if more than 10,000,000 queries
+        would be needed (10,000 for simulations).
 
     See Also
     --------
-    reliability : Number of queries for which the order of the systems is dependable.
-    discriminative_power : What the queries at hand can tell.
+    reliability : Number of queries that give a reliable order of the systems.
+    discriminative_power : Share of pairs that the present queries can tell apart.
 
     Notes
     -----
-    Paired: with n queries t has n - 1 degrees of freedom and noncentrality
-    ``difference * sqrt(n / variance)``; both tails count. The variance pooled over all pairs is
-    twice the residual mean square of the two-way layout of systems and queries.
+    Let n be the number of queries and m the number of systems.
 
-    ANOVA (Sakai 2016): of all means whose best and worst differ by d, power is least when all
-    others lie half way. The noncentrality of F is then ``n d**2 / (2 variance)``, its degrees of
-    freedom m - 1 and m (n - 1), or (m - 1)(n - 1) with blocks. The variance is that of a system's
-    values, pooled over systems, or the residual mean square with blocks. A significant F says that
-    the systems differ, not which.
+    Paired: t has n - 1 degrees of freedom and noncentrality ``difference * sqrt(n / variance)``;
+    the power counts both tails. The variance pooled over all pairs is twice the residual mean
+    square of the two-way layout of systems and queries.
 
-    Simulation: differences of a pair lose their mean, are stretched by ``sqrt(n / (n - 1))`` to
-    have the unbiased variance, and get `difference` instead. Each trial takes a random pair (and
-    direction) and adds query by query, so that powers for neighbouring numbers of queries come
-    from the same draws; the answer is the number from which on no simulated power is below the
-    wanted one, up to the end of the curve. A draw without variation counts as not significant.
+    ANOVA (Sakai 2016): if the best and the worst mean differ by `difference`, power is least if
+    all other means are half way between them. F then has noncentrality ``n * difference**2 / (2 *
+    variance)``. Its degrees of freedom are m - 1 and m (n - 1), or (m - 1)(n - 1) with blocks. The
+    variance is that of the values of a system, pooled over systems; with blocks, it is the residual
+    mean square. A significant F says that the systems differ, but not which of them.
 
-    A variance estimated from few pilot queries is itself uncertain: that of one pair on 10 queries
-    is less than half the true one once in eight times (normal differences), and so is the answer.
-    Preferences are taken as mid-rank shares.
+    Simulation: the pilot's differences of each pair are centered, and multiplied by
+    ``sqrt(n_pilot / (n_pilot - 1))`` so that their variance is unbiased for n_pilot pilot queries.
+    Then `difference` is added. Each trial takes a random pair in a random direction, and draws one
+    query after the other, so powers for neighboring numbers of queries use the same draws. The
+    result is the smallest number of queries such that no simulated power for more queries is below
+    the wanted power. A trial without variance counts as not significant.
+
+    A variance from few pilot queries is uncertain. With normal differences of one pair for 10
+    queries, the estimate is below half of the true variance in one of eight pilots, and the number
+    of queries is then too small in the same way. Values of preferences are shares of beaten
+    systems.
 
     References
     ----------
@@ -299,13 +309,16 @@ def topic_set_size(
     if (scores is None) == (variance is None):
         raise InputError(
             "give either scores of a pilot or variance=, got "
-            f"{'neither' if scores is None else 'both'}."
+            f"{'neither of them' if scores is None else 'both'}."
         )
     if scores is not None:
         scores = SystemScores.of(scores, measure, least=(2, 2))
     n_systems = _check_n_systems(n_systems, scores, design)
     if pair is not None and (scores is None or design != "paired"):
-        raise InputError("pair names two systems of scores, for design='paired': leave it out.")
+        raise InputError(
+            "pair can only be used with scores and design='paired', got "
+            f"{'no scores' if scores is None else f'design={brief(design)}'}: leave pair out."
+        )
     if method == "simulation" and (scores is None or design != "paired"):
         raise InputError(
             "method='simulation' draws from the queries of a pilot and runs paired t tests: give "
@@ -350,7 +363,11 @@ def topic_set_size(
 
 
 def _simulate(residuals, difference, alpha, power, n_guess, n_trials, random_state):
-    """Return the number of queries from which the power suffices, and the power curve."""
+    """Simulate power curves until one shows the needed number of queries.
+
+    Returns this number, the numbers of queries of the curve, and their powers. `n_guess` is the
+    number by the formula, which sets the length of the first curve.
+    """
     seed = seeds_of(random_state)
     n_max = _MOST_SIMULATED + 1 if n_guess is None else max(2 * n_guess, 20)
     while n_max <= _MOST_SIMULATED:
@@ -358,7 +375,7 @@ def _simulate(residuals, difference, alpha, power, n_guess, n_trials, random_sta
         powers = simulated_power(residuals, difference, alpha, n_max, n_trials, generator)
         short = np.flatnonzero(powers < power)
         first = short[-1] + 1 if len(short) else 0
-        # In the first three quarters of the curve: what follows shows that power stays.
+        # The rest of the curve, at least a quarter, shows that the power stays sufficient.
         if first <= 0.75 * len(powers):
             return int(first) + 2, np.arange(2, n_max + 1), powers
         n_max *= 2
@@ -366,7 +383,7 @@ def _simulate(residuals, difference, alpha, power, n_guess, n_trials, random_sta
 
 
 def _pilot_variance(scores, design, pair):
-    """Estimate the variance of the design from the pilot; raise if it is 0."""
+    """Estimate the variance that the design needs from the pilot; raise if it is 0."""
     if design == "anova":
         _, deviation = mean_and_deviation(scores.values)
         variance = float(np.mean(deviation**2))
@@ -377,14 +394,17 @@ def _pilot_variance(scores, design, pair):
         variance *= 2 if design == "paired" else 1
     if variance == 0:
         raise InputError(
-            "scores vary by nothing but constants between systems, and any number of queries from "
-            "2 would do: a pilot of more queries is needed, or give variance= a number."
+            "scores must vary over queries, but the systems differ by the same amount for every "
+            "query, so the variance is 0: take a pilot with more queries, or pass variance=."
         )
     return variance
 
 
 def _residuals(scores, pair):
-    """Return centred differences of pairs, scaled to the unbiased variance."""
+    """Return the centered differences of pairs, scaled so that their variance is unbiased.
+
+    `pair` names one pair; None takes all pairs. The result has shape (n_pairs, n_queries).
+    """
     if pair is None:
         pairs = Pairs.all(scores.n_systems)
     else:
@@ -396,31 +416,34 @@ def _residuals(scores, pair):
 
 
 def _places(scores, pair):
-    """Return the numbers of the two systems of a pair."""
+    """Return the positions of the two systems that `pair` names; raise if it names no two."""
     names = list(map(str, as_list(pair, "pair", "two names")))
     if len(names) != 2 or names[0] == names[1]:
-        raise InputError(f"pair must name two systems, got {brief(pair)}.")
+        raise InputError(f"pair must name two different systems of scores, got {brief(pair)}.")
     return known_places(names, scores.systems, "pair")
 
 
 def _check_n_systems(n_systems, scores, design):
-    """Number of systems of the design."""
+    """Return the number of systems of the design; raise if `n_systems` does not fit it."""
     if design == "paired":
         if n_systems is not None and not (is_whole_number(n_systems) and n_systems == 2):
             raise InputError(
-                f"n_systems={brief(n_systems)} does not go with design='paired', which is for 2: "
-                "take design='anova', or divide alpha by the number of pairs."
+                f"n_systems must be 2 or None for design='paired', got {brief(n_systems)}: take "
+                "design='anova', or divide alpha by the number of pairs."
             )
         return 2
     if n_systems is None:
         if scores is None:
-            raise InputError(f"n_systems must be given for design={brief(design)} without scores.")
+            raise InputError(
+                f"n_systems must be a number for design={brief(design)} without scores, got None: "
+                "pass the number of systems."
+            )
         return scores.n_systems
     return check_count(n_systems, "n_systems", least=2)
 
 
 def _check_range(name, value, low, high, *, low_name=None) -> float:
-    """Check a number between two others, both excluded."""
+    """Return `value`; raise if it is not a finite number with low < value < high."""
     if not is_finite_number(value) or not low < value < high:
         least = f"{low_name} = {low:g}" if low_name else f"{low:g}"
         between = f"greater than {least}" + (f" and below {high:g}" if np.isfinite(high) else "")

@@ -1,4 +1,4 @@
-"""Judged documents with known answers, and public collections."""
+"""Generators of judged documents, and loaders of public test collections."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""A generator of judged documents whose best reachable nDCG_f is known."""
+"""Generators of judged documents: with known optimal scores, and of a marketplace."""
 
 from collections.abc import Mapping
 from math import comb
@@ -13,18 +13,19 @@ from skfilterrank._lists.checks import check_count, check_k, check_number, check
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank.exceptions import InputError
 
-# Carmel et al. 2022, section 4.1.2. Table 2 closes with "3+"; the geometric tail from 3 to 15
-# gives the mean of about 2.1 documents that the text states.
+# Distributions of Carmel et al. 2022, section 4.1.2. The last row of their Table 2 is "3+"
+# documents. A geometric tail from 3 to 15 gives the mean of about 2.1 documents in their text.
 _TAIL = 0.6 ** np.arange(13)
 _CQA_SIZES = {1: 0.52, 2: 0.241} | dict(zip(range(3, 16), 0.239 * _TAIL / _TAIL.sum(), strict=True))
 _CQA_LABELS = {-1: 0.25, 1: 0.406, 2: 0.344}
 
-_MAX_STATES = 2_000_000  # count vectors per query: 16 MB of float64
-_BLOCK_STATES = 2**18  # count vectors times queries held at once
+# Below, a count vector holds the number of documents of a query with each gain.
+_MAX_STATES = 2_000_000  # largest number of count vectors per query: 16 MB of float64
+_BLOCK_STATES = 2**18  # largest number of count vectors of all queries in memory at once
 
 
 class RankAndFilterData(NamedTuple):
-    """Rows with labels, queries and best scores; unpacks in this order."""
+    """Features, labels, query ids and optimal scores of rows, as a named tuple."""
 
     X: np.ndarray | pd.DataFrame
     y: np.ndarray | pd.Series
@@ -47,47 +48,49 @@ def make_rank_and_filter(
     as_frame: bool = False,
     random_state: int | np.random.RandomState | None = None,
 ) -> RankAndFilterData:
-    r"""Draw queries with judged documents, and the scores that no model can beat on average.
+    r"""Draw queries with judged documents, and the optimal scores, which no model can beat.
 
-    The defaults resemble the community question answering set of [1]_: about half of the
-    queries have one document, and a quarter of the documents is forbidden.
+    The defaults resemble the community question answering data of [1]_: about half of the queries
+    have one document, and a quarter of the documents are forbidden.
 
     Parameters
     ----------
     n_queries : int, default=1000
         Number of queries, at least 1. Every query has at least one document.
     documents_per_query : dict, int or array-like of int, default=None
-        How many documents a query has: `{size: probability}`, one size for all, or an array of
-        sizes to draw from with replacement (those of a real data set, say). None draws 1
-        (52 %), 2 (24.1 %) or 3 to 15 documents, 2.1 on average, as in Table 2 of [1]_.
+        Number of documents of a query: a dict `{number: probability}`, one number for all queries,
+        or an array of numbers to draw from with replacement, for example those of a real data set.
+        None draws 1 (52 %), 2 (24.1 %) or 3 to 15 documents, 2.1 on average, as in Table 2 of
+        [1]_.
     labels : dict {label: probability}, default=None
-        Share of each label over all documents. None is `{-1: 0.25, 1: 0.406, 2: 0.344}`:
+        Probability of each label over all documents. None is `{-1: 0.25, 1: 0.406, 2: 0.344}`:
         forbidden, satisfying and fully satisfying answers.
     n_features : int, default=20
         Number of columns of X, at least 1.
     n_informative : int, default=5
-        The first `n_informative` columns depend on the label, the others are noise.
+        Number of informative columns. The first `n_informative` columns depend on the label, and
+        the others are noise.
     class_sep : float, default=1.0
-        Distance between the means of neighbouring labels along one direction, in standard
-        deviations of a feature. 0 makes all features noise.
+        Distance between the means of neighboring labels along one direction, in standard
+        deviations of a feature. With 0, all features are noise.
     query_effect : float in [0, 1), default=0.0
-        Correlation of the labels of two documents of one query. Each query draws its own label
-        shares from a Dirichlet distribution with mean `labels` and concentration
-        `1 / query_effect - 1`. Above 0, what is known of a document depends on its companions,
-        so that a threshold for each query can beat one for all. 0.27 leaves 16.8 % of the default
-        queries without a good document, as in [1]_; 0 leaves 14.7 %.
+        Correlation of the labels of two documents of the same query. Each query draws its own
+        probabilities of labels from a Dirichlet distribution with mean `labels` and concentration
+        `1 / query_effect - 1`. If it is above 0, the other documents of a query are informative
+        about a document, so a threshold for each query can be better than a single threshold. With
+        0.27, 16.8 % of the default queries have no good document, as in [1]_; with 0, 14.7 %.
     k : int or None, default=3
-        Cutoff of the nDCG_f@k for which `bayes_scores` are optimal. None is no cutoff.
+        Cut-off of the nDCG_f@k for which `bayes_scores` are optimal. None means no cut-off.
     gains : None, "exp2", dict or callable, default=None
-        Gains for which `bayes_scores` are optimal: None takes each label as its own gain, a dict
-        is `{label: gain}`. Neither X nor y depends on it.
+        Gains for which `bayes_scores` are optimal. None uses each label as its gain; a dict is
+        `{label: gain}`. X and y do not depend on it.
     bayes : bool, default=True
-        Whether to compute `bayes_scores`. Time and memory grow with the number of ways to
-        spread the labels (without `query_effect`, the distinct gains) over the largest query:
-        3 labels are feasible up to about 200 documents, 5 labels up to 40.
+        True computes `bayes_scores`. Time and memory grow with the number of possible counts of
+        labels (without `query_effect`, of distinct gains) in the largest query. 3 labels are
+        feasible up to about 200 documents, and 5 labels up to 40.
     as_frame : bool, default=False
-        Whether X is a DataFrame and y and `bayes_scores` are Series, on an index with levels
-        "qid" (the query) and "docno" (the row number).
+        True returns X as a DataFrame, and y and `bayes_scores` as Series, with index levels "qid"
+        (the query) and "docno" (the row number).
     random_state : int, RandomState instance or None, default=None
         Pass an int for the same data in every call.
 
@@ -99,29 +102,30 @@ def make_rank_and_filter(
         X : ndarray or DataFrame of shape (n_rows, n_features), float64
             Features.
         y : ndarray or Series of shape (n_rows,), int64 or float64
-            Labels; integers where all keys of `labels` are.
+            Labels; integers if all keys of `labels` are integers.
         groups : ndarray of shape (n_rows,), int64
-            Query of each row, from 0 to `n_queries - 1`, in ascending order.
+            Query id of each row, from 0 to `n_queries - 1`, in ascending order.
         bayes_scores : ndarray or Series of shape (n_rows,), float64, or None
-            Sorted by these scores, without the documents that score below 0, each query
-            reaches the highest nDCG_f@k that can be expected from X. None if `bayes=False`.
+            Optimal scores. If each query is sorted by these scores and documents with scores below
+            0 are hidden, nDCG_f@k is the highest that can be expected given X. None if
+            `bayes=False`.
 
     Raises
     ------
     TypeError
         If a number is of the wrong type.
     ValueError
-        If a number is out of range, probabilities do not sum to 1, a label is not a finite
-        number or has no entry in `gains`, or queries are too large for exact `bayes_scores`.
+        If a number is out of range, if probabilities do not sum to 1, if a label is not a finite
+        number or has no entry in `gains`, or if queries are too large for exact `bayes_scores`.
 
     Notes
     -----
-    Given its label, a document's features are independent normal variables with unit variance.
-    The means of the labels, in ascending order, lie `class_sep` apart on a random line, each
-    moved `class_sep / 2` off that line in a random direction of its own (on the line itself if
-    `n_informative=1`).
+    Given its label, the features of a document are independent normal variables with unit
+    variance. Each label has a mean vector. These vectors, in ascending order of the labels, are
+    `class_sep` apart along a random line. Each is then moved away from the line by `class_sep / 2`
+    in its own random direction, except with `n_informative=1`.
 
-    With unknown labels, the nDCG_f@k ([1]_, eq. 3) of a list :math:`d_1, d_2, ...` of a query
+    If labels are unknown, the nDCG_f@k ([1]_, eq. 3) of a list :math:`d_1, d_2, ...` of a query
     with features :math:`x` has the expectation
 
     .. math::
@@ -130,11 +134,11 @@ def make_rank_and_filter(
         \sum_{i \le k} \frac{u(d_i)}{\log_2(i + 1)}, \qquad
         u(d) = E\left[\frac{g_d}{I - W} \middle| x\right],
 
-    where :math:`g_d` is the gain of d, I and W are the query's ideal and worst DCG@k, and
-    a quotient is 0 where I = W. So it is highest for the documents with :math:`u(d) \ge 0` in
-    descending order of u: `bayes_scores` are u. I and W depend only on how many documents have
-    which gain, and so does the prior of the labels (a Pólya urn if `query_effect > 0`). One
-    forward and one backward pass over the documents that keep track of these counts therefore
+    where :math:`g_d` is the gain of d, I and W are the query's ideal and worst DCG@k, and a
+    quotient is 0 if I = W. The expectation is highest if the documents with :math:`u(d) \ge 0` are
+    shown in descending order of u, so `bayes_scores` are u. I, W and the prior probability of the
+    labels (a Pólya urn if `query_effect > 0`) depend only on the number of documents with each
+    gain. So one forward and one backward pass over the documents, with these numbers as the state,
     give the exact u.
 
     References
@@ -149,12 +153,12 @@ def make_rank_and_filter(
     >>> X, y, groups, bayes_scores = make_rank_and_filter(n_queries=2000, random_state=0)
     >>> X.shape[1], len(np.unique(groups))
     (20, 2000)
-    >>> bool((y[bayes_scores < 0] < 0).mean() > 0.6)  # of those filtered, most are forbidden
+    >>> bool((y[bayes_scores < 0] < 0).mean() > 0.6)  # most hidden documents are forbidden
     True
-    >>> bool((y[bayes_scores >= 0] < 0).mean() < 0.2)  # of those shown, few are
+    >>> bool((y[bayes_scores >= 0] < 0).mean() < 0.2)  # few shown documents are forbidden
     True
 
-    The frame carries the query of each row in its index:
+    With ``as_frame=True``, the index holds the query of each row:
 
     >>> data = make_rank_and_filter(documents_per_query=2, as_frame=True, random_state=0)
     >>> data.y.index[:3].to_list()
@@ -208,7 +212,7 @@ def make_rank_and_filter(
 
 
 def _label_means(n_labels, n_informative, class_sep, rng):
-    """Return the mean of the informative features for each label, (n_labels, n_informative)."""
+    """Draw the mean vector of the informative features of each label, (n_labels, n_informative)."""
     line = rng.standard_normal(n_informative)
     line /= np.linalg.norm(line)
     means = np.outer(np.arange(n_labels) - (n_labels - 1) / 2, line)
@@ -220,13 +224,17 @@ def _label_means(n_labels, n_informative, class_sep, rng):
 
 
 def _draw_labels(sizes, shares, query_effect, rng):
-    """Position in `shares` of each row's label."""
+    """Draw the label of each row, as a position in `shares`, the probabilities of the labels.
+
+    `sizes` holds the number of documents of each query.
+    """
     n_rows = sizes.sum()
     codes = rng.choice(len(shares), size=n_rows, p=shares)
     if query_effect == 0:
         return codes
-    # A Dirichlet mix per query, drawn as its Pólya urn: a document takes the label of a random
-    # earlier one, or a fresh label. Drawing the mix itself underflows at large query_effect.
+    # A query's Dirichlet probabilities are drawn implicitly, as a Pólya urn: a document gets the
+    # label of a random earlier document of its query, or a new label. Explicit probabilities would
+    # underflow for a large query_effect.
     concentration = 1 / query_effect - 1
     starts = np.repeat(np.cumsum(sizes) - sizes, sizes)
     rank = np.arange(n_rows) - starts
@@ -238,13 +246,17 @@ def _draw_labels(sizes, shares, query_effect, rng):
 
 
 def _bayes_scores(posterior, sizes, shares, label_gains, query_effect, k):
-    """E[gain / (I - W)] of each row, given the features of its whole query."""
+    """Compute E[gain / (I - W)] of each row, given the features of all documents of its query.
+
+    I and W are the ideal and worst DCG@k of the query. `posterior`, of shape (n_rows, n_labels),
+    holds the probabilities of the labels given the row's own features.
+    """
     if query_effect == 0:
         gains, code = np.unique(label_gains, return_inverse=True)
         merge = np.eye(len(gains))[code]
         posterior, shares = posterior @ merge, shares @ merge
     else:
-        # Labels of equal gain stay apart: each says something else of the companions.
+        # Labels with equal gains are not merged, because they are evidence about other labels.
         order = np.argsort(label_gains)
         gains, posterior, shares = label_gains[order], posterior[:, order], shares[order]
 
@@ -273,11 +285,12 @@ def _bayes_scores(posterior, sizes, shares, label_gains, query_effect, k):
 
 
 def _expected_share(p, gains, successors, prior, inverse_span):
-    """E[gain / (I - W)] for queries of one size, by a forward and a backward pass.
+    """Compute E[gain / (I - W)] for queries of one size, by a forward and a backward pass.
 
-    `p` is (size, n_gains, n_queries), the other arrays are over the count vectors of that size.
-    The expectation is linear in each document's p, hence its derivative is what the document
-    contributes: the weight of all ways to label those before it (forward) and after (backward).
+    `p`, of shape (size, n_gains, n_queries), holds the posterior probabilities of the gains.
+    `prior` and `inverse_span` (1 / (I - W)) have an entry for each count vector of this size. For
+    one document and gain, the expectation sums over all labels of the documents before it (forward
+    pass) and after it (backward pass).
     """
     size, n_gains, n_queries = p.shape
     forward = [np.ones((1, n_queries))]
@@ -301,9 +314,12 @@ def _expected_share(p, gains, successors, prior, inverse_span):
 
 
 def _successors(counts):
-    """Row of `counts[s]` plus one document of gain j among the larger count vectors, [j, s]."""
-    # The colexicographic rank of a count vector, sum_j C(c_0 + ... + c_j + j, j + 1) over all
-    # but its last entry, numbers the vectors of one total from 0 without gaps.
+    """Return, for each gain j and count vector s, the number of the vector with one more gain j.
+
+    The result has shape (n_gains, n_vectors); it numbers the count vectors with one more document.
+    """
+    # Count vectors c of one total are numbered from 0 without gaps by their colexicographic rank,
+    # the sum of C(c_0 + ... + c_j + j, j + 1) over all j but the last.
     n_gains = counts.shape[1]
     order = np.arange(1, n_gains)
     below = np.cumsum(counts[:, :-1], axis=1) + order - 1
@@ -312,7 +328,10 @@ def _successors(counts):
 
 
 def _dcg_span(counts, gains, k):
-    """I - W of queries that have `counts` documents of each of the ascending `gains`."""
+    """Compute I - W, ideal minus worst DCG@k, of a query for each count vector.
+
+    Column j of `counts` is the number of documents with gain ``gains[j]``; gains ascend.
+    """
     n_documents = counts[0].sum()
     discount = np.where(np.arange(n_documents) < k, 1 / np.log2(np.arange(n_documents) + 2), 0)
     cumulated = np.concatenate([[0], np.cumsum(discount)])
@@ -323,26 +342,29 @@ def _dcg_span(counts, gains, k):
 
 
 def _urn_weight(counts, shares, query_effect):
-    """Prior of a labelling with these counts under the urn over that of independent labels."""
-    # Up to a factor, the product over labels of (1 + j / (concentration * share)) for j below
-    # the label's count; written so that it is exactly 1 without query effect.
+    """Compute the prior weight of each count vector: urn probability / independent probability.
+
+    This ratio is for one labeling with these counts, up to a common factor.
+    """
+    # The ratio is the product over labels of (1 + j / (concentration * share)) for all j below the
+    # count of the label. In this form, it is exactly 1 without query effect.
     odds = query_effect / (1 - query_effect) / shares
     steps = np.log1p(np.arange(counts.max())[:, np.newaxis] * odds)
     cumulated = np.concatenate([np.zeros((1, len(shares))), np.cumsum(steps, axis=0)])
     log_weight = np.take_along_axis(cumulated, counts, axis=0).sum(axis=1)
     log_weight -= log_weight.max()
-    # Within this range, what underflows on the way is below 1e-15 of the result.
+    # For a smaller range, terms that underflow would be below 1e-15 of the result anyway.
     if log_weight.min() < -600:
         raise InputError(
             f"bayes=True cannot give exact scores for queries of {counts[0].sum()} documents with "
-            f"query_effect={query_effect}: their probabilities leave the range of float64. Pass "
+            f"query_effect={query_effect}, because probabilities exceed the range of float64. Pass "
             "bayes=False, smaller documents_per_query, or a smaller query_effect."
         )
     return np.exp(log_weight)
 
 
 def _check_feasible(size, n_kinds):
-    """Raise if exact Bayes scores would take too many count vectors."""
+    """Raise if exact `bayes_scores` would need too many count vectors."""
     n_states = comb(size + n_kinds, n_kinds)
     if n_states > _MAX_STATES:
         raise InputError(
@@ -354,7 +376,7 @@ def _check_feasible(size, n_kinds):
 
 
 def _check_sizes(documents_per_query):
-    """Sizes that a query can have, and their probabilities."""
+    """Return the possible numbers of documents of a query, and their probabilities."""
     name = "documents_per_query"
     if documents_per_query is None:
         documents_per_query = _CQA_SIZES
@@ -375,7 +397,10 @@ def _check_sizes(documents_per_query):
 
 
 def _check_distribution(distribution, name):
-    """Values in ascending order and their probabilities, without those of probability 0."""
+    """Return the values with positive probability in ascending order, and their probabilities.
+
+    Raises if `distribution` is not a dict of numbers and probabilities.
+    """
     if not isinstance(distribution, Mapping) or not distribution:
         raise InputError(f"{name} must be a non-empty dict {{value: probability}}.")
     values, shares = np.array(list(distribution)), np.array(list(distribution.values()))
@@ -404,47 +429,48 @@ def make_marketplace(
 ) -> pd.DataFrame:
     r"""Draw search sessions of a marketplace with clicks, purchases and reports of spam.
 
-    What sells and what is spam are different properties of an item, so that one model cannot
-    easily serve both. Labels come from behaviour: items shown further down are seen less often.
+    Selling well and being spam are different properties of an item, so one model cannot easily
+    predict both. Labels come from the behavior of users, who see items at lower positions less
+    often.
 
     Parameters
     ----------
     n_sessions : int, default=3000
-        Number of sessions, each a query with its list.
+        Number of sessions. Each session is a query with its list of items.
     n_items : int, default=20
-        Items of each session.
+        Number of items in each session.
     n_catalog : int, default=4000
-        Items that sessions draw from, at least `n_items`.
+        Number of items in the catalog, from which sessions draw; at least `n_items`.
     spam_share : float, default=0.08
         Expected share of spam in the catalog, between 0 and 1.
     spam_signal : float, default=1.0
-        Strength of the features that give spam away, from 0 for none. At 1 spam is hard to tell: by
-        "reports" and "flag" a pair of spam and another item is told apart 8 times of 10. At 3 it
-        is easy.
+        Strength of the features that indicate spam; 0 means no signal. With 1, spam is hard to
+        detect: "reports" and "flag" together rank spam above another item for 8 of 10 pairs. With
+        3, it is easy.
     random_state : int, RandomState instance or None, default=None
         Pass an int for the same data in every call.
 
     Returns
     -------
     DataFrame of shape (n_sessions * n_items, 9)
-        A row for each item of each session, session by session:
+        One row for each item of each session, sorted by session:
 
         session : int
-            The query.
+            Number of the session, which is the query id.
         label : float
-            -1 reported, 0 neither, 1 clicked, 3 bought.
+            -1 for reported, 1 for clicked, 3 for bought items, and 0 for all others.
         spam : bool
-            Truth: not every spam is seen and reported. No feature.
+            True for spam, also if nobody reported it. Do not use it as a feature.
         match, quality : float
-            How well the item matches the query, and how good it is, with noise.
+            Noisy measurements of the match of item and query, and of the quality of the item.
         rating : float
             Stars from 1 to 5, lower for spam; NaN for a tenth of the rows.
         price : float
             Logarithm of the price.
         reports : int
-            Earlier reports of the item.
+            Number of earlier reports of the item.
         flag : float
-            Score of a weak detector of spam.
+            Score of a weak spam detector.
 
     Raises
     ------
@@ -455,20 +481,21 @@ def make_marketplace(
 
     See Also
     --------
-    make_rank_and_filter : Documents whose best scores are known.
+    make_rank_and_filter : Draw documents whose optimal scores are known.
 
     Notes
     -----
-    With z standard normal, an item has the utility
-    :math:`u = 1.3 m + 0.8 q + 0.35 (s - 4) - 1` by its match m, quality q and stars s, and is
-    relevant with the probability :math:`p = 1 / (1 + e^{-u + 0.3 \log(price)})`. Items are placed
-    by :math:`0.6 m + 0.5 q + z`, to which spam adds 0.8, and are seen at place i with the
-    probability :math:`i^{-0.8}`. An item that is seen is clicked with the probability p, spam with
-    0.3 more; p / 4 of the clicks buy, none of spam. Spam at place i is reported with the
-    probability :math:`0.25 + i^{-0.8} / 2`. "reports" are Poisson with mean 0.3, plus `spam_signal`
-    for spam, and "flag" is z, plus 0.6 `spam_signal` for spam.
+    Let m be the match, q the quality and s the stars of an item, and z a standard normal variable.
+    The utility of the item is :math:`u = 1.3 m + 0.8 q + 0.35 (s - 4) - 1`, and it is relevant with
+    probability :math:`p = 1 / (1 + e^{-u + 0.3 \log(price)})`. Items are sorted by :math:`0.6 m +
+    0.5 q + z`, plus 0.8 for spam. A user sees position i with probability :math:`i^{-0.8}`, and
+    clicks a seen item with probability p, or p + 0.3 for spam. A click leads to a purchase with
+    probability p / 4, but never for spam. Spam at position i is reported with probability
+    :math:`0.25 + i^{-0.8} / 2`. "reports" is Poisson with mean 0.3, plus `spam_signal` for spam.
+    "flag" is z, plus 0.6 `spam_signal` for spam.
 
-    The catalog is cut into `n_items` parts at random, of which each session shows one item each.
+    The catalog is randomly divided into `n_items` parts, and each session shows one item of each
+    part.
 
     Examples
     --------
@@ -478,9 +505,9 @@ def make_marketplace(
     (10000, 9)
     >>> sorted(log["label"].unique().tolist())
     [-1.0, 0.0, 1.0, 3.0]
-    >>> bool(log.loc[log["label"] < 0, "spam"].all())  # only spam is reported, but not all of it
+    >>> bool(log.loc[log["label"] < 0, "spam"].all())  # only spam is reported
     True
-    >>> bool((log.loc[log["spam"], "label"] < 0).all())
+    >>> bool((log.loc[log["spam"], "label"] < 0).all())  # but not all spam is reported
     False
     """
     check_count(n_sessions, "n_sessions")

@@ -1,4 +1,4 @@
-"""Public files on the user's disk: fetched when asked for, checked, kept as they were checked."""
+"""Download of public files into a folder of the user, with checks of their content."""
 
 import gzip
 import hashlib
@@ -18,7 +18,7 @@ from skfilterrank.exceptions import (
 )
 
 VARIABLE = "SKFILTERRANK_DATA"
-# ir_datasets keeps copies of what is published elsewhere, by md5.
+# Mirror of ir_datasets, which names copies of public files by their md5.
 MIRROR = "https://mirror.ir-datasets.com/"
 _FOLDER = "skfilterrank_data"
 _SECONDS = 60
@@ -26,10 +26,11 @@ _ANOTHER = f"name another folder by data_home= or the variable {VARIABLE}"
 
 
 class KeptFile(NamedTuple):
-    """A file on the user's disk, made of a download.
+    """A file on the user's disk that is made from a download.
 
-    `check` raises a FileFormatError for a wrong content, `make` for a download it cannot read. A
-    file whose name ends in .gz is written packed; `check` gets the unpacked content.
+    `make` converts the download to the content of the file, and `check` checks the content. Both
+    raise a FileFormatError. A file whose name ends in .gz is written compressed; `check` gets the
+    uncompressed content.
     """
 
     path: Path
@@ -37,14 +38,14 @@ class KeptFile(NamedTuple):
     make: Callable[[bytes], bytes] = bytes
 
     def is_there(self):
-        """Tell whether the file exists; raise an error if it cannot be read or is wrong."""
+        """Return True if the file exists; raise if it cannot be read or has a wrong content."""
         try:
             if not self.path.exists():
                 return False
             self.check(read_bytes(self.path))
         except FileFormatError as error:
             raise FileFormatError(
-                f"{error.message.rstrip('.')}; remove the file, and it will be fetched again.",
+                f"{error.message.rstrip('.')}; remove the file, so that it is fetched again.",
                 file=str(self.path),
             ) from error
         except OSError as error:
@@ -54,13 +55,13 @@ class KeptFile(NamedTuple):
         return True
 
     def made_of(self, download):
-        """Make the content of the file of a download, and check it."""
+        """Convert a download to the content of the file, check it and return it."""
         content = self.make(download)
         self.check(content)
         return content
 
     def write(self, content):
-        """Write the file, packed where its name says so."""
+        """Write the file, compressed if its name ends in .gz."""
         is_packed = self.path.suffix == ".gz"
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -89,11 +90,11 @@ def find_data_home(data_home: str | os.PathLike | None = None) -> Path:
 
 
 def check_digest(content: bytes, digest: str) -> None:
-    """Raise an error unless the bytes have this digest, written as ``sha256:HEX``."""
+    """Raise if the content does not have this digest, written as ``sha256:HEX`` or ``md5:HEX``."""
     kind, expected = digest.split(":")
     found = hashlib.new(kind, content, usedforsecurity=False).hexdigest()
     if found != expected:
-        raise FileFormatError(f"its {kind} is {found}, not {expected} as published")
+        raise FileFormatError(f"its {kind} is {found}, but the published {kind} is {expected}")
 
 
 def provide(
@@ -103,9 +104,9 @@ def provide(
     download_if_missing: bool,
     digest: str | None = None,
 ) -> None:
-    """Make all missing files of one download, and check those that are there.
+    """Check existing files, and make all missing files from one download.
 
-    `urls` are tried in turn; `digest` is that of their content.
+    `urls` are tried one after the other. `digest` is the digest of the download.
     """
     check_flag(download_if_missing, "download_if_missing")
     missing = [file for file in files if not file.is_there()]
@@ -114,8 +115,8 @@ def provide(
     name = str(missing[0].path)
     if not download_if_missing:
         raise DownloadError(
-            f"{name} is not there and download_if_missing=False; set download_if_missing=True, or "
-            f"name by data_home= or the variable {VARIABLE} the folder that has it."
+            f"{name} does not exist and download_if_missing=False; set download_if_missing=True, "
+            f"or name the folder that has it by data_home= or the variable {VARIABLE}."
         )
     failures = []
     for url in urls:
@@ -132,13 +133,13 @@ def provide(
         return
     raise DownloadError(
         f"{name} could not be fetched ({'; '.join(failures)}). Nothing was written. Try again with "
-        "a connection to the internet, or copy the folder of a machine that has one and name it by "
+        "a connection to the internet, or copy the folder from another machine and name it by "
         f"data_home= or the variable {VARIABLE}."
     )
 
 
 def _download(url):
-    """Fetch the bytes of an address; every failure is an OSError."""
+    """Download an address and return the bytes; every failure is raised as an OSError."""
     from http.client import HTTPException
     from urllib.error import HTTPError
     from urllib.request import Request, urlopen
@@ -150,5 +151,5 @@ def _download(url):
     except HTTPError as error:
         error.close()  # closes the body of the answer
         raise
-    except HTTPException as error:  # such as an answer that breaks off
-        raise OSError(f"the answer is not whole: {error!r}") from error
+    except HTTPException as error:  # for example, the connection ends too early
+        raise OSError(f"the response is not complete: {error!r}") from error

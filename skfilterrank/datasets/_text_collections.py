@@ -1,4 +1,4 @@
-"""Collections of texts with judgments: Cranfield, and the forum answers of SemEval-2016."""
+"""Loaders of judged texts: the Cranfield collection, and forum answers of SemEval-2016."""
 
 import hashlib
 import io
@@ -28,7 +28,7 @@ _COLUMNS = {
 
 
 _REPOSITORY = "https://raw.githubusercontent.com/Mieloch/cqa-sem-eval/"
-# Address, and SHA-256 of the sorted lines "docid label" of all comments.
+# For each part: its address, and the SHA-256 of the sorted lines "docid label" of all comments.
 _PARTS = {
     "train-part2": (
         f"{_REPOSITORY}8e69c9211c7fbf81c2e4fe33b27b373a3253588f/"
@@ -51,40 +51,41 @@ def fetch_cranfield(
     Parameters
     ----------
     data_home : str or PathLike, default=None
-        Folder in which data sets are kept. None takes the one that the environment variable
-        SKFILTERRANK_DATA names, else ``skfilterrank_data`` in the home folder.
+        Folder in which data sets are stored. None takes the environment variable
+        ``SKFILTERRANK_DATA`` if it is set, else ``skfilterrank_data`` in the home folder.
     download_if_missing : bool, default=True
-        False raises where the collection is not there yet.
+        False raises an error if the collection is not in the folder yet.
 
     Returns
     -------
     data : Bunch
         documents : DataFrame of shape (1400, 5)
-            Columns "docno", "title", "author", "bib" and "text", all str, "" where there is none
+            Columns "docno", "title", "author", "bib" and "text", all str. Missing texts are ""
             (documents 471 and 995). A text starts with its title.
         queries : DataFrame of shape (225, 2)
-            Columns "qid", from "1" to "225" as the judgments count them, and "text".
+            Columns "qid", from "1" to "225" as in the judgments, and "text".
         qrels : DataFrame of shape (1837, 3)
-            Columns "qid", "docno" and "label": 4 is a complete answer, 1 of least interest, and 0
-            of none.
+            Columns "qid", "docno" and "label". Label 4 is a complete answer, 1 is of minimum
+            interest, and 0 is of no interest.
         DESCR : str
             Description and source of the data.
 
     Raises
     ------
     DownloadError
-        An OSError: there is no connection, or what came is not the published archive.
+        An OSError: if there is no connection, or the download is not the published archive.
     FileFormatError
-        A ValueError: a file on this machine is cut off or cannot be read. What was changed within
-        lines is not noticed: only the download has a digest.
+        A ValueError: if a stored file is incomplete or cannot be read. Changes within lines are not
+        noticed, because only the download has a digest.
     TypeError, ValueError
-        An argument of another type.
+        If an argument has a wrong type.
 
     Notes
     -----
-    The archive is that of the University of Glasgow, compared with the MD5 that ir_datasets lists
-    for it. Its codes run from 1, a complete answer, to 4, and -1 once a query; labels here are 5
-    less the code, and 0 for -1, which other readers of the collection take for "of no interest".
+    The archive is that of the University of Glasgow, and is checked by the MD5 that ir_datasets
+    lists for it. Its codes are 1 (a complete answer) to 4, and -1 once per query. A label here is 5
+    minus the code, but 0 for the code -1, which other readers of the collection also treat as "of
+    no interest".
 
     References
     ----------
@@ -133,12 +134,13 @@ def fetch_semeval_cqa(
     Parameters
     ----------
     part : {"train-part2", "dev"}
-        3,790 comments on 379 questions, or 2,440 on 244.
+        Part to load: "train-part2" has 3,790 comments on 379 questions, and "dev" has 2,440
+        comments on 244 questions.
     data_home : str or PathLike, default=None
-        Folder in which data sets are kept. None takes the one that the environment variable
-        SKFILTERRANK_DATA names, else ``skfilterrank_data`` in the home folder.
+        Folder in which data sets are stored. None takes the environment variable
+        ``SKFILTERRANK_DATA`` if it is set, else ``skfilterrank_data`` in the home folder.
     download_if_missing : bool, default=True
-        False raises where the part is not there yet.
+        False raises an error if the part is not in the folder yet.
 
     Returns
     -------
@@ -148,27 +150,27 @@ def fetch_semeval_cqa(
             "question_category", users and dates of question and comment, and "position" in the
             thread, from 1.
         target : Series of shape (n_comments,)
-            "Good", "PotentiallyUseful" or "Bad", on an index with the level "qid". `gains=`
-            takes ``{"Bad": -1, "PotentiallyUseful": 1, "Good": 2}``.
+            Labels "Good", "PotentiallyUseful" and "Bad"; the index level "qid" holds the question.
+            Pass ``gains={"Bad": -1, "PotentiallyUseful": 1, "Good": 2}`` to measures and rankers.
         groups : ndarray of shape (n_comments,), object
-            The question of each comment.
+            Id of the question of each comment.
         DESCR : str
             Description and source of the data.
 
     Raises
     ------
     DownloadError
-        An OSError: there is no connection, or what came is not what is expected.
+        An OSError: if there is no connection, or the download has other labels.
     FileFormatError
-        A ValueError: the file on this machine has other labels, or is damaged.
+        A ValueError: if the stored file has other labels, or is damaged.
     TypeError, ValueError
-        An argument of another type, a part that is not listed above.
+        If an argument has a wrong type, or the part is not listed above.
 
     Notes
     -----
-    The XML files of version 3 come from a public repository, at a fixed commit. No digest of them
-    is published; what is compared, with a SHA-256, are all ids and labels. Threads that the data
-    marks as repeats are left out, and so are the names of users.
+    The XML files of version 3 come from a public repository, at a fixed commit. They have no
+    published digest, so a SHA-256 of all ids and labels is checked instead. Threads that are marked
+    as repeated, and names of users, are left out.
 
     References
     ----------
@@ -197,27 +199,27 @@ def fetch_semeval_cqa(
 
 
 def _json_lines(rows):
-    """Write one JSON object per line."""
+    """Return rows as bytes with one JSON object per line."""
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
 def _objects(content, columns=()):
-    """Read one JSON object per line, each with all columns."""
+    """Parse one JSON object per line; raise if one lacks a column of `columns`."""
     try:
         rows = list(map(json.loads, content.splitlines()))
         _ = [row[column] for row in rows for column in columns]
     except (ValueError, LookupError, TypeError) as error:
         raise FileFormatError(
-            f"one JSON object per line with {', '.join(columns)} was expected: {reason_of(error)}"
+            f"expected one JSON object per line with {', '.join(columns)}: {reason_of(error)}"
         ) from error
     return rows
 
 
 def _check_lines(name, content):
-    """Raise an error for another number of lines than expected, or for lines of another kind."""
+    """Raise if a file does not have the expected number of lines and columns."""
     found, expected = len(content.splitlines()), _N_LINES[name]
     if found != expected:
-        raise FileFormatError(f"it has {found:,} lines where {expected:,} were expected")
+        raise FileFormatError(f"expected {expected:,} lines, got {found:,}")
     if name in _COLUMNS:
         _objects(content, _COLUMNS[name])
 
@@ -235,7 +237,10 @@ def _member(archive, name):
 
 
 def _records(text):
-    """Yield the fields of each record: ``.I number``, then lines of each field below its mark."""
+    """Yield the fields of each record of a Cranfield file as a dict.
+
+    A record begins with ``.I number``. A line such as ``.T`` begins a field.
+    """
     for record in text.split("\n.I "):
         number, *lines = record.removeprefix(".I ").strip().splitlines()
         fields = {"number": number.strip(), **dict.fromkeys(_FIELDS.values(), "")}
@@ -254,7 +259,7 @@ def _documents(archive):
 
 
 def _queries(archive):
-    # Judgments count the queries and leave their own numbers aside.
+    # Judgments refer to queries by their position from 1, not by the numbers in the file.
     records = enumerate(_records(_member(archive, "cran.qry")), 1)
     return _json_lines(
         {"qid": str(place), "original_id": each["number"], "text": each["text"]}
@@ -268,7 +273,7 @@ def _qrels(archive):
 
 
 def _comments(xml):
-    """Make a JSON object per comment, of the threads that are no repeats."""
+    """Convert the XML file to one JSON object per comment, without repeated threads."""
     try:
         root = ElementTree.fromstring(xml)
     except ElementTree.ParseError as error:
@@ -301,10 +306,10 @@ def _comments_of(thread):
 
 
 def _check_labels(content, expected):
-    """Raise an error where ids and labels are not the published ones."""
+    """Raise if the SHA-256 of all ids and labels is not the expected one."""
     rows = _objects(content, ("docid", "label"))
     labels = sorted(f"{row['docid']} {row['label']}" for row in rows)
     if hashlib.sha256("\n".join(labels).encode()).hexdigest() != expected:
         raise FileFormatError(
-            f"ids and labels of its {len(labels):,} comments are not those that are expected"
+            f"ids and labels of its {len(labels):,} comments differ from the expected ones"
         )

@@ -1,4 +1,4 @@
-"""Judgments and runs of TREC tracks that are open to everyone."""
+"""Loaders of public judgments and runs of TREC tracks."""
 
 import os
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ class _Track(NamedTuple):
 
 _WEB = (
     "Ad hoc judgments of the TREC {} web track (ClueWeb{}): 4 navigational, 3 key, 2 highly "
-    "relevant, 1 relevant, 0 not relevant, -2 junk, which Carmel et al. (SIGIR 2022) take for "
+    "relevant, 1 relevant, 0 not relevant, -2 junk, which Carmel et al. (SIGIR 2022) treat as "
     "forbidden."
 )
 _TRACKS = {
@@ -84,8 +84,8 @@ _TRACKS = {
         "8a1f10d550732e4cd91d7fc49846a3784de4040972f583e69285a88f3c5fee92",
         "2f4be390198da108f6845c822e5ada14",
         "Judgments of the passages of the TREC 2019 deep learning track (MS MARCO, 43 topics): 3 "
-        "perfect, 2 highly relevant, 1 related, 0 irrelevant; the track counts 2 and 3 as relevant "
-        "where a measure is binary.",
+        "perfect, 2 highly relevant, 1 related, 0 irrelevant; binary measures of the track count "
+        "2 and 3 as relevant.",
     ),
 }
 _RUNS = (
@@ -93,7 +93,7 @@ _RUNS = (
     "3e9b2555004168ea29ea2cc6835d59476d7e22a0/round1/runs/"
 )
 _N_TOPICS = 30
-# Each of the 143 runs of round 1 is a file of this name.
+# Names of the 143 runs of round 1, which are also the names of their files.
 _NAMES = """
 10x10.prf.unipd.it 10x20.prf.unipd.it BBGhelani1 BBGhelani2 BERT BITEM_BL BITEM_df BITEM_stem
 BM25R2 BRPHJ_NLP1 BRPHJ_NLP2 BRPHJ_NLP3 BioinfoUA-emb BioinfoUA-emb-q BioinfoUA-noadapt
@@ -127,48 +127,47 @@ def fetch_trec_qrels(
     data_home: str | os.PathLike | None = None,
     download_if_missing: bool = True,
 ) -> Bunch:
-    """Load the judgments of a TREC track, fetched from NIST where they are not on this machine.
+    """Load the judgments of a TREC track, which are downloaded from NIST if necessary.
 
     Parameters
     ----------
     track : str
-        "web-2010" to "web-2014" (ad hoc judgments of the web tracks, in which -2 marks junk),
-        "covid-round1" or "deep-2019-passages".
+        Name of the track: "web-2010" to "web-2014" (ad hoc judgments of the web tracks, in which -2
+        means junk), "covid-round1" or "deep-2019-passages".
     data_home : str or PathLike, default=None
-        Folder in which data sets are kept. None takes the one that the environment variable
-        SKFILTERRANK_DATA names, else ``skfilterrank_data`` in the home folder.
+        Folder in which data sets are stored. None takes the environment variable
+        ``SKFILTERRANK_DATA`` if it is set, else ``skfilterrank_data`` in the home folder.
     download_if_missing : bool, default=True
-        False raises where the judgments are not there yet.
+        False raises an error if the judgments are not in the folder yet.
 
     Returns
     -------
     data : Bunch
         qrels : DataFrame of shape (n_judgments, 3)
-            Columns "qid" and "docno" (str) and "label" (int64), rows as published. Labels below 0
-            are kept: measures take them for forbidden.
+            Columns "qid" and "docno" (str) and "label" (int64), with rows in the published order.
+            Labels below 0 are kept, and measures treat them as forbidden.
         path : Path
-            The file, in TREC format, packed by gzip.
+            Path of the file in TREC format, compressed with gzip.
         DESCR : str
             Meaning and source of the labels.
 
     Raises
     ------
     DownloadError
-        An OSError: there is no connection, or what came is not the published file.
+        An OSError: if there is no connection, or the download is not the published file.
     FileFormatError
-        A ValueError: the file on this machine is not the published one, or damaged.
+        A ValueError: if the stored file is not the published one, or is damaged.
     TypeError, ValueError
-        An argument of another type, a track that is not listed above.
+        If an argument has a wrong type, or the track is not listed above.
 
     See Also
     --------
-    fetch_trec_covid : The runs of TREC-COVID with their judgments.
+    fetch_trec_covid : Load the runs of TREC-COVID with their judgments.
 
     Notes
     -----
-    What is fetched is compared with the SHA-256 of the file as NIST publishes it, and so is the
-    file on this machine, each time. If NIST does not answer, the copy that ir_datasets keeps is
-    asked for; it is checked in the same way.
+    The download, and each time the stored file, are checked by the SHA-256 of the file that NIST
+    publishes. If NIST does not respond, the mirror of ir_datasets is used, with the same check.
 
     Examples
     --------
@@ -201,44 +200,47 @@ def fetch_trec_covid(
     Parameters
     ----------
     runs : iterable of str, default=None
-        Names of the runs, such as "BBGhelani1". None is all 143, some 200 MB to fetch.
+        Names of the runs, such as "BBGhelani1". None loads all 143 runs, a download of about 200
+        MB.
     data_home : str or PathLike, default=None
-        Folder in which data sets are kept. None takes the one that the environment variable
-        SKFILTERRANK_DATA names, else ``skfilterrank_data`` in the home folder.
+        Folder in which data sets are stored. None takes the environment variable
+        ``SKFILTERRANK_DATA`` if it is set, else ``skfilterrank_data`` in the home folder.
     download_if_missing : bool, default=True
-        False raises where something is not there yet.
+        False raises an error if a run or the judgments are not in the folder yet.
 
     Returns
     -------
     data : Bunch
         runs : dict of str to Path
-            The file of each run by its name, in TREC format, packed by gzip, in alphabetical order
-            or that of `runs`: whatever has a parameter `runs` takes it.
+            Path of the file of each run, by its name. Files are in TREC format, compressed with
+            gzip. The order is that of the parameter `runs`, or alphabetical. Every function with a
+            parameter `runs` takes this dict.
         qrels : DataFrame of shape (8691, 3)
-            Columns "qid", "docno" and "label": 2 relevant, 1 partially relevant, 0 not relevant.
+            Columns "qid", "docno" and "label". Label 2 is relevant, 1 is partially relevant, and 0
+            is not relevant.
         DESCR : str
             Description and source of the data.
 
     Raises
     ------
     DownloadError
-        An OSError: there is no connection, or what came is not what is expected. Runs that had
-        come before stay.
+        An OSError: if there is no connection, or a download has an unexpected content. Runs that
+        were downloaded before remain in the folder.
     FileFormatError
-        A ValueError: judgments on this machine that are not the published ones, or a run that is
-        cut off. What was changed within lines of a run is not noticed: runs have no digests.
+        A ValueError: if stored judgments are not the published ones, or a stored run is incomplete.
+        Changes within lines of a run are not noticed, because runs have no digests.
     TypeError, ValueError
-        An argument of another type, a run that did not take part.
+        If an argument has a wrong type, or a run did not take part.
 
     See Also
     --------
-    fetch_trec_qrels : The judgments alone, and those of other tracks.
+    fetch_trec_qrels : Load only the judgments of this or another track.
 
     Notes
     -----
-    Runs come from the mirror of NIST's archive in the repository castorini/TREC-COVID, at a fixed
-    commit. No checksums of them are published; each run is read once and checked to cover the 30
-    topics. Judgments are compared with a SHA-256.
+    Runs come from a mirror of NIST's archive in the repository castorini/TREC-COVID, at a fixed
+    commit. They have no published checksums, so each run is checked for the 30 topics instead.
+    Judgments are checked by a SHA-256.
 
     References
     ----------
@@ -276,11 +278,9 @@ def fetch_trec_covid(
 
 
 def _check_run(content):
-    """Raise an error for what is no run over all topics."""
+    """Raise if the content is not a run with all topics."""
     if not content.strip():
         raise FileFormatError("the file holds no lines")
     n_topics = read_run(BytesIO(content))["qid"].nunique()
     if n_topics != _N_TOPICS:
-        raise FileFormatError(
-            f"a run over {_N_TOPICS} topics was expected, got one over {n_topics}"
-        )
+        raise FileFormatError(f"expected a run with {_N_TOPICS} topics, got one with {n_topics}")

@@ -1,7 +1,7 @@
-"""Components for retrieval-augmented generation (RAG): a threshold behind the retriever.
+"""Components that filter retrieved documents by a threshold, for frameworks of RAG.
 
-Each takes a fitted threshold, shows at most what the threshold shows, and reports what it hides.
-The package of a framework is imported with the class that needs it.
+Each component takes a fitted threshold, returns only documents that the threshold shows, and
+reports the hidden documents. The package of a framework is imported only when its class is used.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""A CrossEncoder of sentence-transformers behind a threshold."""
+"""A reranker that filters the scores of a CrossEncoder of sentence-transformers by a threshold."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,29 +9,29 @@ from skfilterrank.integrations._served import check_callable, check_threshold, s
 
 
 class FilteredCrossEncoder:
-    """CrossEncoder that ranks passages, without those that a threshold hides.
+    """CrossEncoder that ranks passages and leaves out those that a threshold hides.
 
     Parameters
     ----------
     model : str or object
-        A CrossEncoder of sentence-transformers, the name or path of one, which is then loaded, or
-        any object with ``predict(pairs)`` that scores pairs (query, text), higher is better.
+        A CrossEncoder of sentence-transformers, its name or path (it is then loaded), or any object
+        with a method ``predict(pairs)`` that scores pairs (query, text), higher is better.
     threshold : fitted threshold, str or path
-        A fitted threshold of :mod:`skfilterrank.thresholds`, or the file that its `save` wrote. It
-        must have been fitted on scores of this model.
+        A fitted threshold of :mod:`skfilterrank.thresholds`, or the path of a saved one. It must
+        have been fitted on scores of this model.
     on_hidden : callable, default=None
-        Called as ``on_hidden(query, hidden)`` for each query that has hidden passages, in the
-        thread that serves it. `hidden` is a list of dicts: "id" and "row" (both the position in
-        `documents`), "score" and "reason". None writes their number to the log
-        "skfilterrank.integrations" (level INFO).
+        Function that is called as ``on_hidden(query, hidden)`` for each query with hidden passages,
+        in the thread of the query. `hidden` is a list of dicts with the keys "id" and "row" (both
+        are the position in `documents`), "score" and "reason". None writes the number of hidden
+        passages to the log "skfilterrank.integrations" (level INFO).
 
     See Also
     --------
-    skfilterrank.thresholds.CertifiedThreshold : Certifies what is shown.
+    skfilterrank.thresholds.CertifiedThreshold : Threshold with a certificate for its risk.
 
     Notes
     -----
-    Nothing changes when a query is served, so that threads may share an object.
+    A query does not change the object, so threads may share it.
 
     Examples
     --------
@@ -58,7 +58,8 @@ class FilteredCrossEncoder:
             model = package.CrossEncoder(model)
         if not callable(getattr(model, "predict", None)):
             raise InputError(
-                f"model must be a CrossEncoder, its name, or have predict, got {brief(model)}."
+                "model must be a CrossEncoder, its name, or an object with a method predict, got "
+                f"{brief(model)}."
             )
         self.model = model
         self.threshold = check_threshold(threshold)
@@ -67,24 +68,24 @@ class FilteredCrossEncoder:
     def rank(
         self, query: str, documents: Sequence[str], *, top_k: int | None = None, **options: Any
     ) -> list[dict]:
-        """Rank the passages of a query, as CrossEncoder.rank, without those that are hidden.
+        """Rank the passages of a query like CrossEncoder.rank, without hidden passages.
 
         Parameters
         ----------
         query : str
             The query.
         documents : sequence of str
-            The passages, all that were retrieved.
+            All passages that were retrieved for the query.
         top_k : int or None, default=None
-            Number of passages to return at most. The threshold sees them all.
+            Largest number of passages to return. The threshold uses all passages.
         **options
             Parameters of the model's `predict`, such as `batch_size`.
 
         Returns
         -------
         list of dict
-            "corpus_id", the position in `documents`, and "score" of each shown passage, best first;
-            may be empty.
+            The shown passages, the best first: "corpus_id" is the position in `documents`, and
+            "score" is the score. The list may be empty.
         """
         if not len(documents):
             return []

@@ -1,4 +1,4 @@
-"""A ranker component of Haystack that shows what a threshold shows."""
+"""A ranker component of Haystack that hides documents by a threshold."""
 
 import os
 from collections.abc import Callable
@@ -22,28 +22,30 @@ from haystack.utils import deserialize_callable, serialize_callable  # noqa: E40
 
 @component
 class HaystackRanker:
-    """Haystack component that ranks and hides by a threshold.
+    """Haystack component that ranks documents and hides some by a threshold.
 
-    It stands where a ranker does, between retriever and prompt builder, and has two outputs: the
-    documents that are shown, and the record of those that are hidden.
+    Use it as a ranker, between retriever and prompt builder. It has two outputs: the shown
+    documents, and records of the hidden documents.
 
     Parameters
     ----------
     threshold : fitted threshold, RankAndFilter, str or path
-        A fitted threshold of :mod:`skfilterrank.thresholds`, the file that its `save` wrote, or a
-        fitted :class:`~skfilterrank.ranking.RankAndFilter`. Pipelines that are saved need the file.
+        A fitted threshold of :mod:`skfilterrank.thresholds`, the path of a saved one, or a fitted
+        :class:`~skfilterrank.ranking.RankAndFilter`. To save the pipeline, pass a path.
     scorer : callable, default=None
-        As of :class:`LangChainCompressor`. None takes the score that each document carries.
+        Function that scores the documents, as in :class:`LangChainCompressor`. None uses the
+        attribute `score` of each document.
     on_hidden : callable, default=None
-        As of :class:`FilteredCrossEncoder`; "id" is the id of the document. The "score" of a
-        RankAndFilter is its margin, which is below 0.
+        Function for records of hidden documents, as in :class:`FilteredCrossEncoder`. "id" is the
+        id of the document. With a RankAndFilter, "score" is the score minus the threshold, which is
+        below 0.
 
     Notes
     -----
-    Nothing changes when a query is served, so that threads may share an object.
+    A query does not change the object, so threads may share it.
 
-    Haystack loads components of its own alone unless others are allowed:
-    ``Pipeline.loads(text, allowed_modules=["skfilterrank"])``.
+    By default, Haystack loads only its own components. To load a saved pipeline, allow this
+    package: ``Pipeline.loads(text, allowed_modules=["skfilterrank"])``.
 
     Examples
     --------
@@ -72,20 +74,20 @@ class HaystackRanker:
 
     @component.output_types(documents=list[Document], hidden=list[dict[str, Any]])
     def run(self, query: str, documents: list[Document]) -> dict[str, Any]:
-        """Rank the documents of a query, and hide some.
+        """Rank the documents of a query, and hide some by the threshold.
 
         Parameters
         ----------
         query : str
             The query.
         documents : list of Document
-            All that were retrieved for it.
+            All documents that were retrieved for the query.
 
         Returns
         -------
         dict
-            "documents", copies of the shown ones with their scores, best first, and "hidden", the
-            list of dicts that `on_hidden` gets.
+            "documents" holds copies of the shown documents with their scores, the best first.
+            "hidden" is the list of records that `on_hidden` also gets.
         """
         texts = [each.content or "" for each in documents]
         own, ids = [each.score for each in documents], [each.id for each in documents]
@@ -94,7 +96,7 @@ class HaystackRanker:
         return {"documents": found, "hidden": hidden}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the component as Haystack saves it: by the file of its threshold.
+        """Return the component as a dict, with which Haystack saves it; needs a path as threshold.
 
         Returns
         -------
@@ -103,8 +105,8 @@ class HaystackRanker:
         """
         if self._path is None:
             raise InputError(
-                "a pipeline is saved with the path of a threshold: threshold.save(path), then "
-                "HaystackRanker(path)."
+                "threshold must be a path to save a pipeline: call threshold.save(path), and then "
+                "use HaystackRanker(path)."
             )
         functions = {
             name: None if function is None else serialize_callable(function)
@@ -114,12 +116,12 @@ class HaystackRanker:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "HaystackRanker":
-        """Make the component that was saved.
+        """Make a component from the dict with which it was saved.
 
         Parameters
         ----------
         data : dict
-            As returned by :meth:`to_dict`.
+            Result of :meth:`to_dict`.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""A document compressor of LangChain that shows what a threshold shows."""
+"""A document compressor of LangChain that hides documents by a threshold."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -16,28 +16,29 @@ _SCORE = "relevance_score"
 
 
 class LangChainCompressor(BaseDocumentCompressor):
-    """LangChain document compressor that ranks and hides by a threshold.
+    """LangChain document compressor that ranks documents and hides some by a threshold.
 
-    For `base_compressor` of a ContextualCompressionRetriever, or as a step of a chain.
+    Use it as the `base_compressor` of a ContextualCompressionRetriever, or as a step of a chain.
 
     Parameters
     ----------
     threshold : fitted threshold, RankAndFilter, str or path
-        A fitted threshold of :mod:`skfilterrank.thresholds`, the file that its `save` wrote, or a
-        fitted :class:`~skfilterrank.ranking.RankAndFilter`.
+        A fitted threshold of :mod:`skfilterrank.thresholds`, the path of a saved one, or a fitted
+        :class:`~skfilterrank.ranking.RankAndFilter`.
     scorer : callable, default=None
-        Called as ``scorer(query, texts)`` for the documents of a query; returns one score per text,
-        a table of scores with the other columns that the threshold reads, or for a RankAndFilter
-        one row of features per text. None takes ``metadata["relevance_score"]``, where rerankers of
-        LangChain write their score.
+        Function that is called as ``scorer(query, texts)`` for the documents of a query. It returns
+        one score per text, or a table of scores with other columns that the threshold uses. For a
+        RankAndFilter, it returns one row of features per text. None uses
+        ``metadata["relevance_score"]``, where rerankers of LangChain store their scores.
     on_hidden : callable, default=None
-        As of :class:`FilteredCrossEncoder`; "id" is the id of the document, or its position. The
-        "score" of a RankAndFilter is its margin, which is below 0.
+        Function for records of hidden documents, as in :class:`FilteredCrossEncoder`. "id" is the
+        id of the document, or its position if it has none. With a RankAndFilter, "score" is the
+        score minus the threshold, which is below 0.
 
     Notes
     -----
-    Shown documents are copies, with their score in ``metadata["relevance_score"]``. Nothing changes
-    when a query is served, so that threads may share an object.
+    Shown documents are copies with their score in ``metadata["relevance_score"]``. A query does not
+    change the object, so threads may share it.
 
     Examples
     --------
@@ -58,21 +59,21 @@ class LangChainCompressor(BaseDocumentCompressor):
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Any = None
     ) -> Sequence[Document]:
-        """Return copies of the documents that are shown, best first.
+        """Return copies of the shown documents, the best first.
 
         Parameters
         ----------
         documents : sequence of Document
-            All that were retrieved for the query.
+            All documents that were retrieved for the query.
         query : str
             The query.
         callbacks : object, default=None
-            Not used.
+            Ignored; LangChain passes it.
 
         Returns
         -------
         list of Document
-            May be empty.
+            Copies of the shown documents; the list may be empty.
         """
         texts = [each.page_content for each in documents]
         own = [each.metadata.get(_SCORE) for each in documents]

@@ -1,4 +1,4 @@
-"""A node postprocessor of LlamaIndex that shows what a threshold shows."""
+"""A node postprocessor of LlamaIndex that hides nodes by a threshold."""
 
 from functools import partial
 from typing import Annotated, Any
@@ -15,24 +15,25 @@ from pydantic import AfterValidator  # noqa: E402
 
 
 class LlamaIndexPostprocessor(BaseNodePostprocessor):
-    """LlamaIndex node postprocessor that ranks and hides by a threshold.
+    """LlamaIndex node postprocessor that ranks nodes and hides some by a threshold.
 
-    For the `node_postprocessors` of a query engine.
+    Pass it in the list `node_postprocessors` of a query engine.
 
     Parameters
     ----------
     threshold : fitted threshold, RankAndFilter, str or path
-        A fitted threshold of :mod:`skfilterrank.thresholds`, the file that its `save` wrote, or a
-        fitted :class:`~skfilterrank.ranking.RankAndFilter`.
+        A fitted threshold of :mod:`skfilterrank.thresholds`, the path of a saved one, or a fitted
+        :class:`~skfilterrank.ranking.RankAndFilter`.
     scorer : callable, default=None
-        As of :class:`LangChainCompressor`. None takes the score that each node carries.
+        Function that scores the nodes, as in :class:`LangChainCompressor`. None uses the attribute
+        `score` of each node.
     on_hidden : callable, default=None
-        As of :class:`FilteredCrossEncoder`; "id" is the id of the node. The "score" of a
-        RankAndFilter is its margin, which is below 0.
+        Function for records of hidden nodes, as in :class:`FilteredCrossEncoder`. "id" is the id of
+        the node. With a RankAndFilter, "score" is the score minus the threshold, which is below 0.
 
     Notes
     -----
-    Nothing changes when a query is served, so that threads may share an object.
+    A query does not change the object, so threads may share it.
 
     Examples
     --------
@@ -52,7 +53,7 @@ class LlamaIndexPostprocessor(BaseNodePostprocessor):
 
     @classmethod
     def class_name(cls) -> str:
-        """Return the name of the class, by which LlamaIndex knows it."""
+        """Return the name of the class, which LlamaIndex uses to save and load it."""
         return "LlamaIndexPostprocessor"
 
     def _postprocess_nodes(
@@ -62,7 +63,10 @@ class LlamaIndexPostprocessor(BaseNodePostprocessor):
             return []
         query = "" if query_bundle is None else query_bundle.query_str
         if query_bundle is None and self.scorer is not None:
-            raise InputError("scorer needs the query: pass query_str or query_bundle.")
+            raise InputError(
+                "query_str or query_bundle must be given for scorer, got neither of them: pass the "
+                "query."
+            )
         texts, own = [each.get_content() for each in nodes], [each.score for each in nodes]
         ids = [each.node_id for each in nodes]
         shown, served, _ = serve_documents(self, query, texts, own, "score", ids)

@@ -1,4 +1,4 @@
-"""The list of one query as a threshold shows it, and a record of what it hides."""
+"""Shared code of the components: ranking and hiding of one query's documents by a threshold."""
 
 import logging
 import os
@@ -16,20 +16,23 @@ _LOG = logging.getLogger("skfilterrank.integrations")
 
 
 def check_threshold(threshold):
-    """Return a fitted threshold or ranker, read from its file where a path is given."""
+    """Return a fitted threshold or ranker, which is loaded if a path is given.
+
+    Raises for another object, or if it is not fitted.
+    """
     if isinstance(threshold, (str, os.PathLike)):
         return load_threshold(threshold)
     if not callable(getattr(threshold, "rank", None)) or isinstance(threshold, type):
         raise InputError(
-            "threshold must be a fitted threshold of skfilterrank.thresholds, the path of its "
-            f"file, or a fitted RankAndFilter, got {brief(threshold)}."
+            "threshold must be a fitted threshold of skfilterrank.thresholds, the path of a saved "
+            f"threshold, or a fitted RankAndFilter, got {brief(threshold)}."
         )
     check_is_fitted(threshold)
     return threshold
 
 
 def check_callable(value, name: str):
-    """Return a function or None."""
+    """Return a parameter that must be a function or None; raise for another value."""
     if value is not None and not callable(value):
         raise InputError(f"{name} must be a function or None, got {brief(value)}.")
     return value
@@ -38,15 +41,19 @@ def check_callable(value, name: str):
 def serve_documents(
     component: Any, query: str, texts: Sequence[str], own: Sequence, where: str, ids: Sequence
 ):
-    """Serve by the scores of a component's scorer, or without one by those of the documents."""
+    """Call `serve` with scores of the component's scorer or, without it, of the documents.
+
+    `own` holds the documents' scores, and `where` says in the message where they are stored.
+    """
     if not ids:
         return [], np.empty(0), []
     if component.scorer is not None:
         scores = component.scorer(query, texts)
     elif missing := [row for row, score in enumerate(own) if score is None]:
         raise InputError(
-            f"{len(missing)} of {len(own)} documents have no score in {where}, the first at "
-            f"position {missing[0]}: give scorer, a function (query, texts) -> scores."
+            f"all documents must have a score in {where}, but {len(missing)} of {len(own)} have "
+            f"none, the first at position {missing[0]}: pass scorer, a function (query, texts) -> "
+            "scores."
         )
     else:
         scores = np.asarray(own, dtype=np.float64)
@@ -61,17 +68,21 @@ def serve(
     ids: Sequence,
     on_hidden: Callable | None,
 ) -> tuple[list[int], np.ndarray, list[dict]]:
-    """Return the rows to show, best first, their scores by row, and a record of the hidden ones.
+    """Rank the documents of one query, and hide some by the threshold.
 
-    `scores` are what the threshold reads: one score per row, a table with further columns, or the
-    features of a `RankAndFilter`. The record has a dict for each hidden row, in the order of the
-    rows, which `on_hidden` is called with, or else the log counts.
+    `scores` is the input of the threshold: one score per row, a table with further columns, or for
+    a `RankAndFilter` one row of features per row. Returns the shown rows, the best first; the
+    scores of all rows, -inf for hidden rows; and a list with a dict for each hidden row.
+    `on_hidden` gets this list. If it is None, the log gets the number of hidden rows.
     """
     n_rows = len(ids)
     if len(scores) != n_rows:
-        raise InputError(f"scorer gave {len(scores)} scores for {n_rows} documents: give one each.")
+        raise InputError(
+            f"scorer must return one score per document, got {len(scores)} scores for {n_rows} "
+            "documents."
+        )
     groups = np.zeros(n_rows, dtype=np.int64)
-    # Asked once: thresholds count the lists that they see, to notice scores on another scale.
+    # predict is called only once, because thresholds count lists to detect scores on another scale.
     served = threshold.predict(scores, groups=groups)
     is_shown = served > -np.inf
     order = np.argsort(-served, kind="stable")[: np.count_nonzero(is_shown)]
@@ -97,14 +108,14 @@ def serve(
 
 
 def _column(scores):
-    """Return the scores as one column, the first of a table that names none "score"."""
+    """Return scores as an array; of a table, the column "score" or else the first column."""
     if isinstance(scores, pd.DataFrame):
         scores = scores["score"] if "score" in scores else scores.iloc[:, 0]
     return np.asarray(scores, dtype=np.float64)
 
 
 def _reason(threshold, score) -> str:
-    """Tell why a document is hidden."""
+    """Return a text that says why a document with this score is hidden."""
     level = None if hasattr(threshold, "filter_") else getattr(threshold, "threshold_", None)
     if level is not None and score < level:
         return f"score below the threshold {level:.6g}"

@@ -1,4 +1,4 @@
-"""Join of runs with judgments into arrays for the measures."""
+"""Joining of runs with judgments into the arrays that measures take."""
 
 from dataclasses import dataclass
 from numbers import Integral
@@ -16,13 +16,13 @@ from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError,
 from skfilterrank.io._pairs import are_distinct, pair_keys
 from skfilterrank.io._read import check_unjudged_label, qrels_rows, run_rows
 
-# Integers above this are taken for scores, not grades.
+# Greatest integer that is plausible as a label of relevance.
 _LARGEST_GRADE = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AlignedRun(Result):
-    """A run joined with judgments, made by :func:`align`."""
+    """A run joined with judgments, from :func:`align`."""
 
     y_true: np.ndarray
     y_score: np.ndarray
@@ -39,7 +39,7 @@ class AlignedRun(Result):
     n_retrieved: int
     n_retrieved_unjudged: int
     n_judged_not_retrieved: int
-    # Document tokens, their rows, and positions; converted to text only when needed.
+    # Parts (ids as bytes, their rows, their positions here); converted to text only when needed.
     _documents: tuple
 
     def _table(self) -> None:
@@ -50,12 +50,12 @@ class AlignedRun(Result):
 
     @cached_property
     def groups(self) -> np.ndarray:
-        """Query of each row."""
+        """Query id of each row, shape (n_rows,)."""
         return np.repeat(self.index.query_ids, self.index.sizes)
 
     @cached_property
     def docnos(self) -> np.ndarray:
-        """Document of each row."""
+        """Document id of each row, shape (n_rows,)."""
         docnos = np.empty(len(self.y_true), dtype=object)
         for tokens, rows, places in self._documents:
             docnos[places] = np.array(tokens.take(rows).tolist(), dtype=object)
@@ -106,103 +106,104 @@ def align(
     unjudged_label: float | str | None = "warn",
     predicted: str = "warn",
 ) -> AlignedRun:
-    """Join a run with judgments.
+    """Join a run with judgments, as the arrays that measures take.
 
     Parameters
     ----------
     qrels : QrelsIndex, str, PathLike, file object, data frame, dict or other object
-        Judgments in any form that `read_qrels` takes; a data frame has "qid" (or "query_id"),
-        "docno" (or "doc_id") and "label" (or "relevance"). A label of NaN says that the document is
-        pooled, but not judged. A column "inclusion_probability", as `read_prels` gives it, is
-        carried along. For many runs, pass one `QrelsIndex`.
+        Judgments in any form that `read_qrels` takes. A data frame has "qid" (or "query_id"),
+        "docno" (or "doc_id") and "label" (or "relevance"). A label of NaN means that the document
+        is pooled, but not judged. An optional column "inclusion_probability", as from `read_prels`,
+        is kept. For many runs, pass one `QrelsIndex`.
     run : str, PathLike, file object, data frame, dict or other object
-        A run in any form that `read_run` takes; a data frame has "qid" (or "query_id"), "docno" (or
-        "doc_id") and "score" as columns or index levels. The order of the rows does not matter. A
-        score of -inf says that the document is filtered out; `read_run` describes other ways.
+        A run in any form that `read_run` takes. A data frame has "qid" (or "query_id"), "docno" (or
+        "doc_id") and "score" as columns or index levels; its rows may have any order. A score of
+        -inf means that the document is filtered out; `read_run` describes other ways to say this.
     missing : {"raise", "drop", "empty"}, default="empty"
-        Treatment of queries of the judgments that are not in the run: raise an error, leave them
-        out (trec_eval's default), or keep them as lists that hold nothing (``trec_eval -c``).
+        Treatment of judged queries that are not in the run. "raise" is an error. "drop" leaves them
+        out, as trec_eval does by default. "empty" keeps them as empty lists, as ``trec_eval -c``.
     precision : {"double", "single"}, default="double"
-        "single" rounds scores as trec_eval 9 and pytrec_eval keep them: scores that differ by less
-        are ties to them. trec_eval 10 keeps doubles.
+        "single" rounds scores to single precision, as trec_eval 9 and pytrec_eval do, which can
+        create ties. trec_eval 10 uses double precision.
     ties : {"docno", "average", "worst", "best", "stable"}, default="docno"
-        Tie rule of the measures to come. With "stable" documents of equal scores stand in the order
-        of their rows, with any other by document id, descending, as in trec_eval.
+        Tie rule of the measures that will use the result. With "stable", documents with equal
+        scores keep the order of their rows. With any other rule, they are sorted by document id,
+        descending, as in trec_eval.
     unjudged_label : None, float, "trec" or "warn", default="warn"
-        Labels of `qrels` that mean unjudged, as in `read_qrels`. It is not passed with a
-        `QrelsIndex`, and causes no warning for the result of `read_qrels`.
+        Labels of `qrels` that mean unjudged, as in `read_qrels`. It cannot be passed with a
+        `QrelsIndex`. A result of `read_qrels` causes no warning.
     predicted : {"warn", "use", "drop"}, default="warn"
-        Use of the labels of `qrels` that a machine gave, as in `read_qrels`; passed as
-        `unjudged_label` is.
+        Use of labels of `qrels` that a machine gave, as in `read_qrels`. It cannot be passed with a
+        `QrelsIndex`. A result of `read_qrels` causes no warning.
 
     Returns
     -------
     aligned : AlignedRun
-        The arrays, ``y_true, y_score, groups = aligned``, and what was left out. Queries stand in
-        the order of their ids as text; within each, documents by score, higher first, ties in the
-        order of `ties`, then those judged but not retrieved. So ``ties="stable"`` is this order in
-        every measure.
+        The arrays, which can be unpacked as ``y_true, y_score, groups = aligned``, and counts of
+        rows that were left out. Rows are sorted by query id as text. Within a query, retrieved
+        documents come first, sorted by score (highest first) with ties as `ties` says; judged
+        documents that the run does not retrieve follow. ``ties="stable"`` in a measure keeps this
+        order.
 
         y_true : ndarray of shape (n_rows,), float64
-            Labels, NaN where nobody judged the document.
+            Labels, NaN for unjudged documents.
         y_score : ndarray of shape (n_rows,), float64
-            Scores, -inf where the run does not retrieve the document.
+            Scores, -inf for documents that the run does not retrieve.
         groups : ndarray of shape (n_rows,), object (str)
-            Query of each row.
+            Query id of each row.
         docnos : ndarray of shape (n_rows,), object (str)
-            Document of each row.
+            Document id of each row.
         pooled : ndarray of shape (n_rows,), bool
-            Whether the judgments list the document, with a label or with NaN.
+            True for documents that are in the judgments, with a label or with NaN.
         inclusion_probability : ndarray of shape (n_rows,), float64, or None
-            Probability with which the document was drawn to be judged, NaN where it was not pooled;
-            None where the judgments do not say. It is what ``stat_ap_score`` needs.
+            Probability with which the document was drawn to be judged, NaN if it was not pooled.
+            None if the judgments have no probabilities. ``stat_ap_score`` needs it.
         index : GroupIndex
-            The rows of each query. Every measure takes it as `groups`, and then has no need to look
-            for them again.
+            Rows of each query. Pass it to measures as `groups`, which is faster than query ids.
         name : str or None
-            Name of the run, None where it has none or several.
+            Name of the run, or None if there is no name or there are several.
         ties : str
-            Order of documents with equal scores: "docno" or "stable", see :func:`align`.
+            Order of documents with equal scores in these arrays: "docno" or "stable".
         missing_queries : tuple of str
-            Queries of the judgments that are not in the run.
+            Judged queries that are not in the run.
         keeps_missing_queries : bool
-            Whether they are kept, as lists that hold nothing (``missing="empty"``).
+            True if `missing_queries` are kept as empty lists (``missing="empty"``).
         unjudged_queries : tuple of str
-            Queries of the run that are not in the judgments; their rows are left out.
+            Queries of the run that are not in the judgments. Their rows are left out.
         n_left_out : int
-            Number of these rows.
+            Number of rows of the run that are left out because of `unjudged_queries`.
         n_filtered : int
-            Rows of the run with score -inf in the other queries; the documents count as not
-            retrieved.
+            Number of rows of the run with score -inf, in judged queries. These documents count as
+            not retrieved.
         n_retrieved : int
-            Rows of the run that are kept.
+            Number of rows of the run that are kept.
         n_retrieved_unjudged : int
-            How many of them have no label.
+            Number of kept rows of the run without a label.
         n_judged_not_retrieved : int
-            Judgments of documents that the run does not retrieve.
+            Number of judged documents that the run does not retrieve.
 
     Raises
     ------
     ValueError
-        Missing columns, ids that are missing, labels or scores that are no numbers, scores of NaN
-        or +inf, a document that is twice in a query, no query in common; with ``missing="raise"`` a
-        run that lacks queries.
+        If a column or an id is missing, if a label or a score is not a number, if a score is NaN or
+        +inf, if a query holds a document twice, if run and judgments have no query in common, or if
+        judged queries are not in the run and `missing` is "raise".
     FileFormatError
-        The same in a file.
+        A ValueError: if these errors are in a file.
 
     Warns
     -----
     DataWarning
-        If no document that the run retrieves is judged: every measure takes it for a run that found
-        nothing. If the judgments hold no label at all.
+        If no retrieved document is judged, so that the run gets the values of a run that found
+        nothing. Also if the judgments hold no label at all.
 
     See Also
     --------
-    QrelsIndex : Judgments made ready for many runs.
+    QrelsIndex : Index judgments once for many runs.
 
     Notes
     -----
-    Ids are compared as text, so that query 7 of one frame is query "7" of the other.
+    Ids are compared as text, so query 7 of one data frame is query "7" of another.
 
     Examples
     --------
@@ -231,7 +232,7 @@ document not retrieved
 
 
 class QrelsIndex:
-    """Indexed judgments, for joining with many runs.
+    """Judgments that are indexed once to be joined with many runs.
 
     Parameters
     ----------
@@ -240,27 +241,27 @@ class QrelsIndex:
     unjudged_label : None, float, "trec" or "warn", default="warn"
         Labels that mean unjudged, as in `read_qrels`.
     predicted : {"warn", "use", "drop"}, default="warn"
-        Use of the labels that a machine gave, as in `read_qrels`.
+        Use of labels that a machine gave, as in `read_qrels`.
 
     Attributes
     ----------
     queries : ndarray of shape (n_queries,), object (str)
-        The queries, sorted as text.
+        Query ids, sorted as text.
     n_judged : int
-        Number of judgments.
+        Number of judgments with a label.
     n_pooled : int
-        Number of judgments and of documents that are pooled, but not judged (label NaN).
+        Number of all judgments, including documents that are pooled but not judged (label NaN).
     labels : ndarray of shape (n_labels,), float64
-        The labels that occur, ascending.
+        Distinct labels, ascending.
     is_sample : bool
-        Whether some label was drawn with an inclusion probability below 1.
+        True if some label was drawn with an inclusion probability below 1.
     n_predicted : dict of str to int
-        Number of labels that count and that a machine gave, by its name; empty where people gave
-        all of them.
+        Number of used labels that each machine gave, by the name of the machine; empty if people
+        gave all labels.
 
     See Also
     --------
-    align : The same for one run.
+    align : Join a single run with judgments.
 
     Examples
     --------
@@ -294,7 +295,8 @@ class QrelsIndex:
         self.n_pooled = len(by_query)
         self._is_by_query = is_by_query(qrels)
         self.n_judged = int(np.count_nonzero(~np.isnan(self._labels)))
-        # If different pairs have equal hashes, another salt is tried.
+        # Pairs of query and document are found by their hashes. If two hashes are equal, the salt
+        # is changed.
         self._salt = 0
         while not are_distinct(keys := pair_keys(self._codes, self._docnos, self._salt)):
             self._salt += 1 << 32
@@ -314,9 +316,10 @@ class QrelsIndex:
         Parameters
         ----------
         qrels, unjudged_label, predicted
-            As in the class.
+            Parameters of the class.
         gains : None, "exp2", dict or callable, default=None
-            Gains of the labels. A dict or callable says what labels below 0 mean.
+            Gains of the labels. A dict or callable defines the meaning of labels below 0, so there
+            is no warning about them.
 
         Returns
         -------
@@ -326,14 +329,15 @@ class QrelsIndex:
         Raises
         ------
         ValueError
-            If `qrels` is an index and another parameter is passed; as the class.
+            If `qrels` is a QrelsIndex and another parameter is passed, and in the same cases as the
+            class.
         """
         if isinstance(qrels, cls):
             for name, given in (("unjudged_label", unjudged_label), ("predicted", predicted)):
                 if not (isinstance(given, str) and given == "warn"):
                     raise InputError(
-                        f"{name}={brief(given)}, but qrels is a QrelsIndex: pass it to "
-                        "QrelsIndex(...)."
+                        f"{name} must not be given for a QrelsIndex, got {brief(given)}: pass it "
+                        "to QrelsIndex(...)."
                     )
             return qrels
         label = check_unjudged_label(unjudged_label)
@@ -347,21 +351,21 @@ class QrelsIndex:
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """The labels that occur, ascending."""
+        """Distinct labels of the judgments, ascending."""
         return np.unique(self._labels[~np.isnan(self._labels)])
 
     def __repr__(self):
         return f"QrelsIndex({len(self.queries)} queries, {self.n_pooled} documents)"
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the judgments as a table, queries and documents as text.
+        """Return the judgments as a table, with ids of queries and documents as text.
 
         Returns
         -------
         DataFrame of shape (n_pooled, 1 to 3)
-            Column "label", NaN where a document is pooled, but not judged; and, where the judgments
-            say it, "inclusion_probability" and "judged_by". Index levels "qid", sorted, and
-            "docno".
+            Column "label", NaN for documents that are pooled but not judged, and, if the judgments
+            have them, "inclusion_probability" and "judged_by". The index levels are "qid", sorted,
+            and "docno".
         """
         index = pd.MultiIndex.from_arrays(
             [self.queries[self._codes], self._docnos.tolist()], names=["qid", "docno"]
@@ -381,17 +385,17 @@ class QrelsIndex:
         Parameters
         ----------
         run, missing, precision, ties
-            As in `skfilterrank.io.align`.
+            Parameters of `skfilterrank.io.align`.
 
         Returns
         -------
         aligned : AlignedRun
-            As from `skfilterrank.io.align`.
+            Result of `skfilterrank.io.align` for this run.
 
         Warns
         -----
         DataWarning
-            As `skfilterrank.io.align`.
+            In the same cases as `skfilterrank.io.align`.
         """
         check_choice(missing, "missing", MISSING)
         check_choice(precision, "precision", PRECISIONS)
@@ -400,8 +404,9 @@ class QrelsIndex:
         scores = rows.values
         if self._is_by_query and is_by_query(run) and self._looks_swapped(run, scores):
             raise InputError(
-                "qrels holds fractions, another for each document, and run holds whole numbers, "
-                f"so they look swapped: {ORDER} If they are not, pass run as a data frame."
+                "qrels and run look swapped, because qrels holds a different fraction for each "
+                f"document and run holds whole numbers: {ORDER} If they are not swapped, pass run "
+                "as a data frame."
             )
         if precision == "single":
             with np.errstate(over="ignore"):
@@ -412,14 +417,14 @@ class QrelsIndex:
         )
         if not len(numbers) and missing == "drop":
             raise InputError(
-                "the run holds no document, so that missing='drop' leaves out all queries; pass "
-                "missing='empty' to count each of them as an empty list."
+                "the run holds no document, so missing='drop' leaves out all queries; pass "
+                "missing='empty' to count every query as an empty list."
             )
         if len(numbers) and (numbers < 0).all():
             raise InputError(
-                "the run and the judgments have no query in common: the run's are such as "
-                f"{brief(rows.queries[0])}, the judgments' such as {brief(self.queries[0])}; bring "
-                "them to one form first."
+                "the run and the judgments must have queries in common, but have none: an id in "
+                f"the run is {brief(rows.queries[0])}, and one in the judgments is "
+                f"{brief(self.queries[0])}. Use the same form of ids in both."
             )
         codes, docnos = numbers[rows.codes], rows.docnos
         is_filtered = scores == -np.inf
@@ -453,20 +458,23 @@ class QrelsIndex:
         )
         if not self.n_judged:
             warn_user(
-                f"the judgments hold no label: of their {counted(self.n_pooled, 'document')} none "
+                f"the judgments hold no label: none of their {counted(self.n_pooled, 'document')} "
                 "is judged.",
                 DataWarning,
             )
         elif aligned.n_retrieved and aligned.n_retrieved == aligned.n_retrieved_unjudged:
-            # Example ids: the first document of the run, and the first judged document of its
-            # query.
+            # Examples for the message: the first document of the run, and the first judged document
+            # of the same query.
             (own,) = docnos.take([0]).tolist()
             (theirs,) = self._docnos.take([np.searchsorted(self._codes, codes[0])]).tolist()
             self._warn_of_other_documents(aligned, self.queries[codes[0]], own, theirs)
         return aligned
 
     def _looks_swapped(self, run, scores):
-        """Tell whether run and judgments look swapped: integer scores and fractional labels."""
+        """Return True if the arguments look swapped.
+
+        This is the case if labels are distinct fractions and scores are small integers.
+        """
         pairs = pd.DataFrame({"query": self._codes, "label": self._labels}).dropna()
         return (
             bool((pairs["label"] % 1 != 0).any() and not pairs.duplicated().any())
@@ -475,17 +483,17 @@ class QrelsIndex:
         )
 
     def _warn_of_other_documents(self, aligned, query, own, theirs):
-        """Warn that no retrieved document is judged, with an example of both kinds of ids."""
+        """Warn that no retrieved document is judged, with a document id of run and judgments."""
         warn_user(
             f"none of the {counted(aligned.n_retrieved, 'document')} that "
             f"{_name_of(aligned.name)} retrieves is "
-            f"judged: of query {brief(query)} it holds {brief(own)}, and the judgments hold "
-            f"{brief(theirs)}. Where ids differ in form, bring them to one.",
+            f"judged: for query {brief(query)}, it holds {brief(own)}, and the judgments hold "
+            f"{brief(theirs)}. If their ids have different forms, use the same form in both.",
             DataWarning,
         )
 
     def _lay_out(self, codes, scores, docnos, in_run, *, keep_missing, **counts):
-        """Arrange the retrieved rows, and the judged rows that were not retrieved, by query."""
+        """Make the AlignedRun: by query, retrieved rows and then judged rows not retrieved."""
         hits, judged = self._match(codes, docnos)
         is_absent = np.ones(self.n_pooled, dtype=bool)
         is_absent[judged] = False
@@ -500,7 +508,7 @@ class QrelsIndex:
         starts = np.cumsum(sizes) - sizes
         n_rows = int(sizes.sum())
 
-        # Usually few rows are judged: only these are scattered, the others are copied in order.
+        # Usually only few rows are judged. For speed, only their labels are written by position.
         order = rank_order(codes, scores, None if counts["ties"] == "stable" else docnos)
         before = np.cumsum(retrieved) - retrieved
         positions = np.empty(len(codes), dtype=np.int64)
@@ -550,7 +558,10 @@ class QrelsIndex:
         )
 
     def _match(self, codes, docnos):
-        """Find the rows of a run that are in the judgments, and their rows there."""
+        """Find the rows of a run whose documents are in the judgments.
+
+        Returns these rows, and for each of them the row in the judgments.
+        """
         matches = self._index.get_indexer(pair_keys(codes, docnos, self._salt))
         hits = np.flatnonzero(matches >= 0)
         judged = matches[hits]
@@ -565,9 +576,10 @@ def _name_of(name):
 
 
 def rank_order(codes, scores, docnos):
-    """Order rows by query, score descending, and document id descending or as they come.
+    """Return the order of rows by query, then score (descending), then document id (descending).
 
-    The result is a slice of all rows if they are in order already.
+    If `docnos` is None, rows with equal scores keep their order. The result is a slice of all rows
+    if the rows are already in order.
     """
     order = _order_of_stretches(codes, scores)
     if order is None:
@@ -579,7 +591,7 @@ def rank_order(codes, scores, docnos):
     second = np.flatnonzero(tied) + 1
     if not second.size:
         return order
-    # Only rows with tied scores are sorted by document.
+    # For speed, only rows with tied scores are sorted by document id.
     members = np.union1d(second, second - 1)
     spans = np.cumsum((members == 0) | ~tied[members - 1])
     rows = members if isinstance(order, slice) else order[members]
@@ -592,9 +604,11 @@ def rank_order(codes, scores, docnos):
 
 
 def _order_of_stretches(codes, scores):
-    """Sort rows by query and score if each query's rows are consecutive and sorted; else None.
+    """Return the order by query and score of rows that are already sorted within each query.
 
-    The result is a slice of all rows if the queries are in order, too.
+    This is a fast path, which only moves whole queries. It returns None if the rows of a query are
+    not consecutive or not sorted by score, and a slice of all rows if the queries are in order,
+    too.
     """
     new_query = codes[1:] != codes[:-1]
     if ((scores[1:] > scores[:-1]) & ~new_query).any():

@@ -14,14 +14,14 @@ _BLOCK_BYTES = 1 << 18
 
 
 class Layout(NamedTuple):
-    """The columns of the lines of a kind of file."""
+    """Kind of a TREC file, and the names of its columns separated by blanks."""
 
     kind: str
     columns: str
 
     @property
     def names(self):
-        """Names of the columns."""
+        """Names of the columns, as a list."""
         return self.columns.split()
 
 
@@ -29,12 +29,12 @@ QRELS = Layout("qrels", "qid iteration docno label")
 PRELS = Layout("prels", "qid docno label method inclusion_probability")
 RUN = Layout("run", "qid Q0 docno rank score run")
 MS_MARCO_RUN = Layout("MS MARCO run", "qid docno rank")
-# The control bytes that are white space, from the tab to the carriage return.
+# Control bytes from the tab (9) to the carriage return (13) are white space.
 _FIRST_BLANK, _LAST_BLANK = np.uint8(9), np.uint8(13)
 _COMMENT = ord("#")
 
 _CHUNK_ROWS = 1 << 14
-# So many digits are a whole number that float64 holds.
+# Every integer with this many digits is exact in float64.
 _MOST_DIGITS = 15
 _ZERO, _DOT = ord("0"), np.uint8(ord(".") - ord("0") & 255)
 _NUMBER_PATTERN = re.compile(
@@ -46,8 +46,9 @@ _OTHERS_PATTERN = re.compile(r"[^-+.eE0-9]")
 class TrecLines:
     """Lines of a TREC file split at white space, all with the same number of columns.
 
-    As in trec_eval, white space is the blank and the bytes 9 to 13. Other control bytes are part of
-    a text. Only the requested columns are stored. Lines that begin with "#" are comments.
+    Only the requested columns are stored, as positions in the bytes of the file. As in trec_eval,
+    white space is the blank and the bytes 9 to 13; other control bytes are part of a text. Lines
+    that begin with "#" are comments.
     """
 
     def __init__(self, content, name, layout, columns):
@@ -56,18 +57,18 @@ class TrecLines:
         columns = [column for column in layout.names if column in kept]
         self._n_columns = len(layout.names)
         if b"\r" in content:
-            # Some files have doubled carriage returns.
+            # A line may end in several carriage returns, which some tools write.
             content = re.sub(rb"\r+(?=\n|\Z)", b"", content)
-        # Two searches for single bytes are ten times as fast as one for both.
+        # Two searches for single bytes are ten times as fast as one search by a pattern.
         if odd := [byte for byte in (b"\0", b"\r") if byte in content]:
             self._fail_at(
                 content.count(b"\n", 0, content.index(odd[0])) + 1,
-                "the line holds a zero byte or a carriage return; if the file is UTF-16, convert "
-                "it to UTF-8 first, and let lines end by a line feed.",
+                "the line must not hold a zero byte or a carriage return; if the file is UTF-16, "
+                "convert it to UTF-8 first, and end each line with a line feed.",
             )
         if not content.isascii():
             decode(content, self.name)
-        # Line ends around it: where the last line has none of its own, it takes the first of them.
+        # The padding consists of line feeds, so it also ends a last line without a line feed.
         self.data = padded(content, ord("\n"))
         self._columns = self._split(columns, content)
         if not len(self):
@@ -75,26 +76,32 @@ class TrecLines:
                 f"the file holds no lines; lines such as '{layout.columns}' were expected.",
                 self.name,
             )
-        # The text before a rank that is no number may be half of an id.
+        # Ranks are checked at once: a rank that is no number means that an id contains a blank.
         self._ranks = self._read("rank", "the rank") if layout is RUN else None
 
     def __len__(self):
         return len(next(iter(self._columns.values())))
 
     def has(self, name):
-        """Tell whether the lines have a column."""
+        """Return True if the lines have a column of this name."""
         return name in self._columns
 
     def ids(self, name) -> Tokens:
-        """Return the texts of a column."""
+        """Return the ids in a column, as positions in the bytes of the file."""
         return self._columns[name]
 
     def words(self, name) -> tuple[np.ndarray, Any]:
-        """Return the code of each row's word in a column, and the distinct words."""
+        """Return the distinct words of a column, and for each row the number of its word.
+
+        The result is the pair (numbers, words).
+        """
         return self._columns[name].factorize()
 
     def numbers(self, name, what):
-        """Parse a column of numbers; raise for other texts."""
+        """Return a column as float64; raise for a text that is no number.
+
+        `what` names the number in the message, such as "the score".
+        """
         return self._read(name, what) if name != "rank" or self._ranks is None else self._ranks
 
     def _read(self, name, what):
@@ -110,28 +117,28 @@ class TrecLines:
         return values
 
     def line_of(self, row):
-        """Return the number of a row's line, from 1."""
+        """Return the line number, from 1, of a row."""
         return self._line_at(next(iter(self._columns.values())).starts[row])
 
     def fail(self, row, what, rest=""):
-        """Raise an error about the content of a row's line."""
+        """Raise an error that names the line of a row and says what the line holds."""
         self._fail_at(self.line_of(row), f"the line holds {what}{rest}")
 
     def _line_at(self, position):
-        """Return the number of the line that holds a byte, from 1."""
+        """Return the line number, from 1, of the byte at a position."""
         return int(np.count_nonzero(self.data[PAD:position] == ord("\n"))) + 1
 
     def _fail_at(self, line, message):
-        """Raise an error that names a line."""
+        """Raise a FileFormatError that names the file and a line number."""
         raise FileFormatError(message, self.name, line)
 
     def _split(self, columns, content):
-        """Find the texts of the columns."""
+        """Find the positions of the texts in each requested column, block by block."""
         blocks = []
         places = [self.layout.names.index(column) for column in columns]
         begin, stop = PAD, len(self.data) - PAD + (not content.endswith(b"\n"))
         while begin < stop:
-            # Behind the line that holds the last byte of the block.
+            # A block ends at the end of a line.
             end = content.find(b"\n", begin - PAD + _BLOCK_BYTES - 1) + 1
             end = end + PAD if end else stop
             starts, ends = self._split_block(begin, end)
@@ -145,7 +152,10 @@ class TrecLines:
         }
 
     def _split_block(self, begin, end):
-        """Find start and end of each text of some whole lines."""
+        """Return the starts and ends of all texts in the lines from `begin` to `end`.
+
+        Raises for a line with a wrong number of columns.
+        """
         block = self.data[begin:end]
         is_space = np.empty(len(block) + 1, dtype=bool)
         is_space[0] = True
@@ -155,7 +165,8 @@ class TrecLines:
         starts, ends = edges[0::2], edges[1::2]
         behind = ends[self._n_columns - 1 :: self._n_columns]
         n_lines = np.count_nonzero(block == ord("\n"))
-        # Every line is a row if there are equally many, with a line end behind each row.
+        # Fast path: all lines have the right number of columns if the number of texts is right and
+        # a line feed follows every n-th text, for n columns.
         is_regular = len(starts) == n_lines * self._n_columns
         is_regular = is_regular and (block[behind] == ord("\n")).all()
         if not is_regular or (block[starts[:: self._n_columns]] == _COMMENT).any():
@@ -164,9 +175,9 @@ class TrecLines:
         return starts, ends
 
     def _of_rows(self, block, starts, begin):
-        """Return a mask of texts in rows; raise for a line with a wrong number of columns.
+        """Return a mask of the texts that are not in comments.
 
-        Comments and blank lines are no rows.
+        Raises for a line with a wrong number of columns; blank lines and comments are allowed.
         """
         line_ends = np.flatnonzero(block == ord("\n"))
         stops = np.searchsorted(starts, line_ends)
@@ -182,24 +193,24 @@ class TrecLines:
         return np.repeat(counts > 0, n_texts)
 
     def _wrong_number(self, got):
-        """Describe what is wrong with a line of so many columns."""
+        """Return the error message for a line with a wrong number of columns."""
         return (
             f"{got} column{'s' * (got != 1)} where a {self.layout.kind} has {self._n_columns} "
-            f"({self.layout.columns}): ids hold no white space, qrels have 4 columns, runs 6; "
-            "a table with commas or tabs names its columns, such as qid, docno and score or label, "
-            "in its first line."
+            f"({self.layout.columns}): ids must not hold white space; qrels have 4 columns and "
+            "runs have 6; a table with commas or tabs must have the names of its columns, such as "
+            "qid, docno and score or label, in its first line."
         )
 
 
 def parse_decimals(tokens):
-    """Parse texts like Python's float(), and return a mask of the texts that are numbers.
+    """Parse texts like Python's float(); return the numbers and a mask of valid texts.
 
-    Plain decimals of up to 15 digits are computed as a quotient of two exact floats, the digits and
-    a power of ten, so they are rounded once. float() parses all others.
+    A plain decimal of up to 15 digits is the quotient of two exact floats: its digits as an integer
+    and a power of ten. So it is rounded once, like by float(). float() parses all other texts.
     """
     if not len(tokens):
         return np.zeros(0), np.zeros(0, dtype=bool)
-    # In chunks that fit the cache.
+    # Chunks are small enough for the processor's cache.
     chunks = [
         _parse_plain(tokens.take(slice(begin, begin + _CHUNK_ROWS)))
         for begin in range(0, len(tokens), _CHUNK_ROWS)
@@ -213,7 +224,10 @@ def parse_decimals(tokens):
 
 
 def _parse_others(texts):
-    """Parse texts by float(), except forms that only Python accepts; return also a mask."""
+    """Parse texts by float(); return the numbers and a mask of valid texts.
+
+    Forms that only Python accepts, such as "1_000", are not valid.
+    """
     if not _OTHERS_PATTERN.search("".join(texts)):
         try:
             return np.fromiter(map(float, texts), np.float64, len(texts)), True
@@ -225,7 +239,10 @@ def _parse_others(texts):
 
 
 def _parse_plain(tokens):
-    """Parse texts such as "12", "-0.5" and "3." of up to 15 digits; return also a mask."""
+    """Parse texts such as "12", "-0.5" and "3." of up to 15 digits.
+
+    Returns the numbers and a mask of the texts that have this form.
+    """
     ends = tokens.starts + tokens.lengths
     first = tokens.data[tokens.starts]
     negative = first == ord("-")

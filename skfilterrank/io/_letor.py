@@ -1,4 +1,4 @@
-"""LETOR text (svmlight with query ids): ``label qid:ID index:value ... # comment``."""
+"""Reading and writing of LETOR files, with lines ``label qid:ID index:value ... # comment``."""
 
 import itertools
 import re
@@ -23,9 +23,9 @@ _FEATURE = rf"\d{{1,10}}:(?:{_NUMBER})"
 _LINE_PATTERN = re.compile(rf"\s*({_NUMBER})\s+qid:(\S+)((?>\s+{_FEATURE}(?!\S))*)\s*", re.ASCII)
 _WORD_PATTERNS = [re.compile(word, re.ASCII) for word in (_NUMBER, r"qid:\S+", _FEATURE)]
 _DOCNO_PATTERN = re.compile(r"\bdocid\s*=\s*(\S+)", re.ASCII)
-# Fewer than those of str.strip(): ids may hold a no-break space.
+# Only ASCII white space, because ids may hold other white space, such as a no-break space.
 _BLANKS = " \t\n\r\f\v"
-# Integers whose text is unchanged by int() and str(); "007" and "+7" stay strings.
+# Integers that str() writes as they are in the file. Ids such as "007" and "+7" stay strings.
 _INTEGER_PATTERN = re.compile(r"0|-?[1-9]\d{0,17}", re.ASCII)
 
 _MAX_INDEX = np.iinfo(np.int32).max
@@ -33,20 +33,20 @@ _SPARSE_BELOW = 0.1
 
 
 class _LetorData(NamedTuple):
-    """Rows of a LETOR file as aligned arrays.
+    """Rows of a LETOR file as arrays with one entry per row.
 
     Attributes
     ----------
     X : ndarray or csr_matrix of shape (n_rows, n_features)
-        Features; column j holds the feature that the file calls j + 1.
+        Features; column j holds the feature with index j + 1 in the file.
     y : ndarray of shape (n_rows,), float64
-        Labels, NaN where unjudged.
+        Labels, NaN for unjudged rows.
     groups : ndarray of shape (n_rows,), int64 or object (str)
-        Query of each row.
+        Query id of each row.
     docnos : ndarray of shape (n_rows,), object (str)
-        Document ids; "" where the line names none.
+        Document ids; "" for a row without one.
     comments : ndarray of shape (n_rows,), object (str)
-        Text behind the first "#", stripped; "" where there is none.
+        Text after the first "#" without surrounding blanks; "" for a row without a comment.
     """
 
     X: np.ndarray | sp.csr_matrix
@@ -57,7 +57,7 @@ class _LetorData(NamedTuple):
 
     @property
     def n_docnos(self) -> int:
-        """Number of rows that name their document."""
+        """Number of rows with a document id."""
         return int(np.count_nonzero(self.docnos != ""))
 
     def __repr__(self):
@@ -74,38 +74,39 @@ def read_letor(
     r"""Read judged documents in LETOR format, the text format of MQ2007 and MSLR-WEB30K.
 
     A line is ``label qid:ID index:value index:value ... # comment``: svmlight with a query id.
-    Indices start at 1 and ascend; what is not listed is 0. Blank lines and lines that hold only
-    a comment are skipped. The document id is read from ``docid = X`` in the comment.
+    Indices start at 1 and ascend; features that are not listed are 0. Blank lines and lines that
+    hold only a comment are skipped. The document id is read from ``docid = X`` in the comment.
 
     Parameters
     ----------
     source : str, PathLike, file object, or list of these
-        Where to read, UTF-8, gzip or plain. Several files are joined in the order given; a query
-        that occurs in two of them stays one query.
+        Files to read, in UTF-8, plain or compressed with gzip. Several files are joined in the
+        given order. A query id that occurs in two files is one query.
     n_features : int, default=None
-        Number of columns of X. By default the highest index that occurs. Give it so that a test
-        file has the columns of its training file.
+        Number of columns of X. None takes the highest index in the files. Pass it so that X of a
+        test file has the same columns as X of the training file.
     sparse : {"auto", True, False}, default="auto"
-        Whether X is a csr_matrix. "auto" makes it one when fewer than 10 % of the entries differ
-        from 0; pass True or False where two files must come back in the same form.
+        True returns X as a csr_matrix, and False as an array. "auto" returns a csr_matrix if fewer
+        than 10 % of the entries differ from 0; pass True or False if X of two files must have the
+        same type.
     dtype : dtype, default=numpy.float64
         Type of X, float32 or float64.
 
     Returns
     -------
     data : named tuple ``(X, y, groups, docnos, comments)``
-        Aligned arrays with one entry per row; column j of `X` holds the feature that the file calls
-        j + 1, `y` is NaN where unjudged, and `docnos` and `comments` are "" where a line has none.
-        `n_docnos` counts the rows that name their document. `groups` is int64 where every query id
-        of every file is a plain integer, else an object array of str: with an id such as "007"
-        among them, all ids stay as they are written.
+        Arrays with one entry per row. Column j of `X` holds the feature with index j + 1 in the
+        file. `y` is NaN for unjudged rows. `docnos` and `comments` are "" for lines without one.
+        `groups` is int64 if every query id of every file is a plain integer, else an object array
+        of str. So an id such as "007" keeps all ids as they are written. The property `n_docnos`
+        counts the rows with a document id.
 
     Raises
     ------
     FileFormatError
-        A ValueError whose message starts with file and line: no query id, a label that is no
-        number, a feature that is not index:value, an index below 1 or above `n_features`, indices
-        not ascending, an infinite value, bytes that are not UTF-8, a file without rows.
+        A ValueError whose message starts with file and line: if a query id is missing, a label is
+        not a number, a feature is not index:value, an index is below 1 or above `n_features`,
+        indices do not ascend, a value is infinite, bytes are not UTF-8, or the file has no rows.
 
     See Also
     --------
@@ -135,7 +136,7 @@ def read_letor(
     dtype = _check_parameters(n_features, sparse, dtype)
     sources = source if isinstance(source, list | tuple) else [source]
     if not sources:
-        raise InputError("source is an empty list; pass at least one file to read.")
+        raise InputError("source must hold at least one file, got an empty list: pass a file.")
     blocks: list[tuple] = []
     query_codes: dict = {}
     for source in sources:
@@ -162,7 +163,7 @@ def read_letor(
 
 
 def _check_parameters(n_features, sparse, dtype):
-    """Check the parameters of read_letor; return the dtype."""
+    """Return `dtype` as a NumPy dtype; raise if it or another parameter is not valid."""
     check_count(n_features, "n_features", most=_MAX_INDEX, or_none=True)
     if not (isinstance(sparse, bool) or sparse == "auto"):
         raise InputError(f'sparse must be "auto", True or False, got {brief(sparse)}.')
@@ -172,10 +173,12 @@ def _check_parameters(n_features, sparse, dtype):
 
 
 def _parse_lines(lines, first_line, source, n_features, dtype, query_codes):
-    """Read a block of lines: labels, query codes, counts, indices, values, docnos, comments.
+    """Read a block of lines.
 
-    Lines are matched as a whole by one pattern, then all numbers are converted in one call. Only a
-    line that does not match is parsed in parts, for the error message.
+    Returns labels, query codes, numbers of features per row, feature indices, feature values,
+    document ids and comments, or None if the block has no rows. `query_codes` maps query ids to
+    codes, and gets the new ids of the block. One pattern matches a whole line, and one call
+    converts all numbers, because that is fast.
     """
     labels, qids, features, comments, line_numbers = [], [], [], [], []
     for number, line in enumerate(lines, first_line):
@@ -199,7 +202,7 @@ def _parse_lines(lines, first_line, source, n_features, dtype, query_codes):
     y = np.array(list(map(float, labels)))
     if np.isinf(y).any():
         row = int(np.isinf(y).argmax())
-        fail(row, f"the label {brief(labels[row])} is too large for a number; correct it.")
+        fail(row, f"the label {brief(labels[row])} is too large for float64; correct it.")
     counts = np.array([numbers.count(":") for numbers in features])
     pairs = np.fromstring("".join(features).replace(":", " "), sep=" ")
     indices = pairs[0::2].astype(np.int64)
@@ -216,7 +219,8 @@ def _parse_lines(lines, first_line, source, n_features, dtype, query_codes):
         fail(
             int(np.searchsorted(np.cumsum(counts), place, side="right")),
             f"feature index {indices[place]}: indices must ascend from 1 to {highest}, {limit}, "
-            f"without repeats, and values be finite in {values.dtype}, or nan. Correct the line.",
+            f"without repeats, and values must be finite in {values.dtype}, or nan. Correct the "
+            "line.",
         )
     codes = np.array([query_codes.setdefault(qid, len(query_codes)) for qid in qids])
     comments = [comment.strip(_BLANKS) for comment in comments]
@@ -228,7 +232,7 @@ def _parse_lines(lines, first_line, source, n_features, dtype, query_codes):
 
 
 def _explain(body):
-    """Describe what is wrong with the part of a line before its comment."""
+    """Return the error message for the part of a line before its comment."""
     words = re.findall(r"\S+", body, re.ASCII)
     wrong = [
         word
@@ -237,13 +241,16 @@ def _explain(body):
     ]
     got = brief(wrong[0]) if wrong else "the end of the line"
     return (
-        "'label qid:ID index:value ...' was expected, label and values finite numbers or nan, and "
-        f"indices from 1 to {_MAX_INDEX}, got {got}."
+        "expected 'label qid:ID index:value ...', where label and values are finite numbers or "
+        f"nan, and indices are from 1 to {_MAX_INDEX}, got {got}. Correct the line."
     )
 
 
 def _assemble(indices, values, counts, n_features, sparse):
-    """Make the feature matrix from blocks of indices and values, and features per row."""
+    """Make the feature matrix from blocks of indices and values.
+
+    `counts` holds the number of features that each row lists.
+    """
     if n_features is None:
         n_features = max((int(block.max()) for block in indices if block.size), default=0)
     shape = (len(counts), n_features)
@@ -263,7 +270,7 @@ def _assemble(indices, values, counts, n_features, sparse):
 
 
 def _query_ids(query_codes):
-    """Return the query ids in the order of their codes, int64 where all are plain integers."""
+    """Return the query ids in the order of their codes; int64 if all are plain integers."""
     if all(_INTEGER_PATTERN.fullmatch(qid) for qid in query_codes):
         return np.array(list(map(int, query_codes)), dtype=np.int64)
     return _object_array(query_codes)
@@ -280,30 +287,32 @@ def _object_array(items):
 def write_letor(path, X, y, groups, *, docnos=None) -> None:
     r"""Write judged documents in LETOR format.
 
-    `read_letor` reads exactly the same numbers and ids back (pass it the `dtype` of X, and
-    ``sparse=True`` for a sparse X).
+    `read_letor` reads back exactly the same numbers and ids, if it gets the `dtype` of X, and
+    ``sparse=True`` for a sparse X.
 
     Parameters
     ----------
     path : str, PathLike or file object
-        Where to write; zipped if the name ends in ".gz". A file that is there stays as it is until
-        the new one is whole, which then takes its place.
+        File to write. It is compressed with gzip if its name ends in ".gz". An existing file is
+        replaced only when the new file is complete.
     X : array-like or sparse matrix of shape (n_rows, n_features)
-        Features: finite, or NaN for a missing value. Of a dense X every entry is written, of a
-        sparse one the entries that differ from 0.
+        Features: finite numbers, or NaN for a missing value. Every entry of a dense X is written,
+        and only the entries other than 0 of a sparse X.
     y : array-like of shape (n_rows,)
-        Labels, NaN where unjudged. Whole numbers are written without a decimal point.
+        Labels, NaN for unjudged rows. Whole numbers are written without a decimal point.
     groups : array-like of shape (n_rows,)
-        Query of each row: integers or strings without white space and "#".
+        Query id of each row: integers, or strings without white space and "#".
     docnos : array-like of shape (n_rows,), default=None
-        Document ids without white space, written as ``#docid = X``; None or "" for a row without.
+        Document ids without white space, written as ``#docid = X``; None or "" for a row without
+        an id.
 
     Raises
     ------
     ValueError
-        No rows, lengths that differ, an infinite value, or an id that the format cannot hold.
+        If there are no rows, lengths differ, a value is infinite, or an id contains white space or
+        "#".
     TypeError
-        `path` is neither a path nor an open file.
+        If `path` is neither a path nor an open file.
 
     Examples
     --------
@@ -316,7 +325,10 @@ def write_letor(path, X, y, groups, *, docnos=None) -> None:
     find_groups(groups, y, X)
     X = X.tocsr() if sp.issparse(X) else as_number_array(X, "X")
     if X is None:
-        raise InputError("X must hold numbers, one row of features per document.")
+        raise InputError(
+            "X must be a matrix of numbers with one row of features per document: convert its "
+            "columns to numbers."
+        )
     if X.ndim != 2 or not X.shape[0]:
         raise InputError(f"X must be 2-dimensional with at least one row, got shape {X.shape}.")
     y = check_numbers(y, "y", entry="label").astype(np.float64, copy=False)
@@ -325,13 +337,13 @@ def write_letor(path, X, y, groups, *, docnos=None) -> None:
     for name, array in (("y", y), ("groups", qids), ("docnos", docnos)):
         if len(array) != X.shape[0]:
             raise InputError(
-                f"{name} has {len(array)} entries but X has {X.shape[0]} rows; "
-                "each row needs exactly one."
+                f"{name} must have one entry per row of X, got {len(array)} entries for "
+                f"{X.shape[0]} rows."
             )
     values = X.data if sp.issparse(X) else X
     for name, array in (("y", y), ("X", values)):
         if np.isinf(np.asarray(array, dtype=np.float64)).any():
-            raise InputError(f"{name} holds infinite values; use NaN where a value is missing.")
+            raise InputError(f"{name} must not hold infinite values; use NaN for missing values.")
 
     labels = [str(int(v)) if v.is_integer() and abs(v) < 1e15 else repr(v) for v in y.tolist()]
     comments = [f" #docid = {docno}" if docno else "" for docno in docnos]
@@ -340,7 +352,10 @@ def write_letor(path, X, y, groups, *, docnos=None) -> None:
 
 
 def _written_ids(ids, name, forbidden, empty=False):
-    """Return ids as text; raise for an id with invalid characters."""
+    """Return ids as text; raise for an id that contains the pattern `forbidden`.
+
+    ``empty=True`` allows empty ids.
+    """
     column = as_column(ids, name, "id")
     ids, missing = np.asarray(column, dtype=object), is_missing(column, name)
     texts = ["" if none else str(item) for item, none in zip(ids, missing, strict=True)]
@@ -348,26 +363,26 @@ def _written_ids(ids, name, forbidden, empty=False):
     for text in dict.fromkeys(texts):
         if search(text) or (not text and not empty):
             raise InputError(
-                f"{name} holds {brief(text)}, which a LETOR line cannot carry; "
-                f"ids must not be empty or match {forbidden}. Rename it."
+                f"{name} holds {brief(text)}, but ids in a LETOR file must not be empty or match "
+                f"{forbidden}. Rename it."
             )
     return texts
 
 
 def _dense_rows(X):
-    """Yield the features of each row of a dense X as text."""
+    """Yield the text "index:value ..." of all features for each row of a dense X."""
     template = "".join(f" {index}:%r" for index in range(1, X.shape[1] + 1))
     for row in X:
         yield template % tuple(row.astype(np.float64).tolist())
 
 
 def _sparse_rows(X):
-    """Yield the features of each row of a csr X as text, lowest index first."""
+    """Yield the text "index:value ..." for each row of a csr matrix, the lowest index first."""
     X = X.astype(np.float64)  # a copy: the caller's matrix keeps its zeros and its order
     X.sum_duplicates()
     X.eliminate_zeros()
     n_features = X.shape[1]
-    # A zero for the last feature of the first row keeps the number of columns in the file.
+    # If the last column is empty, the first row gets a 0 in it, so that readers see its index.
     width_is_lost = n_features > 0 and not (X.indices == n_features - 1).any()
     for i in range(X.shape[0]):
         row = slice(X.indptr[i], X.indptr[i + 1])

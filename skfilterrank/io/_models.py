@@ -1,4 +1,4 @@
-"""Saving and loading of models in files that run no code, and checks of such files."""
+"""Saving and loading of models in files from which no code is run, and checks of such files."""
 
 import copy
 import importlib
@@ -36,21 +36,20 @@ from skfilterrank.exceptions import (
 
 _FORMAT = "skfilterrank-model"
 _FORMAT_VERSION = 1
-# Beyond both of them a file is refused, by what it says of itself, before anything is unpacked;
-# models of trees unpack to some 4 to 14 times their size.
+# A file is refused, before it is unpacked, if its declared unpacked size exceeds both limits.
+# Models of trees unpack to about 4 to 14 times their size.
 _MOST_BYTES, _MOST_TIMES = 1 << 26, 50
 
-# Types in a model file besides those that skops trusts by itself (numpy arrays, public scikit-learn
-# estimators, ufuncs), each with the ways in which the file may use it. A name alone would not do:
-# skops lets a file call any trusted name with arguments of its own.
-# "ObjectNode" sets attributes and calls no constructor.
+# Further trusted types besides those that skops trusts (numpy arrays, public scikit-learn
+# estimators, ufuncs). Each has a set of allowed loaders of skops, because with other loaders a file
+# could call the type with any arguments. "ObjectNode" only sets attributes, without a constructor.
 _OBJECT = frozenset({"ObjectNode"})
 _OBJECTS = {
     "catboost.core": "CatBoost CatBoostClassifier CatBoostRanker CatBoostRegressor",
     "lightgbm.basic": "Booster",
     "lightgbm.sklearn": "LGBMClassifier LGBMModel LGBMRanker LGBMRegressor",
     "sklearn.calibration": "_CalibratedClassifier _SigmoidCalibration",
-    # In ColumnTransformers of scikit-learn before 1.9.
+    # ColumnTransformers of scikit-learn before 1.9 contain it.
     "sklearn.compose._column_transformer": "_RemainderColsList",
     "sklearn.metrics._scorer": "_PassthroughScorer _Scorer",
     "sklearn.model_selection._split": "GroupKFold GroupShuffleSplit KFold LeaveOneGroupOut "
@@ -63,14 +62,14 @@ _ALLOWED = {f"{module}.{name}": _OBJECT for module in _OBJECTS for name in _OBJE
 _ALLOWED |= {
     "collections.OrderedDict": frozenset({"TypeNode", "DictNode"}),
     "numpy.dtype": frozenset({"DTypeNode"}),
-    # Only numbers, which numpy reads without unpickling.
+    # These hold only numbers, which numpy reads without unpickling.
     "scipy.sparse._csr.csr_array": frozenset({"SparseMatrixNode"}),
     "scipy.sparse._csr.csr_matrix": frozenset({"SparseMatrixNode"}),
-    # Each is looked at once it is there, see check_trees.
+    # Trees are checked after loading by check_trees.
     "sklearn.tree._tree.Tree": frozenset({"TreeNode"}),
     "sklearn.utils._bunch.Bunch": frozenset({"DictNode"}),
 }
-# Packages whose models may predict differently in another version.
+# Packages whose models may give other predictions in another version, and their names for users.
 _VERSIONED = {
     "skfilterrank": "skfilterrank",
     "sklearn": "scikit-learn",
@@ -85,31 +84,31 @@ _OUR_PACKAGES = tuple(
 
 
 def save_model(model, path) -> None:
-    """Save a fitted model in the format of skops, which holds data and names but no code.
+    """Save a fitted model in the format of skops, which contains data and names but no code.
 
     Parameters
     ----------
     model : object
         Usually a fitted estimator or Pipeline.
     path : str or PathLike
-        Where to write, ".skops" by custom. A file that is there stays as it is until the new one
-        is whole, which then takes its place.
+        File to write; its name usually ends in ".skops". An existing file is replaced only when the
+        new file is complete.
 
     Raises
     ------
     ValueError
-        The model holds something that cannot be saved, such as a lambda. Nothing is written.
+        If the model holds something that cannot be saved, such as a lambda. Nothing is written.
     TypeError
-        `path` is no path.
+        If `path` is not a path.
 
     Warns
     -----
     SkfilterrankWarning
-        The model holds types that `load_model` refuses unless they are passed as ``trusted=``.
+        If the model holds types that `load_model` loads only if they are passed as ``trusted=``.
 
     See Also
     --------
-    load_model : Load it again.
+    load_model : Load a saved model.
 
     Examples
     --------
@@ -136,22 +135,22 @@ def save_model(model, path) -> None:
         try:
             data = skops_io.dumps(content, compression=zipfile.ZIP_DEFLATED)
         except RecursionError:
-            # set_fit_request leaves requests in an estimator that refer to it.
+            # After set_fit_request, an estimator holds requests that refer back to the estimator.
             content["model"] = _with_named_owners(model)
             data = skops_io.dumps(content, compression=zipfile.ZIP_DEFLATED)
         untrusted = skops_io.get_untrusted_types(data=data)
-        # A saved model may still not load: a lambda is saved by a name that cannot be found.
+        # Loading is tried here, because skops saves a lambda by a name that cannot be found again.
         skops_io.loads(data, trusted=untrusted)
     except Exception as error:
         reason = "it refers to itself" if isinstance(error, RecursionError) else str(error)
         raise InputError(
-            f"the model {type(model).__name__} cannot be saved: {reason}. Functions in it must be "
-            "importable from a module by their name, and its objects supported by skops."
+            f"the model {type(model).__name__} cannot be saved: {reason}. Functions in a model "
+            "must be importable from a module by their name, and skops must support its objects."
         ) from error
     if refused := _refused(data, untrusted):
         warn_user(
-            f"load_model will load this model only with trusted={refused}, because these types "
-            "are not among those that it trusts by itself.",
+            f"load_model will load this model only with trusted={refused}, because it does not "
+            "trust these types by default.",
             SkfilterrankWarning,
         )
     with open_replacing(path) as handle:
@@ -166,12 +165,12 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
     path : str or PathLike
         File to read.
     trusted : list of str or type, default=()
-        Further types that the file may hold, by their full name, as the error message of a
-        refused file lists them. Look at each before you trust it: a file can call what is named
-        here with arguments of its own.
+        Further types or full names of types that the file may hold; the error message of a refused
+        file lists them. Check each of them before you trust it, because a file can call it with any
+        arguments.
     max_bytes : int or None, default=None
-        Most bytes that the file may unpack to; what is larger is refused before it fills the
-        memory. By default 50 times the size of the file, at least 64 MiB.
+        Largest allowed unpacked size in bytes; a larger file is refused before it is unpacked. None
+        allows 50 times the size of the file, and at least 64 MiB.
 
     Returns
     -------
@@ -181,29 +180,30 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
     Raises
     ------
     FileFormatError
-        The file is not a model that `save_model` wrote, or unpacks to more than `max_bytes`.
+        If `save_model` did not write the file, or if it unpacks to more than `max_bytes`.
     ValueError
-        The file holds types that are not trusted; the message lists them.
+        If the file holds types that are not trusted; the message lists them.
     TypeError
-        `path` is no path, or `trusted` no list of types.
+        If `path` is not a path or `trusted` is not a list of types.
 
     Warns
     -----
     SkfilterrankWarning
-        The model was saved with another version of a package that it needs.
+        If the model was saved with another version of a package that it needs.
 
     Notes
     -----
-    Trusted are numpy arrays, scipy sparse matrices, scikit-learn's estimators, splitters and
-    scorers, the estimators of LightGBM, XGBoost and CatBoost, and the classes and measures of
-    skfilterrank: every estimator that skfilterrank offers loads without `trusted`. What skops does
-    not trust by itself is rebuilt from its attributes, without calling a constructor. Refused are
-    scikit-learn's HistGradientBoosting estimators, and classes and functions of your own.
+    By default, these types are trusted: numpy arrays, scipy sparse matrices, estimators, splitters
+    and scorers of scikit-learn, estimators of LightGBM, XGBoost and CatBoost, and the classes and
+    measures of skfilterrank. So every estimator of skfilterrank loads without `trusted`. Types that
+    skops does not trust are rebuilt from their attributes, without calling a constructor.
+    HistGradientBoosting estimators of scikit-learn, and your own classes and functions, need
+    `trusted`.
 
-    skops refuses the trees of scikit-learn's forests and gradient boosting, since a crafted tree
-    can make `predict` read outside its memory. Here each is looked at: its nodes must form a tree,
-    of features that the model has. A crafted model of another library may do the same unseen, so
-    take models only from people you would take data from.
+    skops refuses the trees of scikit-learn's forests and gradient boosting, because a manipulated
+    tree can make `predict` read outside its memory. `load_model` accepts them after a check: the
+    nodes must form a tree and use only features of the model. Models of other libraries are not
+    checked in this way, so load models only from sources that you trust.
 
     Examples
     --------
@@ -226,7 +226,7 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
         untrusted = skops_io.get_untrusted_types(data=data)
         refused = sorted(set(_refused(data, untrusted)).difference(trusted))
         with warnings.catch_warnings():
-            # scikit-learn warns for each of its estimators; below, there is one warning.
+            # scikit-learn would warn once per estimator. One warning for the file follows below.
             warnings.simplefilter("ignore", InconsistentVersionWarning)
             content = None if refused else skops_io.loads(data, trusted=untrusted)
     except (FileFormatError, ImportError):
@@ -234,8 +234,8 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
     except Exception as error:
         if data.lstrip()[:1] == b"{":
             raise FileFormatError(
-                "the file is JSON and holds no model. skfilterrank.thresholds.load_threshold reads "
-                "what `save` of a threshold wrote.",
+                "the file is JSON, but a model file in skops format was expected. If it is a saved "
+                "threshold, use skfilterrank.thresholds.load_threshold.",
                 name,
             ) from error
         raise FileFormatError(
@@ -250,7 +250,7 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
         )
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise FileFormatError(
-            "the file is in skops format, but save_model did not write it; load it by skops.io.",
+            "the file is in skops format, but save_model did not write it; load it with skops.io.",
             name,
         )
     if content["format_version"] > _FORMAT_VERSION:
@@ -260,7 +260,7 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
             name,
         )
     nodes = list(_nodes(_schema(data)))
-    # An object with several references is written several times with one id.
+    # An object with several references has several nodes with the same id, and is counted once.
     trees = {node.get("__id__", id(node)) for node in nodes if node["__loader__"] == "TreeNode"}
     if trees:
         check_trees(_objects(content), len(trees), name)
@@ -269,7 +269,10 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
 
 
 def _skops_io():
-    """Import skops late, because it imports all of scikit-learn."""
+    """Import and return skops.io, only when it is needed, because it imports all of scikit-learn.
+
+    Raises if skops is not installed.
+    """
     try:
         import skops.io
     except ImportError as error:
@@ -280,7 +283,7 @@ def _skops_io():
 
 
 def _versions():
-    """Return the versions of imported packages whose objects may be in models."""
+    """Return the versions of the packages in `_VERSIONED` that are imported."""
     loaded = {package: sys.modules.get(package) for package in _VERSIONED}
     return {package: module.__version__ for package, module in loaded.items() if module}
 
@@ -297,14 +300,14 @@ def _warn_of_other_versions(content, nodes, name):
             for versions in (saved, now)
         )
         warn_user(
-            f"{name} was saved with {then}, and is loaded with {today}: what it predicts may "
+            f"{name} was saved with {then}, and is loaded with {today}: its predictions may "
             "differ. Fit and save it again, or install the versions that it was saved with.",
             SkfilterrankWarning,
         )
 
 
 def _objects(model):
-    """Yield a model and all objects that its attributes, lists and dicts hold."""
+    """Yield the model and all objects with attributes that it contains, at any depth."""
     stack, seen = [model], set()
     while stack:
         item = stack.pop()
@@ -323,7 +326,10 @@ def _objects(model):
 
 
 def _with_named_owners(model):
-    """Copy a model, and replace estimators in metadata requests by their names."""
+    """Copy a model, and replace the owners of metadata requests by their names.
+
+    A request refers to the estimator that owns it; skops cannot save such a cycle.
+    """
     model = copy.deepcopy(model)
     for item in list(_objects(model)):
         if type(item).__module__ == "sklearn.utils._metadata_requests":
@@ -332,16 +338,19 @@ def _with_named_owners(model):
 
 
 def _schema(data):
-    """Return the schema of a skops file."""
+    """Return the schema of a skops file, which describes all its objects, as parsed JSON."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         return json.loads(archive.read("schema.json"))
 
 
 def _refused(data, untrusted):
-    """List the names in a file that neither skops nor this package trusts."""
+    """List the types in a file that neither skops nor this package trusts.
+
+    `untrusted` are the names of the types that skops does not trust.
+    """
     schema = _schema(data)
     if schema["protocol"] < 1:
-        # Its functions are named elsewhere than in the nodes.
+        # Protocol 0 names functions outside of the nodes, where the checks below would miss them.
         raise InputError(f"skops protocol {schema['protocol']} is too old")
     ways = {name: set() for name in untrusted}
     for node in _nodes(schema):
@@ -355,7 +364,7 @@ def _refused(data, untrusted):
 
 
 def _nodes(state):
-    """Yield all nodes of a skops schema: each names its module, class and loader."""
+    """Yield all nodes of a skops schema; each is a dict with module, class and loader."""
     stack = [state]
     while stack:
         item = stack.pop()
@@ -368,11 +377,11 @@ def _nodes(state):
 
 
 def _allowed(name):
-    """Return the allowed loaders for a name."""
+    """Return the loaders of skops with which a file may use the type or function of this name."""
     if name in _ALLOWED:
         return _ALLOWED[name]
     module_name, _, attribute = name.rpartition(".")
-    # Other modules must not even be imported: one of them could be a script.
+    # Other modules must not be imported, because importing a script would run it.
     if not f"{module_name}.".startswith(_OUR_PACKAGES):
         return frozenset()
     try:
@@ -380,7 +389,7 @@ def _allowed(name):
     except ImportError:
         return frozenset()
     found = getattr(module, attribute, None)
-    if getattr(found, "__module__", None) != module_name:  # imported from elsewhere
+    if getattr(found, "__module__", None) != module_name:  # the module only imports it
         return frozenset()
     if inspect.isclass(found):
         return frozenset({"TupleNode"}) if issubclass(found, tuple) else _OBJECT
@@ -389,17 +398,22 @@ def _allowed(name):
     return frozenset()
 
 
-# Other ways of compression give all of an entry at once, and save_model does not use them.
+# Compression methods that can be read in parts, so that a false size cannot fill the memory.
+# save_model uses only these.
 _WAYS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _LEAF = -1
 
 
 def unpacked(data: bytes, most: int, name: str) -> bytes:
-    """Copy a model file to an uncompressed archive; raise if it exceeds `most` bytes."""
+    """Return a model file as an uncompressed archive; raise if it exceeds `most` bytes.
+
+    `name` is the name of the file in messages.
+    """
     copied = _copied(data, 0, most, name)
     with zipfile.ZipFile(io.BytesIO(copied)) as archive:
         sizes = {info.filename: info.file_size for info in archive.infolist()}
-    # A file may read an entry again and again; what a node holds that was there before is not read.
+    # Several nodes may read the same entry, and each of them uses memory. Only a node with the id
+    # of an earlier node is not read again.
     nodes = enumerate(_nodes(_schema(copied)))
     read = {(str(node.get("file")), node.get("__id__") or (place,)) for place, node in nodes}
     _check_size(sum(sizes.get(entry, 0) for entry, _ in read), most, name)
@@ -407,16 +421,19 @@ def unpacked(data: bytes, most: int, name: str) -> bytes:
 
 
 def _copied(data, n_before, most, name):
-    """Copy an archive, and the archives in it, which hold sparse matrices."""
+    """Copy an archive without compression, and likewise the archives (sparse matrices) in it.
+
+    `n_before` counts the bytes of the enclosing archive; raises if the total exceeds `most`.
+    """
     target = io.BytesIO()
     with zipfile.ZipFile(io.BytesIO(data)) as source, zipfile.ZipFile(target, "w") as copied:
-        # Before anything is unpacked.
+        # Declared sizes are checked before anything is unpacked.
         n_bytes = n_before + sum(info.file_size for info in source.infolist())
         _check_size(n_bytes, most, name)
         for info in {info.filename: info for info in source.infolist()}.values():
             if info.compress_type not in _WAYS:
-                raise zipfile.BadZipFile("an entry is compressed in a way that is not used")
-            # At most the declared size is read, since sizes may be false.
+                raise zipfile.BadZipFile("an entry is compressed by an unsupported method")
+            # At most the declared size is read, because the real size may be greater.
             content = source.open(info).read(info.file_size)
             if content.startswith(b"PK"):
                 content = _copied(content, n_bytes, most, name)
@@ -428,29 +445,29 @@ def _copied(data, n_before, most, name):
 def _check_size(n_bytes, most, name):
     if n_bytes > most:
         raise FileFormatError(
-            f"the model unpacks to more than {most:,} bytes, so that it could fill the memory; if "
-            "you know where the file comes from, pass a greater max_bytes= to load_model.",
+            f"the model unpacks to more than {most:,} bytes, which could fill the memory; if you "
+            "trust the source of the file, pass a greater max_bytes= to load_model.",
             name,
         )
 
 
 def check_trees(objects, n_trees: int, name: str) -> None:
-    """Raise for trees that would make `predict` read outside of the tree or of X.
+    """Raise if a tree would make `predict` read outside the memory of the tree or of X.
 
     Parameters
     ----------
     objects : iterable of object
         All objects of the model that have attributes.
     n_trees : int
-        Trees that the file holds.
+        Number of trees in the file.
     name : str
-        Name of the file.
+        Name of the file for the message.
 
     Raises
     ------
     FileFormatError
-        For a tree that is none, that counts features which its owner does not ask for, or that
-        stands elsewhere than in an estimator.
+        If the nodes of a tree do not form a tree, if a tree uses features that its estimator does
+        not have, or if a tree is not the attribute `tree_` of an estimator.
     """
     tree_type, forest_types = trees_and_forests()
     seen = set()
@@ -462,7 +479,8 @@ def check_trees(objects, n_trees: int, name: str) -> None:
             seen.add(id(tree))
             is_sound = _is_sound(tree, width)
         elif isinstance(owner, forest_types):
-            # These ensembles validate X once, and pass it to their trees unchecked.
+            # An ensemble validates X itself and its trees do not, so their numbers of features must
+            # match.
             trees = [
                 getattr(each, "tree_", None) for each in np.ravel(state.get("estimators_", ()))
             ]
@@ -472,24 +490,29 @@ def check_trees(objects, n_trees: int, name: str) -> None:
             ]
         if not is_sound:
             raise FileFormatError(
-                f"a tree of {type(owner).__name__} is damaged: its nodes form no tree of the "
-                "features that its owner has. Fit and save the model again.",
+                f"a tree of {type(owner).__name__} is damaged: its nodes must form a tree over the "
+                "features of the estimator. Fit and save the model again.",
                 name,
             )
     if len(seen) != n_trees:
         raise FileFormatError(
-            f"of {n_trees} trees, {n_trees - len(seen)} stand elsewhere than in an estimator.", name
+            f"every tree must belong to an estimator, but {n_trees - len(seen)} of {n_trees} do "
+            "not. Fit and save the model again.",
+            name,
         )
 
 
 def _is_sound(tree, width):
-    """Tell whether all node and feature numbers of a tree are valid."""
+    """Return True if all node and feature numbers of a tree are valid.
+
+    `width` is the number of features of the estimator.
+    """
     n_nodes, left, right = tree.node_count, tree.children_left, tree.children_right
     if tree.n_features != width or not 0 < n_nodes <= tree.capacity:
         return False
     inner = np.flatnonzero(left != _LEAF)
     children = np.concatenate([left[inner], right[inner]])
-    # Parents precede their children, so there are no cycles.
+    # Each node but the root must be the child of exactly one earlier node, so there are no cycles.
     if (
         np.any((tree.feature[inner] < 0) | (tree.feature[inner] >= width))
         or not np.array_equal(np.sort(children), np.arange(1, n_nodes))

@@ -1,8 +1,8 @@
-"""Judgments and runs as pairs of query and document, from tables and from lines.
+"""Judgments and runs as pairs of query and document, from tables and from TREC lines.
 
-Labels by machines never count as people's labels without a warning. The judge is in the column
-"judged_by" of a table, or in the second column of a TREC file: "predicted" or "predicted:NAME"
-means a machine, and any other value means people.
+Labels by machines never count as people's labels without a warning. The column "judged_by" of a
+table names the judge. In the second column of a TREC file, "predicted" or "predicted:NAME" means a
+machine, and any other value means people.
 """
 
 import re
@@ -39,7 +39,10 @@ _TRUTHS = {text: text[0] in "t1" for text in ("true", "false", "1", "0", "1.0", 
 
 
 def gains_of_texts(content, gains: dict) -> np.ndarray:
-    """Convert labels (texts or numbers) to gains; "1" and 1.0 are the same label."""
+    """Convert the labels (texts or numbers) of a table or of lines to gains.
+
+    "1" and 1.0 are the same label. Raises if a gain is not valid or a label has no gain.
+    """
     if not isinstance(gains, dict) or not gains:
         raise InputError(f"gains must be a dict {{label: gain}} or None, got {brief(gains)}.")
     for label, gain in gains.items():
@@ -52,15 +55,15 @@ def gains_of_texts(content, gains: dict) -> np.ndarray:
     known = {_key(label): gain for label, gain in gains.items()}
     if lacking := [label for label in labels if _key(label) not in known]:
         raise InputError(
-            f"gains has no gain for labels of {content.name}: {brief_list(lacking)}. Add the gain "
-            "of each."
+            f"gains has no gain for labels of {content.name}: {brief_list(lacking)}. Add a gain "
+            "for each of these labels."
         )
-    # The last entry is for code -1, a missing label.
+    # Code -1, a missing label, takes the last entry, NaN.
     return np.array([*(float(known[_key(label)]) for label in labels), np.nan])[codes]
 
 
 def _key(label):
-    """Return a common key for a number and its texts, such as 1.0 and "1"."""
+    """Return a dict key that is the same for a number and its texts, such as 1.0 and "1"."""
     try:
         return str(label).strip() if np.isnan(float(label)) else float(label)
     except (TypeError, ValueError):
@@ -68,7 +71,7 @@ def _key(label):
 
 
 class Judges(NamedTuple):
-    """Judges of rows: names[codes[i]] is the source of the label of row i."""
+    """Sources of labels: names[codes[i]] is the judge (people or a machine) of row i."""
 
     codes: np.ndarray
     names: list[str]
@@ -79,7 +82,10 @@ class Judges(NamedTuple):
         return np.array([name != PEOPLE for name in self.names], dtype=bool)[self.codes]
 
     def counts(self, labels) -> dict[str, int]:
-        """Count the labels of each machine, the highest counts first."""
+        """Count the labels that each machine gave; NaN is no label.
+
+        Returns a dict from names to counts, with the highest counts first.
+        """
         kept = self.codes[self.is_machine & ~np.isnan(labels)]
         numbers = np.bincount(kept, minlength=len(self.names)).tolist()
         pairs = sorted(zip(numbers, self.names), key=lambda pair: (-pair[0], pair[1]))
@@ -87,13 +93,13 @@ class Judges(NamedTuple):
 
 
 def judges_of(content) -> Judges | None:
-    """Return the judges of a table or of lines; None if there are no names."""
+    """Return the judges of a table or of lines; None if nothing names a judge."""
     if content.has("judged_by"):
         codes, names = content.words("judged_by")
         if wrong := [name for name in names if not isinstance(name, str) or not name]:
             raise InputError(
-                f"column 'judged_by' of {content.name} must hold {brief(PEOPLE)}, or the name "
-                f"of the machine that gave the label, got {brief(wrong[0])}."
+                f"column 'judged_by' of {content.name} must hold {brief(PEOPLE)} or the name of "
+                f"the machine that gave the label, got {brief(wrong[0])}."
             )
     elif content.has("iteration"):
         codes, words = content.words("iteration")
@@ -102,7 +108,7 @@ def judges_of(content) -> Judges | None:
             return None
     else:
         return None
-    # The last name is that of code -1.
+    # Code -1, a missing name, takes the last entry: people.
     places, distinct = pd.factorize(np.array([*names, PEOPLE], dtype=object))
     return Judges(places[codes], distinct.tolist())
 
@@ -115,7 +121,7 @@ def _judge_of_iteration(iteration):
 
 
 def iterations_of(judges: Judges | None, n_rows) -> np.ndarray:
-    """Return the second column of a TREC file."""
+    """Return the second column of a TREC file of judgments, which names machines."""
     if judges is None:
         return np.full(n_rows, "0", dtype=object)
     known = {PEOPLE: "0", PREDICTED: PREDICTED}
@@ -124,11 +130,11 @@ def iterations_of(judges: Judges | None, n_rows) -> np.ndarray:
 
 
 class DocumentPairs(NamedTuple):
-    """Judgments or a run: the query of row i is queries[codes[i]], its document docnos[i].
+    """Rows of judgments or of a run: row i has query queries[codes[i]] and document docnos[i].
 
-    `values` holds labels or scores as float64. `name` is the name of a run, if any. `probabilities`
-    are inclusion probabilities, if known. `judges` are the sources of labels, if some may be
-    machines.
+    `values` holds labels or scores as float64. `name` is the name of a run, or None.
+    `probabilities` are inclusion probabilities, or None. `judges` are the sources of the labels,
+    or None if people gave all of them.
     """
 
     queries: list[str]
@@ -141,9 +147,10 @@ class DocumentPairs(NamedTuple):
 
 
 class Table:
-    """A data frame of judgments or of a run.
+    """A data frame of judgments or of a run, from memory or from a file.
 
-    `name` is the argument's name, or the file's name if `line_of` returns line numbers.
+    `name` is the name of the argument or file. For a file, `line_of` returns the line number of a
+    row; else it is None.
     """
 
     def __init__(self, frame, name, line_of=None):
@@ -153,41 +160,47 @@ class Table:
         self._present = [str(column) for column in self._frame.columns]
 
     def fail(self, row, what, rest=""):
-        """Raise an error about the content of a row."""
+        """Raise an error that names a row (or a line of a file) and says what it holds."""
         if self.line_of is None:
             raise InputError(f"{self.name} holds {what} in row {row}{rest}")
         raise FileFormatError(f"the row holds {what}{rest}", self.name, self.line_of(row))
 
     def _alias(self, name):
-        """Return the first of the known names of a column that the table has; None without one."""
+        """Return the name that the table uses for a column, such as "query_id" for "qid".
+
+        None means that the table does not have the column.
+        """
         names = COLUMN_NAMES[name]
         if name == "label" and has_labels(self._present):
             names = (*names, "score")
         if name == "score":
-            # BEIR writes judgments, but not runs, in this form.
+            # A table with a column "corpus-id" holds judgments of BEIR; its scores are labels.
             names = () if "corpus-id" in self._present else ("score", "rank")
         return next((each for each in names if each in self._present), None)
 
     def has(self, name):
-        """Tell whether the table has a column."""
+        """Return True if the table has a column, under any of its known names."""
         return self._alias(name) is not None
 
     def check(self, value, *, may_be_empty=False):
-        """Raise if a table lacks a required column, or has no rows."""
+        """Raise if the table lacks "qid", "docno" or the column `value`, or has no rows.
+
+        ``may_be_empty=True`` allows a table that has columns, but no rows.
+        """
         for name in ("qid", "docno", value) if self._present else ():
             self.column(name)
         if not len(self._frame) and not (may_be_empty and self._present):
             raise InputError(f"{self.name} has no rows; at least one was expected.")
 
     def column(self, name):
-        """Return a column as a pandas Series."""
+        """Return a column, under any of its known names, as a Series; raise if it is missing."""
         alias = self._alias(name)
         if alias is None:
             present, advice = set(self._present), "Rename one of these."
             if name == "score" and present & {"label", "relevance", "corpus-id"}:
-                advice = f"These look like judgments, where a run was expected: {ORDER}"
+                advice = f"These look like judgments, but a run was expected: {ORDER}"
             if name == "label" and present & {"score", "rank"}:
-                advice = f"This looks like a run, where judgments were expected: {ORDER}"
+                advice = f"This looks like a run, but judgments were expected: {ORDER}"
             raise InputError(
                 f"{self.name} has no column {' or '.join(map(repr, COLUMN_NAMES[name][:2]))}; its "
                 f"columns are {brief_list(self._present) or 'none'}. {advice}"
@@ -198,16 +211,19 @@ class Table:
         return column
 
     def ids(self, name) -> Tokens:
-        """Return the texts of a column of ids; in a file none may be blank."""
+        """Return a column of ids as texts; raise if an id is missing, or blank in a file."""
         column = self.column(name)
         return id_tokens(column, column.name, self.fail, may_be_blank=self.line_of is None)
 
     def words(self, name) -> tuple[np.ndarray, Any]:
-        """Return the code of each row's word in a column, -1 where it is missing, and the words."""
+        """Return the distinct words of a column, and for each row the number of its word.
+
+        The result is the pair (numbers, words); the number is -1 for a missing word.
+        """
         return pd.factorize(self.column(name))
 
     def numbers(self, name, what=""):
-        """Return a column of numbers as float64, missing ones as NaN."""
+        """Return a column as float64, with NaN for missing numbers; raise for other texts."""
         column = self.column(name)
         shown = f"column {column.name!r} of {self.name}"
         numbers = as_numbers(as_column(column, shown), shown)
@@ -216,12 +232,15 @@ class Table:
             row = int(bad.argmax())
             text = f"{brief(column.iloc[row])} in column {brief(column.name)}"
             advice = "." if self.line_of else "; convert texts, for example by pandas.to_numeric."
-            self.fail(row, text, f", where a number was expected{advice}")
+            self.fail(row, text, f", but a number was expected{advice}")
         return as_floats(numbers, shown)
 
 
 def qrels_rows_of(content, gains=None) -> DocumentPairs:
-    """Read judgments from a table or from lines; NaN in a table means unjudged."""
+    """Read judgments from a table or from lines.
+
+    A label of NaN in a table means unjudged. `gains` converts labels to gains; None reads numbers.
+    """
     is_table = isinstance(content, Table)
     if is_table:
         content.check("label")
@@ -231,18 +250,18 @@ def qrels_rows_of(content, gains=None) -> DocumentPairs:
         try:
             labels = content.numbers("label", "the label")
         except SkfilterrankError as error:
-            error.add_note("Labels that are texts are read with gains=, the gain of each.")
+            error.add_note("Labels that are texts can be read with gains={label: gain}.")
             raise
         advice = (
-            "; labels must be finite, and those of tables are NaN where unjudged. Elsewhere, write "
-            "some number and name it as the unjudged label."
+            "; labels must be finite numbers, or in tables NaN for unjudged documents. In TREC "
+            "files, write a number for unjudged documents and pass it as unjudged_label."
         )
         is_label = np.isfinite(labels) | (is_table & np.isnan(labels))
         _check(content, labels, is_label, "the label", advice)
         if is_table and content.column("label").name == "score":
             advice = (
-                ", where a label was expected, a whole number: this looks like a run; if it is "
-                "none, call the column 'label'."
+                ", but a label, a whole number, was expected: this looks like a run; if it is not, "
+                "rename the column to 'label'."
             )
             _check(content, labels, ~(labels % 1 > 0), "the score", advice)
     rows = pair_rows(content, labels)._replace(judges=judges_of(content))
@@ -250,18 +269,18 @@ def qrels_rows_of(content, gains=None) -> DocumentPairs:
         return rows
     probabilities = content.numbers("inclusion_probability", "the inclusion probability")
     is_inside = np.isnan(labels) | ((probabilities > 0) & (probabilities <= 1))
-    advice = ", which has a label; it must be above 0 and at most 1."
+    advice = " for a label; it must be above 0 and at most 1."
     _check(content, probabilities, is_inside, "the inclusion probability", advice)
     return rows._replace(probabilities=probabilities)
 
 
 def run_rows_of(content) -> DocumentPairs:
-    """Read a run from a table or from lines, with its name if it has one."""
+    """Read a run from a table or from lines, with its name if all rows have the same name."""
     rows = pair_rows(content, scores_of(content))
     if not len(rows.values):
         warn_user(
-            f"{content.name} holds no document: it is read as a run that shows nothing for any "
-            "query. Write it again if no filter made it so.",
+            f"{content.name} holds no document, so it is read as a run that shows nothing for any "
+            "query. If no filter hid all documents, write the run again.",
             DataWarning,
         )
     if content.has("run"):
@@ -272,10 +291,10 @@ def run_rows_of(content) -> DocumentPairs:
 
 
 def scores_of(content) -> np.ndarray:
-    """Read the scores of a run: finite, or -inf where a document is hidden.
+    """Read the scores of a run; hidden documents get -inf.
 
-    If a table has no scores, ranks are used. Hidden documents are given by a column "shown", or
-    else by rank 0.
+    If there are no scores, scores are negative ranks. In a table, documents are hidden by a column
+    "shown" or, without it, by rank 0.
     """
     if isinstance(content, Table):
         content.check("score", may_be_empty=True)
@@ -291,8 +310,8 @@ def scores_of(content) -> np.ndarray:
         ranks = content.numbers("rank", "the rank")
         is_rank = (ranks >= 0) & (ranks % 1 == 0)
         advice = (
-            f", which is no whole number: a run with 3 columns is one of MS MARCO "
-            f"({MS_MARCO_RUN.columns}); scores stand in runs with 6 ({RUN.columns})."
+            f", but a whole number was expected: a run with 3 columns is one of MS MARCO "
+            f"({MS_MARCO_RUN.columns}); a run with scores has 6 columns ({RUN.columns})."
         )
         _check(content, ranks, is_rank, "the rank", advice)
         return -ranks
@@ -310,14 +329,17 @@ def scores_of(content) -> np.ndarray:
 
 
 def _check(content, values, is_good, what, advice):
-    """Raise an error of the first row whose value is not good."""
+    """Raise an error for the first row that is False in the mask `is_good`."""
     if not is_good.all():
         row = int(np.argmin(is_good))
         content.fail(row, f"{what} {values[row]}", advice)
 
 
 def _hidden(table, scores) -> np.ndarray:
-    """Return a mask of hidden rows, by a column "shown" or by rank 0."""
+    """Return a mask of hidden rows, by the column "shown" or, without it, by rank 0.
+
+    Rank 0 does not hide a document if the ranks of all lists count from 0.
+    """
     if table.has("shown"):
         column = table.column("shown")
         codes, distinct = pd.factorize(column, use_na_sentinel=False)
@@ -325,8 +347,8 @@ def _hidden(table, scores) -> np.ndarray:
         if None in truths:
             row = int(np.argmax(codes == truths.index(None)))
             what = f"{brief(distinct.tolist()[truths.index(None)])} in column {brief(column.name)}"
-            rest = ", which says by True or False whether a document is shown; rename the column if"
-            table.fail(row, what, f"{rest} it says something else.")
+            rest = ", but True or False was expected, for shown or hidden documents;"
+            table.fail(row, what, f"{rest} rename the column if it has another meaning.")
         return ~np.array(truths, dtype=bool)[codes]
     if not table.has("rank"):
         return np.zeros(len(scores), dtype=bool)
@@ -337,11 +359,11 @@ def _hidden(table, scores) -> np.ndarray:
     codes = pd.factorize(table.column("qid"), use_na_sentinel=False)[0]
     if has_rank_0.all() and len(codes) > codes.max() + 1:
         raise InputError(
-            f"{table.name} has the rank 0 in all rows, which means that all documents are hidden; "
-            "leave out the column 'rank' if its scores rank the documents, or say with a column "
-            "'shown' (True or False) what is hidden."
+            f"{table.name} has the rank 0 in all rows, which means that all documents are hidden. "
+            "Leave out the column 'rank' if scores rank the documents, or mark hidden documents in "
+            "a column 'shown' (True or False)."
         )
-    # If ranks count from 0, each list has rank 0 once, for its best score.
+    # If ranks count from 0, rank 0 occurs exactly once in each list, at the best score.
     best = pd.Series(scores).groupby(codes).transform("max").to_numpy()
     n_of_rank_0 = np.bincount(codes, is_0)[codes]
     counts_from_0 = (n_of_rank_0[best > -np.inf] == 1).all() and (scores == best)[is_0].all()
@@ -349,7 +371,10 @@ def _hidden(table, scores) -> np.ndarray:
 
 
 def pair_rows(content, values) -> DocumentPairs:
-    """Join ids with values; raise if a document occurs twice in its query."""
+    """Make DocumentPairs of a table or of lines with given labels or scores.
+
+    Raises if an id is too long, or if a query holds a document twice.
+    """
     queries, docnos = content.ids("qid"), content.ids("docno")
     for tokens in (queries, docnos):
         if (longest := tokens.lengths.max(initial=0)) > _MOST_BYTES:
@@ -370,18 +395,25 @@ def pair_rows(content, values) -> DocumentPairs:
 
 
 def pair_keys(codes, docnos, salt=0):
-    """Hash each pair to 64 bits; equal hashes of different pairs are very rare."""
+    """Hash each pair of query and document to 64 bits.
+
+    Equal hashes of different pairs are very rare, but callers must allow for them.
+    """
     return mix(docnos.hashes(salt), codes.astype(np.uint64))
 
 
 def are_distinct(keys):
-    """Tell whether no number occurs twice."""
+    """Return True if no number occurs twice."""
     keys = np.sort(keys)
     return not (keys[1:] == keys[:-1]).any()
 
 
 def find_repeated(codes, docnos, keys):
-    """Find the first repeated pair: its row and the earlier row; None if there is none."""
+    """Find the first pair of query and document that repeats an earlier row.
+
+    Returns its row and the earlier row, or None if no pair repeats. `keys` are the hashes of the
+    pairs.
+    """
     if are_distinct(keys):
         return None
     rows = np.flatnonzero(pd.Series(keys).duplicated(keep=False))

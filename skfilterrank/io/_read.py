@@ -1,4 +1,4 @@
-"""Readers of judgments and runs in any form."""
+"""Readers of judgments and runs, from files of several formats and from objects in memory."""
 
 from collections.abc import Mapping
 
@@ -32,13 +32,13 @@ from skfilterrank.io._pairs import (
     scores_of,
 )
 
-# Choices of `predicted`.
+# Choices of the parameter `predicted`.
 _WAYS = ("warn", "use", "drop")
 # Largest number of counts in a message.
 _MOST = 5
-# Attribute of frames whose labels need no warning.
+# Keys in DataFrame.attrs, set if labels below 0 or labels of machines need no warning any more.
 _SAID, _SAID_OF_MACHINES = "unjudged_label", "predicted"
-# Content of a layout, and the value of a row.
+# For each kind of file: its description for messages, and its column of values.
 _KINDS = {
     QRELS: ("judgments", "label"),
     PRELS: ("judgments of a sample", "label"),
@@ -58,44 +58,46 @@ def read_qrels(
     Parameters
     ----------
     source : str, PathLike, file object, data frame, dict or other object
-        Where to read: UTF-8, plain or packed (gzip, bzip2, xz, zstd); a handle may be open as text
-        or binary. Or judgments in memory. The form is told from the content, see Notes.
+        File to read, in UTF-8, plain or compressed (gzip, bzip2, xz, zstd); a file object may be
+        open as text or binary. Alternatively, judgments in memory. The format is recognized from
+        the content, see Notes.
     unjudged_label : None, float, "trec" or "warn", default="warn"
-        Labels that mark a document as pooled but not judged, and become NaN. None: none does, and
-        labels below 0 mean forbidden. A number: this one does, such as the -1 of trec_eval's infAP.
-        "trec": all labels below 0 do, as in trec_eval. "warn" is None, with a warning where labels
-        below 0 occur.
+        Labels that mean "pooled, but not judged"; they become NaN. A number is one such label, such
+        as -1 for trec_eval's infAP. "trec" treats all labels below 0 as unjudged, as trec_eval
+        does. None treats no label as unjudged, so that labels below 0 mean forbidden. "warn" is
+        like None, but warns if there are labels below 0.
     predicted : {"warn", "use", "drop"}, default="warn"
-        Use of the labels that a machine gave, as the judgments say: they count, with a warning
-        or without one; or their documents are pooled, but not judged (NaN).
+        Use of labels that a machine gave, according to the judgments. "use" treats them like labels
+        of people, "warn" does so with a warning, and "drop" makes them unjudged (NaN).
     gains : dict or None, default=None
-        Gain of each label, by its text or number; the column "label" holds the gains. It reads
-        labels that are texts, such as "Bad", for which a gain of NaN means unjudged. None reads
-        numbers as they are.
+        Gain of each label, with texts or numbers as keys. The column "label" then holds the gains.
+        Use it for labels that are texts, such as "Bad". A gain of NaN means unjudged. None reads
+        numeric labels as they are.
 
     Returns
     -------
     qrels : DataFrame of shape (n_judgments, 3 to 5)
-        Columns "qid" and "docno" (str) and "label", in the order of the file. Labels are int64
-        where all are whole numbers, else float64. A table's column "inclusion_probability" is the
-        fourth. The last is "judged_by" (str), where some label is said to be a machine's, or a
-        table has this column: "people", or the name of the machine, "predicted" where it has none.
-        Other columns are left out.
+        Columns "qid" and "docno" (str) and "label", with rows in the order of the file. Labels are
+        int64 if all are whole numbers, else float64. A column "inclusion_probability" follows if
+        the source has it. A column "judged_by" (str) follows if the source has it, or if some label
+        comes from a machine: it holds "people", the name of the machine, or "predicted" for a
+        machine without a name. Other columns are left out.
 
     Raises
     ------
     FileFormatError
-        A ValueError whose message starts with file and line: another number of columns, a label
-        that is not a finite number, a document that is twice in a query, bytes that are not UTF-8,
-        a file without lines, a damaged packed file. What a file looks like that is none of
-        judgments is named.
+        A ValueError whose message starts with file and line: if the number of columns is wrong, a
+        label is not a finite number, a query holds a document twice, bytes are not UTF-8, the file
+        has no lines, or a compressed file is damaged. If the file looks like another kind of file,
+        the message says so.
     ImportError
-        Parquet or Arrow without pyarrow, zstd without zstandard.
+        If pyarrow (for Parquet or Arrow) or zstandard (for zstd) is needed but not installed.
 
     Warns
     -----
     DataWarning
-        For labels below 0 whose meaning was not passed; for labels of machines.
+        If there are labels below 0 and `unjudged_label` is "warn", or labels of machines and
+        `predicted` is "warn".
 
     See Also
     --------
@@ -104,25 +106,26 @@ def read_qrels(
 
     Notes
     -----
-    Columns of TREC's format stand between blanks, any number of them: space, tab, vertical tab and
+    TREC format: columns are separated by one or more blanks, which are space, tab, vertical tab and
     form feed, as in trec_eval. Blank lines and lines that begin with "#" are skipped. Qrels of MS
-    MARCO are of this format. Ids stay as they are written: "01" and "1" are two queries. The second
-    column of a machine's label is "predicted" or "predicted:NAME"; whatever else stands there,
-    people judged.
+    MARCO have this format. Ids stay as they are written, so "01" and "1" are two queries. The
+    second column is "predicted" or "predicted:NAME" for labels of machines; any other value means
+    that people judged.
 
-    Other files are tables: CSV, TSV or columns between single spaces whose first line names the
-    columns, as that of BEIR does; JSON lines, a JSON list of objects, Parquet and Arrow; and a
-    JSON object ``{query: {document: label}}``. Columns are "qid", "query_id", "topic", "query" and
-    their like; "docno", "doc_id", "document_id", "passage_id", "pid" and their like; "label",
-    "relevance" or "rel"; beside "corpus-id" or "q_id" a column "score" holds labels. A missing
-    label is NaN: pooled, but not judged. A column "judged_by" is of the form of that which is
-    returned, empty for people; a column "iteration" is the second one of TREC's format.
+    Other files are tables. CSV, TSV and files with single spaces between columns need the names of
+    the columns in the first line, as files of BEIR have them. JSON lines, JSON lists of objects,
+    Parquet, Arrow and a JSON object ``{query: {document: label}}`` are read, too. Known names of
+    columns are "qid", "query_id", "topic" or "query"; "docno", "doc_id", "document_id",
+    "passage_id" or "pid"; "label", "relevance" or "rel"; and some variants of these. In a table
+    with "corpus-id" or "q_id", the column "score" holds labels. A missing label is NaN (pooled, but
+    not judged). A column "judged_by" has the form that is described above, and may be empty for
+    people. A column "iteration" is read like the second column of TREC format.
 
-    In memory the same is a data frame of pandas or polars, an Arrow table, a dict of dicts, an
-    object of ranx, or rows of ir_measures or ir_datasets, as a list or an iterator.
+    In memory, judgments may be a data frame of pandas or polars, an Arrow table, a dict of dicts,
+    an object of ranx, or rows of ir_measures or ir_datasets as a list or an iterator.
 
-    The attribute `attrs` of the result marks its labels as settled: no other function warns of
-    them again.
+    The result is marked (in `DataFrame.attrs`), so that no other function warns about its labels
+    again.
 
     Examples
     --------
@@ -149,7 +152,7 @@ def read_qrels(
     1   1    d2      1     large
     """
     if gains is not None:
-        # The gain of each label also settles the meaning of labels below 0.
+        # Gains define the meaning of every label, so no warning about labels below 0 is needed.
         unjudged_label = None if unjudged_label == "warn" else unjudged_label
     said = {"unjudged_label": unjudged_label, "predicted": predicted}
     rows = qrels_rows(source, "source", gains=gains, **said)
@@ -159,7 +162,10 @@ def read_qrels(
 def qrels_rows(
     source, argument="qrels", *, unjudged_label="warn", predicted="warn", gains=None
 ) -> DocumentPairs:
-    """Read judgments in any form."""
+    """Read judgments in any form; the parameters are those of `read_qrels`.
+
+    `argument` is the name of the argument in messages.
+    """
     unjudged_label = check_unjudged_label(unjudged_label)
     check_choice(predicted, "predicted", _WAYS)
     content = _opened(source, QRELS, argument)
@@ -168,32 +174,33 @@ def qrels_rows(
 
 
 def read_prels(source) -> pd.DataFrame:
-    r"""Read judgments of a sample, ``qid docno label method inclusion_probability``.
+    r"""Read judgments of a random sample, ``qid docno label method inclusion_probability``.
 
-    The format of TREC's Million Query tracks, for average precision estimated by statAP.
+    This format of TREC's Million Query tracks is needed to estimate average precision by statAP.
 
     Parameters
     ----------
     source : str, PathLike, file object, data frame or other object
-        As in `read_qrels`; a table has a column "inclusion_probability".
+        Judgments in a form that `read_qrels` takes; a table must have a column
+        "inclusion_probability".
 
     Returns
     -------
     prels : DataFrame of shape (n_judgments, 4)
-        Columns "qid", "docno" (str), "label" and "inclusion_probability" (float64), in the order
-        of the file. Labels are int64 where all are whole numbers. The column that says by which
-        method a document was chosen is left out.
+        Columns "qid", "docno" (str), "label" and "inclusion_probability" (float64), with rows in
+        the order of the file. Labels are int64 if all are whole numbers, else float64. The column
+        of the selection method is left out.
 
     Raises
     ------
     FileFormatError
-        As `read_qrels`; also for a probability that is not above 0 and at most 1.
+        In the same cases as `read_qrels`, and if a probability is not above 0 and at most 1.
 
     See Also
     --------
-    read_qrels : Judgments without probabilities.
+    read_qrels : Read judgments without probabilities.
     write_prels : Write such a file.
-    align : Join judgments with a run; the result carries the probabilities along.
+    align : Join judgments with a run, and keep the probabilities.
 
     Examples
     --------
@@ -208,8 +215,8 @@ def read_prels(source) -> pd.DataFrame:
     rows = qrels_rows_of(content)
     if rows.probabilities is None:
         raise InputError(
-            f"{content.name} has no column 'inclusion_probability', the probability with which "
-            "each document was drawn to be judged."
+            f"{content.name} must have a column 'inclusion_probability', the probability with "
+            "which each document was drawn to be judged; add it, or use read_qrels."
         )
     return _qrels_frame(rows)
 
@@ -220,29 +227,31 @@ def read_run(source) -> pd.DataFrame:
     Parameters
     ----------
     source : str, PathLike, file object, data frame, dict or other object
-        Where to read: UTF-8, plain or packed (gzip, bzip2, xz, zstd); a handle may be open as text
-        or binary. Or a run in memory. The form is told from the content, see Notes.
+        File to read, in UTF-8, plain or compressed (gzip, bzip2, xz, zstd); a file object may be
+        open as text or binary. Alternatively, a run in memory. The format is recognized from the
+        content, see Notes.
 
     Returns
     -------
     run : DataFrame of shape (n_rows, 3 to 5)
-        Columns "qid" and "docno" (str), "rank" (int64; float64 where some rank is not whole),
-        "score" (float64) and "run" (str), in the order of the file; "rank" and "run" where the
-        source has them. The second column of TREC's format is left out.
+        Columns "qid" and "docno" (str) and "score" (float64), with rows in the order of the file.
+        Columns "rank" (int64, or float64 if a rank is not a whole number) and "run" (str) are there
+        if the source has them. The second column of TREC format is left out.
 
     Raises
     ------
     FileFormatError
-        A ValueError whose message starts with file and line: another number of columns, a rank
-        or score that is not a number, NaN or +inf, a document that is twice in a query, bytes that
-        are not UTF-8, a damaged packed file. The message names a file of another kind.
+        A ValueError whose message starts with file and line: if the number of columns is wrong, a
+        rank or score is not a number, a score is NaN or +inf, a query holds a document twice, bytes
+        are not UTF-8, or a compressed file is damaged. If the file looks like another kind of file,
+        the message says so.
     ImportError
-        Parquet or Arrow without pyarrow, zstd without zstandard.
+        If pyarrow (for Parquet or Arrow) or zstandard (for zstd) is needed but not installed.
 
     Warns
     -----
     DataWarning
-        For a run without documents.
+        If the run holds no document.
 
     See Also
     --------
@@ -251,22 +260,22 @@ def read_run(source) -> pd.DataFrame:
 
     Notes
     -----
-    As in trec_eval, scores decide the order, higher first; the rank column is carried along and
-    used by nothing in TREC format. A score of -inf says that the document is filtered out. In a
-    table so does False in a column "shown" or "kept", and, where there is no such column, a rank
-    of 0, unless all ranks count from 0: the score becomes -inf. A file without lines is a run that
-    shows nothing, and is warned of.
+    As in trec_eval, scores decide the order, higher first; the ranks of a file in TREC format are
+    not used. A score of -inf means that the document is filtered out. In a table, False in a column
+    "shown" or "kept" also means this. Without such a column, rank 0 means it, unless all ranks
+    count from 0. The score of such rows becomes -inf. A file without lines is a run that shows
+    nothing, and causes a warning.
 
-    Columns stand between blanks, any number of them; blank lines and lines that begin with "#" are
-    skipped, as in trec_eval 10. Blanks are those of trec_eval: space, tab, vertical tab and form
-    feed; other control bytes are part of an id. Other than in trec_eval, a line has exactly six
-    columns and the rank is a number, so that a blank within an id is an error and shifts no column.
-    Ids stay as they are written: "01" and "1" are two queries. Lines of three columns are those of
-    MS MARCO, ``qid docno rank``: there, as in a table with ranks and without scores, the score is
-    the negative rank.
+    Columns are separated by one or more blanks, which are space, tab, vertical tab and form feed,
+    as in trec_eval; other control bytes are part of an id. Blank lines and lines that begin with
+    "#" are skipped, as in trec_eval 10. Unlike in trec_eval, a line must have exactly six columns
+    and the rank must be a number, so that a blank within an id is an error instead of shifted
+    columns. Ids stay as they are written, so "01" and "1" are two queries. Lines with three columns
+    have the format of MS MARCO, ``qid docno rank``. The score is then the negative rank, as in a
+    table with ranks but without scores.
 
-    Tables, JSON and objects in memory are taken in the forms that `read_qrels` knows, with scores
-    in place of labels.
+    Tables, JSON and objects in memory may have all forms that `read_qrels` reads, with scores
+    instead of labels.
 
     Examples
     --------
@@ -285,31 +294,31 @@ def read_run(source) -> pd.DataFrame:
 
 
 def read_runs(runs) -> dict[str, pd.DataFrame]:
-    r"""Read runs into data frames, in all forms of a parameter `runs`.
+    r"""Read several runs into data frames; functions with a parameter `runs` take the same forms.
 
     Parameters
     ----------
     runs : path, list of paths, or dict {name: path, open file, data frame or other run}
-        The runs, each in any form that `read_run` takes. A folder stands for all files in it. Paths
-        are named by their files' names without endings such as ".gz", ".txt" and ".parquet"; runs
-        of ranx by their own names. A data frame, of pandas or polars, has the columns or index
-        levels "qid" (or "query_id"), "docno" (or "doc_id") and "score".
+        The runs, each in a form that `read_run` takes. A folder stands for all files in it. The
+        name of a run is its key in the dict, its own name for a run of ranx, or the name of the
+        file without endings such as ".gz", ".txt" and ".parquet". A data frame of pandas or polars
+        has the columns or index levels "qid" (or "query_id"), "docno" (or "doc_id") and "score".
 
     Returns
     -------
     frames : dict of str to DataFrame
-        Columns "qid" and "docno", ids of data frames as they came, and "score" (float64), -inf
-        where filtered.
+        Data frames with the columns "qid", "docno" and "score" (float64, -inf for filtered
+        documents). Ids of data frames are not converted.
 
     Raises
     ------
     ValueError, FileFormatError
-        `runs` is anything else or empty, two files have one name, a column is missing, a row has
-        no id, a score is NaN, +inf or no number; a note names the run.
+        If `runs` has another form or is empty, if two files have the same name, if a column or an
+        id is missing, or if a score is not a number, NaN or +inf. A note names the run.
 
     See Also
     --------
-    read_run : One run.
+    read_run : Read a single run.
 
     Examples
     --------
@@ -328,7 +337,7 @@ def read_runs(runs) -> dict[str, pd.DataFrame]:
 
 
 def _run_columns(run):
-    """Read the scores of a run, with unconverted columns of queries and documents."""
+    """Read a run as the columns "qid", "docno" and "score"; ids of data frames stay as they are."""
     if not is_frame(run):
         return run_frame(run, "run")[["qid", "docno", "score"]]
     table = Table(as_table(run, "score"), "run")
@@ -342,7 +351,7 @@ def _run_columns(run):
 
 
 def run_frame(source, argument) -> pd.DataFrame:
-    """Read a run in any form as a data frame."""
+    """Read a run in any form as the data frame that `read_run` returns."""
     content = _opened(source, RUN, argument, also=("rank",))
     rows = run_rows_of(content)
     columns = {"qid": distinct_column(rows.codes, rows.queries), "docno": text_column(rows.docnos)}
@@ -358,12 +367,12 @@ def run_frame(source, argument) -> pd.DataFrame:
 
 
 def run_rows(source) -> DocumentPairs:
-    """Read a run in any form."""
+    """Read a run in any form as DocumentPairs, which hold ids and scores."""
     return run_rows_of(_opened(source, RUN, "run"))
 
 
 def _qrels_frame(rows):
-    """Make a data frame of judgments, with probabilities and judges if present."""
+    """Make the data frame that `read_qrels` returns from rows of judgments."""
     columns = {
         "qid": distinct_column(rows.codes, rows.queries),
         "docno": text_column(rows.docnos),
@@ -377,17 +386,20 @@ def _qrels_frame(rows):
 
 
 def _whole_numbers(values):
-    """Convert values to int64 if all are integers."""
+    """Return values as int64 if all are whole numbers, else unchanged."""
     # Beyond 2**53, float64 does not represent every integer.
     is_whole = (np.floor(values) == values) & (np.abs(values) <= 2**53)
     return values.astype(np.int64) if is_whole.all() else values
 
 
 def _of_the_other_role(source, value):
-    """Describe an argument in the wrong role (runs or judgments); else None."""
+    """Describe an object that is a run although judgments are expected, or the reverse.
+
+    `value` is "score" if a run is expected, else "label". Returns None for other objects.
+    """
     name = type(source).__name__
     if value == "score":
-        is_other = name in ("Qrels", "QrelsIndex")  # the first is of ranx
+        is_other = name in ("Qrels", "QrelsIndex")  # ranx has a class Qrels
         return f"judgments ({name})" if is_other else None
     if name in ("AlignedRun", "RankedPool") or (name == "Run" and hasattr(source, "to_dict")):
         return f"runs ({name})"
@@ -395,7 +407,11 @@ def _of_the_other_role(source, value):
 
 
 def _opened(source, layout, argument, *, also=()) -> TrecLines | Table:
-    """Read the rows of a path, an open file, a data frame or any other object."""
+    """Read a path, an open file, a data frame or another object as lines or as a table.
+
+    `layout` is the expected kind of file, `argument` the name of the argument in messages, and
+    `also` names further columns to keep.
+    """
     what, value = _KINDS[layout]
     if got := _of_the_other_role(source, value):
         raise InputTypeError(f"{argument} must be {what}, got {got}: {ORDER}")
@@ -405,15 +421,15 @@ def _opened(source, layout, argument, *, also=()) -> TrecLines | Table:
             got = brief(source) if isinstance(source, Mapping) else type(source).__name__
             raise InputTypeError(
                 f"{argument} must be a data frame, a path or an open file, got {got}. A dict "
-                f"{{query: {{document: {value}}}}}, an Arrow table and the objects of ranx, "
-                "ir_measures and ir_datasets are taken too."
+                f"{{query: {{document: {value}}}}}, an Arrow table and objects of ranx, "
+                "ir_measures and ir_datasets are also accepted."
             )
         return Table(frame, argument)
     name = source_name(source)
     content = read_bytes(source).removeprefix(b"\xef\xbb\xbf")
     width = n_columns(content)
     if layout is RUN and not width:
-        # An empty run is valid: a filter may hide every document.
+        # An empty file is a valid run, because a filter may hide every document.
         return Table(pd.DataFrame({"qid": [], "docno": [], "score": []}), name, lambda row: None)
     form = form_of(content)
     if form != LINES:
@@ -426,22 +442,23 @@ def _opened(source, layout, argument, *, also=()) -> TrecLines | Table:
 
 
 def check_unjudged_label(label):
-    """Check the value of `unjudged_label`."""
+    """Return the parameter `unjudged_label`, with numbers as float; raise if it is not valid."""
     if label is None or (isinstance(label, str) and label in ("warn", "trec")):
         return label
     if not is_finite_number(label):
         raise InputError(
-            "unjudged_label must be the label that means unjudged, 'trec' for all labels below 0, "
-            f"or None where every label is a judgment, got {brief(label)}."
+            "unjudged_label must be the label that means unjudged, 'trec' (all labels below 0 mean "
+            f"unjudged) or None (no label means unjudged), got {brief(label)}."
         )
     return float(label)
 
 
 def mark_as_said(frame: pd.DataFrame) -> pd.DataFrame:
-    """Mark a frame so that no other function warns of its labels."""
+    """Mark a data frame of judgments so that no other function warns about its labels again."""
     frame.attrs[_SAID] = True
     if "judged_by" in frame:
-        # The mark is set only here, so that labels that are changed later cause the warning.
+        # Without labels of machines there is no mark, so that machine labels that are added later
+        # cause a warning.
         frame.attrs[_SAID_OF_MACHINES] = True
     return frame
 
@@ -463,31 +480,31 @@ def settled(rows, source, unjudged_label, predicted, name):
         n_labels = int(np.count_nonzero(~np.isnan(rows.values)))
         warn_user(
             f"{name} holds {counted(n_labels, 'label')}, of which machines gave "
-            f"{sum(machines.values()):,} ({_shown(machines)}); they count like people's, and "
-            "values from them may be far off. Say predicted 'use' where this is meant, 'drop' to "
-            "take them for not judged; a sample of people's labels gives values with intervals "
-            "(skfilterrank.judgments).",
+            f"{sum(machines.values()):,} ({_shown(machines)}). They count like people's labels, "
+            "but values from them may be far off. Say predicted 'use' to accept this, or 'drop' to "
+            "treat their documents as unjudged. With a sample of people's labels, values can be "
+            "estimated with intervals (skfilterrank.judgments).",
             DataWarning,
         )
     return rows
 
 
 def _warn_of_labels_below_0(labels, name):
-    """Warn if labels below 0 may mean forbidden or unjudged."""
+    """Warn if there are labels below 0, which may mean forbidden or unjudged."""
     below, counts = np.unique(labels[labels < 0], return_counts=True)
     if len(below):
         shown = _shown({f"{label:g}": n for label, n in zip(below[::-1], counts[::-1])})
         warn_user(
-            f"{name} holds labels below 0 ({shown}), which are taken for forbidden documents. To "
-            "trec_eval they are pooled documents that nobody judged, which changes values such as "
-            "bpref, infAP and nDCG. Say unjudged_label=None where they are forbidden, 'trec' where "
-            "they are not judged, or the one label that means unjudged, to read_qrels or "
-            "QrelsIndex, whose result every function takes.",
+            f"{name} holds labels below 0 ({shown}), which are treated as forbidden documents. "
+            "trec_eval treats them as unjudged documents, which changes values such as bpref, "
+            "infAP and nDCG. Say unjudged_label=None if they are forbidden, 'trec' if they are not "
+            "judged, or pass the one label that means unjudged, to read_qrels or QrelsIndex, whose "
+            "results every function accepts.",
             DataWarning,
         )
 
 
 def _shown(counts):
-    """Return the first of some counts by name, as text."""
+    """Return the first five of some counts as text, such as "a: 5, b: 3"."""
     shown = [f"{name}: {n:,}" for name, n in counts.items()]
     return ", ".join(shown[:_MOST]) + (", ..." if len(shown) > _MOST else "")

@@ -1,4 +1,4 @@
-"""Reading of tables of judged documents: CSV, TSV, JSON lines, Parquet."""
+"""Reading of tables of judged documents from CSV, TSV, JSON lines and Parquet."""
 
 import numbers
 
@@ -24,43 +24,43 @@ def read_judged_table(
     Parameters
     ----------
     source : str, PathLike or file object
-        Where to read: CSV, TSV or JSON lines in UTF-8, or Parquet; each may be packed by gzip,
+        File to read: CSV, TSV or JSON lines in UTF-8, or Parquet. It may be compressed with gzip,
         bzip2, xz or zstd.
     query : str, default="qid"
-        Column that holds the query. It becomes the index level "qid". Where there is no column
-        "qid", another name counts that `read_qrels` knows, such as "query_id".
+        Column that holds the query id. It becomes the index level "qid". If there is no column
+        "qid", other names that `read_qrels` knows, such as "query_id", are tried.
     label : str or None, default="label"
-        Column that holds the label, numbers or strings; NaN where missing (unjudged). None for a
-        table without labels.
+        Column that holds the labels, as numbers or strings. Missing labels become NaN (unjudged).
+        None is for a table without labels.
     document : str, default=None
-        Column that holds the document id. It becomes a second index level, "docno".
+        Column that holds the document id. It becomes the second index level, "docno".
     format : {"csv", "tsv", "jsonl", "parquet"}, default=None
-        By default told from the end of the file name: .csv, .tsv, .jsonl or .ndjson, .parquet or
-        .pq, with or without the ending of a packing, such as .gz, behind it.
+        Format of the file. None takes it from the end of the file name: .csv, .tsv, .jsonl or
+        .ndjson, .parquet or .pq, with or without an ending for the compression, such as .gz.
 
     Returns
     -------
     table : DataFrame
-        The rows in the order of the file, indexed by "qid" or ("qid", "docno"). The query and
-        document columns are in the index only.
+        Rows in the order of the file, indexed by "qid" or ("qid", "docno"). Query and document ids
+        are in the index only.
 
     Raises
     ------
     FileFormatError
-        A ValueError whose message starts with file and line (in Parquet, the row): a broken line,
-        an empty query or document id, a document that occurs twice in a query, bytes that are not
-        UTF-8, a file without rows.
+        A ValueError whose message starts with file and line (for Parquet, the row): if a line is
+        broken, an id of a query or document is empty, a query holds a document twice, bytes are not
+        UTF-8, or the file has no rows.
     ValueError
-        A column that is not there, an unknown format.
+        If a column is missing or the format is unknown.
     ImportError
-        Parquet without pyarrow.
+        If pyarrow is not installed and the file is Parquet.
 
     Notes
     -----
-    Query and document ids are always strings, even where all are integers: "001" and "1" stay two
-    queries, and a file with one odd id has the same index type as one without. In CSV and TSV only
-    an empty field is a missing value, and "nan" or "NaN" in a column that holds numbers otherwise;
-    words such as "None", "NA" or "null" are text.
+    Ids of queries and documents are always strings, even if all are integers. So "001" and "1" stay
+    two queries, and the index has the same type for every file. In CSV and TSV, an empty field is a
+    missing value, and so is "nan" or "NaN" in a column of numbers. Other words, such as "None",
+    "NA" or "null", are text.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def read_judged_table(
         known = (other for other in COLUMN_NAMES["qid"] if other in table.columns)
         query = next((other for other in known if other not in (label, document)), query)
         ids[0] = query
-        # Read again as text, to keep leading zeros of ids.
+        # The table is read again with this column as text, to keep leading zeros of ids.
         table, line_of = read_format(data, name, ids, format)
 
     wanted = ids if label is None else [*ids, label]
@@ -98,8 +98,8 @@ def read_judged_table(
     if absent:
         raise InputError(
             f"{name} has no column {brief_list(absent)}; its columns are "
-            f"{brief_list(table.columns)}. Say which of these holds the query, the label or the "
-            "document."
+            f"{brief_list(table.columns)}. Pass the names of the columns as query=, label= and "
+            "document=."
         )
     if table.empty:
         raise FileFormatError("the file holds no rows, only column names.", name)
@@ -109,8 +109,8 @@ def read_judged_table(
         row = int(twice.argmax())
         qid, docno = map(brief, index[row])
         raise FileFormatError(
-            f"document {docno} occurs a second time in query {qid}; keep one judgment per document "
-            "and query.",
+            f"document {docno} occurs a second time in query {qid}; keep one judgment for each "
+            "pair of query and document.",
             name,
             line_of(row),
         )
@@ -122,15 +122,15 @@ def read_judged_table(
 
 
 def _as_labels(values, name, line_of):
-    """Convert labels so that NaN is the only mark of a missing one."""
+    """Return labels with NaN for missing ones; raise for a label that is no text or number."""
     if values.dtype == object:
         labels = values.to_numpy(copy=True)
         labels[pd.isna(labels)] = np.nan
         for row, label in enumerate(labels):
             if not isinstance(label, str | bool | np.bool_) and not _is_float(label):
                 raise FileFormatError(
-                    f"the label {brief(label)} in column {brief(values.name)} is neither a text "
-                    "nor a number that float64 holds; correct it.",
+                    f"the label {brief(label)} in column {brief(values.name)} must be a text or a "
+                    "number in the range of float64; correct it.",
                     name,
                     line_of(row),
                 )
@@ -142,7 +142,7 @@ def _as_labels(values, name, line_of):
 
 
 def _is_float(label):
-    """Tell whether a label is NaN or a number in the range of float64."""
+    """Return True if a label is NaN or a number in the range of float64."""
     try:
         return isinstance(label, numbers.Number) and not np.isinf(float(label))
     except (OverflowError, TypeError):

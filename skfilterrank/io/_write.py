@@ -26,24 +26,25 @@ from skfilterrank.io._pairs import (
 _DEFAULT_NAME = "skfilterrank"
 # Largest number of lines in memory as text.
 _CHUNK_LINES = 1 << 15
-# Characters that separate columns, or cannot be written and read back as UTF-8.
+# Characters that separate columns, or that cannot be written to UTF-8 and read back.
 _FORBIDDEN = re.compile(r"[\s\x00-\x20\ufeff\ud800-\udfff]")
-# Between these, Arrow writes the digits that Python's repr does, but no ".0" of whole numbers.
+# For numbers of a size between these, Arrow writes the same digits as Python's repr, except for the
+# ".0" of whole numbers.
 _LEAST, _MOST = 1e-4, 1e10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RunCounts(Result):
-    """Counts of the rows that `write_run` wrote and filtered.
+    """Numbers of rows that `write_run` wrote and left out.
 
     Attributes
     ----------
     written : int
-        Rows in the file.
+        Number of rows in the file.
     filtered : int
-        Rows with score -inf, which are left out.
+        Number of rows with score -inf, which are not in the file.
     empty_queries : int
-        Queries of which no row is left.
+        Number of queries without a row in the file.
     """
 
     written: int
@@ -54,40 +55,40 @@ class RunCounts(Result):
 def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) -> RunCounts:
     r"""Write ranked and filtered lists as a TREC run, ``qid Q0 docno rank score run``.
 
-    Rows with score -inf are filtered out and do not appear. A query without remaining documents
-    does not appear either; the returned counts include these.
+    Rows with score -inf are filtered out and not written. A query without remaining documents is
+    not in the file; the returned counts include such queries.
 
     Parameters
     ----------
     path : str, PathLike or file object
-        Where to write; zipped if the name ends in ".gz". A file that is there stays as it is until
-        the new one is whole, which then takes its place.
+        File to write. It is compressed with gzip if its name ends in ".gz". An existing file is
+        replaced only when the new file is complete.
     run : data frame, dict, other object, or array-like of shape (n_rows,)
-        Run in memory in any form that `read_run` takes; a data frame has columns (or index levels)
-        "qid", "docno", "score" and perhaps "run"; its column "rank" is not used where it has
-        scores. Or, with `docnos` and `y_score`, the query of each row. Rows stand in
+        Run in memory in any form that `read_run` takes. A data frame has the columns or index
+        levels "qid", "docno", "score" and optionally "run"; a column "rank" is ignored if there are
+        scores. Alternatively, the query id of each row, with `docnos` and `y_score`. Rows may have
         any order; queries are written in sorted order.
     docnos : array-like of shape (n_rows,), default=None
-        Document id of each row, where `run` is no DataFrame.
+        Document id of each row, if `run` holds query ids.
     y_score : array-like of shape (n_rows,), default=None
-        Score of each row, where `run` is no DataFrame; higher is better, -inf where filtered.
+        Score of each row, if `run` holds query ids; higher is better, -inf hides a document.
     name : str, default=None
-        Name of the run, the last column. By default the column "run" of a DataFrame that has one,
-        else "skfilterrank".
+        Name of the run for the last column. None takes the column "run" of a data frame that has
+        it, else "skfilterrank".
 
     Returns
     -------
     counts : RunCounts
-        Number of rows written (`written`) and filtered (`filtered`), and of queries of which no
-        row is left (`empty_queries`).
+        Numbers of rows that were written (`written`) and left out (`filtered`), and number of
+        queries without a row (`empty_queries`).
 
     Raises
     ------
     ValueError
-        Lengths that differ, no rows, a score that is NaN or +inf, an id that is missing or holds
-        white space, a document that is twice in a query.
+        If lengths differ, there are no rows, a score is NaN or +inf, an id is missing or holds
+        white space, or a query holds a document twice.
     TypeError
-        `path` is neither a path nor an open file.
+        If `path` is neither a path nor an open file.
 
     See Also
     --------
@@ -96,9 +97,9 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
 
     Notes
     -----
-    Ranks count from 1, by score, ties by document id in descending order as trec_eval does. Scores
-    are written so that they read back exactly. trec_eval 9 keeps scores in single precision:
-    scores that differ by less than that are ties to it.
+    Ranks count from 1 in the order of the scores, with ties by document id, descending, as in
+    trec_eval. Scores are written so that they can be read back exactly. trec_eval 9 rounds scores
+    to single precision, which can create ties.
 
     Examples
     --------
@@ -114,7 +115,8 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
     check_target(path, "write_run(path, run)")
     if is_frame(run) and not (docnos is None and y_score is None):
         raise InputError(
-            "a data frame holds documents and scores itself; leave docnos and y_score out."
+            "docnos and y_score must be None if run is a data frame, which holds documents and "
+            "scores itself: leave them out."
         )
     frame = as_table(run, "score") if docnos is None and y_score is None else None
     if frame is None:
@@ -150,7 +152,10 @@ def _has_arrow():
 
 
 def _lines(queries, documents, ranks, scores, names) -> str:
-    """Make lines ``qid Q0 docno rank score run``; queries and names are pairs (codes, texts)."""
+    """Make lines ``qid Q0 docno rank score run``.
+
+    `queries` and `names` are pairs (codes, texts): row i has the text ``texts[codes[i]]``.
+    """
     (codes, queries), (name_codes, names) = queries, names
     columns = zip(
         [queries[code] for code in codes.tolist()],
@@ -165,7 +170,7 @@ def _lines(queries, documents, ranks, scores, names) -> str:
 
 
 def _lines_by_arrow(queries, documents, ranks, scores, names):
-    """Make lines as `_lines` does, some four times as fast."""
+    """Make the same lines as `_lines` with pyarrow, about four times as fast."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -185,7 +190,7 @@ def _lines_by_arrow(queries, documents, ranks, scores, names):
 
 
 def score_texts(scores):
-    """Return the shortest text of each score, as repr has it, in a pyarrow array."""
+    """Return the text of each score as repr() writes it, in a pyarrow array."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -210,26 +215,25 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
     Parameters
     ----------
     path : str, PathLike or file object
-        Where to write; zipped if the name ends in ".gz". A file that is there stays as it is until
-        the new one is whole, which then takes its place.
+        File to write. It is compressed with gzip if its name ends in ".gz". An existing file is
+        replaced only when the new file is complete.
     qrels : data frame, dict or other object
-        Judgments in memory in any form that `read_qrels` takes; a data frame has columns (or index
-        levels) "qid" (or "query_id"), "docno" (or "doc_id") and "label" (or "relevance"). They are
-        written in the order of the rows. A column "judged_by" says who gave the label, as that of
-        `read_qrels`: the second column of a machine's is "predicted", or "predicted:NAME".
+        Judgments in memory in any form that `read_qrels` takes. A data frame has the columns or
+        index levels "qid" (or "query_id"), "docno" (or "doc_id") and "label" (or "relevance"). Rows
+        are written in their order. A column "judged_by", as from `read_qrels`, names the judges;
+        for a machine, the second column of the file is "predicted" or "predicted:NAME".
     unjudged_label : float, default=None
-        Label to write where it is NaN, for documents that are pooled, but not judged, such as the
-        -1 of trec_eval's infAP. By default a NaN is an error.
+        Label to write for NaN, that is for documents that are pooled but not judged. An example is
+        -1, as for trec_eval's infAP. With None, NaN is an error.
 
     Raises
     ------
     ValueError
-        Missing columns, no rows, a label that is no number, infinite, NaN without `unjudged_label`,
-        or
-        equal to it, an id or the name of a machine that is missing or holds white space, a
-        document that is twice in a query.
+        If a column is missing or there are no rows; if a label is not a finite number, or is NaN
+        and `unjudged_label` is None, or equals `unjudged_label`; if an id or the name of a machine
+        is missing or holds white space; if a query holds a document twice.
     TypeError
-        `path` is neither a path nor an open file, or `qrels` is no data frame.
+        If `path` is neither a path nor an open file, or `qrels` is not a data frame.
 
     See Also
     --------
@@ -237,8 +241,8 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
 
     Notes
     -----
-    Whole numbers are written without a decimal point, as trec_eval reads labels; others so that
-    they read back exactly.
+    Whole numbers are written without a decimal point, because trec_eval reads only such labels.
+    Other numbers are written so that they can be read back exactly.
 
     Examples
     --------
@@ -262,8 +266,8 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
     missing = np.isnan(labels)
     if unjudged is not None and (same := labels == unjudged).any():
         raise InputError(
-            f"qrels holds the label {unjudged:g} in row {int(same.argmax())}, which would "
-            "become one of the missing ones; choose another unjudged label."
+            f"qrels holds the label {unjudged:g} in row {int(same.argmax())}, which could not be "
+            "distinguished from unjudged documents in the file; choose another unjudged_label."
         )
     labels = np.where(missing, unjudged, labels) if missing.any() else labels
     _check_ids([] if rows.judges is None else rows.judges.names, "judged_by")
@@ -273,31 +277,32 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
 
 
 def write_prels(path, prels) -> None:
-    r"""Write judgments of a sample, ``qid docno label 1 inclusion_probability``.
+    r"""Write judgments of a random sample, ``qid docno label 1 inclusion_probability``.
 
     Parameters
     ----------
     path : str, PathLike or file object
-        Where to write; zipped if the name ends in ".gz". A file that is there stays as it is until
-        the new one is whole, which then takes its place.
+        File to write. It is compressed with gzip if its name ends in ".gz". An existing file is
+        replaced only when the new file is complete.
     prels : DataFrame
-        Judgments with columns (or index levels) "qid", "docno", "label" and
-        "inclusion_probability", by the names that `write_qrels` takes. They are written in the
-        order of the rows.
+        Judgments with the columns or index levels "qid", "docno", "label" and
+        "inclusion_probability", or the other names that `write_qrels` takes. Rows are written in
+        their order.
 
     Raises
     ------
     ValueError
-        Missing columns, no rows, a label that is no finite number, a probability that is not above
-        0 and at most 1, an id that is missing or holds white space, a document that is twice in a
-        query, a label that a machine gave, by a column "judged_by".
+        If a column is missing or there are no rows; if a label is not a finite number; if a
+        probability is not above 0 and at most 1; if an id is missing or holds white space; if a
+        query holds a document twice; or if a machine gave a label, according to the column
+        "judged_by".
     TypeError
-        `path` is neither a path nor an open file, or `prels` is no data frame.
+        If `path` is neither a path nor an open file, or `prels` is not a data frame.
 
     See Also
     --------
     read_prels : Read such a file.
-    skfilterrank.judgments.StatAPSelector : Draws such a sample, and has the probabilities.
+    skfilterrank.judgments.StatAPSelector : Draw such a sample and compute the probabilities.
 
     Notes
     -----
@@ -318,22 +323,26 @@ def write_prels(path, prels) -> None:
     rows, docnos = _judged_rows(prels, "prels", may_lack=False)
     if rows.probabilities is None:
         raise InputError(
-            "prels has no column 'inclusion_probability', with which each document was drawn: add "
-            "it, or use write_qrels."
+            "prels must have a column 'inclusion_probability', the probability with which each "
+            "document was drawn: add it, or use write_qrels."
         )
     if rows.judges is not None and (is_machine := rows.judges.is_machine).any():
         row = int(is_machine.argmax())
         name = rows.judges.names[rows.judges.codes[row]]
         raise InputError(
-            f"prels holds a label of the machine {brief(name)} in row {row}: samples are of "
-            "people's labels, and this format names no judges; write such rows by write_qrels."
+            f"prels must hold labels of people only, but the machine {brief(name)} gave the label "
+            f"in row {row}, and this format has no column for judges: write such rows with "
+            "write_qrels."
         )
     columns = _number_texts(rows.values), _number_texts(rows.probabilities)
     write_lines(path, map("{} {} {} 1 {}\n".format, _query_names(rows), docnos, *columns))
 
 
 def _judged_rows(frame, argument, *, may_lack):
-    """Read a frame of judgments; raise if an id cannot be written."""
+    """Read a data frame of judgments; raise if an id cannot be written or a label is missing.
+
+    Returns the rows and the list of document ids. ``may_lack=True`` allows missing labels.
+    """
     table = as_table(frame, "label")
     if table is None:
         raise InputTypeError(f"{argument} must be a data frame, got {type(frame).__name__}.")
@@ -344,37 +353,42 @@ def _judged_rows(frame, argument, *, may_lack):
     if not may_lack and (missing := np.isnan(rows.values)).any():
         raise InputError(
             f"{argument} holds no label in row {int(missing.argmax())}; leave such rows out, or "
-            "write qrels and name the unjudged label to write for them."
+            "use write_qrels with unjudged_label=, the label to write for them."
         )
     return rows, docnos
 
 
 def _query_names(rows):
-    """Return the query of each row."""
+    """Return the query id of each row as text."""
     return np.array(rows.queries, dtype=object)[rows.codes]
 
 
 def _number_texts(numbers):
-    """Return texts of numbers that can be read back exactly; integers have no decimal point."""
+    """Return numbers as texts that can be read back exactly, whole numbers without ".0"."""
     codes, distinct = pd.factorize(numbers)
     shown = [repr(int(number) if number.is_integer() else number) for number in distinct.tolist()]
     return np.array(shown, dtype=object)[codes]
 
 
 def _run_names(names, n_rows):
-    """Return codes and distinct names of runs, from one name or a column."""
+    """Return the distinct names of runs, and for each row the number of its name.
+
+    `names` is one name or a column of names. The result is the pair (numbers, names).
+    """
     if isinstance(names, pd.Series):
         codes, distinct = pd.factorize(names, use_na_sentinel=False)
     else:
         codes, distinct = np.zeros(n_rows, dtype=np.int64), [names]
     for name in distinct:
         if not isinstance(name, str) or not name or _FORBIDDEN.search(name):
-            raise InputError(f"name must be a name without white space, got {brief(name)}.")
+            raise InputError(
+                f"name must be a text without white space that is not empty, got {brief(name)}."
+            )
     return codes, list(distinct)
 
 
 def _frame_of_columns(run, docnos, y_score):
-    """Make a data frame of columns of queries, documents and scores."""
+    """Make a data frame from the arguments `run` (query ids), `docnos` and `y_score`."""
     if docnos is None or y_score is None:
         raise InputError(
             "run must be a data frame, or the query of each row with docnos= and y_score=, got "
@@ -388,14 +402,18 @@ def _frame_of_columns(run, docnos, y_score):
     n_run, n_docnos, n_scores = map(len, columns.values())
     if not n_run == n_docnos == n_scores > 0:
         raise InputError(
-            "run, docnos and y_score must be of one length and not empty, got "
-            f"run {n_run}, docnos {n_docnos}, y_score {n_scores}; pass one entry per row."
+            "run, docnos and y_score must have the same length and not be empty, got "
+            f"lengths {n_run}, {n_docnos} and {n_scores}; pass one entry per row."
         )
     return pd.DataFrame(columns, copy=False)
 
 
 def _sorted_queries(rows, column):
-    """Return codes for sorted queries, and the queries: numeric order, or else as text."""
+    """Return the sorted query ids, and for each row the number of its query among them.
+
+    Ids are sorted as integers if `column` is numeric, else as text. The result is the pair
+    (numbers, queries).
+    """
     key = int if pd.api.types.is_numeric_dtype(column.dtype) else str
     queries = sorted(rows.queries, key=key)
     place = {query: i for i, query in enumerate(queries)}
@@ -403,27 +421,27 @@ def _sorted_queries(rows, column):
 
 
 def _check_tokens(tokens, name):
-    """Raise for the first id that is not a single column of a line."""
+    """Raise if an id is empty or holds white space; ids are given as bytes of a buffer."""
     if not len(tokens):
         return
     text = np.frombuffer(tokens.packed(), dtype=np.uint8)
-    # ASCII text is checked at once, other text id by id.
+    # For speed, the bytes of all ids are checked at once; only unusual bytes need a closer look.
     if not tokens.lengths.min() or text.min() <= ord(" ") or text.max() > 127:
         _check_ids(tokens.tolist(), name)
 
 
 def _check_ids(texts, name, *, begins_line=False):
-    """Raise for the first id that is not a single column of a line."""
-    # All ids are checked at once, since problems are very rare.
+    """Raise if an id is empty or holds white space; `begins_line` also forbids a leading "#"."""
+    # For speed, all ids are checked at once, because problems are very rare.
     if not all(texts) or _FORBIDDEN.search("".join(texts)):
         text = next(text for text in texts if not text or _FORBIDDEN.search(text))
         raise InputError(
-            f"{name} holds {brief(text)}, which a TREC file cannot carry; "
-            "ids must not be empty or hold white space. Rename it."
+            f"{name} holds {brief(text)}, but ids in a TREC file must not be empty or hold white "
+            "space. Rename it."
         )
     comment = next((text for text in texts if text.startswith("#")), None) if begins_line else None
     if comment is not None:
         raise InputError(
-            f"{name} holds the query {brief(comment)}: a line of a TREC file that begins with '#' "
-            "is a comment. Rename it."
+            f"{name} holds the query {brief(comment)}, but a line of a TREC file that begins with "
+            "'#' is a comment. Rename it."
         )

@@ -1,4 +1,4 @@
-"""Agreement and conflicts of two measures about the same systems."""
+"""Agreement of two measures on which system of a pair is better: for queries, and over queries."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from skfilterrank.exceptions import InputError, brief
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Agreement(Result):
-    """Share of one measure's preferences that another measure shares, by :func:`agreement`."""
+    """Agreement of two measures on single queries, from :func:`agreement`."""
 
     share: float
     first: str
@@ -34,7 +34,7 @@ class Agreement(Result):
     _digits = 3
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each query ("qid"): share, and numbers of pairs of systems."""
+        """Return one row per query ("qid") with its share and its numbers of pairs of systems."""
         return self.by_query.copy()
 
     def _summary(self):
@@ -62,12 +62,12 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
     Parameters
     ----------
     first : SystemScores, or what :meth:`SystemScores.of` reads
-        Values by the reference measure: only pairs that it does not tie are compared.
+        Values by the reference measure. Pairs of systems that it ties for a query are not compared.
     second : SystemScores, or what :meth:`SystemScores.of` reads
         Values of the same systems and queries by the other measure.
     tolerance : float, default=0.0
         Values that differ by at most this much are tied, in the unit of each measure. With 0,
-        values are tied if they are equal up to rounding.
+        values are tied if they differ only by rounding errors.
 
     Returns
     -------
@@ -75,18 +75,19 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
         Result with ``to_frame()`` and attributes:
 
         share : float
-            ``n_agree / n_compared``; NaN if the first measure prefers nothing.
+            ``n_agree / n_compared``; NaN if `n_compared` is 0.
         first, second : str
             Names of the measures.
         n_comparisons : int
-            Number of (query, pair of systems).
+            Number of comparisons. Each is a pair of systems for one query.
         n_compared : int
-            Number of those that the first measure decides.
+            Number of comparisons in which the first measure prefers one of the systems.
         n_agree, n_opposite, n_undecided : int
-            Of `n_compared`, how many the second measure decides in the same way, in the other way,
-            and not at all.
+            Number of these `n_compared` comparisons in which the second measure prefers the same
+            system, prefers the other system, and ties the systems.
         n_tied_first, n_tied_second, n_tied_both : int
-            Number of comparisons that are tied by the first measure, by the second, and by both.
+            Number of comparisons that the first measure ties, the second measure ties, and both
+            measures tie.
         queries : tuple
             Query ids.
         by_query : DataFrame of shape (n_queries, 6)
@@ -95,22 +96,24 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
     Raises
     ------
     ValueError
-        If systems or queries are not the same, there are fewer than two systems, or `tolerance`
-        is negative or not a number.
+        If systems or queries are not the same, if there are fewer than two systems, or if
+        `tolerance` is negative or not a number.
 
     See Also
     --------
-    SystemScores.fraction_tied : Share of the comparisons that a measure leaves undecided.
-    conflicts : The same for differences that are significant over queries.
+    SystemScores.fraction_tied : Share of the comparisons that a measure ties.
+    conflicts : Compare the measures by differences that are significant over queries.
 
     Notes
     -----
-    With :math:`>_1` and :math:`>_2` the preferences of the two measures,
+    Let :math:`\pi >_1 \pi'` and :math:`\pi >_2 \pi'` mean that the first and the second measure
+    prefer system :math:`\pi` to system :math:`\pi'`. With sums over all queries and ordered pairs
+    of systems, the share is
 
     .. math:: \frac{\sum I(\pi >_1 \pi' \wedge \pi >_2 \pi')}{\sum I(\pi >_1 \pi')}
 
-    over all queries and pairs. A tie by the second measure counts as not agreeing.
-    ``agreement(a, b)`` and ``agreement(b, a)`` differ by the denominator alone.
+    A tie by the second measure counts as no agreement. ``agreement(a, b)`` and ``agreement(b, a)``
+    have the same numerator, but different denominators.
 
     References
     ----------
@@ -118,7 +121,7 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
 
     Examples
     --------
-    Recall prefers a to c and b to c; average precision, too, prefers a to c, but c to b.
+    Recall prefers a to c and b to c. Average precision also prefers a to c, but it prefers c to b.
 
     >>> from skfilterrank.comparison import SystemScores
     >>> from skfilterrank.metaevaluation import agreement
@@ -171,7 +174,11 @@ def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
 
 
 def count_signs(first, second, tolerance=0.0) -> np.ndarray:
-    """Count pairs of each query: same sign, opposite sign, not tied by first, second, both."""
+    """Count, for each query, how two measures order the pairs of systems.
+
+    The rows of the result, shape (5, n_queries), count the pairs with the same order, with opposite
+    orders, not tied by the first, not tied by the second, and not tied by both measures.
+    """
     pairs, counts = Pairs.all(len(first)), np.zeros((5, first.shape[1]), dtype=np.int64)
     first, second = merge_values(first), merge_values(second)
     for block in pair_blocks(pairs, 4 * first.shape[1]):
@@ -183,8 +190,8 @@ def count_signs(first, second, tolerance=0.0) -> np.ndarray:
 
 
 def _signs(values, pairs, tolerance):
-    """Return the signs of the differences of pairs: 1, -1, and 0 for ties."""
-    # A difference equal to the tolerance up to rounding is a tie.
+    """Return the sign of (first - second) of each pair for each query, or 0 for a tie."""
+    # A difference that exceeds the tolerance only by a rounding error is a tie.
     tolerance += value_tolerance(values)
     with np.errstate(over="ignore"):
         difference = differences(values, pairs)
@@ -192,18 +199,21 @@ def _signs(values, pairs, tolerance):
 
 
 def share_of(part, whole):
-    """Return a share; NaN if the total is 0."""
+    """Divide numbers `part` by numbers `whole`; NaN where `whole` is 0."""
     return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
 
 
 def check_shares(shares, *, above: bool = False) -> np.ndarray:
-    """Check shares in [0, 1], and return them sorted without duplicates; `above` excludes 0."""
+    """Return shares sorted and without duplicates; raise if one is not in [0, 1].
+
+    ``above=True`` also excludes 0.
+    """
     shares = as_list([shares] if np.isscalar(shares) else shares, "shares", "numbers")
     bounds = "above 0 and up to 1" if above else "from 0 to 1"
     if not shares or not all(
         is_finite_number(each) and 0 <= each <= 1 and not (above and each == 0) for each in shares
     ):
-        raise InputError(f"shares must be numbers {bounds}, at least one, got {brief(shares)}.")
+        raise InputError(f"shares must be numbers {bounds}, and at least one, got {brief(shares)}.")
     return np.unique([float(each) for each in shares])
 
 
@@ -212,7 +222,7 @@ OUTCOMES = ("agree", "opposite", "only first", "only second", "neither")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MeasureConflicts(Result):
-    """Result of :func:`conflicts`."""
+    """Comparison of the significance tests of two measures, from :func:`conflicts`."""
 
     first: PairwiseComparison
     second: PairwiseComparison
@@ -231,25 +241,27 @@ class MeasureConflicts(Result):
 
     @property
     def n_disagreements(self) -> int:
-        """Number of pairs with different conclusions of the two measures."""
+        """Number of pairs for which the two measures lead to different conclusions."""
         return self.n_pairs - self.counts["agree"] - self.counts["neither"]
 
     @property
     def share(self) -> float:
-        """Share of the pairs with different conclusions of the two measures."""
+        """Share of pairs for which the two measures lead to different conclusions."""
         return self.n_disagreements / self.n_pairs
 
     def pairs(self, *outcomes: str) -> list[tuple[str, str]]:
-        """Return names of the systems of each pair with one of these outcomes.
+        """Return the names of both systems for each pair with one of the given outcomes.
 
         Parameters
         ----------
         *outcomes : {"agree", "opposite", "only first", "only second", "neither"}
-            One or more; none means all disagreements.
+            Outcomes to select. Without an argument, pairs with "opposite", "only first" and "only
+            second" are returned.
 
         Returns
         -------
         list of (str, str)
+            Names of the first and the second system of each selected pair.
 
         Raises
         ------
@@ -259,20 +271,22 @@ class MeasureConflicts(Result):
         for outcome in outcomes:
             if outcome not in OUTCOMES:
                 known = ", ".join(map(repr, OUTCOMES))
-                raise InputError(f"outcomes must be among {known}, got {brief(outcome)}.")
+                raise InputError(f"each outcome must be one of {known}, got {brief(outcome)}.")
         wanted = outcomes or ("opposite", "only first", "only second")
         names = self.first.scores.systems
         places = np.flatnonzero(np.isin(self.outcome.astype(str), wanted))
         return [(names[self.first.first[p]], names[self.first.second[p]]) for p in places]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each pair, disagreements first (opposite ones before all).
+        """Return one row per pair, with disagreements first.
 
         Returns
         -------
         DataFrame of shape (n_pairs, 7)
-            Columns "first" and "second" (names of systems), "outcome", "difference_1" and
-            "p_adjusted_1" by the first measure, "difference_2" and "p_adjusted_2" by the second.
+            Columns "first" and "second" (names of the systems), "outcome", "difference_1" and
+            "p_adjusted_1" by the first measure, and "difference_2" and "p_adjusted_2" by the
+            second measure. Rows are sorted by outcome: "opposite", "only first", "only second",
+            "agree", "neither".
         """
         frame = self.first.to_frame()[["first", "second"]]
         frame["outcome"] = self.outcome
@@ -304,20 +318,21 @@ def conflicts(
     correction: str | None = None,
     **params,
 ) -> MeasureConflicts:
-    """Count the pairs of systems on which two measures' tests of significance disagree.
+    """Count the pairs of systems for which the significance tests of two measures disagree.
 
     Parameters
     ----------
     first, second : SystemScores, PairwiseComparison, or what :meth:`SystemScores.of` reads
-        Values of the same systems for the same queries by two measures, in any order; lower values
-        are better where the measure says so. Or two results of :func:`compare_systems` for the
-        same pairs of systems in the same order, with `alpha` as the only other argument.
+        Values by two measures of the same systems for the same queries; their order may differ.
+        Alternatively, two results of :func:`compare_systems` for the same pairs of systems in the
+        same order. Then `alpha` is the only other argument that is allowed.
     correction : {"holm", "bonferroni", "fdr_bh"} or None, default=None
-        Correction of the p values for the number of pairs; None, as in the paper, takes each pair
-        by itself, where :func:`compare_systems` and :func:`discriminative_power` correct.
+        Correction of the p values for the number of pairs. None, as in the paper, means no
+        correction; the default of :func:`compare_systems` and :func:`discriminative_power` is
+        "holm".
     **params
-        `alpha`, `test`, `n_resamples` and whatever else :func:`compare_systems` takes; for both
-        measures. A `baseline` leaves only the pairs with that system.
+        Other parameters of :func:`compare_systems`, such as `alpha`, `test` and `n_resamples`, for
+        the tests of both measures. With a `baseline`, only pairs with that system are compared.
 
     Returns
     -------
@@ -325,37 +340,37 @@ def conflicts(
         Result with ``to_frame()`` and attributes:
 
         first, second : PairwiseComparison
-            The tests by either measure; the same pairs in the same order.
+            Tests by the first and by the second measure, with the same pairs in the same order.
         alpha : float
             Level of significance.
         outcome : ndarray of shape (n_pairs,), dtype object
-            Of each pair: "agree" (both measures find the same system significantly better),
-            "opposite" (both find a significant difference, and another system better), "only
-            first", "only second" (one measure finds a significant difference) or "neither".
+            Outcome of each pair: "agree" (both measures find the same system significantly better),
+            "opposite" (one measure finds the first system significantly better, the other measure
+            the second), "only first" or "only second" (only the first or second measure finds a
+            significant difference), or "neither" (no measure does).
         n_pairs : int
             Number of pairs of systems.
         counts : dict of str to int
             Number of pairs with each outcome.
         n_disagreements : int
-            Number of pairs of which the two measures draw different conclusions.
+            Number of pairs with the outcome "opposite", "only first" or "only second".
         share : float
             ``n_disagreements / n_pairs``.
 
     Raises
     ------
     ValueError
-        If systems or queries are not the same, or for the reasons of :func:`compare_systems`.
+        If systems or queries are not the same, and in the same cases as :func:`compare_systems`.
 
     See Also
     --------
-    discriminative_power : How many pairs one measure tells apart.
-    agreement : Queries on which two measures prefer the same system, significant or not.
+    discriminative_power : Share of pairs with a significant difference by one measure.
+    agreement : Compare the preferences of two measures on single queries.
 
     Notes
     -----
-    A disagreement is a pair that one measure finds significantly different and the other does not,
-    or that both find significantly different with another system as the better: the count of
-    Karmaker Santu and Feng's tables 7 and 17.
+    Tables 7 and 17 of Karmaker Santu and Feng count the same disagreements: only one of the
+    measures finds a significant difference, or both do, but with different better systems.
 
     References
     ----------
@@ -379,7 +394,10 @@ def conflicts(
             compare_systems(scores, correction=correction, **params) for scores in (first, second)
         )
     elif params.keys() - {"alpha"}:
-        raise InputError(f"{', '.join(params)}: what is compared already takes only alpha=.")
+        raise InputError(
+            f"{', '.join(params)}: two results of compare_systems can only be combined with "
+            "alpha=. Pass SystemScores instead to set other parameters of the tests."
+        )
     pairs = [
         (each.scores.systems, each.first.tolist(), each.second.tolist()) for each in (first, second)
     ]

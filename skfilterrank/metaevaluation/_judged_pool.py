@@ -1,4 +1,4 @@
-"""JudgedPool: judged documents, their ranks in runs, and values of runs by fewer labels."""
+"""Judged documents with their ranks in runs, to measure the runs again with fewer labels."""
 
 from dataclasses import dataclass, replace
 
@@ -20,24 +20,25 @@ TEXT = "text"
 
 @dataclass(frozen=True, eq=False)
 class JudgedPool:
-    """The judged documents of some queries, and the concatenated lists of all runs.
+    """The judged documents of some queries, and the ranked lists of all runs.
 
     Attributes
     ----------
     labels : ndarray of shape (n_rows,), dtype float64
-        Labels of the judged documents, query by query.
+        Label of each judged document; documents are sorted by query and id.
     gains : ndarray of shape (n_rows,), dtype float64
-        Their gains.
+        Gain of each judged document.
     ranks : DataFrame of shape (n_rows, n_runs)
-        Their ranks up to a depth, NaN below; index levels "qid" and "docno".
+        Rank of each judged document in each run, NaN beyond a depth; index levels "qid" and
+        "docno".
     documents : DataFrame of n_rows rows, or None
-        Their texts, in column "text", and columns of numbers.
+        Text of each judged document, in the column "text", and columns of numbers.
     lists : AlignedRun
-        All lists, run by run and query by query.
+        Ranked lists of all runs as one run: run by run, and query by query in each run.
     rows : ndarray, dtype int64
-        Row of each document in the lists; n_rows where it is not judged.
+        Row in `labels` of each document of the lists; n_rows if the document is not judged.
     dropped_queries : tuple of str
-        Queries that are left out.
+        Queries that are left out because some run lacks them.
     """
 
     labels: np.ndarray
@@ -52,7 +53,7 @@ class JudgedPool:
     def read(
         cls, qrels, runs, *, documents, depth, missing, gains, ties, unjudged_label, predicted
     ):
-        """Read runs, judgments and documents."""
+        """Read runs, judgments and documents; raise if they do not fit together."""
         index = QrelsIndex.of(
             qrels, unjudged_label=unjudged_label, predicted=predicted, gains=gains
         )
@@ -61,7 +62,7 @@ class JudgedPool:
         frames = read_runs(runs)
         if len(frames) < 2:
             raise InputError(f"runs must hold at least 2 runs, got {len(frames)}.")
-        # Sorted like rank_table, since strategies break ties by the order of rows.
+        # Sorted as in rank_table, because strategies break ties by the order of rows.
         judged = index.to_frame()["label"].dropna().sort_index()
         queries = judged.index.unique("qid")
         absent = {
@@ -72,16 +73,16 @@ class JudgedPool:
         judged = judged[~judged.index.get_level_values("qid").isin(lacking)]
         if judged.empty:
             raise InputError(
-                "no judged query is left that all runs have: there is nothing to compare. Compare "
-                "the ids of queries, or give missing='empty'."
+                "runs and qrels must share at least one query, but no judged query is in all runs. "
+                "Compare the query ids of runs and qrels, or pass missing='empty'."
             )
         ranks = rank_table(frames, depth=depth)
         ranks.index = ranks.index.set_levels([level.astype(str) for level in ranks.index.levels])
         ranks = ranks.reindex(judged.index)
         if ranks.isna().all(axis=None):
             raise InputError(
-                f"no run returns a judged document among its first {depth}: compare the ids of "
-                "runs and qrels."
+                f"runs must return judged documents, but no run has one among its first {depth}: "
+                "compare the document ids of runs and qrels."
             )
         lists, rows = _stacked(frames, judged, ties)
         return cls(
@@ -101,16 +102,19 @@ class JudgedPool:
 
     @property
     def queries(self) -> list:
-        """The queries."""
+        """Ids of the queries with judged documents."""
         return self.ranks.index.unique("qid").tolist()
 
     @property
     def groups(self) -> np.ndarray:
-        """Query of each judged document."""
+        """Query id of each judged document, shape (n_rows,)."""
         return self.ranks.index.get_level_values("qid").to_numpy()
 
     def without(self, systems) -> tuple[np.ndarray, pd.DataFrame]:
-        """Return the rows of the pool without some runs, and the ranks in the other runs."""
+        """Return the rows of documents in the pool of the other runs, and their ranks there.
+
+        `systems` are the names of the runs to leave out. Without any, all rows are returned.
+        """
         ranks = self.ranks.drop(columns=list(systems))
         rows = np.arange(len(ranks))
         if len(systems):
@@ -118,7 +122,10 @@ class JudgedPool:
         return rows, ranks.iloc[rows]
 
     def table(self, rows, ranks) -> pd.DataFrame:
-        """Return documents with priors, for selections and predictors."""
+        """Return texts, numbers and statAP's prior of documents, for selections and predictors.
+
+        `ranks` are the ranks of the documents in the runs that count for the prior.
+        """
         columns = {"prior": statap_prior(ranks).to_numpy()}
         table = pd.DataFrame(columns, index=ranks.index)
         if self.documents is not None:
@@ -126,14 +133,17 @@ class JudgedPool:
         return table
 
     def on_lists(self, values, fill=np.nan) -> np.ndarray:
-        """Return values of judged documents at their places in the lists."""
+        """Spread values of judged documents over the rows of the lists; others get `fill`."""
         return np.append(values, fill)[self.rows]
 
     def means(self, labels, wanted, *, inclusion=None, **params) -> np.ndarray:
-        """Return the mean of each run by each measure, (n_measures, n_runs)."""
+        """Measure the runs with other labels, shape (n_rows,); NaN is unjudged.
+
+        Returns the mean of each run by each measure, shape (n_measures, n_runs).
+        """
         lists = replace(self.lists, y_true=self.on_lists(labels))
         if inclusion is not None:
-            # Documents that cannot be drawn have no weight, and must not divide by 0.
+            # A document that cannot be drawn has probability 0; NaN avoids a division by 0.
             chances = np.where(inclusion > 0, inclusion, np.nan)
             lists = replace(lists, inclusion_probability=self.on_lists(chances))
         values = values_of_run(None, lists, wanted, **params).to_numpy().T
@@ -146,13 +156,17 @@ class JudgedPool:
 
 
 def over_runs(values, measure, n_runs) -> np.ndarray:
-    """Average values of lists for each run."""
+    """Average values of lists, sorted by run, over the queries of each run."""
     mean = OVER_QUERIES[measure.over_queries]
     return np.array([mean(own) for own in values.reshape(n_runs, -1)])
 
 
 def lacking_queries(absent, missing) -> set:
-    """Return the queries to leave out, from the queries that each run lacks."""
+    """Return the queries to leave out, by the parameter `missing`.
+
+    `absent` maps the name of each run to the queries that it lacks; "raise" raises if there are
+    any.
+    """
     if missing == "empty":
         return set()
     for name, queries in absent.items():
@@ -166,8 +180,11 @@ def lacking_queries(absent, missing) -> set:
 
 
 def _stacked(frames, judged, ties):
-    """Return all runs as one AlignedRun, and each document's row in the pool."""
-    # Row numbers are passed as labels, to find each document's row.
+    """Join all runs into one AlignedRun.
+
+    Returns it with the row in `judged` of each of its documents; len(judged) if not judged.
+    """
+    # Row numbers serve as labels here, so that the aligned labels are the rows of the documents.
     numbered = judged.index.to_frame(index=False).assign(label=np.arange(float(len(judged))))
     index = QrelsIndex(numbered)
     aligned = []
@@ -192,7 +209,7 @@ def _stacked(frames, judged, ties):
 
 
 def _documents(documents, index):
-    """Return texts and numbers of the judged documents, in their order."""
+    """Return texts and numbers of the judged documents, in the order of `index`."""
     if documents is None:
         return None
     if isinstance(documents, pd.DataFrame):
@@ -214,20 +231,26 @@ def _documents(documents, index):
         table = table.set_axis(table.index.astype(str), axis=0)
     if table.index.has_duplicates:
         twice = table.index[table.index.duplicated()][0]
-        raise InputError(f"documents holds {brief(twice)} twice: keep one.")
+        raise InputError(
+            f"documents must have distinct ids, but {brief(twice)} occurs more than once: leave "
+            "out the copies."
+        )
     if not table.shape[1]:
-        raise InputError("documents has no column of texts or numbers.")
+        raise InputError(
+            "documents must have a column of texts or numbers, got only ids: add a column 'text' "
+            "or columns of numbers."
+        )
     unknown = ~wanted.isin(table.index)
     if unknown.all():
         raise InputError(
             f"documents holds none of the {len(wanted):,} judged documents, such as "
-            f"{brief(index[0][1])}: compare the ids."
+            f"{brief(index[0][1])}: compare the document ids of documents and qrels."
         )
     table = table.reindex(wanted)
     if unknown.any():
         warn_user(
             f"documents lacks {unknown.sum():,} of {len(wanted):,} judged documents, such as "
-            f"{brief(index[unknown][0][1])}: they count as empty texts, their numbers as 0.",
+            f"{brief(index[unknown][0][1])}: their texts count as empty and their numbers as 0.",
             DataWarning,
         )
     texts = {TEXT: table[TEXT].fillna("").astype(str)} if TEXT in table else {}

@@ -1,4 +1,4 @@
-"""Values and order of systems by few labels, compared with all labels."""
+"""Experiments that measure systems with few labels and compare the results with all labels."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +18,7 @@ SHARES = (0.05, 0.1, 0.2, 0.3, 0.5)
 
 @dataclass(frozen=True, eq=False, repr=False)
 class JudgingCurve(ExperimentFacts, Result):
-    """Values and order of systems by few labels; see :func:`judging_curve`."""
+    """Systems measured with few labels, compared with all labels, from :func:`judging_curve`."""
 
     n_labels: np.ndarray
     means: np.ndarray
@@ -27,11 +27,12 @@ class JudgingCurve(ExperimentFacts, Result):
     confidence_level: float
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each selection, mitigation and share.
+        """Return one row for each combination of selection, mitigation and share.
 
-        Columns "selection", "mitigation", "share", "n_labels", "n_samples", and "tau" and "rmse",
-        means over the samples, each with "_low" and "_high": the quantiles of the samples, NaN
-        where there is but one. What cannot be estimated has 0 samples and NaN.
+        Its columns are "selection", "mitigation", "share", "n_labels", "n_samples", "tau" and
+        "rmse". "tau" and "rmse" are means over the samples; "tau_low", "tau_high", "rmse_low" and
+        "rmse_high" are quantiles of the samples, NaN for a single sample. A combination without an
+        estimate has 0 samples and NaN.
         """
         keys = [
             (selection, mitigation, share, n_labels)
@@ -51,18 +52,19 @@ class JudgingCurve(ExperimentFacts, Result):
         return table
 
     def share_needed(self, *, tau: float = 0.9) -> pd.DataFrame:
-        """Find the smallest share from which on the mean tau stays above a value.
+        """Find the smallest share of labels from which on Kendall's tau stays above a value.
 
         Parameters
         ----------
         tau : float, default=0.9
-            The value, in [-1, 1).
+            Wanted tau (mean over samples), in [-1, 1).
 
         Returns
         -------
         DataFrame of shape (n_selections, n_mitigations), dtype float64
-            Between two shares by a straight line; inf where no share is enough, the smallest share
-            where it is, NaN where nothing can be estimated.
+            The smallest share, by linear interpolation between two shares. It is inf if no share
+            is enough, the smallest measured share if that is enough, and NaN if there is no
+            estimate.
         """
         tau = check_number(tau, "tau", least=-1, most=1)
         mean = self.to_frame()["tau"].to_numpy().reshape(self.tau.shape[:3])
@@ -117,11 +119,11 @@ def judging_curve(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> JudgingCurve:
-    """Compare order and values of systems by few labels with those by all.
+    """Compare measurements of systems with few labels to measurements with all labels.
 
-    On a judged collection, this shows how many labels suffice, which documents should be judged
-    first, and how to treat unjudged documents. The labels of the documents that a strategy selects
-    are kept, other labels are hidden, and the systems are measured again.
+    For a judged collection, this shows how many labels suffice, which documents should be judged
+    first, and how to treat unjudged documents. A strategy selects documents, all other labels are
+    hidden, and the systems are measured again.
 
     Parameters
     ----------
@@ -133,41 +135,42 @@ def judging_curve(
         Name of the measure, such as "ndcg@10".
     selections : str, list of str, or dict of str to str, selector or callable, \
 default=("pooling", "random")
-        Strategies or functions that select documents. "pooling", "prior", "maxrep", "mtf", "mtc",
-        "statap" and "random" are the strategies of :mod:`skfilterrank.judgments`, "oracle" is
-        random with a look at the truth. Of a dict also strategies with parameters of their own, and
-        functions that take a DataFrame, a row for each judged document with index levels "qid" and
-        "docno", the columns of `documents` and "prior", and return a number for each, higher is
-        judged first.
+        Strategies that select the documents to judge. "pooling", "prior", "maxrep", "mtf", "mtc",
+        "statap" and "random" are strategies of :mod:`skfilterrank.judgments`; "oracle" is
+        ``RandomSelector(oracle=True)``, which knows the labels. The values of a dict may also be
+        selectors or functions. A function takes a DataFrame with a row for each judged document:
+        index levels "qid" and "docno", the columns of `documents`, and a column "prior". It returns
+        a number for each row; documents with higher numbers are judged first.
     mitigations : str, list of str, or dict of str to str, LabelPredictor or callable, \
 default=("none", "condensed")
-        Treatment of the documents whose label is hidden. "none" takes them as unjudged,
-        "condensed" out of the lists, "bounds" the middle of the least and the highest value they
-        allow (slow for long lists), "completed" predicts their labels by a LabelPredictor, which
-        leaves queries whose kept labels are all alike as they are where it has texts. The name of a
-        measure, such as "infap", "bpref", "induced_ap" or "stat_ap", estimates `measure` by that
-        one. Of a dict also LabelPredictors, and functions that take the table above with columns
-        "qid", "docno" and "label", NaN where hidden, and return all labels.
+        Treatment of documents whose label is hidden. "none" leaves them unjudged. "condensed"
+        removes them from the ranked lists. "bounds" uses the middle of the smallest and the
+        greatest value that their labels could give (slow for long lists). "completed" predicts
+        their labels with a LabelPredictor; with texts, it makes no prediction for queries whose
+        known labels are all equal. The name of a measure, such as "infap", "bpref", "induced_ap"
+        or "stat_ap", uses that measure as the estimate of `measure`. The values of a dict may also
+        be LabelPredictors or functions. A function takes the table described above with the columns
+        "qid", "docno" and "label", NaN for hidden labels, and returns labels for all rows.
     shares : float or sequence of float, default=(0.05, 0.1, 0.2, 0.3, 0.5)
-        Shares, in (0, 1], of each query's judged documents that keep their label, rounded half
-        up, but at least one document.
+        Shares, in (0, 1], of the judged documents of each query that keep their label. The number
+        is rounded half up, but is at least 1.
     documents : dict or Series {docno: text}, DataFrame or None, default=None
-        Documents for "maxrep" and "completed": texts, or a DataFrame by "docno", or "qid" and
-        "docno" (index or columns), with texts in a column "text" and numbers in others. Where
-        there are texts, "maxrep" and "completed" look at these alone.
+        Documents for "maxrep" and "completed". A dict or Series maps document ids to texts. A
+        DataFrame has a column or index level "docno" (and optionally "qid"), texts in a column
+        "text", and numbers in the other columns. If there are texts, the numbers are ignored.
     depth : int or None, default=100
-        Ranks of the runs up to which selections look.
+        Selections use only the first `depth` ranks of each run; None uses all.
     n_samples : int, default=10
-        Number of draws of strategies that have a `random_state`.
+        Number of samples for strategies that have a `random_state`.
     confidence_level : float, default=0.95
-        Confidence level of the intervals over these draws.
+        Confidence level of the intervals over these samples.
     missing : {"raise", "drop", "empty"}, default="raise"
         Treatment of a judged query that is not in some run, as in :func:`score_systems`.
     gains, ties, unjudged_label, predicted
-        As in :func:`skfilterrank.metrics.evaluate_runs`.
+        Parameters of :func:`skfilterrank.metrics.evaluate_runs`.
     random_state : int, RandomState or None, default=None
-        Source of the draws; a strategy's own `random_state` is not used. Pass an int for results
-        that can be repeated.
+        Source of the random samples; it replaces the `random_state` of the strategies. Pass an int
+        for results that can be repeated.
     n_jobs : int or None, default=None
         Number of processes; -1 means all processors. The result is the same.
     verbose : int, default=0
@@ -176,25 +179,26 @@ default=("none", "condensed")
     Returns
     -------
     JudgingCurve
-        With ``tau``, ``rmse`` and :meth:`JudgingCurve.share_needed`; its ``str`` is a table.
+        Result with the method :meth:`JudgingCurve.share_needed` and the attributes below. Printing
+        it shows a table.
 
         selections, mitigations : tuple of str
-            Their names.
+            Names of the selections and of the mitigations.
         shares : ndarray of shape (n_shares,), dtype float64
-            Shares of each query's judged documents whose label is used, ascending.
+            Shares of the judged documents of each query that keep their label, ascending.
         n_labels : ndarray of shape (n_shares,), dtype int64
-            Number of labels at each share.
+            Number of labels that are kept at each share, over all queries.
         truth : ndarray of shape (n_systems,), dtype float64
             Mean of each system by all labels.
         means : ndarray of shape (n_selections, n_mitigations, n_shares, n_samples, n_systems), \
 dtype float64
-            Estimated mean of each system. NaN if there is no estimate: a selection that is not
-            random has only one sample, and some measures need inclusion probabilities, which not
-            every selection has.
+            Estimated mean of each system. A selection that is not random has only one sample, and
+            NaN for the others. A measure that needs inclusion probabilities is NaN for selections
+            without them.
         tau : ndarray of shape (n_selections, n_mitigations, n_shares, n_samples), dtype float64
-            Kendall's tau-b of estimates and truth; 0 where all estimates are the same.
-        rmse : ndarray of the same shape, dtype float64
-            Root of the mean squared difference over systems.
+            Kendall's tau-b of `means` and `truth` over the systems; 0 if all estimates are equal.
+        rmse : ndarray of shape (n_selections, n_mitigations, n_shares, n_samples), dtype float64
+            Root of the mean squared difference of `means` and `truth` over the systems.
         measure : str
             Name of the measure.
         confidence_level : float
@@ -202,13 +206,13 @@ dtype float64
         systems, queries : tuple of str
             Compared systems and queries.
         dropped_queries : tuple of str
-            Queries that are left out, as they are not in all runs.
+            Queries that are left out because they are not in all runs.
 
     Raises
     ------
     ValueError, FileFormatError
-        As :func:`score_systems`; for an unknown selection or mitigation, a share that is not in
-        (0, 1], `documents` that are missing where they are needed, or ids that do not fit.
+        In the same cases as :func:`score_systems`; also for an unknown selection or mitigation, if
+        a share is not in (0, 1], if `documents` is needed but None, or if ids do not match.
 
     Warns
     -----
@@ -217,22 +221,22 @@ dtype float64
 
     See Also
     --------
-    leave_teams_out : Whether systems that had no say in what was judged are measured fairly.
-    label_degradation : Which measure can be trusted with few labels.
-    skfilterrank.judgments.estimate : Values with intervals, from a sample of labels.
+    leave_teams_out : Bias for systems that did not contribute to the judged documents.
+    label_degradation : Robustness of measures when labels are removed.
+    skfilterrank.judgments.estimate : Estimate values and intervals from a sample of labels.
 
     Notes
     -----
-    The experiment of [1]_, figures 1 to 3. The labels in `qrels` are treated as the truth;
-    documents without a label stay unjudged. Judged documents that no run returns among its first
-    `depth` are selected last by strategies that look at ranks.
+    This is the experiment of figures 1 to 3 of [1]_. The labels in `qrels` count as the truth, and
+    documents without a label stay unjudged. Strategies that use ranks select judged documents that
+    no run returns among its first `depth` last.
 
-    Strategies that ask for answers ("mtf", "mtc") get them from `qrels`. With "random" all chances
-    of inclusion of a query are the same; of the others "statap" alone has some, which "stat_ap"
-    needs.
+    Interactive strategies ("mtf", "mtc") get the labels that they ask for from `qrels`. The measure
+    "stat_ap" needs inclusion probabilities. "statap" has them, and "random" too, with the same
+    probability for all documents of a query; other selections do not.
 
-    Intervals show the variation over random selections, not over queries; selections that are not
-    random have none.
+    Intervals show the variation over random selections, not over queries. Selections that are not
+    random have no intervals.
 
     References
     ----------
@@ -290,7 +294,10 @@ dtype float64
 
 
 def _tau(means, truth):
-    """Compute tau-b; values that are equal up to rounding are tied."""
+    """Compute Kendall's tau-b of estimated and true means.
+
+    Means that differ only by rounding errors are tied. If all estimates are tied, tau is 0.
+    """
     if np.isnan(means).any():
         return np.nan
     tau = kendalltau(np.round(truth, 12), np.round(means, 12)).statistic
@@ -298,7 +305,7 @@ def _tau(means, truth):
 
 
 def _crossing(taus, shares, enough):
-    """Find the share at which a curve crosses a value for the last time."""
+    """Find the share from which on all taus are above `enough`, by linear interpolation."""
     if np.isnan(taus).any():
         return np.nan
     above = np.logical_and.accumulate((taus > enough)[::-1])[::-1]
@@ -313,7 +320,7 @@ def _crossing(taus, shares, enough):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LeftOutTeams(ExperimentFacts, Result):
-    """Values of systems when their team is left out, by :func:`leave_teams_out`."""
+    """Bias of systems whose team did not select documents, from :func:`leave_teams_out`."""
 
     bias: np.ndarray
     other_bias: np.ndarray
@@ -321,9 +328,9 @@ class LeftOutTeams(ExperimentFacts, Result):
     teams: tuple[str, ...]
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each selection, mitigation, share and system.
+        """Return one row for each combination of selection, mitigation, share and system.
 
-        Columns "selection", "mitigation", "share", "system", "team", "truth", "bias",
+        Its columns are "selection", "mitigation", "share", "system", "team", "truth", "bias",
         "other_bias" and "rank_change".
         """
         keys = pd.MultiIndex.from_product(
@@ -339,11 +346,11 @@ class LeftOutTeams(ExperimentFacts, Result):
         return table
 
     def summary(self) -> pd.DataFrame:
-        """Return a row for each selection, mitigation and share, over the systems.
+        """Return one row for each combination of selection, mitigation and share.
 
-        Columns "bias" and "other_bias", means; "unfairness", the mean of their difference;
-        "rank_change", the mean size of the change of places; and "largest_fall", the most places
-        that a system falls.
+        "bias" and "other_bias" are means over the systems, and "unfairness" is the mean of "bias" -
+        "other_bias". "rank_change" is the mean absolute change of rank. "largest_fall" is the
+        greatest number of ranks that a system falls.
         """
         table = self.to_frame()
         table["unfairness"] = table["bias"] - table["other_bias"]
@@ -351,7 +358,7 @@ class LeftOutTeams(ExperimentFacts, Result):
         table["rank_change"] = table["rank_change"].abs()
         by_cell = table.groupby(["selection", "mitigation", "share"], sort=False)
         means = by_cell[["bias", "other_bias", "unfairness", "rank_change"]].mean()
-        # The initial 0 covers systems that all rise.
+        # Clipped, because the largest fall is 0 if all systems rise.
         return means.assign(largest_fall=by_cell["fall"].max().clip(lower=0))
 
     def _summary(self):
@@ -392,11 +399,12 @@ def leave_teams_out(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> LeftOutTeams:
-    """Measure systems with labels of documents that their team did not contribute to select.
+    """Measure the bias of a collection against systems that did not contribute to its pool.
 
-    This shows whether a collection is fair to new systems. Each team is left out in turn: the pool
-    consists of the documents that other teams return within `depth`, a strategy selects from it,
-    and all systems, including the team's, are measured with the labels of the selected documents.
+    This shows if a judged collection is fair to new systems. Each team is left out in turn. The
+    pool then consists of the documents that the other teams return within `depth`, and a strategy
+    selects documents from the pool. All systems, including those of the left-out team, are measured
+    with the labels of the selected documents.
 
     Parameters
     ----------
@@ -407,49 +415,53 @@ def leave_teams_out(
     measure : str or callable, default="ap"
         Name of the measure, such as "ndcg@10".
     teams : dict or Series {run: team}, default=None
-        Team of each run, at least two teams. Of None, each run is a team of its own, which is too
-        kind where runs of a team are alike.
+        Team of each run; at least two teams. None makes each run a team of its own, which
+        underestimates the bias if runs of one team are similar.
     selections, mitigations, documents
-        As :func:`judging_curve` takes them.
+        Parameters of :func:`judging_curve`.
     shares : float or sequence of float, default=(0.05, 0.1, 0.2, 0.3, 0.5, 1.0)
-        Shares, in (0, 1], of each query's documents of the pool that are judged; of 1, all that
-        the other teams return, as in [1]_.
+        Shares, in (0, 1], of the pool of each query that are judged. A share of 1 judges all
+        documents that the other teams return, as in [1]_.
     depth : int or None, default=100
-        Ranks of the runs up to which documents are in the pool.
+        Documents within the first `depth` ranks of a run are in the pool; None takes all.
     n_samples : int, default=1
-        Number of draws of strategies that have a `random_state`, of which the means are taken.
+        Number of samples for strategies that have a `random_state`; results are means over them.
     missing, gains, ties, unjudged_label, predicted, random_state, n_jobs, verbose
-        As :func:`judging_curve` takes them.
+        Parameters of :func:`judging_curve`.
 
     Returns
     -------
     LeftOutTeams
-        With ``bias``, ``rank_change`` and :meth:`LeftOutTeams.summary`, which its ``str`` shows.
+        Result with the method :meth:`LeftOutTeams.summary` and the attributes below. Printing it
+        shows the summary.
 
         selections, mitigations : tuple of str
-            Their names.
+            Names of the selections and of the mitigations.
         shares : ndarray of shape (n_shares,), dtype float64
-            Shares of the documents of the other teams' pool that are judged, ascending.
+            Shares of the pool that are judged, ascending.
         truth : ndarray of shape (n_systems,), dtype float64
             Mean of each system by all labels.
         bias : ndarray of shape (n_selections, n_mitigations, n_shares, n_systems), dtype float64
-            What each system gains, or below 0 loses, by labels of documents that its team had no
-            part in choosing: estimate less truth. NaN where there is no estimate.
-        other_bias : ndarray of the same shape, dtype float64
-            The same of the systems of all other teams, on average, by the same labels.
-        rank_change : ndarray of the same shape, dtype float64
-            Places each system rises, or below 0 falls, in the order of all systems.
+            Estimated mean minus `truth` of each system when its own team is left out. NaN if there
+            is no estimate.
+        other_bias : ndarray of the same shape as `bias`, dtype float64
+            Mean bias of the systems of all other teams, by the labels that give `bias`.
+        rank_change : ndarray of the same shape as `bias`, dtype float64
+            Number of ranks that each system rises (negative: falls) in the order of all systems
+            when its own team is left out.
         systems, teams : tuple of str
-            The systems, and the team of each.
+            Names of the systems, and the team of each system.
         measure : str
             Name of the measure.
         queries, dropped_queries : tuple of str
-            The queries, and those that are left out, as they are not in all runs.
+            The compared queries, and the queries that are left out because they are not in all
+            runs.
 
     Raises
     ------
     ValueError, FileFormatError
-        As :func:`judging_curve`; and if a run has no team, or there are fewer than two teams.
+        In the same cases as :func:`judging_curve`, and if a run has no team or there are fewer than
+        two teams.
 
     Warns
     -----
@@ -458,14 +470,13 @@ def leave_teams_out(
 
     See Also
     --------
-    judging_curve : The order of systems that were all asked.
+    judging_curve : Compare few labels with all labels when all systems contribute to the pool.
 
     Notes
     -----
-    Few labels change the values of all systems. Unfairness is the difference between the bias of
-    the left-out systems and the bias of the others. Ranks are among all systems, 1 for the best,
-    equal ones sharing the mean of their places; where lower values are better, the lowest is the
-    best, and a bias above 0 is to a system's disadvantage.
+    With few labels, the values of all systems change. Unfairness is therefore the bias of the
+    left-out systems minus the bias of the other systems. Ranks count all systems, with 1 for the
+    best and the mean rank for ties. If lower values are better, a positive bias is a disadvantage.
 
     References
     ----------
@@ -474,7 +485,7 @@ def leave_teams_out(
 
     Examples
     --------
-    The odd run alone finds "e", which nobody judges when its team is left out:
+    Only the run "odd" returns the document "e", so nobody judges "e" when its team is left out:
 
     >>> import pandas as pd
     >>> from skfilterrank.metaevaluation import leave_teams_out
@@ -517,8 +528,8 @@ def leave_teams_out(
     left_out = [own.index[own == team].tolist() for team in own.unique()]
     if len(left_out) < 2:
         raise InputError(
-            f"teams must name at least 2 teams, got one, {own.iloc[0]!r}: nobody is left to choose "
-            "the documents."
+            f"teams must name at least 2 teams, got only {own.iloc[0]!r}: without this team, no "
+            "runs are left to select documents."
         )
     means = experiment.run(left_out)
     bias = means - truth
@@ -539,7 +550,7 @@ def leave_teams_out(
 
 
 def _over_samples(values):
-    """Average over existing samples (last but one axis); NaN if there are none."""
+    """Average over the samples (last but one axis) that are not NaN; NaN if all are NaN."""
     known = ~np.isnan(values)
     total = np.where(known, values, 0.0).sum(axis=-2)
     n_known = known.sum(axis=-2)

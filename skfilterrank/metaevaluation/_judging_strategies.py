@@ -1,4 +1,4 @@
-"""Selections of the documents to judge, mitigations of missing labels, and experiments."""
+"""Selections of documents to judge, mitigations of missing labels, and experiments with both."""
 
 import warnings
 from collections.abc import Iterable, Mapping
@@ -45,7 +45,11 @@ _KINDS = tuple(_STRATEGIES.values())
 
 
 def named(given, name, choices, kinds) -> dict:
-    """Return {name: thing} of a dict or of a list of names."""
+    """Return an argument that is a dict, a name or a list of names as a dict.
+
+    `name` is the name of the argument, `choices` are the known names, and `kinds` describes values
+    of a dict in the error message. A name from a list maps to itself.
+    """
     if isinstance(given, str):
         given = [given]
     things = dict(given) if isinstance(given, Mapping) else None
@@ -58,14 +62,16 @@ def named(given, name, choices, kinds) -> dict:
             )
         things = {each: each for each in listed}
         if len(things) < len(listed):
-            raise InputError(f"{name} names one thing twice: {brief(listed)}.")
+            raise InputError(
+                f"{name} must hold distinct names, got {brief(listed)}: leave out the copies."
+            )
     if not things:
-        raise InputError(f"{name} is empty: give at least one of {', '.join(choices)}.")
+        raise InputError(f"{name} must not be empty: give at least one of {', '.join(choices)}.")
     return {str(key): thing for key, thing in things.items()}
 
 
 def read_selections(selections, gains) -> dict[str, Any]:
-    """Return unfitted strategies and functions by name."""
+    """Return the unfitted strategy or the function of each selection, by its name."""
     found = {}
     for name, thing in named(selections, "selections", _STRATEGIES, "strategy").items():
         if isinstance(thing, str) and thing in _STRATEGIES:
@@ -85,28 +91,28 @@ def read_selections(selections, gains) -> dict[str, Any]:
 
 
 def is_random(selection) -> bool:
-    """Test for a selection that depends on its random state."""
+    """Return True for a selection that has a `random_state`."""
     return isinstance(selection, _KINDS) and "random_state" in selection.get_params(deep=False)
 
 
 def needs_documents(selection) -> bool:
-    """Test for a selection that reads the documents."""
+    """Return True for a selection that needs texts or numbers of the documents."""
     return isinstance(selection, MaxRepSelector)
 
 
 class Judging:
-    """Documents that a selection judges, for each share.
+    """A fitted selection, which tells for each share which documents are judged.
 
     Parameters
     ----------
     selection : selector or callable
         Strategy or function that selects documents.
     table : DataFrame of n_rows rows
-        Documents and their prior, index levels "qid" and "docno".
+        Texts or numbers of the documents and their prior; index levels "qid" and "docno".
     ranks : DataFrame of shape (n_rows, n_runs)
-        Ranks of the documents in the runs.
+        Rank of each document in each run.
     labels : ndarray of shape (n_rows,)
-        Labels that answers would have.
+        True labels, which answer the questions of interactive strategies.
     seed : int
         Seed of a random selection.
     """
@@ -125,21 +131,24 @@ class Judging:
         X = _features(table) if isinstance(selector, MaxRepSelector) else ranks
         self.selector = selector.fit(X, labels, groups=self.groups, prior=prior)
         if isinstance(selector, MoveToFrontSelector | MTCSelector):
-            # The order is read once, since the property computes it each time.
+            # ranking_ computes the order at each access, so the order is stored here.
             self.selector = self._by(-selector.simulate(labels).ranking_.astype(float))
 
     def _by(self, score):
-        """Return a strategy that ranks by scores, higher first."""
+        """Return a fitted strategy that selects documents with higher scores first."""
         return PriorSelector().fit(self.table, groups=self.groups, prior=rankdata(score, "min"))
 
     def judged(self, share) -> np.ndarray:
-        """Documents that are judged, as a mask."""
+        """Return a mask of the documents that are judged at a share, shape (n_rows,)."""
         judged = np.zeros(len(self.groups), dtype=bool)
         judged[self.selector.select(share=share)] = True
         return judged
 
     def inclusion(self, share, judged) -> np.ndarray | None:
-        """Probability of each document to be judged; None if unknown."""
+        """Return the inclusion probability of each document at a share; None if unknown.
+
+        `judged` is the mask of the selected documents.
+        """
         if hasattr(self.selector, "inclusion_probability"):
             return self.selector.inclusion_probability(share=share)
         if isinstance(self.selector, RandomSelector) and not self.selector.oracle:
@@ -149,17 +158,20 @@ class Judging:
 
 
 def _features(table):
-    """Take texts, or numbers where there are none, for MAXREP."""
+    """Return the input of MAXREP: the texts if there are any, else the numbers."""
     if TEXT in table:
         return table[TEXT].tolist()
     return table.drop(columns="prior").to_numpy()
 
 
 def _checked(score, n_rows):
-    """Check scores: one finite number for each document."""
-    score = check_numbers(score, "what a function of selections returns", n_rows=n_rows)
+    """Return the result of a user's function as numbers; raise if it is no number per document."""
+    score = check_numbers(score, "the result of a function in selections", n_rows=n_rows)
     if np.isnan(score).any():
-        raise InputError("a function of selections returned NaN: give each document a number.")
+        raise InputError(
+            "the result of a function in selections must be a number for each document, got NaN: "
+            "change the function."
+        )
     return score
 
 
@@ -167,14 +179,14 @@ _WORDS = ("none", "condensed", "bounds", "completed")
 
 
 class Mitigations:
-    """Estimates of the runs' means from few labels, by each mitigation.
+    """Treatments of missing labels, each of which estimates the runs' means from few labels.
 
     Parameters
     ----------
     measure : ParsedMeasure
-        Measure that is estimated.
+        Measure to estimate.
     mitigations : list of str, or dict of str to str, LabelPredictor or callable
-        As :func:`judging_curve` takes them.
+        Argument `mitigations` of :func:`judging_curve`.
     params : dict
         Parameters of :func:`skfilterrank.metrics.evaluate_runs`.
     """
@@ -208,17 +220,18 @@ class Mitigations:
 
     @property
     def needs_documents(self) -> list[str]:
-        """Mitigations that need documents."""
+        """Names of the mitigations that need texts or numbers of the documents."""
         return [name for name, each in self.predictors.items() if not _is_function(each)]
 
     def truth(self, pool) -> np.ndarray:
-        """Return the runs' means by all labels."""
+        """Return the mean of each run by all labels, shape (n_runs,)."""
         return pool.means(pool.labels, {"truth": self.measure}, **self.params)[0]
 
     def estimate(self, pool, judging, share, rows) -> np.ndarray:
-        """Return the runs' means by the labels of a share, (n_mitigations, n_runs).
+        """Estimate the mean of each run from the labels that `judging` selects at a share.
 
-        NaN for measures that need inclusion probabilities if the selection has none.
+        `rows` are the rows of the pool that can be selected. The result, shape (n_mitigations,
+        n_runs), is NaN for measures that need inclusion probabilities if the selection has none.
         """
         judged = judging.judged(share)
         labels = np.full(len(pool.labels), np.nan)
@@ -250,19 +263,22 @@ class Mitigations:
 
 
 def _condensed(measure):
-    """Return the measure of lists without unjudged documents."""
+    """Return the measure that first removes unjudged documents from the ranked lists."""
     entry = measure.measure
     if entry.library is not None:
         raise InputError(
-            f"'condensed' cannot be had of {brief(measure.text)}, which reads judgments as a "
-            "library does: leave out like=."
+            f"mitigations: 'condensed' cannot be used with measure {brief(measure.text)}, which "
+            "treats unjudged documents as a library does: leave out like=."
         )
     own = replace(entry.own_reading or OwnReading(), drops_unjudged=True)
     return measure._replace(measure=(entry.plain or entry).with_reading(own))
 
 
 def _middle(pool, labels, measure, ties):
-    """Return the middle of each run's bounds; documents unjudged in all labels have gain 0."""
+    """Return, for each run, the middle between the smallest and the greatest possible mean.
+
+    The bounds are over all gains of hidden labels. Documents without a true label have gain 0.
+    """
     gains = np.where(np.isnan(labels), np.nan, pool.gains)
     bounds = unjudged_bounds(
         pool.on_lists(gains, 0.0),
@@ -282,11 +298,15 @@ def _is_function(predictor):
 
 
 def _completed(predictor, table, name):
-    """Return labels of a table, with those that are predicted."""
+    """Return the labels of a table, with predictions for the missing ones.
+
+    `predictor` is a LabelPredictor, a user's function, or None for a default LabelPredictor;
+    `name` is the name of the mitigation.
+    """
     known = table["label"].to_numpy()
     if _is_function(predictor):
         labels = check_numbers(
-            predictor(table.copy()), f"what {brief(name)} returns", n_rows=len(table)
+            predictor(table.copy()), f"the result of {brief(name)}", n_rows=len(table)
         )
         return np.where(np.isnan(known), labels, known)
     if predictor is None:
@@ -297,8 +317,8 @@ def _completed(predictor, table, name):
         )
     predictor = clone(predictor).set_params(query="qid", document="docno", label="label")
     with warnings.catch_warnings():
-        # Warnings of missing texts were given when texts were read; queries with equal labels stay
-        # unjudged.
+        # Missing texts were already warned of when the documents were read. Queries whose known
+        # labels are all equal stay unjudged on purpose.
         warnings.filterwarnings("ignore", "the text holds no known term", DataWarning)
         warnings.simplefilter("ignore", UnjudgedWarning)
         return predictor.fit_transform(table)["label"].to_numpy(dtype=np.float64)
@@ -306,7 +326,7 @@ def _completed(predictor, table, name):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExperimentFacts:
-    """Description of an experiment; base class of its results."""
+    """Base class of the results of judging experiments: setting and true means of the systems."""
 
     measure: str
     selections: tuple[str, ...]
@@ -321,7 +341,10 @@ class ExperimentFacts:
 
 
 class Experiment:
-    """Checked arguments, documented in :func:`judging_curve`."""
+    """Judging experiment: for each selection, mitigation and share, estimate all runs' means.
+
+    The arguments are those of :func:`judging_curve`, and are checked here.
+    """
 
     def __init__(
         self,
@@ -365,12 +388,12 @@ class Experiment:
         asking += self.mitigations.needs_documents
         if asking:
             raise InputError(
-                f"documents is missing, which {', '.join(map(brief, asking))} looks at: give a "
+                f"documents must be given for {', '.join(map(brief, asking))}, got None: pass a "
                 "dict {docno: text}, or a DataFrame of numbers by docno."
             )
 
     def facts(self) -> dict:
-        """Return the fields that describe the experiment in results."""
+        """Return the fields of :class:`ExperimentFacts` as a dict."""
         return {
             "measure": self.measure.text,
             "selections": tuple(self.selections),
@@ -383,17 +406,18 @@ class Experiment:
         }
 
     def n_labels(self) -> np.ndarray:
-        """Count the documents that are judged at each share."""
+        """Count the documents that are judged at each share, over all queries."""
         rows = np.zeros((len(self.pool.labels), 1))
         ones = np.ones(len(rows))
         order = PriorSelector().fit(rows, groups=self.pool.groups, prior=ones)
         return np.array([len(order.select(share=share)) for share in self.shares])
 
     def run(self, left_out: Iterable[tuple] = ((),)) -> np.ndarray:
-        """Return the runs' estimated means without some runs, for several sets of these.
+        """Estimate the mean of each run, for several sets of runs that do not contribute documents.
 
-        Shape (n_sets, n_selections, n_mitigations, n_shares, n_samples, n_runs); NaN where there
-        is no such estimate, and beyond the first sample of a selection that has but one.
+        The result has shape (n_sets, n_selections, n_mitigations, n_shares, n_samples, n_runs). It
+        is NaN if there is no estimate, and for all samples but the first of a selection that is not
+        random.
         """
         left_out = list(left_out)
         jobs = [
@@ -415,7 +439,8 @@ class Experiment:
                 selections[number],
                 self.mitigations,
                 self.shares,
-                # The sample number determines the seed, for all selections and sets.
+                # The seed depends on the number of the sample only, so all selections and sets
+                # share it.
                 int(np.random.default_rng([*self.seeds, sample]).integers(2**31)),
             )
             for at, number, sample in jobs
@@ -429,7 +454,10 @@ class Experiment:
 
 
 def _estimates(pool, left_out, selection, mitigations, shares, seed):
-    """Return means by mitigation, share and run of one selection."""
+    """Estimate the means of all runs with one selection, (n_mitigations, n_shares, n_runs).
+
+    The runs `left_out` do not contribute documents to the selection.
+    """
     rows, ranks = pool.without(left_out)
     judging = Judging(selection, pool.table(rows, ranks), ranks, pool.labels[rows], seed)
     return np.stack(

@@ -1,4 +1,4 @@
-"""Ties and preferences of measures as labels are removed."""
+"""Ties and preferences of measures when labels of relevant documents are removed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ _STATISTICS = ("fraction_tied", "agreement", "kept")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LabelDegradation(Result):
-    """Result of :func:`label_degradation`."""
+    """Ties and preferences by share of removed labels, from :func:`label_degradation`."""
 
     measures: tuple[str, ...]
     shares: np.ndarray
@@ -46,11 +46,11 @@ class LabelDegradation(Result):
     _digits = 3
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each measure and share: means over the samples, and standard deviations.
+        """Return one row per measure and share, with means and standard deviations over samples.
 
-        Columns "measure", "share", "n_removed", "fraction_tied", "agreement", "kept", and each of
-        the last three with "_std" (NaN for a single sample). Samples in which nothing is
-        preferred are left out of the agreement.
+        Its columns are "measure", "share", "n_removed", and the means "fraction_tied", "agreement"
+        and "kept". The standard deviations have the suffix "_std", and are NaN for a single sample.
+        Samples without any preference are left out of the mean agreement.
         """
         n_measures, n_shares, _ = self.fraction_tied.shape
         columns: dict[str, Any] = {
@@ -108,10 +108,10 @@ def label_degradation(
     verbose: int = 0,
     **options,
 ) -> LabelDegradation:
-    """Compute ties, and agreement with all labels, as relevant documents lose their labels.
+    """Remove labels of relevant documents and compute how measures change: ties and agreement.
 
-    This shows which measures are reliable with few judgments: a robust measure has few ties, and
-    the same preferences as with all labels.
+    This shows which measures are reliable with few judgments. A robust measure has few ties, and
+    prefers the same systems as with all labels.
 
     Parameters
     ----------
@@ -123,22 +123,23 @@ def label_degradation(
         Names of measures, as :func:`score_systems` takes them;
         "lexirecall(scale=preference)" is compared exactly.
     shares : float or sequence of float, default=(0.1, 0.2, ..., 0.9)
-        Shares, in [0, 1], of the relevant documents of a query that lose their label: the nearest
-        whole number of them, halves up, but always all but one at most.
+        Shares, in [0, 1], of the relevant documents of each query that lose their label. The number
+        is rounded half up, but at least one relevant document keeps its label.
     sampling : {"uniform", "frequency"}, default="uniform"
-        How the documents are drawn without replacement: all alike, or by the number of runs that
-        return them, so that those few runs return are the last to go.
+        Probabilities of the draws without replacement. "uniform" draws all relevant documents with
+        the same probability. "frequency" draws them in proportion to the number of runs that return
+        them, so documents that few runs return tend to keep their label.
     n_samples : int, default=10
-        Number of draws, each without replacement.
+        Number of random samples of removed labels for each share.
     missing : {"raise", "drop", "empty"}, default="raise"
         Treatment of a query with relevant documents that is not in some run, as in
         :func:`score_systems`.
     tolerance : float, default=0.0
         Values of a query that differ by at most this much are tied.
     gains, ties, precision, unjudged, **options
-        As in :func:`skfilterrank.metrics.evaluate_runs`.
+        Parameters of :func:`skfilterrank.metrics.evaluate_runs`.
     random_state : int, RandomState or None, default=None
-        Source of the draws. Pass an int for results that can be repeated.
+        Source of the random samples. Pass an int for results that can be repeated.
     n_jobs : int or None, default=None
         Number of processes; -1 means all processors. The result is the same.
     verbose : int, default=0
@@ -152,50 +153,51 @@ def label_degradation(
         measures : tuple of str
             Names of the measures.
         shares : ndarray of shape (n_shares,), dtype float64
-            Shares of the relevant documents of each query that lose their label, ascending; the
-            first is 0, for all labels.
+            Shares of the relevant documents of each query that lose their label, ascending. The
+            first is 0, which keeps all labels.
         fraction_tied : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
-            Share of the comparisons of two systems for a query that are tied.
+            Share of ties among all comparisons of two systems for one query.
         agreement : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
-            Of the preferences by the remaining labels, the share that is a preference for the same
-            system by all labels; NaN where nothing is preferred.
+            Share of the preferences by the remaining labels that are also preferences by all
+            labels; NaN if there is no preference by the remaining labels.
         kept : ndarray of shape (n_measures, n_shares, n_samples), dtype float64
-            Of the preferences by all labels, the share that is there by the remaining labels, too;
-            NaN where nothing is preferred.
+            Share of the preferences by all labels that are also preferences by the remaining
+            labels; NaN if there is no preference by all labels.
         n_relevant : int
-            Number of relevant documents of all queries.
+            Number of relevant documents over all queries.
         n_removed : ndarray of shape (n_shares,), dtype int64
-            Number of them that lose their label at each share.
+            Number of relevant documents that lose their label at each share.
         sampling : str
-            How they are drawn.
+            Value of the parameter.
         systems, queries : tuple of str
-            Compared systems and queries.
+            Names of the compared systems, and ids of the compared queries.
         dropped_queries : tuple of str
-            Queries that are left out, as they have nothing relevant or are not in all runs.
+            Queries that are left out because they have no relevant document or are not in all runs.
 
     Raises
     ------
     ValueError, FileFormatError
-        As :func:`score_systems`; and if there are fewer than two runs, no query has anything
-        relevant, a share is not in [0, 1], or `n_samples` is not a positive integer.
+        In the same cases as :func:`score_systems`; also if there are fewer than two runs, if no
+        query has a relevant document, if a share is not in [0, 1], or if `n_samples` is not a
+        positive integer.
 
     See Also
     --------
-    fraction_tied, agreement : The same for given values.
+    fraction_tied, agreement : Compute these shares for given values of systems.
 
     Notes
     -----
-    A document whose label is removed becomes unjudged (NaN), which most measures take for not
-    relevant. Queries without relevant documents are left out and named in `dropped_queries`.
+    A document whose label is removed becomes unjudged (NaN), which most measures treat as not
+    relevant.
 
-    Within one draw a larger share removes what a smaller one does and more. By frequency, the
-    next document is always drawn with probability proportional to the number of runs that return
-    it, of those that are left; documents that no run returns follow after all others, in random
+    Within one sample, a larger share removes all labels that a smaller share removes, and more. By
+    frequency, each step draws one of the remaining documents, with a probability proportional to
+    the number of runs that return it. Documents that no run returns are drawn last, in random
     order.
 
-    The denominator of agreement is the number of preferences by the remaining labels: it does not
-    contain comparisons that become ties, and comparisons tied by all labels never agree. The
-    denominator of `kept` is the number of preferences by all labels.
+    The denominator of `agreement` counts the preferences by the remaining labels. It does not
+    contain comparisons that become ties, and a comparison that is tied by all labels never agrees.
+    The denominator of `kept` counts the preferences by all labels.
 
     References
     ----------
@@ -226,7 +228,7 @@ def label_degradation(
                   rr  1.000 0.583
     """
     wanted = parse_measures(measures)
-    # Labels that are never removed are in every result.
+    # Every result has the share 0, for which no label is removed.
     shares = np.union1d(0.0, check_shares(shares))
     check_choice(sampling, "sampling", SAMPLING)
     check_choice(missing, "missing", ("raise", "drop", "empty"))
@@ -254,7 +256,10 @@ def label_degradation(
         labels = _Labels.of(list(prepared.values()), index.queries, missing)
 
         def values_without(removed):
-            """Compute oriented values by each measure when some relevant documents are unjudged."""
+            """Measure all runs without the labels of the relevant documents `removed`.
+
+            Returns one array of oriented values (greater is better) for each measure.
+            """
             less = {name: each.without(removed) for name, each in prepared.items()}
             scores = score_systems(None, less, wanted, missing="empty", **evaluating)
             bar.update()
@@ -286,35 +291,46 @@ def label_degradation(
 
 
 class _Prepared(NamedTuple):
-    """A run aligned with judgments, and its rows of relevant documents by query and id."""
+    """A run aligned with judgments, with the rows of its relevant documents.
+
+    `rows` and `groups` (query ids) are sorted by query and document id, so they are in the same
+    order for all runs.
+    """
 
     aligned: AlignedRun
     rows: np.ndarray
     groups: np.ndarray
 
     def without(self, places) -> AlignedRun:
-        """Remove the labels of some relevant documents."""
+        """Return the run with NaN as the label of the relevant documents at these places."""
         y_true = self.aligned.y_true.copy()
         y_true[self.rows[np.asarray(places, dtype=np.int64)]] = np.nan
         return replace(self.aligned, y_true=y_true)
 
 
 class _Labels:
-    """The relevant documents of the compared queries, sorted by query and id."""
+    """The relevant documents, sorted by query and document id, and the draw of removed labels.
+
+    `codes` is the query of each document as a number, and `sizes` the number of relevant documents
+    of each query.
+    """
 
     def __init__(self, groups, n_runs, is_query):
         self.n_runs = n_runs
         self.queries = [query for query, kept in is_query.items() if kept]
         self.dropped_queries = tuple(query for query, kept in is_query.items() if not kept)
         place = {query: number for number, query in enumerate(self.queries)}
-        # Documents of queries that are left out are in a query of their own, and keep their label.
+        # Documents of all left-out queries share one extra code of size 0, and keep their label.
         self.codes = np.array([place.get(query, len(place)) for query in groups], dtype=np.int64)
         self.sizes = np.bincount(self.codes, minlength=len(place) + 1)
         self.sizes[-1] = 0
 
     @classmethod
     def of(cls, prepared, all_queries, missing):
-        """Collect the labels of all runs, which are the same; `missing` deals with queries."""
+        """Collect the relevant documents, which are the same for all runs.
+
+        The parameter `missing` decides on queries that some run lacks.
+        """
         groups = prepared[0].groups
         relevant = set(groups)
         absent = {
@@ -325,25 +341,25 @@ class _Labels:
         is_query = {query: query in relevant for query in all_queries}
         if not relevant:
             raise InputError(
-                "no query with relevant documents is left: there is nothing to compare. Check "
-                "gains= against the labels, and whether the runs have the queries of qrels."
+                "qrels and runs must share a query with relevant documents, but there is none. "
+                "Check if gains= fits the labels, and if the runs have the queries of qrels."
             )
         n_runs = np.sum([each.aligned.y_score[each.rows] > -np.inf for each in prepared], axis=0)
         return cls(groups, n_runs, is_query)
 
     def n_removed(self, shares):
         """Count the documents of each query to remove, shape (n_shares, n_queries + 1)."""
-        # 0.35 of 10 must be 3.5, not slightly less by rounding.
+        # Rounded to 9 decimals first: 0.35 * 10 must be exactly 3.5, so that it is rounded up.
         nearest = np.floor(np.round(shares[:, None] * self.sizes, 9) + 0.5).astype(np.int64)
         return np.minimum(nearest, np.maximum(self.sizes - 1, 0))
 
     def draw(self, rng, sampling):
-        """Draw each document's position in the order of removal within its query, from 0."""
+        """Draw a random order of removal; return each document's position within its query."""
         times = rng.standard_exponential(len(self.codes))
         keys = times
         if sampling == "frequency":
-            # The first of independent exponential times is each with a probability proportional to
-            # its rate.
+            # Among independent exponential times, each is the smallest with a probability that is
+            # proportional to its rate. Sorting by them draws without replacement.
             keys = np.full(len(times), np.inf)
             np.divide(times, self.n_runs, out=keys, where=self.n_runs > 0)
         order = np.lexsort((times, keys, self.codes))
@@ -354,19 +370,23 @@ class _Labels:
 
 
 def _prepare(name, path, run, index, precision, ties, gains):
-    """Align a run and find its relevant documents."""
+    """Align a run with the judgments and find the rows of its relevant documents."""
     with errors_of(name, path, run):
         aligned = align(index, run, precision=precision, ties=ties)
         rows = np.flatnonzero(as_gains(aligned.y_true, gains) > 0)
     groups, docnos = aligned.groups[rows], aligned.docnos[rows]
     order = np.lexsort((docnos, groups))
-    # The texts are not needed again.
+    # Document ids are dropped to save memory; they are not needed again.
     aligned = replace(aligned, name=name, _documents=())
     return _Prepared(aligned, rows[order], groups[order])
 
 
 def _statistics(values, full, tolerance):
-    """Compute ties, agreement and kept preferences of each measure."""
+    """Compute `fraction_tied`, `agreement` and `kept` of each measure, shape (3, n_measures).
+
+    `values` and `full` hold an array of values by each measure, from the remaining and from all
+    labels.
+    """
     by_measure = []
     for ours, theirs in zip(values, full):
         n_systems, n_queries = ours.shape

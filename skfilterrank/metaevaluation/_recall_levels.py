@@ -1,4 +1,4 @@
-"""Recall-level metrics: values from positions of relevant items, orientation, and ties."""
+"""Recall-level metrics: values from positions, orientation, and probabilities of ties."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from skfilterrank.exceptions import InputError, brief
 
 Values = Callable[[np.ndarray], np.ndarray]
 
-# By theorem A.1, or because their exposure is flat, no searcher is worse off than the one who wants
-# the last item alone.
+# For these measures, the worst-off searcher is the one who wants only the last relevant item: by
+# theorem A.1, or for recall and R-precision because their exposure is flat.
 _TOP_HEAVY = ("ap", "ndcg", "rbp", "tse", "rr", "r_precision", "recall")
 
 
@@ -43,40 +43,42 @@ def recall_level_metric(
     ----------
     positions : array-like of shape (n_relevant,) or (n_rankings, n_relevant)
         Positions of all relevant items, from 1, distinct within a ranking, in any order. Items
-        that were not retrieved need a position too: usually the last ones of the corpus.
+        that were not retrieved also need a position, usually at the end of the corpus.
     measure : str or callable, default="ap"
-        A name of the measure table, with a cut-off and options where wanted, for which higher is
-        better and that is a sum over the relevant items: "ap", "ndcg", "rbp", "tse", "rr",
-        "r_precision", "recall@1000", "success@10", "lexirecall(scale=share,n_items=1000)" and so
-        on. A callable takes positions as float64 array of shape (n_rankings, n_relevant), ascending
-        in each row, and returns n_rankings numbers.
+        Name of a measure, with optional cut-off and options. Higher values must be better, and the
+        measure must be a sum over the relevant items. Examples are "ap", "ndcg", "rbp", "tse",
+        "rr", "r_precision", "recall@1000", "success@10" and "lexirecall(scale=share,n_items=1000)".
+        A callable takes a float64 array of positions of shape (n_rankings, n_relevant), ascending
+        in each row, and returns one number for each ranking.
     exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
-        Exposure of a position, which "tse" is the value of; the other measures have their own. A
-        callable takes an array of positions and returns an array of that shape.
+        Exposure of a position, for "tse" only: the exposure of the measure with this name. A
+        callable takes an array of positions and returns an array of the same shape.
     persistence : float, default=0.8
-        Probability of going on to the next position, in (0, 1), for "rbp" as measure or exposure.
+        Probability that a user continues to the next position, in (0, 1), for "rbp" as measure or
+        exposure.
 
     Returns
     -------
     float or ndarray of shape (n_rankings,), dtype float64
-        The values: a float for one ranking.
+        Value of each ranking; a float for one ranking.
 
     Raises
     ------
     ValueError
-        If `positions` are not distinct whole numbers from 1, if `measure` or `exposure` is
-        unknown or returns something else than finite numbers, one per ranking, or if
-        `persistence` is out of range.
+        If `positions` are not distinct whole numbers from 1, if `measure` or `exposure` is unknown
+        or does not return one finite number for each ranking or position, or if `persistence` is
+        out of range.
 
     See Also
     --------
-    worst_case_searcher : The least value over the searchers who want some of the items.
+    worst_case_searcher : Smallest value over all sets of items that a searcher may want.
 
     Notes
     -----
-    Equation 1 of [1]_: ``sum over i of e(p_i) * z(i, m)`` for positions ``p_1 < ... < p_m``. The
-    value is that of the measure of the table for a ranking with relevant items at these positions,
-    none missing, in a collection without end.
+    Let ``p_1 < ... < p_m`` be the positions of the m relevant items. The value is ``sum over i of
+    e(p_i) * z(i, m)`` (equation 1 of [1]_), with exposure e and normalisation z as in the table. It
+    equals the value of the measure of the same name for a ranking with relevant items at exactly
+    these positions in an infinite collection.
 
     ============= =========================== ==============================
     measure       exposure e(p)               normalisation z(i, m)
@@ -90,10 +92,10 @@ def recall_level_metric(
     "r_precision" 1 if p <= m, else 0         1 / m
     ============= =========================== ==============================
 
-    The first five are top-heavy recall-level metrics (definition 2.1): their exposure falls
-    strictly, one relevant item has normalisation 1, and dropping the highest of the wanted items
-    never raises the value. In float64 the exposure of "rbp" is 0 from some position on (3,334 at
-    persistence 0.8), where it stops falling.
+    Here g is the persistence. The first five are top-heavy recall-level metrics (definition 2.1):
+    exposure falls strictly with the position, the normalisation is 1 for a single relevant item,
+    and removing the first relevant item never raises the value. In float64, the exposure of "rbp"
+    becomes 0 at some position (3,334 at persistence 0.8), and does not fall any further.
 
     References
     ----------
@@ -104,7 +106,7 @@ def recall_level_metric(
     >>> from skfilterrank.metaevaluation import recall_level_metric
     >>> recall_level_metric([1, 4], "ap")  # (1/1 + 2/4) / 2
     0.75
-    >>> recall_level_metric([1, 4], "tse")  # exposure of the last one, 1/4
+    >>> recall_level_metric([1, 4], "tse")  # exposure of the last item, 1/4
     0.25
     >>> recall_level_metric([[1, 4], [2, 3]], "recall@2")
     array([0.5, 0.5])
@@ -115,7 +117,7 @@ def recall_level_metric(
 
 
 class PositionFacts(RowFacts):
-    """Facts of a query with all relevant items ranked, in an infinite collection."""
+    """Data about one query, for measures as sums: all relevant items are ranked, n is infinite."""
 
     def __init__(self, parsed: ParsedMeasure, n_relevant: int, n_others: int = 0):
         gains = np.repeat([1.0, 0.0], [n_relevant, n_others])
@@ -123,12 +125,16 @@ class PositionFacts(RowFacts):
         self.n = np.array([np.inf])
 
     def by_place(self, worth):
-        """Worth by place alone, 0 below the cut-off."""
+        """Return a sum whose terms depend on the position only, and are 0 below the cut-off."""
         return self.in_top(lambda place, level, query: worth(place))
 
 
 def resolve_measure(measure, *, exposure="ap", persistence=0.8) -> Values:
-    """Return a function from sorted positions (n_rankings, n_relevant) to n_rankings values."""
+    """Return the measure as a function of positions.
+
+    The function takes positions of shape (n_rankings, n_relevant), ascending in each row, and
+    returns values of shape (n_rankings,). Raises if the measure is no sum over relevant items.
+    """
     shared = {"exposure": exposure, "persistence": check_share(persistence, "persistence")}
     if _is_users(measure):
         return partial(_checked_values, function=measure, name=measure)
@@ -142,8 +148,8 @@ def resolve_measure(measure, *, exposure="ap", persistence=0.8) -> Values:
 
     if not parsed.measure.greater_is_better or not _is_sum_of_positions(form_of):
         raise InputError(
-            "measure must be one for which higher is better and that adds up what the position of "
-            f"each relevant item is worth, such as 'ap' or 'recall@1000', got {brief(parsed.text)}."
+            "measure must be a sum over the positions of the relevant items for which higher is "
+            f"better, such as 'ap' or 'recall@1000', got {brief(parsed.text)}."
         )
 
     def sums(positions):
@@ -159,12 +165,12 @@ def name_of_top_heavy(measure) -> str | None:
 
 
 def _is_users(measure):
-    """Tell whether a measure is a user's function of positions."""
+    """Return True if a measure is a user's function of positions."""
     return callable(measure) and not isinstance(measure, Measure | ParsedMeasure)
 
 
 def _is_sum_of_positions(form_of):
-    """Tell whether a measure is a sum over relevant documents, independent of others."""
+    """Return True if a measure is a sum over relevant items that does not depend on other items."""
     if form_of(2) is None:
         return False
     alone, among_others = (_sums(np.array([[2.0, 4.0]]), form_of(2, n)) for n in (0, 1))
@@ -172,19 +178,18 @@ def _is_sum_of_positions(form_of):
 
 
 def _sums(positions, form):
-    """Return the measure as a function that adds its declared terms."""
+    """Compute a measure by adding its terms (`form`) for the relevant items of each ranking."""
     level = np.broadcast_to(np.arange(1, positions.shape[1] + 1), positions.shape)
     query = np.zeros((1, 1), dtype=np.intp)
     with np.errstate(invalid="ignore"):
         worth = form.worth(positions, level, query)
-        # Not a matrix product: equal rows must give equal values to the last bit, wherever they
-        # stand.
+        # A sum instead of a matrix product, because equal rows must give bitwise equal values.
         values = (form.weights[: positions.shape[1]] * worth).sum(axis=1) + form.offset
     return values if form.finish is None else form.finish(values, query[0])
 
 
 def _checked_values(positions, function, name):
-    """Wrap a measure so that its values are checked at every call."""
+    """Apply a function to positions; raise if it does not return one finite number per ranking."""
     values = results_of(function, positions, "measure")
     if values.shape != positions.shape[:1] or values.dtype.kind not in "fiub":
         raise InputError(
@@ -203,7 +208,10 @@ def _checked_values(positions, function, name):
 
 
 def check_positions(positions) -> np.ndarray:
-    """Check positions; return a float64 matrix (n_rankings, n_relevant), rows ascending."""
+    """Return positions as a float64 matrix (n_rankings, n_relevant) with ascending rows.
+
+    Raises if they are not distinct whole numbers from 1.
+    """
     given = as_number_array(positions, "positions")
     if given is None or given.ndim not in (1, 2) or not given.size or given.dtype == bool:
         got = brief(positions) if given is None else f"shape {given.shape}, dtype {given.dtype}"
@@ -212,24 +220,24 @@ def check_positions(positions) -> np.ndarray:
             f"n_relevant >= 1, got {got}."
         )
     checked = np.sort(np.atleast_2d(given).astype(np.float64), axis=1)
-    # NaN and infinity are no whole numbers either.
+    # These conditions are also False for NaN and infinity.
     bad = ~((checked >= 1) & (np.floor(checked) == checked) & (checked < np.inf))
     if bad.any():
         raise InputError(
-            f"positions must be whole numbers from 1, got {checked[bad][0]}: give an item that "
-            "was not retrieved a position at the end of the corpus."
+            f"positions must be whole numbers from 1, got {checked[bad][0]}. For an item that was "
+            "not retrieved, pass a position at the end of the corpus."
         )
     twice = checked[:, 1:] == checked[:, :-1]
     if twice.any():
         raise InputError(
             "positions of one ranking must be distinct, got "
-            f"{int(checked[:, 1:][twice][0])} more than once."
+            f"{int(checked[:, 1:][twice][0])} more than once: pass one position per item."
         )
     return checked
 
 
 def as_given(values, like):
-    """Return a float if a single ranking was given, else an array."""
+    """Return a float if `like` is a single ranking, else the array of values."""
     return values if np.ndim(like) == 2 else float(values[0])
 
 
@@ -242,50 +250,55 @@ def metric_orientation(
     exposure: str | Callable = "ap",
     persistence: float = 0.8,
 ) -> Scores:
-    """Compute how much a measure falls when its first, or its last, relevant item moves down.
+    """Compute how much a measure falls when the last (or first) relevant item moves down.
+
+    A large fall for the last item means that the measure rewards recall, a large fall for the first
+    item that it rewards precision.
 
     Parameters
     ----------
     measure : str or callable
-        As in :func:`recall_level_metric`.
+        Measure, as in :func:`recall_level_metric`.
     n_items : int
         Number n of items that are ranked.
     n_relevant : int or array-like of shape (n_values,)
         Number m of relevant items, from 1 to `n_items`.
     kind : {"recall", "precision"}, default="recall"
-        "recall": all relevant items stand on top, and the last of them moves from position m to
-        position n. "precision": one relevant item stands first and the others at the bottom, and
+        "recall": all relevant items are on top, and the last of them moves from position m to
+        position n. "precision": one relevant item is first and the others are at the bottom, and
         the first moves from position 1 to position ``n - m + 1``, just above the others.
     exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
-        Exposure of a position, for "tse".
+        Exposure of a position, for "tse" only, as in :func:`recall_level_metric`.
     persistence : float, default=0.8
-        Probability of going on to the next position, in (0, 1), for "rbp".
+        Probability that a user continues to the next position, in (0, 1), for "rbp".
 
     Returns
     -------
     float or ndarray of shape (n_values,), dtype float64
-        Value before the move minus value after it; 0 where all items are relevant. At most 1 for
-        the named measures.
+        Value before the move minus value after the move; 0 if all items are relevant. It is at most
+        1 for the named measures.
 
     Raises
     ------
     ValueError
-        If `n_items` or `n_relevant` is out of range, and as :func:`recall_level_metric`.
+        If `n_items` or `n_relevant` is out of range, and in the same cases as
+        :func:`recall_level_metric`.
 
     Notes
     -----
-    Section 3.1 and figures 2 and 3 of [1]_. What the text says of figure 3 (100,000 items, 1 to
-    15 relevant) holds, with these exceptions and additions:
+    This is the orientation of section 3.1 and figures 2 and 3 of [1]_. The statements of the paper
+    on figure 3 (100,000 items, 1 to 15 of them relevant) hold, with these exceptions and additions:
 
-    * With one relevant item both kinds are the same move, and RR, AP, recall and R-precision are
-      worth about 1, nDCG 0.94: nDCG's precision orientation is above that of AP, recall@1000 and
-      R-precision from two relevant items on only.
-    * AP, recall@1000 and R-precision agree to 1e-5, not exactly: AP keeps ``1 / (n - m + 1)``.
-    * At persistence 0.8 the precision orientation of RBP is above AP's from 5, and above nDCG's
-      from 11 relevant items on. Its recall orientation is below nDCG's throughout.
-    * TSE with the exposure of AP has exactly the recall orientation of AP, ``1/m - 1/n``, and so
-      falls with the number of relevant items as AP's does; with the exposure of nDCG it falls
-      least. For two or more relevant items its precision orientation is 0 under any exposure.
+    * With one relevant item, both kinds are the same move. The orientation of RR, AP, recall and
+      R-precision is then about 1, and that of nDCG is 0.94. So the precision orientation of nDCG is
+      above that of AP, recall@1000 and R-precision only from two relevant items on.
+    * The precision orientations of AP, recall@1000 and R-precision are equal to 1e-5, but not
+      exactly: after the move, AP still gains ``1 / (n - m + 1)`` from the first item.
+    * At persistence 0.8, the precision orientation of RBP is above that of AP from 5 relevant items
+      on, and above that of nDCG from 11 on. Its recall orientation is always below that of nDCG.
+    * TSE with the exposure of AP has the same recall orientation as AP, ``1/m - 1/n``. With the
+      exposure of nDCG, its recall orientation falls least with the number of relevant items. For
+      two or more relevant items, the precision orientation of TSE is 0 for any exposure.
 
     References
     ----------
@@ -312,7 +325,10 @@ def metric_orientation(
 
 
 def _first_moves(n_items, n_relevant):
-    """Positions before and after the first relevant item moves down to the others."""
+    """Return the positions before and after the first relevant item moves down to the others.
+
+    The result has shape (2, n_relevant).
+    """
     after = np.arange(n_items - n_relevant + 1, n_items + 1, dtype=np.float64)
     before = after.copy()
     before[0] = 1
@@ -320,7 +336,10 @@ def _first_moves(n_items, n_relevant):
 
 
 def _last_moves(n_items, n_relevant):
-    """Positions before and after the last relevant item moves to the end."""
+    """Return the positions before and after the last relevant item moves to the end.
+
+    The result has shape (2, n_relevant).
+    """
     before = np.arange(1, n_relevant + 1, dtype=np.float64)
     after = before.copy()
     after[-1] = n_items
@@ -336,39 +355,41 @@ def tie_probability(measure: str, n_items: int, n_relevant: int, *, k: int | Non
     Parameters
     ----------
     measure : {"tse", "recall", "r_precision", "lexirecall"} or "recall@k"
-        Measure by which rankings are compared: "tse" with any exposure that falls strictly with
-        position; "lexirecall" by the positions of all relevant items (as lexiprecision does).
-        "recall@1000" is "recall" with ``k=1000``.
+        Measure that compares the rankings. "tse" stands for any exposure that falls strictly with
+        the position. "lexirecall" compares the positions of all relevant items; lexiprecision has
+        the same probability. "recall@1000" is "recall" with ``k=1000``.
     n_items : int
-        Number n of ranked items, all of them in the list.
+        Number n of items, all of which are ranked.
     n_relevant : int
         Number m of relevant items, from 1 to `n_items`.
     k : int, default=None
-        Depth of "recall"; not for the others.
+        Cut-off of "recall"; None for the other measures.
 
     Returns
     -------
     float
-        A probability, to 1e-11 of its value or better; 0.0 where it is below the smallest float.
+        The probability, with a relative error of at most 1e-11; 0.0 if it is below the smallest
+        float.
 
     Raises
     ------
     ValueError
-        If `measure` is none of these, if `k` is missing or not wanted, or if a number is out of
-        range.
+        If `measure` is another measure, if `k` is missing for "recall" or given for another
+        measure, or if a number is out of range.
 
     Notes
     -----
-    Section 5.3 and Table 2 of [1]_. Two independent uniform orders tie with the sum of the
-    squares of the probabilities of each outcome, which are
+    Section 5.3 and Table 2 of [1]_. Two independent, uniformly random orders tie with a probability
+    that is the sum, over all outcomes, of the squared probability of the outcome. The probabilities
+    are, with binomial coefficients ``C(n, m)``:
 
-    * "tse": ``C(i - 1, m - 1) / C(n, m)`` for the last position i (theorem A.9, whose statement
-      drops the square; its proof and section 5.3 have it),
-    * "recall": ``C(k, i) C(n - k, m - i) / C(n, m)`` for i items in the first k,
-    * "r_precision": the same with k = m,
-    * "lexirecall": ``1 / C(n, m)`` each, for all ``C(n, m)`` outcomes.
+    * "tse": ``C(i - 1, m - 1) / C(n, m)`` for i as the position of the last relevant item. The
+      statement of theorem A.9 lacks the square, but its proof and section 5.3 have it.
+    * "recall": ``C(k, i) C(n - k, m - i) / C(n, m)`` for i relevant items in the first k positions.
+    * "r_precision": as for "recall" with k = m.
+    * "lexirecall": ``1 / C(n, m)`` for each of the ``C(n, m)`` sets of positions.
 
-    They are built up from the ratios of neighbours, which needs no large number.
+    They are computed from ratios of neighboring probabilities, which avoids large numbers.
 
     References
     ----------
@@ -377,7 +398,7 @@ def tie_probability(measure: str, n_items: int, n_relevant: int, *, k: int | Non
 
     Examples
     --------
-    Ten relevant items among a thousand:
+    Probabilities for 10 relevant items among 1,000:
 
     >>> from skfilterrank.metaevaluation import tie_probability
     >>> round(tie_probability("r_precision", 1000, 10), 5)
@@ -395,13 +416,13 @@ def tie_probability(measure: str, n_items: int, n_relevant: int, *, k: int | Non
             f"measure must be 'tse', 'recall', 'r_precision' or 'lexirecall', got {brief(measure)}."
         )
     if entry.name == "recall" and k is None:
-        raise InputError("k is missing: measure='recall' needs the depth to look at, e.g. 1000.")
+        raise InputError("k must be a whole number for measure='recall', got None: pass k=1000.")
     return float(_PROBABILITIES[entry.name](n_items, n_relevant, k and min(k, n_items)))
 
 
 def _last_position(n_items, n_relevant, _):
-    """Sum of squared probabilities of the last relevant position."""
-    # P(n) = m / n, and P(i) = P(i + 1) * (i + 1 - m) / i further up.
+    """Sum the squared probabilities of the positions of the last relevant item."""
+    # P(i) is the probability of position i: P(n) = m / n, and P(i) = P(i + 1) * (i + 1 - m) / i.
     probability = n_relevant / n_items
     total = probability**2
     for stop in range(n_items - 1, n_relevant - 1, -_CHUNK):
@@ -409,14 +430,14 @@ def _last_position(n_items, n_relevant, _):
         probabilities = probability * np.cumprod((i + 1 - n_relevant) / i)
         total += np.square(probabilities).sum()
         probability = probabilities[-1]
-        # They fall, so that what is left is at most this.
+        # Probabilities fall with i, so this bounds the sum of all remaining squares.
         if probability**2 * i[-1] < 1e-17 * total:
             break
     return total
 
 
 def _number_above(n_items, n_relevant, k):
-    """Sum of squared probabilities of the number of relevant items in the first k positions."""
+    """Sum the squared probabilities of the number of relevant items in the first k positions."""
     least, most = max(0, n_relevant + k - n_items), min(k, n_relevant)
     mode = (k + 1) * (n_relevant + 1) // (n_items + 2)
     mode = min(max(mode, least), most)
@@ -434,7 +455,7 @@ def _number_above(n_items, n_relevant, k):
 
 
 def _all_positions(n_items, n_relevant, _):
-    """Return one over the number of sets of positions."""
+    """Return 1 / C(n_items, n_relevant): each set of positions has this probability."""
     chosen = np.arange(1, min(n_relevant, n_items - n_relevant) + 1, dtype=np.float64)
     return np.prod(chosen / (n_items - chosen + 1))
 

@@ -1,4 +1,4 @@
-"""Reliability of differences between systems' means, by variance components."""
+"""Reliability of the means of systems, from variance components of systems and queries."""
 
 import math
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ _BLOCK = 1 << 22
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reliability(Result):
-    """Variance components and what follows from them; see :func:`reliability`."""
+    """Variance components and reliability coefficients, from :func:`reliability`."""
 
     variance_systems: float
     variance_queries: float
@@ -39,11 +39,11 @@ class Reliability(Result):
 
     @property
     def e_rho2(self) -> float:
-        """Reliability of the order of the means, in [0, 1], never less than `phi`."""
+        """Reliability of the differences between the means, in [0, 1], at least `phi`."""
         return float(self.project(self.n_queries, kind="e_rho2"))
 
     def project(self, n_queries, *, kind: str = "phi") -> float | np.ndarray:
-        """Reliability with other numbers of queries.
+        """Compute the reliability that other numbers of queries would give.
 
         Parameters
         ----------
@@ -55,6 +55,7 @@ class Reliability(Result):
         Returns
         -------
         float, or ndarray of shape (n_numbers,)
+            Reliability for each number of queries, in [0, 1].
         """
         check_choice(kind, "kind", _KINDS)
         numbers = check_counts(n_queries, "n_queries")
@@ -62,19 +63,20 @@ class Reliability(Result):
         return float(coefficients[0]) if np.ndim(n_queries) == 0 else coefficients
 
     def n_queries_needed(self, target: float = 0.95, *, kind: str = "phi") -> int | float:
-        """Least number of queries with a reliability of at least `target`.
+        """Compute the smallest number of queries with a reliability of at least `target`.
 
         Parameters
         ----------
         target : float, default=0.95
-            Between 0 and 1, neither included.
+            Wanted reliability, between 0 and 1, both excluded.
         kind : {"phi", "e_rho2"}, default="phi"
             Name of the coefficient.
 
         Returns
         -------
         int, or float infinity
-            Infinity if the variance of the systems is 0: no number of queries is enough.
+            Number of queries; infinity if the variance of the systems is 0, because no number of
+            queries is then enough.
         """
         check_choice(kind, "kind", _KINDS)
         check_share(target, "target")
@@ -82,35 +84,38 @@ class Reliability(Result):
         if systems == 0:
             return math.inf
         noise = residual + (queries if kind == "phi" else 0.0)
-        # 19.000000000000004 is 19, rounded.
+        # The last factor keeps a value such as 19.000000000000004 from being rounded up to 20.
         return max(1, math.ceil(target / (1 - target) * noise / systems * (1 - ROUNDING_OF_MEANS)))
 
     def distribution(self, *, kind: str = "phi", n_queries: int | None = None) -> np.ndarray:
-        """Reliability of each resample of the queries, shape (n_resamples,).
+        """Compute the reliability for each bootstrap resample of the queries.
 
         Parameters
         ----------
         kind : {"phi", "e_rho2"}, default="phi"
             Name of the coefficient.
         n_queries : int or None, default=None
-            Number of queries that it is for; None takes `n_queries`.
+            Number of queries for which the reliability is computed; None takes the attribute
+            `n_queries`.
 
         Returns
         -------
         ndarray of shape (n_resamples,), dtype float64
+            Reliability of each resample, in [0, 1].
         """
         check_choice(kind, "kind", _KINDS)
         if not len(self.resampled_variances):
             raise InputError(
-                "There are no resamples: call reliability with n_resamples=1000, for example."
+                "n_resamples must be above 0 for a distribution, but this result has no resamples: "
+                "call reliability with n_resamples=1000, for example."
             )
         n_queries = self.n_queries if n_queries is None else check_count(n_queries, "n_queries")
         return _coefficient(self.resampled_variances.T, n_queries, kind)
 
     def to_frame(self) -> pd.DataFrame:
-        """Components and coefficients as column "value"; "low" and "high" if resampled.
+        """Return variance components and coefficients in the column "value".
 
-        These are the ends of the 95 % interval, by the percentiles of the resamples.
+        If there are resamples, "low" and "high" are the ends of the 95 % percentile interval.
         """
         names = [f"variance_{name}" for name in _COMPONENTS] + list(_KINDS)
         values = [*self._variances, self.phi, self.e_rho2]
@@ -149,9 +154,9 @@ def reliability(
     n_resamples: int = 0,
     random_state=None,
 ) -> Reliability:
-    r"""Estimate how well means over queries tell systems apart, by variance components.
+    r"""Estimate how reliably the means over queries distinguish systems, by variance components.
 
-    Use it to compare measures by one number, and to see how many queries would do.
+    Use it to compare measures by a single number, and to find the needed number of queries.
 
     Parameters
     ----------
@@ -160,34 +165,37 @@ def reliability(
     measure : str or None, default=None
         Name of the measure, if `scores` has several.
     n_queries : int or None, default=None
-        Number of queries that the coefficients are for; None takes as many as `scores` has.
+        Number of queries for which `phi` and `e_rho2` are computed; None takes the number of
+        queries in `scores`.
     n_resamples : int, default=0
-        Number of resamples of the queries, with replacement, which show how much the coefficients
-        depend on the queries at hand.
+        Number of bootstrap resamples of the queries. They show how much the coefficients depend on
+        the given queries.
     random_state : int, RandomState instance or None, default=None
         Source of the resamples. Pass an int for results that can be repeated.
 
     Returns
     -------
     Reliability
-        With ``phi``, ``e_rho2``, the variances, ``project`` and ``n_queries_needed``; its ``str``
-        is a table.
+        Result with the methods ``project``, ``n_queries_needed`` and ``distribution`` and the
+        attributes below. Printing it shows a table.
 
         variance_systems, variance_queries, variance_residual : float
             Variance components, not negative, in the squared unit of the measure. The interaction
             of systems and queries is in the residual.
         negative : tuple of str
-            Which of "systems" and "queries" had a negative estimate, which was set to 0.
+            Names of the components ("systems" or "queries") whose estimate was negative and was set
+            to 0.
         n_queries : int
-            Number of queries that `phi` and `e_rho2` are for.
+            Number of queries for which `phi` and `e_rho2` are computed.
         n_systems : int
             Number of systems.
         measure : str
             Name of the measure.
         resampled_variances : ndarray of shape (n_resamples, 3), dtype float64
-            The three components over resampled queries, in the order above.
+            Variance components of systems, queries and residual for each resample.
         phi, e_rho2 : float
-            Reliability of the means, and of their order alone, in [0, 1].
+            Reliability of the means, and reliability of the differences between the means, in
+            [0, 1].
 
     Raises
     ------
@@ -196,30 +204,33 @@ def reliability(
 
     See Also
     --------
-    stability_curve : How often fewer queries take the worse system for the better one.
-    sensitivity_curve : For how many pairs resampled queries keep the better system ahead.
+    stability_curve : Rate of contradictions between samples of fewer queries.
+    sensitivity_curve : Share of pairs whose order is the same in most resamples of the queries.
 
     Notes
     -----
-    Section 4.5 of [1]_; the coefficients are those of generalizability theory [2]_. With the
-    variances of systems s, queries q and the rest e over n queries
+    The coefficients are those of section 4.5 of [1]_, from generalizability theory [2]_. Let
+    :math:`\sigma^2_s`, :math:`\sigma^2_q` and :math:`\sigma^2_e` be the variances of systems,
+    queries and residual, and n the number of queries. Then
 
     .. math::
 
         \Phi = \frac{\sigma^2_s}{\sigma^2_s + (\sigma^2_q + \sigma^2_e) / n} \qquad
         E\rho^2 = \frac{\sigma^2_s}{\sigma^2_s + \sigma^2_e / n}
 
-    Phi asks for the means themselves, and counts it against a measure that some queries are harder
-    than others; E rho squared asks for differences between systems over the same queries, where
-    that does not matter.
+    Phi is the reliability of the means themselves, so it is lower if some queries are harder than
+    others. E rho squared is the reliability of differences between systems over the same queries,
+    for which the difficulty of the queries does not matter.
 
-    The variances are estimated from the mean squares of the two-way layout without replication:
-    the residual's own, :math:`(MS_s - MS_e) / n` for m systems and :math:`(MS_q - MS_e) / m`.
-    Negative estimates are set to 0 and named in ``negative``. Where systems do not differ at all
-    both coefficients are 0; where nothing but the systems varies both are 1.
+    The variances are estimated from the mean squares (MS) of the two-way layout without replication
+    of m systems and n queries: :math:`MS_e` for the residual, :math:`(MS_s - MS_e) / n` for the
+    systems and :math:`(MS_q - MS_e) / m` for the queries. Negative estimates are set to 0 and named
+    in ``negative``. If the systems do not differ at all, both coefficients are 0. If only the
+    systems vary, both are 1.
 
-    A resample has some queries more than once, which makes its variances of queries and residual
-    smaller and that of systems greater on average, by known amounts [3]_; these are taken out.
+    A resample contains some queries more than once. On average, this makes the variances of queries
+    and residual too small and the variance of systems too large. This bias is known [3]_ and is
+    corrected.
 
     References
     ----------
@@ -268,7 +279,7 @@ def reliability(
 
 
 def _without_bias(variances, n_queries):
-    """Resampled variances whose mean is that of all queries, none of them negative."""
+    """Correct variances of resamples for the bias of repeated queries; clip them at 0."""
     systems, queries, residual = variances.T
     systems = systems - residual / (n_queries - 1)
     growth = n_queries / (n_queries - 1)
@@ -276,7 +287,10 @@ def _without_bias(variances, n_queries):
 
 
 def _coefficient(variances, n_queries, kind):
-    """Return the share of the systems' variance in that of means, 0 where systems do not vary."""
+    """Compute phi or E rho squared: systems' variance / (systems' variance + noise of means).
+
+    It is 0 if the systems do not vary.
+    """
     systems, queries, residual = np.asarray(variances)
     noise = (residual + (queries if kind == "phi" else 0.0)) / n_queries
     total = systems + noise
@@ -284,10 +298,10 @@ def _coefficient(variances, n_queries, kind):
 
 
 def _variances(values, counts):
-    """Variances of systems, queries and the rest, which may be negative.
+    """Estimate the variances of systems, queries and residual, which may be negative.
 
-    Each row of `counts`, shape (n_resamples, n_queries), says how often a query is in a resample;
-    the result has shape (n_resamples, 3).
+    Each row of `counts`, shape (n_resamples, n_queries), says how often each query is in a
+    resample. The result has shape (n_resamples, 3).
     """
     of_systems = values.mean(axis=1) - values.mean()
     of_queries = values.mean(axis=0) - values.mean()
@@ -297,7 +311,7 @@ def _variances(values, counts):
     for start in range(0, len(counts), step):
         some = slice(start, start + step)
         variances[some] = _variances_of_parts(of_systems, of_queries, rest, counts[some])
-    # Rounding must not count as a variance.
+    # Variances that are only rounding errors become 0.
     rounding = max(
         (ROUNDING_OF_MEANS * np.abs(values).max()) ** 2, ROUNDING_OF_MEANS * values.var()
     )
@@ -306,9 +320,12 @@ def _variances(values, counts):
 
 
 def _variances_of_parts(of_systems, of_queries, rest, counts):
-    """Variances of resamples, from the effects over all queries."""
+    """Estimate the variances of resamples from effects of systems and queries and residuals.
+
+    Effects and residuals (`rest`) come from all queries. In a resample, the residuals of a system
+    no longer have mean 0; `drift` is their mean.
+    """
     n_systems, n_queries = rest.shape
-    # Effects of systems and of queries do not interact, nor do they in resamples.
     drift = counts @ rest.T / n_queries
     residual = counts @ (rest**2).sum(axis=0) - n_queries * (drift**2).sum(axis=1)
     residual = np.maximum(residual, 0.0) / ((n_systems - 1) * (n_queries - 1))

@@ -1,4 +1,4 @@
-"""Stability, sensitivity and discriminative power of a measure."""
+"""Stability, sensitivity and discriminative power: how well a measure distinguishes systems."""
 
 from dataclasses import dataclass
 
@@ -28,7 +28,7 @@ from skfilterrank.exceptions import InputError, brief
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StabilityCurve(Result):
-    """Error rates by number of queries; see :func:`stability_curve`."""
+    """Error rates by number of queries, from :func:`stability_curve`."""
 
     n_queries: np.ndarray
     error_rate: np.ndarray
@@ -43,7 +43,7 @@ class StabilityCurve(Result):
     _places = staticmethod(spread_places)
 
     def to_frame(self) -> pd.DataFrame:
-        """Rates as columns "error_rate" and "tie_rate", a row for each "n_queries"."""
+        """Return "error_rate" and "tie_rate" as columns, with one row for each "n_queries"."""
         return pd.DataFrame(
             {"error_rate": self.error_rate, "tie_rate": self.tie_rate},
             index=pd.Index(self.n_queries, name="n_queries"),
@@ -75,11 +75,11 @@ def stability_curve(
     random_state=None,
     verbose: int = 0,
 ) -> StabilityCurve:
-    r"""Compute how often fewer queries take the worse of two systems for the better one.
+    r"""Compute how often small samples of queries disagree on which of two systems is better.
 
-    Samples of queries are drawn without replacement, and all systems compared by their means over
-    each sample. A measure is stable if samples agree with one another about every pair, already
-    when they are small.
+    Samples of queries are drawn without replacement, and all systems are compared by their means
+    over each sample. A measure is stable if even small samples agree with one another about every
+    pair of systems.
 
     Parameters
     ----------
@@ -88,38 +88,40 @@ def stability_curve(
     measure : str or None, default=None
         Name of the measure, if `scores` has several.
     sizes : int or array-like of shape (n_sizes,), default=None
-        Numbers of queries to draw, from 1 to all. None takes 2 to all.
+        Numbers of queries in a sample, from 1 to the number of all queries. None takes all numbers
+        from 2.
     n_resamples : int, default=200
         Number of samples of each size, drawn without replacement.
     fuzziness : float, default=0.01
         Two systems tie on a sample if their means differ by no more than this, in the unit of the
         measure.
     relative : bool, default=False
-        If True, `fuzziness` is a share of the mean that is greater in size, as Buckley and
-        Voorhees have it.
+        If True, `fuzziness` is a share of the mean with the greater absolute value, as by Buckley
+        and Voorhees.
     random_state : int, RandomState instance or None, default=None
-        Source of the samples; those of a size do not depend on the other sizes. Pass an int for
-        results that can be repeated.
+        Source of the samples. Pass an int for results that can be repeated; samples of one size are
+        then the same for any other `sizes`.
     verbose : int, default=0
         1 shows a progress bar.
 
     Returns
     -------
     StabilityCurve
-        With ``n_queries``, ``error_rate``, ``tie_rate``; its ``str`` is a table.
+        Result with ``to_frame()``, ``plot()`` and the attributes below. Printing it shows a table.
 
         n_queries : ndarray of shape (n_sizes,), dtype int64
-            Numbers of queries that were drawn.
+            Number of queries in a sample.
         error_rate : ndarray of shape (n_sizes,), dtype float64
-            Share of decisions that go against the more frequent one of their pair, in [0, 0.5].
+            Share of comparisons that contradict the majority of the samples about the same pair, in
+            [0, 0.5].
         tie_rate : ndarray of shape (n_sizes,), dtype float64
-            Share of decisions that find the two systems equal, in [0, 1].
+            Share of comparisons in which the two systems tie, in [0, 1].
         n_resamples : int
             Number of samples of queries for each size.
         fuzziness : float
-            Differences of means up to this are ties.
+            Value of the parameter.
         relative : bool
-            Whether `fuzziness` is a share of the greater mean.
+            Value of the parameter.
         n_systems : int
             Number of systems.
         measure : str
@@ -132,22 +134,23 @@ def stability_curve(
 
     See Also
     --------
-    sensitivity_curve : For how many pairs resampled queries keep the better system ahead.
-    reliability : How many queries the ranking of systems needs.
+    sensitivity_curve : Share of pairs whose order is the same in most resamples of the queries.
+    reliability : Number of queries that a reliable order of the systems needs.
 
     Notes
     -----
-    Section 4.3 of [1]_ with equation 1 of [2]_. With `A > B` counting the samples in which A is
-    ahead by more than the fuzziness,
+    Section 4.3 of [1]_ with equation 1 of [2]_. Let ``A > B`` count the samples in which the mean
+    of system A is greater than that of system B by more than the fuzziness. Then
 
     .. math:: error = \frac{\sum_{A, B} \min(A > B, B > A)}{n_{samples} \, n_{pairs}}
 
-    The error is 0 when all queries are drawn, since all samples are then the same, and where all
-    means tie. It compares samples with one another, not with the whole: two halves that contradict
-    each other every time give 0.5. Whether greater values are better makes no difference.
+    where the sum is over all pairs of systems. The error is 0 if all queries are drawn, because all
+    samples are then the same, and if all means tie. It compares samples with one another, not with
+    all queries. If half of the samples contradict the other half about every pair, it is 0.5. The
+    error does not depend on whether greater or lower values are better.
 
-    A fuzziness in the unit of the measure favors measures with small values, whose differences
-    are more often ties: compare measures by ``tie_rate`` too, or take ``relative=True``.
+    A fuzziness in the unit of the measure favors measures with small values, because their means
+    tie more often. So also compare the measures by ``tie_rate``, or use ``relative=True``.
 
     References
     ----------
@@ -157,8 +160,8 @@ def stability_curve(
 
     Examples
     --------
-    The new system wins by little on four queries and loses by much on one: a small sample without
-    that query errs.
+    The new system is slightly better for four queries and much worse for one query. All queries
+    together prefer the old system, but a small sample without the last query prefers the new one.
 
     >>> from skfilterrank.comparison import SystemScores
     >>> from skfilterrank.metaevaluation import stability_curve
@@ -197,7 +200,10 @@ def stability_curve(
 
 
 def draw_samples(n_queries: int, size: int, n_resamples: int, seeds) -> np.ndarray:
-    """Samples without replacement, shape (n_resamples, n_queries): True where a query is drawn."""
+    """Draw samples of `size` queries without replacement.
+
+    Returns a mask of shape (n_resamples, n_queries), True for queries in the sample.
+    """
     order = np.random.default_rng([*seeds, size]).random((n_resamples, n_queries)).argsort(axis=1)
     drawn = np.zeros((n_resamples, n_queries), dtype=bool)
     np.put_along_axis(drawn, order[:, :size], True, axis=1)
@@ -205,7 +211,7 @@ def draw_samples(n_queries: int, size: int, n_resamples: int, seeds) -> np.ndarr
 
 
 def _rates(values, size, n_resamples, fuzziness, relative, tolerance, seeds):
-    """Return shares of wrong and of tied decisions for one number of queries."""
+    """Compute `error_rate` and `tie_rate` of :func:`stability_curve` for one sample size."""
     drawn = draw_samples(values.shape[1], size, n_resamples, seeds)
     means = values @ drawn.T.astype(np.float64) / size
     margins = np.abs(means) * fuzziness if relative else None
@@ -215,7 +221,7 @@ def _rates(values, size, n_resamples, fuzziness, relative, tolerance, seeds):
         some = pairs[block]
         difference = differences(means, some)
         margin = np.maximum(margins[some.first], margins[some.second]) if relative else fuzziness
-        # A difference of fuzziness itself is a tie, however it was rounded.
+        # A difference that exceeds the fuzziness only by a rounding error is a tie.
         margin = margin + tolerance
         ahead = np.count_nonzero(difference > margin, axis=1)
         behind = np.count_nonzero(difference < -margin, axis=1)
@@ -226,7 +232,7 @@ def _rates(values, size, n_resamples, fuzziness, relative, tolerance, seeds):
 
 
 def _check_sizes(sizes, n_queries):
-    """Numbers of queries that can be drawn."""
+    """Return sample sizes as an int64 array; raise if they are not from 1 to n_queries."""
     if sizes is None:
         return np.arange(2, n_queries + 1)
     array = check_numbers([sizes] if np.isscalar(sizes) else sizes, "sizes")
@@ -241,7 +247,7 @@ def _check_sizes(sizes, n_queries):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SensitivityCurve(Result):
-    """Success rates by significance level; see :func:`sensitivity_curve`."""
+    """Success rates by significance level, from :func:`sensitivity_curve`."""
 
     alpha: np.ndarray
     success_rate: np.ndarray
@@ -255,12 +261,15 @@ class SensitivityCurve(Result):
     _places = staticmethod(spread_places)
 
     def to_frame(self) -> pd.DataFrame:
-        """Success rates as column "success_rate", a row for each "alpha"."""
+        """Return the column "success_rate", with one row for each "alpha"."""
         index = pd.Index(self.alpha, name="alpha")
         return pd.DataFrame({"success_rate": self.success_rate}, index=index)
 
     def matrix(self) -> pd.DataFrame:
-        """Achieved level of every two systems, shape (n_systems, n_systems), 1 in the diagonal."""
+        """Return the achieved significance levels as a symmetric table of systems x systems.
+
+        The diagonal is 1.
+        """
         table = np.ones((len(self.systems), len(self.systems)))
         first, second = np.triu_indices(len(self.systems), 1)
         table[first, second] = table[second, first] = self.asl
@@ -287,7 +296,7 @@ def sensitivity_curve(
     random_state=None,
     verbose: int = 0,
 ) -> SensitivityCurve:
-    """Compute the share of pairs for which resampled queries keep the better system ahead.
+    """Compute the share of pairs of systems whose order is the same in most resamples of queries.
 
     Parameters
     ----------
@@ -300,9 +309,9 @@ def sensitivity_curve(
     n_resamples : int, default=1000
         Number of resamples of the queries, shared by all pairs.
     method : {"paper", "sakai"}, default="paper"
-        How the achieved significance level of a pair is found: the share of resamples that
-        disagree with all queries about the pair; or the two-sided test of :func:`compare_systems`
-        with ``test="bootstrap"``.
+        Achieved significance level of a pair. "paper" is the share of resamples that do not agree
+        with all queries on the better system. "sakai" is the p value of the two-sided test of
+        :func:`compare_systems` with ``test="bootstrap"``.
     random_state : int, RandomState instance or None, default=None
         Source of the resamples. Pass an int for results that can be repeated.
     verbose : int, default=0
@@ -311,17 +320,18 @@ def sensitivity_curve(
     Returns
     -------
     SensitivityCurve
-        With ``alpha``, ``success_rate`` and the ``asl`` of each pair; its ``str`` is a table.
+        Result with ``to_frame()``, ``matrix()``, ``plot()`` and the attributes below. Printing it
+        shows a table.
 
         alpha : ndarray of shape (n_alphas,), dtype float64
             Significance levels.
         success_rate : ndarray of shape (n_alphas,), dtype float64
-            Share of pairs whose achieved level is below alpha, in [0, 1].
+            Share of pairs whose achieved significance level is below alpha, in [0, 1].
         asl : ndarray of shape (n_pairs,), dtype float64
-            Achieved significance level of each pair, in [0, 1]; pairs as
+            Achieved significance level of each pair, in [0, 1]. Pairs are in the order of
             ``np.triu_indices(n_systems, 1)``.
         method : {"paper", "sakai"}
-            How the levels were found.
+            Value of the parameter.
         n_resamples : int
             Number of resamples of the queries.
         systems : tuple of str
@@ -336,21 +346,22 @@ def sensitivity_curve(
 
     See Also
     --------
-    compare_systems : Which differences are more than chance, with corrections and intervals.
-    stability_curve : How often fewer queries take the worse system for the better one.
+    compare_systems : Significance tests with corrections and intervals.
+    stability_curve : Rate of contradictions between samples of fewer queries.
 
     Notes
     -----
-    Section 4.4 of [1]_. As many queries as there are are drawn with replacement. The achieved
-    significance level of a pair is the share of resamples in which the two means are in another
-    order than over all queries, and the pair is a success at alpha if the level is below it. A
-    resample in which the means tie does not agree; a pair that ties over all queries has level 1,
-    as there is no order to keep. A pair with one difference for all queries has level 0.
+    Section 4.4 of [1]_. Each resample draws queries with replacement, as many as there are in
+    `scores`. The achieved significance level of a pair is the share of resamples in which the two
+    means do not have the same order as over all queries. The pair is a success at level alpha if
+    its achieved level is below alpha. A resample in which the means tie does not have the same
+    order. A pair that ties over all queries has level 1. A pair with the same difference for all
+    queries has level 0.
 
-    The paper calls this the bootstrap test of [2]_, which it is not: that shifts the differences
-    to a mean of 0, divides by their standard errors and looks at both tails. ``method="sakai"``
-    does so. Its levels are about twice those of the paper, so that its success rate is lower.
-    Levels are not corrected for the number of pairs.
+    The paper calls this the bootstrap test of [2]_, but that test is different: it shifts the
+    differences to a mean of 0, divides by their standard errors and uses both tails.
+    ``method="sakai"`` runs that test. Its levels are about twice as large, so its success rate is
+    lower. Levels are not corrected for the number of pairs.
 
     References
     ----------
@@ -360,8 +371,8 @@ def sensitivity_curve(
 
     Examples
     --------
-    The third system is better than the others for every query; the other two are hard to tell
-    apart.
+    The third system is better than both others for every query. The other two systems are hard to
+    tell apart.
 
     >>> from skfilterrank.comparison import SystemScores, compare_systems
     >>> from skfilterrank.metaevaluation import sensitivity_curve
@@ -386,7 +397,7 @@ def sensitivity_curve(
         asl = _disagreement(scores, **resampling)
     else:
         asl = compare_systems(scores, test="bootstrap", correction=None, **resampling).p_value
-    # A level that is alpha but for rounding is not below it.
+    # A level that is below alpha only by a rounding error does not count as below.
     below = np.sort(asl).searchsorted(alphas * (1 - ROUNDING_OF_MEANS), side="left")
     return SensitivityCurve(
         alpha=alphas,
@@ -400,7 +411,7 @@ def sensitivity_curve(
 
 
 def _disagreement(scores, n_resamples, random_state, verbose):
-    """Return the share of resamples with another order than all queries have, for each pair."""
+    """Compute, for each pair, the share of resamples without the order of all queries."""
     values, n_systems = scores.values, scores.n_systems
     counts = draw_resamples(scores.n_queries, n_resamples, random_state)
     means = values @ counts.T.astype(np.float64) / scores.n_queries
@@ -410,7 +421,7 @@ def _disagreement(scores, n_resamples, random_state, verbose):
     asl = np.empty(len(pairs))
     for block in pair_blocks(pairs, 3 * n_resamples, verbose=verbose):
         truth = differences(observed, pairs[block])
-        # Turned so that agreeing means a positive difference: a tie does not agree.
+        # The sign of the difference over all queries makes agreeing differences positive.
         turned = differences(means, pairs[block]) * np.sign(truth)[:, None]
         agreeing = np.count_nonzero(turned > tolerance, axis=1)
         asl[block] = np.where(np.abs(truth) > tolerance, 1 - agreeing / n_resamples, 1.0)
@@ -418,7 +429,7 @@ def _disagreement(scores, n_resamples, random_state, verbose):
 
 
 def _check_alphas(alphas):
-    """Levels above 0, up to 1."""
+    """Return significance levels as a float64 array; raise if one is not in (0, 1]."""
     if alphas is None:
         return np.arange(1, 21) / 100
     array = check_numbers([alphas] if np.isscalar(alphas) else alphas, "alphas")
@@ -430,7 +441,7 @@ def _check_alphas(alphas):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DiscriminativePower(Result):
-    """Result of :func:`discriminative_power`."""
+    """Share of significantly different pairs, from :func:`discriminative_power`."""
 
     comparison: PairwiseComparison
     n_pairs: int
@@ -441,13 +452,14 @@ class DiscriminativePower(Result):
     difference_required: float
 
     def to_frame(self) -> pd.DataFrame:
-        """Return a row for each pair, the smallest p value first.
+        """Return one row per pair, with the smallest p value first.
 
         Returns
         -------
         DataFrame of shape (n_pairs, 5)
             Columns "first" and "second" (names of systems), "difference", "p_adjusted" and
-            "significant". Of equal p values the greater difference comes first.
+            "significant". Pairs with equal p values are sorted by absolute difference, the greatest
+            first.
         """
         frame = self.comparison.to_frame()[["first", "second", "difference", "p_adjusted"]]
         frame["significant"] = self.comparison.significant()
@@ -482,8 +494,8 @@ def discriminative_power(
 ) -> DiscriminativePower:
     """Compute the share of pairs of systems that a measure finds significantly different.
 
-    Of two measures on the same systems and queries, the one that tells more pairs apart is the
-    more sensitive; whether what it tells is what users care for is another question.
+    If two measures are compared on the same systems and queries, the measure with the larger share
+    is more sensitive. This does not show that it measures what users care about.
 
     Parameters
     ----------
@@ -492,8 +504,8 @@ def discriminative_power(
     measure : str or None, default=None
         Name of the measure, if `scores` has several.
     **params
-        `alpha`, `test`, `correction`, `n_resamples` and whatever else :func:`compare_systems`
-        takes, with its defaults. A `baseline` leaves only the pairs with that system.
+        Other parameters of :func:`compare_systems`, such as `alpha`, `test`, `correction` and
+        `n_resamples`. With a `baseline`, only pairs with that system are compared.
 
     Returns
     -------
@@ -505,37 +517,37 @@ def discriminative_power(
         n_pairs : int
             Number of pairs of systems.
         n_significant : int
-            Number of pairs whose adjusted p value is at most the level of the comparison.
+            Number of pairs whose adjusted p value is at most `alpha`.
         share : float
             ``n_significant / n_pairs``, the discriminative power, from 0 to 1.
         p_values : ndarray of shape (n_pairs,), dtype float64
-            Adjusted p values, the smallest first. Plotted against their place they are the ASL
-            curve (achieved significance levels): the nearer to the origin, the more a measure can
-            tell.
+            Adjusted p values, the smallest first. A plot of them against their rank is the curve of
+            achieved significance levels (ASL); a curve closer to the origin means a more
+            discriminative measure.
         largest_not_significant : float
-            Largest absolute difference of two systems' means that is not significant, in the unit
-            of the measure; NaN if all are significant.
+            Largest absolute difference of two means that is not significant, in the unit of the
+            measure; NaN if all are significant.
         difference_required : float
-            Smallest absolute difference of two systems' means that is reliably significant: this
-            pair and all that differ by as much or more are significant. NaN if there is none.
+            Smallest absolute difference of two means for which this and all greater differences are
+            significant, in the unit of the measure; NaN if there is none.
 
     Raises
     ------
     ValueError
-        As :func:`compare_systems`.
+        In the same cases as :func:`compare_systems`.
 
     See Also
     --------
-    compare_systems : The tests behind it.
-    conflicts : Pairs on which two measures do not agree.
+    compare_systems : Significance tests of the differences between systems.
+    conflicts : Pairs for which the tests of two measures disagree.
 
     Notes
     -----
-    Systems that are the same for every query have p = 1 and count among the pairs. `p_values` are
-    corrected; with ``correction=None`` they are the achieved significance levels of Sakai's
-    curves. Sakai's "estimated difference required" is read off the bootstrap distributions of all
-    pairs; `difference_required` is read off the observed differences and their significance, for
-    any test.
+    Pairs of systems with equal values for every query have p value 1 and are counted like other
+    pairs. Sakai's curves use p values without a correction, as with ``correction=None``. Sakai's
+    "estimated difference required" comes from the bootstrap distributions of all pairs.
+    `difference_required` comes from the observed differences and their significance, so it works
+    for any test.
 
     References
     ----------
@@ -556,7 +568,8 @@ def discriminative_power(
     significant = comparison.significant()
     size = np.abs(comparison.difference)
     missed = size[~significant].max(initial=0.0)
-    # Differences that equal the largest one missed but for rounding are not reliable either.
+    # A difference that exceeds the largest insignificant difference only by a rounding error does
+    # not count as greater.
     reliable = size[significant & (size > missed + mean_tolerance(size))]
     return DiscriminativePower(
         comparison=comparison,

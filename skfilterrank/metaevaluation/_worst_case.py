@@ -1,4 +1,4 @@
-"""Value of a ranking to the worst-off of all possible searchers."""
+"""Worst case of a ranking over all searchers who want some of the relevant items."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from skfilterrank.metaevaluation._recall_levels import (
     resolve_measure,
 )
 
-# 20 items have a million subsets, which take half a second; each further item doubles that.
+# 20 items have a million subsets, which take half a second. Each further item doubles the time.
 MOST_ENUMERATED = 20
 _CELLS = 2**22
 
@@ -31,41 +31,42 @@ def worst_case_searcher(
     persistence: float = 0.8,
     method: str = "auto",
 ) -> Scores:
-    """Compute the value of a ranking to the worst-off searcher of some of the relevant items.
+    """Compute the smallest value of a ranking over all searchers who want some relevant items.
 
-    Of m relevant items any of the ``2 ** m - 1`` non-empty sets may be what a searcher wants;
-    this is the least value of `measure` over all of them. For "ap", "ndcg", "rbp", "tse", "rr",
-    "r_precision" and "recall@k" the worst-off searcher wants one item alone, the one ranked last
-    (wherever exposure falls with position). Shuffled anew for each request, every item has its turn
-    on top, and who wants just one of them can expect more.
+    Each non-empty set of the m relevant items may be what a searcher wants, so there are ``2 ** m -
+    1`` searchers. For "ap", "ndcg", "rbp", "tse", "rr", "r_precision" and "recall@k", the worst-off
+    searcher wants only the relevant item that is ranked last, if exposure falls with the position.
+    If the relevant items are shuffled for each request, every item is sometimes first, so a
+    searcher who wants only one item can expect a higher value.
 
     Parameters
     ----------
     positions : array-like of shape (n_relevant,) or (n_rankings, n_relevant)
         Positions of all relevant items, from 1, distinct within a ranking, in any order.
     measure : str or callable, default="ap"
-        As in :func:`recall_level_metric`.
+        Measure, as in :func:`recall_level_metric`.
     order : {"fixed", "random"}, default="fixed"
-        With "fixed" an item stands at one position. With "random" the relevant items are shuffled
+        With "fixed", an item stands at one position. With "random", the relevant items are shuffled
         among `positions` for each request, and the value of a searcher is the mean over all orders.
     exposure : {"ap", "ndcg", "rbp"} or callable, default="ap"
-        Exposure of a position, for "tse".
+        Exposure of a position, for "tse" only, as in :func:`recall_level_metric`.
     persistence : float, default=0.8
-        Probability of going on to the next position, in (0, 1), for "rbp".
+        Probability that a user continues to the next position, in (0, 1), for "rbp".
     method : {"auto", "enumerate"}, default="auto"
-        "auto" takes the searchers who want one item for those measures, and enumerates all
-        searchers for any other; "enumerate" does so for all. Up to 20 relevant items can
-        be enumerated.
+        "auto" considers only searchers who want one item for the measures named above, and all
+        searchers for other measures. "enumerate" always considers all searchers. At most 20
+        relevant items can be enumerated.
 
     Returns
     -------
     float or ndarray of shape (n_rankings,), dtype float64
-        The least value: a float for one ranking.
+        Smallest value of each ranking; a float for one ranking.
 
     Raises
     ------
     ValueError
-        As :func:`recall_level_metric`, and if more than 20 relevant items had to be enumerated.
+        In the same cases as :func:`recall_level_metric`, and if there are more than 20 relevant
+        items to enumerate.
 
     See Also
     --------
@@ -73,18 +74,20 @@ def worst_case_searcher(
 
     Notes
     -----
-    Equation 4 of [1]_. Theorem A.1 there: for a top-heavy recall-level metric it is ``e(p_m)``,
-    total search efficiency with the measure's exposure. That covers "ap", "ndcg", "rbp", "rr" and
-    "tse" (enumeration agrees). The other two are not top-heavy by definition 2.1, as their
-    exposure is flat, but their worst searcher is the same one: 1 if ``p_m <= k`` else 0 for
-    "recall@k"; 0 for "r_precision" unless the only relevant item stands first, since who wants
-    one item looks at one place. A callable known to be top-heavy needs no enumeration either:
-    ``recall_level_metric(positions, "tse", exposure=its_exposure)``.
+    This is equation 4 of [1]_. For a top-heavy recall-level metric, the worst case is the exposure
+    ``e(p_m)`` of the last relevant item (theorem A.1). This is total search efficiency ("tse") with
+    the exposure of the measure, and covers "ap", "ndcg", "rbp", "rr" and "tse".
 
-    To a provider who owns some of the items (equation 6), the ranking is worth the sum of their
-    exposures. Where exposure is positive and falls with position, the worst-off provider owns the
-    last item alone (theorem A.2) and has the value of "tse", too; for any other exposure give the
-    sum as a callable.
+    "recall@k" and "r_precision" are not top-heavy by definition 2.1, because their exposure is
+    flat, but the same searcher is worst off. The worst case of "recall@k" is 1 if ``p_m <= k``,
+    else 0. The worst case of "r_precision" is 0, because a searcher who wants one item looks at one
+    position only; it is 1 if the only relevant item is first. For a callable that is top-heavy,
+    avoid the enumeration with ``recall_level_metric(positions, "tse", exposure=its_exposure)``.
+
+    The paper also considers providers who own some of the items (equation 6). The value of a
+    ranking for a provider is the sum of the exposures of these items. If exposure is positive and
+    falls with the position, the worst-off provider owns only the last item (theorem A.2), so the
+    worst case is again the value of "tse". For other exposures, pass the sum as a callable.
 
     A searcher who wants s of the m items finds them, under a random order, at a uniformly drawn
     set of s of the positions, so the value is a minimum over s, not over searchers. The means of
@@ -103,17 +106,17 @@ def worst_case_searcher(
     --------
     >>> from skfilterrank.metaevaluation import recall_level_metric, worst_case_searcher
     >>> positions = [[1, 2, 10], [3, 4, 5]]
-    >>> recall_level_metric(positions, "ap")  # the first ranking is better on the whole
+    >>> recall_level_metric(positions, "ap")  # the first ranking is better overall
     array([0.766..., 0.477...])
-    >>> worst_case_searcher(positions, "ap")  # but not for who wants its last item
+    >>> worst_case_searcher(positions, "ap")  # the second is better in the worst case
     array([0.1, 0.2])
 
-    Any function of the positions will do, such as the mean number of items before a wanted one:
+    The measure may be any function of positions, such as the negative mean position:
 
     >>> worst_case_searcher([1, 2, 10], lambda p: -p.mean(axis=1))
     -10.0
 
-    The best rankings of four relevant items, in a fixed and in a random order, whose value is
+    The best rankings of four relevant items, in a fixed and in a random order. The second value is
     ``(1 + 1/2 + 1/3 + 1/4) / 4``:
 
     >>> worst_case_searcher([1, 2, 3, 4], "ap")
@@ -121,7 +124,7 @@ def worst_case_searcher(
     >>> worst_case_searcher([1, 2, 3, 4], "ap", order="random")
     0.520...
 
-    The worst-off provider, with exposure 1 / position:
+    The worst case for providers, with exposure 1 / position:
 
     >>> worst_case_searcher([1, 2, 10], lambda p: (1 / p).sum(axis=1))
     0.1
@@ -164,12 +167,12 @@ def _least_over_subsets(positions, values, means):
 
 
 def _subsets(n_relevant):
-    """Yield the subsets of each size, as ascending column numbers (n_subsets, size)."""
+    """Yield, for each size, all subsets of 0 to n_relevant - 1 as an array (n_subsets, size)."""
     if n_relevant > MOST_ENUMERATED:
         raise InputError(
-            f"measure has to be enumerated over all 2**{n_relevant} sets of the {n_relevant} "
-            f"relevant items, and {MOST_ENUMERATED} items are the most that is possible: use "
-            "fewer relevant items, or a measure such as 'ap' with method='auto'."
+            f"at most {MOST_ENUMERATED} relevant items can be enumerated for this measure, got "
+            f"{n_relevant}: use fewer relevant items, or a measure such as 'ap' with "
+            "method='auto'."
         )
     masks = np.arange(1, 2**n_relevant, dtype=np.uint32)
     sizes = np.bitwise_count(masks)

@@ -1,7 +1,7 @@
-"""Pictures, in the manner of scikit-learn's displays; they need matplotlib.
+"""Displays in the style of scikit-learn, which draw with matplotlib.
 
-Results of functions draw themselves by their ``plot``. The displays here take more than one
-result, or compute what they draw.
+Many results of functions have a method ``plot``. The displays here draw several results together,
+or compute the numbers that they draw.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Compared systems: the best on a line, and all against all as a heat map."""
+"""Displays of compared systems: a critical difference diagram, and a heat map of all pairs."""
 
 from typing import Self
 
@@ -20,69 +20,67 @@ from skfilterrank.plot._display import (
     styled,
 )
 
-_BAR_STEP = 0.5  # rows between bars
-_ROW = 0.24  # inches
-_N_DOTTED = 40  # dots on more systems are too small to be seen
+_BAR_STEP = 0.5  # distance of bars, in rows
+_ROW = 0.24  # height of a row in inches
+_N_DOTTED = 40  # for more systems, dots would be too small to be seen
 
 
 class CriticalDifferenceDisplay(Display):
-    """Systems by their means, with bars that join those that are not significantly different.
+    """Critical difference diagram: bars join systems that are not significantly different.
 
-    A bar runs over systems that follow one another in the order of the means, whose first and last
-    do not differ significantly; only the longest such bars are drawn. Tests that look at each pair
-    by itself may find a difference within a bar: the heat map of
-    :class:`PairwiseComparisonDisplay` shows all pairs. The best systems are on the right, also
-    where lower values are better. A test of signs or ranks may find the system with the worse mean
-    significantly better, which the line cannot show: a note says so. Use :meth:`from_scores` to
-    make one.
+    Systems are placed by their means on a line, with the best on the right, also if lower values
+    are better. A bar covers neighboring systems if the first and the last of them do not differ
+    significantly; only the longest bars are drawn. A test of single pairs may find differences
+    within a bar; the heat map of :class:`PairwiseComparisonDisplay` shows all pairs. If a test of
+    signs or ranks finds the system with the worse mean significantly better, the diagram cannot
+    show it, and has a note about it. Use :meth:`from_scores` to make a display.
 
     Parameters
     ----------
     comparison : PairwiseComparison
         All pairs of systems, compared by a two-sided test.
     alpha : float or None, default=None
-        Differences whose adjusted p value is at most this are significant; None takes the level
-        of the comparison.
+        Level of significance for the adjusted p values; None takes that of the comparison.
     n_shown : int, default=15
-        Largest number of systems to show, the best ones. All take part in the test.
+        Number of systems to show; these are the best. All systems take part in the test.
 
     Attributes
     ----------
     systems : tuple of str
-        The systems that are shown, the best first.
+        Names of the shown systems, the best first.
     values : ndarray of shape (n_shown,)
-        Their means.
+        Means of the shown systems, the best first.
     groups : list of tuple of str
-        The systems joined by each bar, at least two, the best first.
+        Names of the systems that each bar joins, at least two, the best first.
     critical_difference : float or None
-        The difference from which on means differ significantly, where that is the same for all
-        pairs: the two HSD tests at their own level.
+        Smallest significant difference of two means, if it is the same for all pairs. This is the
+        case for the two Tukey tests at the level of the comparison; else None.
     against_means : list of tuple of str
-        Pairs of shown systems of which the first is significantly better and has the worse mean.
+        Pairs of shown systems for which the first is significantly better, but has the worse mean.
     n_hidden : int
         Number of systems that are not shown.
     n_hidden_level : int
-        How many of those are not significantly worse than the best system.
+        Number of systems that are not shown and not significantly worse than the best system.
     points_ : matplotlib Line2D
-        The means.
+        Points at the means.
     stems_ : list of Line2D
-        From each mean to its name, the best first.
+        Lines from each mean to its name, the best first.
     names_ : list of Text
-        The names and means, the best first.
+        Names and means of the systems, the best first.
     bars_ : list of Line2D
-        A bar for each group.
+        Bar of each group.
     scale_ : Line2D or None
-        The length of the critical difference, where it fits.
+        Line with the length of the critical difference, if it fits into the diagram.
     note_ : Text
-        The critical difference, and what is not shown.
+        Note below the diagram: critical difference, contradictions and systems that are not shown.
     ax_ : matplotlib Axes
-        Axes that were drawn on.
+        Axes with the drawing.
     figure_ : matplotlib Figure
         Figure of the axes.
 
     See Also
     --------
-    PairwiseComparisonDisplay : All systems against all others.
+    PairwiseComparisonDisplay : Heat map of all pairs of systems.
 
     References
     ----------
@@ -110,8 +108,8 @@ class CriticalDifferenceDisplay(Display):
             or len(comparison.first) < n_systems * (n_systems - 1) // 2
         ):
             raise InputError(
-                "comparison must hold all pairs and a two-sided test, to say which systems cannot "
-                "be told apart: make it without baseline= and alternative=."
+                "comparison must be a two-sided test of all pairs of systems: compare the systems "
+                "without baseline= and alternative=."
             )
         self.comparison = comparison
         self.alpha = alpha = comparison.alpha if alpha is None else alpha
@@ -136,7 +134,7 @@ class CriticalDifferenceDisplay(Display):
     def from_comparison(
         cls, comparison: PairwiseComparison, *, ax=None, n_shown: int = 15, **kwargs
     ) -> Self:
-        """Draw what was compared already.
+        """Draw the result of an existing comparison.
 
         Parameters
         ----------
@@ -145,7 +143,7 @@ class CriticalDifferenceDisplay(Display):
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes a new figure.
         n_shown : int, default=15
-            Largest number of systems to show, the best ones.
+            Number of systems to show; these are the best.
         **kwargs
             Passed to :meth:`plot`.
 
@@ -179,15 +177,14 @@ class CriticalDifferenceDisplay(Display):
         Parameters
         ----------
         scores : SystemScores, or what :meth:`SystemScores.of` reads
-            Values of at least two systems for at least two queries. Preferences are turned into
-            the ranks of the systems for each query, with mid-ranks for equal ones, and the ranks
-            are compared.
+            Values of at least two systems for at least two queries. Preferences are replaced by the
+            ranks of the systems for each query (mid-ranks for ties), and the ranks are compared.
         measure : str or None, default=None
             Name of the measure, if `scores` has several.
         test : str, default="tukey"
-            As in :func:`skfilterrank.comparison.compare_systems`.
+            Significance test, as in :func:`skfilterrank.comparison.compare_systems`.
         n_shown : int, default=15
-            Largest number of systems to show, the best ones. All take part in the test.
+            Number of systems to show; these are the best. All systems take part in the test.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes a new figure.
         **params
@@ -201,7 +198,8 @@ class CriticalDifferenceDisplay(Display):
         Raises
         ------
         ValueError
-            As :func:`skfilterrank.comparison.compare_systems` and :meth:`from_comparison`.
+            In the same cases as :func:`skfilterrank.comparison.compare_systems` and
+            :meth:`from_comparison`.
         ImportError
             If matplotlib is not installed.
         """
@@ -216,7 +214,7 @@ class CriticalDifferenceDisplay(Display):
         return cls.from_comparison(comparison, n_shown=n_shown, ax=ax)
 
     def plot(self, ax=None, *, bar_kw=None) -> Self:
-        """Draw.
+        """Draw the diagram.
 
         Parameters
         ----------
@@ -228,7 +226,7 @@ class CriticalDifferenceDisplay(Display):
         Returns
         -------
         CriticalDifferenceDisplay
-            Itself; the artists are attributes.
+            The display itself, with the artists as attributes.
 
         Raises
         ------
@@ -256,7 +254,7 @@ class CriticalDifferenceDisplay(Display):
         return self
 
     def _draw_scale(self, ax, end):
-        """Draw the line of values at the top, the best at the right."""
+        """Draw the axis of means at the top, with the best values on the right."""
         low, high = float(self.values.min()), float(self.values.max())
         margin = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
         limits = (low - margin, high + margin)
@@ -268,11 +266,14 @@ class CriticalDifferenceDisplay(Display):
         ax.set_xlabel(f"mean {self.comparison.scores.measure or 'score'} (better to the right)")
 
     def _draw_names(self, ax, first_row, n_right):
-        """Write names at the sides, the outermost system highest, so that no lines cross."""
+        """Write the names at both sides, with the outermost systems on top so that no lines cross.
+
+        The best `n_right` systems are on the right side.
+        """
         self.stems_, self.names_ = [], []
         n_shown = len(self.systems)
         worst, best = ax.get_xlim()
-        # Four digits of the largest mean, and as many places for the others.
+        # All means have as many decimals as show the largest mean with four digits.
         largest = float(np.abs(self.values).max())
         places = 3 - int(np.floor(np.log10(largest))) if largest else 0
         form = f".{min(max(places, 0), 6)}f"
@@ -287,7 +288,7 @@ class CriticalDifferenceDisplay(Display):
             self.names_.append(annotate(ax, text, (side, row), offset, ha=ha, va="center"))
 
     def _write_note(self, ax, end):
-        """Write the critical difference and the number of systems left out, below."""
+        """Write the note below the diagram, and draw the length of the critical difference."""
         self.scale_ = None
         lines = []
         if self.critical_difference is not None:
@@ -313,7 +314,7 @@ class CriticalDifferenceDisplay(Display):
 
 
 class PairwiseComparisonDisplay(Display):
-    """Differences of all pairs of systems, the significant ones marked.
+    """Heat map of the differences of all pairs of systems, with significant differences marked.
 
     Systems are sorted by their means, with the best at the top and on the left. Blue means that the
     system of the row is better than the system of the column, and red that it is worse, also if
@@ -326,36 +327,35 @@ class PairwiseComparisonDisplay(Display):
     comparison : PairwiseComparison
         Result of :func:`skfilterrank.comparison.compare_systems`.
     alpha : float or None, default=None
-        Differences whose adjusted p value is at most this are marked; None takes the level of the
-        comparison.
+        Level of significance for the adjusted p values; None takes that of the comparison.
 
     Attributes
     ----------
     systems : tuple of str
-        The systems in the order of rows and columns.
+        Names of the systems in the order of rows and columns.
     advantage : ndarray of shape (n_systems, n_systems)
-        By how much the mean of the row is better than that of the column. For the sign test, on
-        what share of the queries that are not equal the row is better, less the share on which the
-        column is; for Wilcoxon's the rank-biserial correlation. NaN for pairs that were not
-        compared.
+        Advantage of the row over the column, positive if the row is better; NaN for pairs that were
+        not compared. It is the difference of the means, or for the sign test and Wilcoxon's test
+        the effect size of the test.
     better : ndarray of shape (n_systems, n_systems), dtype int8
-        1 where the row is significantly better than the column, -1 where it is worse, else 0.
+        1 if the row is significantly better than the column, -1 if it is significantly worse, else
+        0.
     image_ : matplotlib AxesImage
         The heat map; pairs that were not compared are grey.
     marks_ : matplotlib PathCollection
-        A dot on each significant cell. For more than 40 systems there are none, and cells that
+        Dots on the significant cells. For more than 40 systems there are no dots, and cells that
         are not significant are grey.
     colorbar_ : matplotlib Colorbar or None
-        Quantity that the colours show.
+        Scale of the colours.
     ax_ : matplotlib Axes
-        Axes that were drawn on.
+        Axes with the drawing.
     figure_ : matplotlib Figure
         Figure of the axes.
 
     See Also
     --------
-    CriticalDifferenceDisplay : Which of the best systems cannot be told apart.
-    QueryDifferenceDisplay : Two systems, query by query.
+    CriticalDifferenceDisplay : Diagram of the best systems.
+    QueryDifferenceDisplay : Differences of two systems for each query.
 
     Examples
     --------
@@ -377,22 +377,23 @@ class PairwiseComparisonDisplay(Display):
         self.alpha = comparison.alpha if alpha is None else alpha
         self.systems, self.better = _who_is_better(comparison, self.alpha)
         sign = 1 if comparison.scores.greater_is_better else -1
-        # Signs and ranks may contradict the means, and colours should not contradict the dots.
+        # A test of signs or ranks may contradict the means. Colours then show its effect size, so
+        # that they do not contradict the dots.
         self._by_mean = comparison.interval_of == "mean difference"
         table = sign * comparison.matrix("difference" if self._by_mean else "effect_size")
         self.advantage = table.loc[list(self.systems), list(self.systems)].to_numpy()
 
     def plot(self, ax=None, *, cmap="RdBu", colorbar=True, image_kw=None, mark_kw=None) -> Self:
-        """Draw.
+        """Draw the heat map.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes a new figure.
         cmap : str or matplotlib Colormap, default="RdBu"
-            Colours, from the most negative difference through zero to the most positive.
+            Colours from the most negative to the most positive difference.
         colorbar : bool, default=True
-            Whether to draw the scale of the colours.
+            True draws the scale of the colours.
         image_kw : dict or None, default=None
             Passed to matplotlib for the heat map.
         mark_kw : dict or None, default=None
@@ -401,7 +402,7 @@ class PairwiseComparisonDisplay(Display):
         Returns
         -------
         PairwiseComparisonDisplay
-            Itself; the artists are attributes.
+            The display itself, with the artists as attributes.
 
         Raises
         ------
@@ -411,10 +412,10 @@ class PairwiseComparisonDisplay(Display):
         n_systems = len(self.systems)
         side = float(np.clip(4 + 0.3 * n_systems, 5.5, 11))
         ax = self._open(ax, (side + 0.8, side))
-        # About what the labels and the colour bar will leave.
+        # Estimated size of the heat map after labels and colour bar have taken their space.
         room = 0.7 * min(points(ax))
         largest = float(np.nanmax(np.abs(self.advantage))) or 1.0
-        # Without room for dots, cells that are not significant have no colour.
+        # If dots would be too small, only significant cells are coloured.
         is_dotted = n_systems <= _N_DOTTED
         shown = self.advantage if is_dotted else np.where(self.better, self.advantage, np.nan)
         style = styled(image_kw, cmap=_pale(cmap), vmin=-largest, vmax=largest)
@@ -436,7 +437,7 @@ class PairwiseComparisonDisplay(Display):
         return self
 
     def _label_systems(self, ax, room):
-        """Name as many systems as can be read, at even distances."""
+        """Write as many names of systems as can be read, at even distances; `room` is in points."""
         n_fitting = max(1, int(room / LINE_HEIGHT))
         places = np.arange(0, len(self.systems), -(-len(self.systems) // n_fitting))
         names = shorten_all([self.systems[place] for place in places])
@@ -445,7 +446,10 @@ class PairwiseComparisonDisplay(Display):
 
 
 def _who_is_better(comparison, alpha):
-    """Return the systems, the best mean first, and a matrix of who is significantly better."""
+    """Return the systems sorted by mean, and the matrix of significantly better systems.
+
+    The matrix has 1 if the row is significantly better than the column, -1 if it is worse, else 0.
+    """
     systems = tuple(comparison.scores.means.index)
     better = np.zeros((len(systems),) * 2, dtype=np.int8)
     better[comparison.first, comparison.second] = comparison.better(alpha)
@@ -455,7 +459,10 @@ def _who_is_better(comparison, alpha):
 
 
 def _level_runs(differs):
-    """Find the first and last places of the longest runs whose ends do not differ."""
+    """Find the longest runs of neighboring systems whose first and last do not differ.
+
+    `differs` is a boolean matrix of sorted systems. Returns pairs (first position, last position).
+    """
     runs, reached = [], 0
     for start, row in enumerate(differs):
         stop = int(np.flatnonzero(~row)[-1])
@@ -466,7 +473,7 @@ def _level_runs(differs):
 
 
 def _levels(runs):
-    """Find the lowest level for each run at which it meets no other."""
+    """Assign each run the lowest level on which it does not overlap an earlier run."""
     levels, ends = [], []
     for start, stop in runs:
         level = next((k for k, end in enumerate(ends) if end < start), len(ends))
@@ -476,7 +483,7 @@ def _levels(runs):
 
 
 def _pale(cmap):
-    """Make a colour map without its darkest ends, on which black would not be seen."""
+    """Return a colour map without its dark ends, on which black dots would not be visible."""
     from matplotlib import colormaps
     from matplotlib.colors import LinearSegmentedColormap
 

@@ -1,4 +1,4 @@
-"""The base of all displays: axes, colours, labels and numbers."""
+"""Base class of all displays, and helpers for colours, labels and numbers."""
 
 from collections import Counter
 from typing import Any
@@ -6,21 +6,21 @@ from typing import Any
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import MissingPackageError
 
-# Apart for readers who see few colours, and of different brightness in greyscale.
+# These colours can be distinguished by colour-blind readers, and in greyscale.
 BETTER, WORSE, NEUTRAL = "#0072b2", "#e69f00", "0.6"
 FONT_SIZE = 8  # points
 LINE_HEIGHT = 1.4 * FONT_SIZE  # points
 LABEL_LENGTH = 28  # characters
-_HEAD = 6  # characters that are kept of a shared beginning
+_HEAD = 6  # characters that are kept of a common prefix
 
 
 class Display:
-    """Base of the displays: a `from_...` method makes one of data, `plot` draws it.
+    """Base class of the displays, whose `plot` draws on matplotlib axes.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Axes that were drawn on.
+        Axes with the drawing.
     figure_ : matplotlib Figure
         Figure of the axes.
     """
@@ -29,7 +29,10 @@ class Display:
     figure_: Any
 
     def _open(self, ax, size):
-        """Return the axes given, or those of a new figure of this size (inches)."""
+        """Return `ax`, or the axes of a new figure of this size in inches if `ax` is None.
+
+        Axes and figure are stored as attributes.
+        """
         try:
             import matplotlib.pyplot as plt
         except ImportError as error:
@@ -37,41 +40,41 @@ class Display:
                 "drawing needs matplotlib: pip install 'skfilterrank[plot]'."
             ) from error
         if ax is None:
-            # This layout cuts no label off.
+            # The constrained layout keeps labels inside the figure.
             _, ax = plt.subplots(figsize=size, layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
         return ax
 
 
 def styled(options, **defaults):
-    """Return keywords for matplotlib: defaults, and the user's options, which may be None."""
+    """Return keywords for matplotlib: the defaults, updated by the user's options or None."""
     return defaults | (options or {})
 
 
 def annotate(ax, text, place, offset, **options):
-    """Write a text at an offset in points from a place, which may lie outside the axes."""
+    """Write a text at an offset in points from a position, which may be outside the axes."""
     style = {"textcoords": "offset points", "fontsize": FONT_SIZE, "annotation_clip": False}
     return ax.annotate(text, place, offset, **style, **options)
 
 
 def name_of_measure(measure) -> str:
-    """Return the name of a measure with its cut-off; the measure is a name or a function."""
+    """Return the name with cut-off of a measure, which is given as a name or a function."""
     return parse_measure(measure).text
 
 
 def label_of_mean(measure_name) -> str:
-    """Return the label of an axis of means over queries; None is any measure."""
+    """Return the axis label for means by a measure; None stands for an unnamed measure."""
     return f"mean {(measure_name or 'measure').replace('ndcg', 'nDCG')}"
 
 
 def points(ax):
-    """Return the width and height of axes in points, before labels take their room."""
+    """Return the width and height of axes in points, before labels reduce them."""
     box = ax.get_position().transformed(ax.figure.transSubfigure - ax.figure.dpi_scale_trans)
     return 72 * box.width, 72 * box.height
 
 
 def shorten(name, length=LABEL_LENGTH):
-    """Cut the middle out of a long name: the ends tell variants apart."""
+    """Replace the middle of a long name by "…"; its ends often distinguish similar names."""
     name = str(name)
     if len(name) <= length:
         return name
@@ -80,7 +83,11 @@ def shorten(name, length=LABEL_LENGTH):
 
 
 def shorten_all(names):
-    """Cut the middles out of long names, or their shared beginnings where names stay distinct."""
+    """Shorten names so that they stay distinct.
+
+    The middle of a long name is replaced by "…". Where this makes two names equal, their common
+    prefix is cut instead.
+    """
     names = list(map(str, names))
     short = [shorten(name) for name in names]
     for form in {form for form, count in Counter(short).items() if count > 1}:
@@ -94,12 +101,12 @@ def shorten_all(names):
 
 
 def _shared_beginning(names):
-    """Count the letters with which all names begin."""
+    """Return the length of the common prefix of all names."""
     letters = enumerate(zip(*names))
     return next((place for place, each in letters if len(set(each)) > 1), min(map(len, names)))
 
 
 def number(value, digits):
-    """Write the leading digits, without an exponent where a number is merely large."""
+    """Return a number as text with so many leading digits; large numbers have no exponent."""
     text = f"{value:.{digits}g}"
     return f"{value:.0f}" if "e+" in text else text

@@ -1,4 +1,4 @@
-"""Stability and sensitivity of measures, drawn as curves."""
+"""Display of stability curves or sensitivity curves of measures."""
 
 from collections.abc import Mapping
 from typing import Self
@@ -7,11 +7,12 @@ from skfilterrank._lists.results import Result
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.plot._display import FONT_SIZE, Display, shorten_all, styled
 
-# Okabe and Ito's colours, which colour-blind readers tell apart; markers for greyscale.
+# The colours of Okabe and Ito can be distinguished by colour-blind readers; markers help in
+# greyscale.
 _COLORS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#000000")
 _MARKERS = "osD^vP"
-_N_INSIDE = 5  # more names would cover the curves
-# Attributes of each kind of curve that are drawn, and what the axes are called.
+_N_INSIDE = 5  # a legend with more names would cover the curves
+# For each kind of curve: the attributes to draw as x and y, and the labels of the axes.
 _KINDS = {
     "StabilityCurve": (
         ("n_queries", "error_rate"),
@@ -25,37 +26,38 @@ _KINDS = {
 
 
 class MeasureCurvesDisplay(Display):
-    """Stability or sensitivity curves of one or several measures in one picture.
+    """Stability curves or sensitivity curves of one or several measures in one figure.
 
-    The lower a stability curve, the more stable the measure; but a measure that finds many systems
-    equal is rarely wrong, so look at the ``tie_rate`` of the curves, too. The higher a sensitivity
-    curve, the more sensitive the measure.
+    A lower stability curve means a more stable measure. A measure that ties many systems is rarely
+    wrong, so also compare the ``tie_rate`` of the curves. A higher sensitivity curve means a more
+    sensitive measure.
 
     Parameters
     ----------
     curves : curve, sequence of curves or dict of str to curve
-        What :func:`skfilterrank.metaevaluation.stability_curve` or
-        :func:`skfilterrank.metaevaluation.sensitivity_curve` returned for each measure, all of one
-        kind. A dict names the curves, others are named after their measures.
+        Results of :func:`skfilterrank.metaevaluation.stability_curve`, or of
+        :func:`skfilterrank.metaevaluation.sensitivity_curve`, for one or several measures. The keys
+        of a dict name the curves; other curves have the names of their measures.
 
     Attributes
     ----------
     lines_ : dict of str to matplotlib Line2D
-        The curve of each measure.
+        Line of each curve, by its name.
     ax_ : matplotlib Axes
-        Axes that were drawn on.
+        Axes with the drawing.
     figure_ : matplotlib Figure
         Figure of the axes.
 
     Raises
     ------
     InputError
-        If there is no curve, one of another kind, or two are named alike.
+        If there is no curve, if curves are of different kinds or another kind, or if two curves
+        have the same name.
 
     See Also
     --------
-    skfilterrank.metaevaluation.stability_curve : Error rates of decisions from fewer queries.
-    skfilterrank.metaevaluation.sensitivity_curve : Shares of pairs of systems told apart.
+    skfilterrank.metaevaluation.stability_curve : Compute error rates by number of queries.
+    skfilterrank.metaevaluation.sensitivity_curve : Compute success rates by significance level.
 
     Examples
     --------
@@ -75,7 +77,7 @@ class MeasureCurvesDisplay(Display):
         self.curves = _named(curves)
 
     def plot(self, ax=None, *, line_kw=None) -> Self:
-        """Draw.
+        """Draw the curves.
 
         Parameters
         ----------
@@ -87,7 +89,7 @@ class MeasureCurvesDisplay(Display):
         Returns
         -------
         MeasureCurvesDisplay
-            Itself; the artists are attributes.
+            The display itself, with the artists as attributes.
 
         Raises
         ------
@@ -107,7 +109,7 @@ class MeasureCurvesDisplay(Display):
                 color=_COLORS[number % len(_COLORS)],
                 marker=_MARKERS[number % len(_MARKERS)],
                 markersize=5,
-                markevery=max(1, len(x) // 10),  # more markers would hide the line
+                markevery=max(1, len(x) // 10),  # markers on all points would hide the line
                 label=labels[number],
             )
             (self.lines_[name],) = ax.plot(x, y, **style)
@@ -124,7 +126,7 @@ class MeasureCurvesDisplay(Display):
 
 
 def _named(curves):
-    """Return the curves by name, all of one kind."""
+    """Return the curves as a dict by name; raise if names repeat or kinds differ."""
     if isinstance(curves, Result):
         curves = [curves]
     if not isinstance(curves, Mapping):
@@ -133,16 +135,16 @@ def _named(curves):
         for name in names:
             if names.count(name) > 1:
                 raise InputError(
-                    f"curves: {names.count(name)} are of the measure {brief(name)}; give a "
-                    "dict {name: curve} to tell them apart."
+                    f"curves must have different names, but {names.count(name)} are of the "
+                    f"measure {brief(name)}; pass a dict {{name: curve}}."
                 )
         curves = dict(zip(names, curves))
     if not curves:
-        raise InputError("curves must hold at least one curve, got none.")
+        raise InputError("curves must hold at least one curve, got none: pass a curve.")
     kinds = sorted({type(curve).__name__ for curve in curves.values()})
     if len(kinds) > 1 or kinds[0] not in _KINDS:
         raise InputError(
-            "curves must all be of stability_curve, or all of sensitivity_curve, got "
+            "curves must all be results of stability_curve, or all of sensitivity_curve, got "
             f"{' and '.join(kinds)}."
         )
     return dict(curves)

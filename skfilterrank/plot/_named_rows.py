@@ -1,4 +1,4 @@
-"""Values in named rows: intervals, and contributions of features to a difference of scores."""
+"""Displays with named rows: intervals, and contributions of features to a score difference."""
 
 from typing import Self
 
@@ -22,33 +22,32 @@ _COLUMNS = ("value", "low", "high")
 
 
 class IntervalDisplay(Display):
-    """Values of systems, or differences between them, with their intervals.
+    """Values of systems, or differences between systems, with their intervals.
 
-    What :func:`skfilterrank.judgments.estimate` returns draws one by its ``plot``.
+    The method ``plot`` of a result of :func:`skfilterrank.judgments.estimate` draws one.
 
     Parameters
     ----------
     table : DataFrame of shape (n_rows, n_columns)
-        Columns "value", "low" and "high"; others are not used. The index names the rows from the
-        top; one of two levels, the first and the second system of each difference.
+        Columns "value", "low" and "high"; other columns are not used. The index names the rows,
+        from top to bottom. For differences, it has two levels: the first and the second system.
     label : str, default="value"
-        Name of the axis.
+        Label of the axis.
     reference : float or None, default=None
-        A value, such as 0 for differences: a line is drawn there, and intervals that hold it are
-        grey.
+        Value of a reference line, such as 0 for differences. Intervals that contain it are grey.
 
     Attributes
     ----------
     table : DataFrame of shape (n_rows, 3)
         Values and ends of the intervals.
     is_apart : ndarray of shape (n_rows,), bool
-        Intervals that do not hold the reference; all of them without one.
+        True for intervals that do not contain the reference; True for all if there is none.
     lines_ : matplotlib LineCollection
-        An interval for each row that is shown.
+        Intervals of the shown rows.
     marks_ : matplotlib PathCollection
-        The values of these rows.
+        Values of the shown rows.
     ax_ : matplotlib Axes
-        Axes that were drawn on.
+        Axes with the drawing.
     figure_ : matplotlib Figure
         Figure of the axes.
 
@@ -59,7 +58,7 @@ class IntervalDisplay(Display):
 
     See Also
     --------
-    PairwiseComparisonDisplay : Differences of all pairs that a test compared.
+    PairwiseComparisonDisplay : Differences of all pairs of systems, with significance.
 
     Examples
     --------
@@ -81,25 +80,26 @@ class IntervalDisplay(Display):
         self.table = table[list(_COLUMNS)].astype(float)
         self.label = label
         self.reference = reference
-        # No number is at most NaN: without a reference no interval holds it.
+        # Comparisons with NaN are False, so without a reference no interval contains it.
         value = np.nan if reference is None else reference
         low, high = self.table["low"].to_numpy(), self.table["high"].to_numpy()
         self.is_apart = ~((low <= value) & (value <= high))
 
     def plot(self, ax=None, *, n_shown: int = 40) -> Self:
-        """Draw.
+        """Draw the intervals.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes a new figure.
         n_shown : int, default=40
-            Number of rows to draw, the first ones; the title counts the others.
+            Largest number of rows to draw. If there are more, the first ones are drawn, and the
+            title says so.
 
         Returns
         -------
         IntervalDisplay
-            Itself; the artists are attributes.
+            The display itself, with the artists as attributes.
 
         Raises
         ------
@@ -127,9 +127,9 @@ class IntervalDisplay(Display):
 
 
 class ScoreDifferenceDisplay(Display):
-    """Bars of what features add to the difference of two scores, or of a score and the threshold.
+    """Bars of the contributions of features to a difference of two scores.
 
-    ``score_difference(...).plot()`` draws one.
+    The second score may also be the threshold. ``score_difference(...).plot()`` draws one.
 
     Parameters
     ----------
@@ -139,15 +139,15 @@ class ScoreDifferenceDisplay(Display):
     Attributes
     ----------
     bars_ : matplotlib BarContainer
-        A bar for each row that is drawn, from top to bottom. They sum up to the difference.
+        Bars of the drawn rows, from top to bottom. Their sum is the difference.
     ax_ : matplotlib Axes
-        Axes that were drawn on.
+        Axes with the drawing.
     figure_ : matplotlib Figure
         Figure of the axes.
 
     See Also
     --------
-    skfilterrank.ranking.score_difference : The numbers.
+    skfilterrank.ranking.score_difference : Compute the contributions.
 
     Examples
     --------
@@ -163,20 +163,20 @@ class ScoreDifferenceDisplay(Display):
         self.difference = difference
 
     def plot(self, ax=None, *, n_features: int = 12) -> Self:
-        """Draw.
+        """Draw the bars.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes a new figure.
         n_features : int, default=12
-            How many features get a bar of their own, the largest contributions; one bar more is
-            the sum of all others.
+            Number of features with a bar of their own; these have the largest contributions. One
+            more bar shows the sum of all other features.
 
         Returns
         -------
         ScoreDifferenceDisplay
-            Itself; the artists are attributes.
+            The display itself, with the artists as attributes.
 
         Raises
         ------

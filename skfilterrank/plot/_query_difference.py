@@ -1,4 +1,4 @@
-"""The difference of two systems query by query, and the queries that decide it."""
+"""Display of the differences of two systems for each query, and of the queries that decide."""
 
 from typing import Self
 
@@ -25,55 +25,55 @@ from skfilterrank.plot._display import (
 
 
 class QueryDifferenceDisplay(Display):
-    """Differences of two systems on each query, sorted, with the queries that decide.
+    """Sorted differences of two systems for each query, with the deciding queries named.
 
-    Which system is ahead is the sign of the sum of the differences, whatever a test of signs or
-    ranks says of them. The queries that *decide* are
-    those with the largest differences in favour of that system, down to the first size at which
-    it would no longer be ahead without them; queries that differ equally are in or out together.
-    Few deciding queries say that the outcome hangs on them. Of preferences only the sign counts,
-    so that all queries on which the leading system is preferred decide alike: see `n_needed`.
+    The sum of the differences says which system is ahead. The *deciding* queries are the fewest
+    queries, with the largest differences in favor of this system, without which it would not be
+    ahead. Queries with equal differences are all deciding, or none of them is. If there are few
+    deciding queries, the outcome depends on them. For preferences, only the sign counts, so all
+    queries for which the leading system is preferred are deciding (see `n_needed`).
 
-    Use :meth:`from_scores` to make one.
+    Use :meth:`from_scores` to make a display.
 
     Parameters
     ----------
     differences : Series of shape (n_queries,), indexed by query
-        Difference of the systems, negative if the second is better.
+        Difference of the systems for each query, negative if the second system is better.
     first, second : str
         Names of the systems.
     measure : str, default="measure"
-        Name of the compared values.
+        Name of the measure.
     is_preference : bool, default=False
-        Whether only the sign means something.
+        True if only the signs of the differences have a meaning.
 
     Attributes
     ----------
     differences : Series of shape (n_queries,)
-        The differences, the best query of the first system first; equal ones stay in order.
-        -1, 0 and 1 for preferences.
+        Differences in descending order; equal differences keep the order of their queries. For
+        preferences, they are -1, 0 and 1.
     leader : str or None
-        The system that is ahead; None where the differences cancel out.
+        Name of the system that is ahead; None if the sum of the differences is 0.
     deciding : DataFrame of shape (n_deciding, 2)
-        The deciding queries (index "qid"), the largest difference first: "difference", and
-        "left", the sum of the differences of all queries without this one and those above it.
+        The deciding queries (index "qid"), with the largest difference first. "difference" is the
+        difference of the query. "left" is the sum of all differences without this query and the
+        queries above it.
     n_needed : int
-        The fewest queries without which the leader would not be ahead; below the number of
-        deciding ones only where some of these differ equally.
+        Smallest number of queries without which the leader would not be ahead. It is less than the
+        number of deciding queries only if several of these have equal differences.
     bars_ : matplotlib BarContainer
-        A bar for each query, in the order of `differences`.
+        Bars of the queries, in the order of `differences`.
     lines_ : list of matplotlib Line2D
-        From the bar of each named query to its name.
+        Lines from the bars of named queries to their names.
     names_ : list of matplotlib Text
-        The names of the deciding queries.
+        Names of the deciding queries.
     ax_ : matplotlib Axes
-        Axes that were drawn on.
+        Axes with the drawing.
     figure_ : matplotlib Figure
         Figure of the axes.
 
     See Also
     --------
-    PairwiseComparisonDisplay : All systems against all others, over all queries.
+    PairwiseComparisonDisplay : Heat map of all pairs of systems, over all queries.
 
     Examples
     --------
@@ -104,14 +104,14 @@ class QueryDifferenceDisplay(Display):
     def from_comparison(
         cls, comparison: PairwiseComparison, first=None, second=None, *, ax=None, **kwargs
     ) -> Self:
-        """Draw two systems of what was compared already.
+        """Draw the differences of two systems of an existing comparison.
 
         Parameters
         ----------
         comparison : PairwiseComparison
-            Pairs of systems.
+            Result of :func:`skfilterrank.comparison.compare_systems`.
         first, second, ax, **kwargs
-            As for :meth:`from_scores`.
+            Parameters of :meth:`from_scores`.
 
         Returns
         -------
@@ -121,7 +121,7 @@ class QueryDifferenceDisplay(Display):
         Raises
         ------
         ValueError, ImportError
-            As for :meth:`from_scores`.
+            In the same cases as :meth:`from_scores`.
         """
         return cls.from_scores(comparison.scores, first, second, ax=ax, **kwargs)
 
@@ -136,7 +136,7 @@ class QueryDifferenceDisplay(Display):
         scores : SystemScores, or what :meth:`SystemScores.of` reads
             Values of systems for queries.
         first, second : str or None, default=None
-            Names of the systems. None takes the best systems by the mean that are not named yet.
+            Names of the systems. None takes the system with the best mean that is not the other.
         measure : str or None, default=None
             Name of the measure, if `scores` has several.
         ax : matplotlib Axes or None, default=None
@@ -152,7 +152,8 @@ class QueryDifferenceDisplay(Display):
         Raises
         ------
         ValueError
-            If a name is unknown or both are the same, or there are fewer than two systems.
+            If a name is unknown, if both names are the same, or if there are fewer than two
+            systems.
         ImportError
             If matplotlib is not installed.
         """
@@ -161,9 +162,11 @@ class QueryDifferenceDisplay(Display):
         first = next(free) if first is None else first
         second = next(free) if second is None else second
         if first == second:
-            raise InputError(f"first and second must be two systems, and both are {brief(first)}.")
-        scores.select(systems=[first, second])  # refuses unknown names
-        # Merged over all systems as for the tests, so that what ties there is no win here.
+            raise InputError(
+                f"first and second must be two different systems, got {brief(first)} for both."
+            )
+        scores.select(systems=[first, second])  # raises for unknown names
+        # Rounding errors are removed over all systems, as in the tests, so that ties are the same.
         values = dict(zip(scores.systems, merge_values(scores.oriented)))
         index = pd.Index(scores.queries, name="qid", tupleize_cols=False)
         display = cls(
@@ -176,22 +179,22 @@ class QueryDifferenceDisplay(Display):
         return display.plot(ax=ax, **kwargs)
 
     def plot(self, ax=None, *, n_named: int = 10, bar_kw=None) -> Self:
-        """Draw.
+        """Draw the differences as bars.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes a new figure.
         n_named : int, default=10
-            Name at most so many of the deciding queries, those with the largest differences. A
-            number is said in the place of the others.
+            Largest number of deciding queries to name. If there are more, those with the largest
+            differences are named, and a text counts the others.
         bar_kw : dict or None, default=None
             Passed to matplotlib for the bars.
 
         Returns
         -------
         QueryDifferenceDisplay
-            Itself; the artists are attributes.
+            The display itself, with the artists as attributes.
 
         Raises
         ------
@@ -204,9 +207,9 @@ class QueryDifferenceDisplay(Display):
         ax = self._open(ax, (8, 4.8))
         n_queries = len(self.differences)
         decides = self.differences.index.isin(self.deciding.index)
-        # By the sign; -1 is the last.
+        # Colours by sign as index: 0, 1, and -1 for the last.
         colors = np.array([NEUTRAL, BETTER, WORSE])[np.sign(self.differences).astype(int)]
-        # Gaps between bars as narrow as a pixel would be drawn as stripes.
+        # Many bars have no gaps, because gaps of about a pixel would look like stripes.
         style = styled(bar_kw, color=colors, width=0.8 if n_queries <= 60 else 1.0)
         self.bars_ = ax.bar(np.arange(n_queries), self.differences, **style)
         for bar, deciding in zip(self.bars_, decides):
@@ -226,14 +229,14 @@ class QueryDifferenceDisplay(Display):
         return self
 
     def _decide(self):
-        """Find the leader, the deciding queries, and how few of them would do."""
+        """Find the leader, the deciding queries, and the number `n_needed`."""
         total = self.differences.sum()
         scale = ROUNDING_OF_MEANS * self.differences.abs().sum()
         sign = 0 if abs(total) <= scale else int(np.sign(total))
         gained = (sign * self.differences).sort_values(ascending=False, kind="stable")
         left = abs(total) - gained.cumsum()
         n_needed = int(np.argmax(left <= scale)) + 1 if sign else 0
-        # A small tolerance here too keeps differences together that only rounding makes unequal.
+        # With a tolerance, differences that only rounding errors make unequal stay together.
         taken = gained >= gained.iloc[n_needed - 1] - scale if sign else gained < -np.inf
         deciding = pd.DataFrame({"difference": sign * gained[taken], "left": sign * left[taken]})
         deciding.index.name = "qid"
@@ -241,7 +244,7 @@ class QueryDifferenceDisplay(Display):
         return leader, deciding, n_needed
 
     def _name_queries(self, ax, decides, n_named):
-        """Write names at the free edge, beyond the bars, so far apart that they can be read."""
+        """Write names of deciding queries at the edge beyond the bars, with readable distances."""
         self.lines_, self.names_ = [], []
         places = np.flatnonzero(decides)
         if not len(places):
@@ -259,14 +262,14 @@ class QueryDifferenceDisplay(Display):
         if len(places) < len(self.deciding):
             shown = np.append(shown, shown[-1] + step * gap)
             texts.append(f"and {len(self.deciding) - len(places)} more")
-        # The figure makes room for labels of ticks, and for the title above them.
+        # Names are labels of ticks, because the layout of the figure makes room for these.
         ax.xaxis.set_ticks_position("top" if up else "bottom")
         ax.tick_params(axis="x", length=0, pad=2)
         ax.set_xticks(shown, texts, rotation=90, fontsize=FONT_SIZE)
         self.names_ = ax.get_xticklabels()
 
     def _draw_legend(self, ax):
-        """Draw the meaning of the colours, with the number of queries of each."""
+        """Draw the legend of the colours, with the number of queries of each colour."""
         from matplotlib.patches import Patch
 
         verb = "preferred" if self.is_preference else "better"
@@ -280,7 +283,7 @@ class QueryDifferenceDisplay(Display):
         ax.legend(handles=handles, loc="best", fontsize=FONT_SIZE)
 
     def _verdict(self):
-        """Return the outcome as a sentence."""
+        """Return the title: a sentence that says which system is ahead."""
         if self.leader is None:
             return "neither system is ahead"
         n_queries = len(self.differences)
@@ -293,6 +296,6 @@ class QueryDifferenceDisplay(Display):
 
 
 def _spread(places, gap):
-    """Move each of the ascending places up until it is `gap` from the one before."""
+    """Increase ascending positions so that neighbors are at least `gap` apart."""
     steps = np.arange(len(places)) * gap
     return np.maximum.accumulate(places - steps) + steps

@@ -1,4 +1,4 @@
-"""Curves over thresholds: the measure, the share of answered queries, the price of harm."""
+"""Displays of threshold curves, risk-coverage curves and trade-off curves."""
 
 from collections.abc import Mapping
 from typing import Self
@@ -28,40 +28,40 @@ _SIZE = (6.4, 4.8)  # inches
 
 
 class ThresholdCurveDisplay(Display):
-    """Measure against filtering threshold, for each fold and over all.
+    """Mean of a measure by filtering threshold, over all queries and for each fold.
 
-    Use :meth:`from_estimator` or :meth:`from_predictions` to make one.
+    Use :meth:`from_estimator` or :meth:`from_predictions` to make a display.
 
     Parameters
     ----------
     curve : ThresholdCurve
-        The curve over all queries.
+        Curve over all queries.
     fold_curves : sequence of ThresholdCurve, default=()
-        The curve of each fold.
+        Curve of each fold.
     measure_name : str or None, default=None
-        Label of the vertical axis; None takes the measure of the curve.
+        Name of the measure for the vertical axis; None takes the measure of the curve.
     threshold : "best", float or None, default="best"
-        The threshold to mark: the best of the curve, the one that is used, or none, where each
-        query has its own.
+        Threshold to mark: "best" for the best threshold of the curve, or the threshold in use. None
+        marks no threshold, because each query has its own.
 
     Attributes
     ----------
     line_ : matplotlib Line2D
-        The curve over all queries.
+        Line of the curve over all queries.
     fold_lines_ : list of Line2D
-        The curves of the folds.
+        Lines of the curves of the folds.
     marked_ : Line2D or None
-        The marker of the threshold, at the edge of the picture where that lies outside.
+        Marker of the threshold; it is at the edge if the threshold lies outside of the axes.
     unfiltered_ : Line2D
-        The level at which nothing is hidden.
+        Horizontal line at the mean without a filter.
     ax_ : matplotlib Axes
-        Axes that were drawn on.
+        Axes with the drawing.
     figure_ : matplotlib Figure
         Figure of the axes.
 
     See Also
     --------
-    skfilterrank.thresholds.threshold_curve : The numbers.
+    skfilterrank.thresholds.threshold_curve : Compute the curve.
 
     Examples
     --------
@@ -86,12 +86,12 @@ class ThresholdCurveDisplay(Display):
         Parameters
         ----------
         estimator : RankAndFilter or threshold estimator
-            Fitted; without `X` with a threshold that was searched.
+            Fitted estimator. Without `X`, its threshold must have been chosen on a curve.
         X : array-like, sparse matrix, DataFrame or list of length n_rows, default=None
-            Rows to draw the curve of: documents, or scores where `estimator` is a threshold. None
-            draws the curves on which the threshold was chosen.
+            Rows for which to draw the curve: documents, or scores if `estimator` is a threshold.
+            None draws the curves on which the threshold was chosen.
         y : array-like of shape (n_rows,), default=None
-            Labels of the rows; given with `X`.
+            Labels of the rows; required with `X`.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
         ax : matplotlib Axes or None, default=None
@@ -107,8 +107,8 @@ class ThresholdCurveDisplay(Display):
         Raises
         ------
         ValueError
-            If there is no `X` and the threshold was not searched, `y` is missing, or as
-            :func:`skfilterrank.thresholds.threshold_curve`.
+            If `X` is None and the estimator has no curve, if only one of `X` and `y` is given, and
+            in the same cases as :func:`skfilterrank.thresholds.threshold_curve`.
         NotFittedError
             If the estimator is not fitted.
         ImportError
@@ -126,7 +126,7 @@ class ThresholdCurveDisplay(Display):
         >>> display.ax_.get_ylabel()
         'mean nDCG_f@3'
 
-        Other queries, by this model:
+        The curve of this model for other queries:
 
         >>> X, y, groups, _ = make_rank_and_filter(n_queries=300, random_state=1)
         >>> display = ThresholdCurveDisplay.from_estimator(model, X, y, groups=groups)
@@ -136,7 +136,10 @@ class ThresholdCurveDisplay(Display):
         check_is_fitted(estimator)
         if (X is None) != (y is None):
             given, missing = ("y", "X") if X is None else ("X", "y")
-            raise InputError(f"{given} is given without {missing}: pass both, or neither.")
+            raise InputError(
+                f"X and y must be given together, got {given} without {missing}: pass both, or "
+                "neither of them."
+            )
         cut = getattr(estimator, "filter_", estimator)
         threshold, folds = cut.threshold_, ()
         if X is not None:
@@ -150,12 +153,12 @@ class ThresholdCurveDisplay(Display):
         elif hasattr(cut, "threshold_curve_"):
             curve = cut.threshold_curve_
             folds = getattr(cut, "fold_threshold_curves_", ())
-            # The curve is over the keys of a threshold that does not go by the score.
+            # A threshold without `threshold_` has its curve over other keys; `level_` is on them.
             threshold = cut.level_ if threshold is None else threshold
         else:
             raise InputError(
-                f"{type(cut).__name__} has no threshold curve. Fit a TunedThreshold, or pass X "
-                "and y."
+                f"estimator must have a threshold curve, but {type(cut).__name__} has none: fit a "
+                "TunedThreshold, or pass X and y."
             )
         if threshold == curve.best_threshold:
             threshold = "best"
@@ -167,12 +170,12 @@ class ThresholdCurveDisplay(Display):
     def from_predictions(
         cls, y_true, y_score, *, groups=None, gains=None, measure="ndcg_f", ax=None, **kwargs
     ) -> Self:
-        """Compute and draw the curve of any scores.
+        """Compute and draw the threshold curve of given scores.
 
         Parameters
         ----------
         y_true, y_score, groups, gains, measure
-            As in :func:`skfilterrank.thresholds.threshold_curve`.
+            Parameters of :func:`skfilterrank.thresholds.threshold_curve`.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes a new figure.
         **kwargs
@@ -187,7 +190,7 @@ class ThresholdCurveDisplay(Display):
         return cls(curve, measure_name=name_of_measure(measure)).plot(ax=ax, **kwargs)
 
     def plot(self, ax=None, *, name=None, line_kw=None, fold_line_kw=None) -> Self:
-        """Draw.
+        """Draw the curves.
 
         Parameters
         ----------
@@ -203,7 +206,7 @@ class ThresholdCurveDisplay(Display):
         Returns
         -------
         ThresholdCurveDisplay
-            Itself; the artists are attributes.
+            The display itself, with the artists as attributes.
 
         Raises
         ------
@@ -233,7 +236,7 @@ class ThresholdCurveDisplay(Display):
         return self
 
     def _draw_threshold(self, ax, low, high):
-        """Mark the threshold, or say in the legend that there is no single one."""
+        """Mark the threshold; if each query has its own, say so in the legend."""
         if self.threshold is None:
             ax.plot([], [], " ", label="each query has a threshold of its own")
             return None
@@ -246,8 +249,8 @@ class ThresholdCurveDisplay(Display):
         return ax.plot(*place, "o", color="C3", zorder=3, label=label)[0]
 
     def _range(self):
-        """Find the scores to draw between, with a margin for showing and hiding everything."""
-        # The last threshold hides everything and is infinite.
+        """Return the lowest and highest score of the horizontal axis, with margins."""
+        # The last threshold is infinite, because it hides everything.
         finite = np.concatenate([each.thresholds[:-1] for each in (self.curve, *self.fold_curves)])
         if not len(finite):
             return -1.0, 1.0
@@ -257,34 +260,34 @@ class ThresholdCurveDisplay(Display):
 
 
 class RiskCoverageDisplay(Display):
-    """A measure against the share of queries that are answered, for one confidence or several.
+    """Mean of a measure by the share of answered queries, for one or several confidences.
 
-    Use :meth:`from_predictions` to make one.
+    Use :meth:`from_predictions` to make a display.
 
     Parameters
     ----------
     curves : RiskCoverageCurve or dict of str to RiskCoverageCurve
-        The curves by name.
+        One curve, or several curves by name.
     measure_name : str or None, default=None
-        Label of the vertical axis; None takes the measure of the curves.
+        Name of the measure for the vertical axis; None takes the measure of the curves.
     over : {"all", "answered"}, default="all"
-        Queries that are averaged: all, where a query that is not answered is shown nothing, or
-        the answered ones alone.
+        Queries of the mean: "all" counts unanswered queries as empty lists, and "answered" leaves
+        them out.
 
     Attributes
     ----------
     lines_ : list of matplotlib Line2D
-        The curves.
+        Lines of the curves.
     marked_ : list of matplotlib Line2D
-        The markers of the best shares; empty where `over` is "answered".
+        Markers at the best share of each curve; empty if `over` is "answered".
     ax_ : matplotlib Axes
-        Axes that were drawn on.
+        Axes with the drawing.
     figure_ : matplotlib Figure
         Figure of the axes.
 
     See Also
     --------
-    skfilterrank.thresholds.risk_coverage_curve : The numbers.
+    skfilterrank.thresholds.risk_coverage_curve : Compute a curve.
 
     Examples
     --------
@@ -315,16 +318,17 @@ class RiskCoverageDisplay(Display):
         ax=None,
         **kwargs,
     ) -> Self:
-        """Compute and draw the curves of some scores.
+        """Compute and draw the risk-coverage curves of given scores.
 
         Parameters
         ----------
         y_true, y_score, groups, gains, measure
-            As in :func:`skfilterrank.thresholds.risk_coverage_curve`.
+            Parameters of :func:`skfilterrank.thresholds.risk_coverage_curve`.
         confidences : str, sequence of str, or dict of str to array-like
-            Names of confidences, by default all four, or own confidences by name.
+            Names of confidences of :func:`skfilterrank.thresholds.risk_coverage_curve`, or a dict
+            of your own confidences by name. The default is all four names.
         over : {"all", "answered"}, default="all"
-            As in the class.
+            Queries of the mean, as in the class.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes a new figure.
         **kwargs
@@ -347,7 +351,7 @@ class RiskCoverageDisplay(Display):
         return cls(curves, measure_name=name_of_measure(measure), over=over).plot(ax=ax, **kwargs)
 
     def plot(self, ax=None, *, line_kw=None) -> Self:
-        """Draw.
+        """Draw the curves.
 
         Parameters
         ----------
@@ -359,7 +363,7 @@ class RiskCoverageDisplay(Display):
         Returns
         -------
         RiskCoverageDisplay
-            Itself; the artists are attributes.
+            The display itself, with the artists as attributes.
 
         Raises
         ------
@@ -390,27 +394,27 @@ class RiskCoverageDisplay(Display):
 
 
 class TradeOffDisplay(Display):
-    """Shown and hidden documents against the price of a forbidden one.
+    """Shares of shown forbidden and hidden good documents by the price of a forbidden document.
 
     ``trade_off_curve(...).plot()`` draws one.
 
     Parameters
     ----------
     curve : TradeOffCurve
-        The numbers.
+        Result of :func:`skfilterrank.thresholds.trade_off_curve`.
 
     Attributes
     ----------
     lines_ : dict of str to matplotlib Line2D
-        The lines "forbidden_shown", "good_hidden" and "empty".
+        Lines by the names "forbidden_shown", "good_hidden" and "empty".
     ax_ : matplotlib Axes
-        Axes that were drawn on.
+        Axes with the drawing.
     figure_ : matplotlib Figure
         Figure of the axes.
 
     See Also
     --------
-    skfilterrank.thresholds.trade_off_curve : The numbers.
+    skfilterrank.thresholds.trade_off_curve : Compute the shares.
 
     Examples
     --------
@@ -426,7 +430,7 @@ class TradeOffDisplay(Display):
         self.curve = curve
 
     def plot(self, ax=None, *, line_kw=None) -> Self:
-        """Draw.
+        """Draw the lines.
 
         Parameters
         ----------
@@ -438,7 +442,7 @@ class TradeOffDisplay(Display):
         Returns
         -------
         TradeOffDisplay
-            Itself; the artists are attributes.
+            The display itself, with the artists as attributes.
 
         Raises
         ------
@@ -457,8 +461,8 @@ class TradeOffDisplay(Display):
 
 
 def _draw_steps(ax, curve, low, high, style):
-    """Draw a line that is constant up to each threshold."""
-    # Beyond a few thousand steps the eye sees no difference, but files grow.
+    """Draw a threshold curve as steps between the scores `low` and `high`."""
+    # More than about 5,000 steps cannot be seen, and would only make files larger.
     every = max(1, len(curve.thresholds) // 5000)
     picked = np.arange(0, len(curve.thresholds), every)
     picked = np.union1d(picked, [np.argmax(curve.values), len(curve.thresholds) - 1])

@@ -1,4 +1,4 @@
-"""Checks that hold of every measure, ranker and held-out value, for your own ones."""
+"""Checks that every measure, ranker and held-out value must pass; use them for your own code."""
 
 from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.testing._checks import check_measure, check_ranker, parametrize_with_checks

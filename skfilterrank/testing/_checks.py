@@ -1,4 +1,4 @@
-"""The checks of a measure and of a ranker: called at once, or as test cases."""
+"""Runners of the checks of measures and rankers: all checks in one call, or as test cases."""
 
 import inspect
 import re
@@ -19,10 +19,10 @@ from skfilterrank.metrics import get_measure
 from skfilterrank.testing import _measure_checks, _ranker_checks
 from skfilterrank.testing._measure_checks import LABELS, RandomRows
 
-# Rows of four seeds have different cut-offs.
+# Number of random data sets; four consecutive seeds have different cut-offs.
 _N_SEEDS = 4
 _MOST_LABEL = 100
-# A failure of one of these fails many others, which would not name the cause.
+# If one of these checks fails, the later checks are not run: they would fail for the same reason.
 _FIRST = _measure_checks.FIRST + _ranker_checks.FIRST
 
 
@@ -32,38 +32,39 @@ def check_measure(
     labels: Sequence[float] = LABELS,
     expected_failed_checks: Mapping[str, str] | None = None,
 ) -> None:
-    """Check that a measure keeps to what holds of all measures.
+    """Check that a measure has the properties that all measures must have.
 
     Parameters
     ----------
     measure : str or callable
-        A name of the measure table with options where wanted, such as "rbp(persistence=0.9)"; the
-        function of a measure, such as what :func:`skfilterrank.metrics.register_measure` makes; or
-        what :func:`skfilterrank.metrics.get_measure` returns. Without a cut-off of its own it is
-        checked with several.
+        Name of a measure with optional options, such as "rbp(persistence=0.9)"; a function that
+        :func:`skfilterrank.metrics.register_measure` returned; or a result of
+        :func:`skfilterrank.metrics.get_measure`. A measure without a cut-off of its own is checked
+        with several cut-offs.
     labels : sequence of float, default=(-2, -1, 0, 1, 2.5, nan)
-        Labels that rows have, NaN where unjudged. Give others for a measure that takes no labels
-        below 0.
+        Labels in the test data; NaN means unjudged. Pass other labels for a measure that does not
+        support labels below 0.
     expected_failed_checks : dict of str to str, default=None
-        By the name of a check, why the measure does not keep to it.
+        Names of checks that should fail, with the reasons.
 
     Raises
     ------
     AssertionError
-        If checks fail: their names, what each is about, and what was found. Where one of the first
-        three fails unexpectedly, those after it are left out. Also if an expected failure passes.
+        If checks fail. The message has their names, descriptions and failures. If one of the first
+        three checks fails unexpectedly, later checks are not run. Also if a check passes that is
+        expected to fail.
     ValueError
-        If there is no such measure or check.
+        If the measure or a check is unknown.
 
     See Also
     --------
-    parametrize_with_checks : Each check as a test case of its own.
-    check_ranker : The same for rankers.
+    parametrize_with_checks : Run each check as a separate test case.
+    check_ranker : Check a ranker.
 
     Notes
     -----
-    The rows are random by fixed seeds: ragged queries in mixed order, with ties, filtered and
-    unjudged rows. Each check is a sentence:
+    The test data are random with fixed seeds: queries of different sizes with rows in mixed order,
+    ties, and filtered and unjudged rows. These properties are checked:
 
     {checks}
 
@@ -88,37 +89,38 @@ def check_ranker(
     data: tuple | None = None,
     expected_failed_checks: Mapping[str, str] | None = None,
 ) -> None:
-    """Check that a ranker keeps to what holds of all rankers.
+    """Check that a ranker has the properties that all rankers must have.
 
     Parameters
     ----------
     ranker : estimator
-        A ranker that is not fitted, such as one of a class of your own with
-        :class:`skfilterrank.ranking.RankerMixin`. It is cloned, and stays as it is. It must give
-        the same scores whenever it is fitted on the same rows: set its `random_state`.
+        A ranker that is not fitted, such as your own class with
+        :class:`skfilterrank.ranking.RankerMixin`. The checks use clones of it. It must give the
+        same scores whenever it is fitted on the same rows, so set its `random_state`.
     data : (X, y, groups), default=None
-        Rows to fit: features, an ndarray of shape (n_rows, n_features); labels without NaN, and
-        query ids, ndarrays of shape (n_rows,). None takes 14 queries of 6 documents with 4
-        features, labels -1 (forbidden), 1 and 2.
+        Rows to fit: features of shape (n_rows, n_features), labels without NaN and query ids of
+        shape (n_rows,), all as ndarrays. None takes 14 queries of 6 documents with 4 features and
+        labels -1 (forbidden), 1 and 2.
     expected_failed_checks : dict of str to str, default=None
-        By the name of a check, why the ranker does not keep to it.
+        Names of checks that should fail, with the reasons.
 
     Raises
     ------
     AssertionError
-        If checks fail: their names, what each is about, and what was found. Where one of the first
-        five fails unexpectedly, those after it are left out. Also if an expected failure passes.
+        If checks fail. The message has their names, descriptions and failures. If one of the first
+        five checks fails unexpectedly, later checks are not run. Also if a check passes that is
+        expected to fail.
     ValueError
-        If `ranker` has no `fit` or cannot be cloned, or there is no such check.
+        If `ranker` has no `fit` or cannot be cloned, or if a check is unknown.
 
     See Also
     --------
-    parametrize_with_checks : Each check as a test case of its own.
-    sklearn.utils.estimator_checks.check_estimator : What holds of all estimators.
+    parametrize_with_checks : Run each check as a separate test case.
+    sklearn.utils.estimator_checks.check_estimator : Check the properties of all estimators.
 
     Notes
     -----
-    Each check is a sentence:
+    These properties are checked:
 
     {checks}
 
@@ -139,31 +141,32 @@ def parametrize_with_checks(
     data: tuple | None = None,
     expected_failed_checks: Callable | None = None,
 ) -> Callable:
-    """Decorate a test function of pytest that is called with each check of measures or rankers.
+    """Parametrize a pytest function with all checks of measures and rankers.
 
     Parameters
     ----------
     things : list of measures and rankers
-        As in :func:`check_measure` and :func:`check_ranker`; what has a `fit` is a ranker.
+        Measures as in :func:`check_measure`, and rankers as in :func:`check_ranker`. An object with
+        a method `fit` is a ranker.
     labels : sequence of float, default=(-2, -1, 0, 1, 2.5, nan)
-        As in :func:`check_measure`.
+        Labels for the checks of measures, as in :func:`check_measure`.
     data : (X, y, groups), default=None
-        As in :func:`check_ranker`.
+        Data for the checks of rankers, as in :func:`check_ranker`.
     expected_failed_checks : callable, default=None
-        ``expected_failed_checks(thing)`` returns a dict of reasons by the names of checks, as in
-        :func:`check_measure`. These are marked as strict expected failures.
+        Function that takes one of the `things`, and returns a dict of names of checks and reasons,
+        as in :func:`check_measure`. These checks are marked as strict expected failures.
 
     Returns
     -------
     callable
-        Decorator of a function with the parameter `check`, which it calls without arguments.
+        Decorator of a test function with the parameter `check`. The function must call ``check()``.
 
     Raises
     ------
     ImportError
         If pytest is not installed.
     ValueError
-        If there is no such measure or check, or nothing to check.
+        If a measure or a check is unknown, or if `things` is empty.
 
     Examples
     --------
@@ -176,7 +179,7 @@ def parametrize_with_checks(
     is_function = callable(expected_failed_checks) and not isinstance(expected_failed_checks, type)
     if not (expected_failed_checks is None or is_function):
         raise InputError(
-            "expected_failed_checks must be a function of a measure or ranker, got "
+            "expected_failed_checks must be a function that takes a measure or ranker, got "
             f"{brief(expected_failed_checks)}."
         )
     if isinstance(things, str | ParsedMeasure) or callable(things) or hasattr(things, "fit"):
@@ -187,7 +190,7 @@ def parametrize_with_checks(
         checks = _ranker_cases(thing, data) if is_ranker else _measure_cases(thing, labels)
         reasons = {} if expected_failed_checks is None else expected_failed_checks(thing)
         _check_names(reasons, checks)
-        # Test names with addresses would differ between processes.
+        # Addresses are removed, because names of tests must be the same in all processes.
         shown = re.sub(r" at 0x\w+|\s+", " ", repr(thing)) if is_ranker else get_measure(thing).text
         for name, check in checks.items():
             marks = (
@@ -195,12 +198,12 @@ def parametrize_with_checks(
             )
             cases.append(pytest.param(check, id=f"{shown}-{name}", marks=marks))
     if not cases:
-        raise InputError("things is empty: name at least one measure or ranker.")
+        raise InputError("things must not be empty: pass at least one measure or ranker.")
     return pytest.mark.parametrize("check", cases)
 
 
 def _measure_cases(measure, labels) -> dict[str, Callable[[], None]]:
-    """Return each check of a measure by its name."""
+    """Return the checks of a measure by name, as functions without arguments."""
     measure = get_measure(measure)
     labels = _checked_labels(labels)
     return {
@@ -212,34 +215,34 @@ def _measure_cases(measure, labels) -> dict[str, Callable[[], None]]:
 
 
 def _checked_labels(labels):
-    """Return labels as floats, small enough for 2**label."""
+    """Return labels as floats; raise if they are too large for 2**label or all equal."""
     given = check_numbers(labels, "labels")
     if np.isnan(given).all() or (np.abs(given) > _MOST_LABEL).any():
         raise InputError(
-            f"labels must be numbers from -{_MOST_LABEL} to {_MOST_LABEL}, and NaN where unjudged, "
+            f"labels must be numbers from -{_MOST_LABEL} to {_MOST_LABEL}, or NaN for unjudged, "
             f"got {brief(labels)}."
         )
     if len(np.unique(given[~np.isnan(given)])) < 2:
         raise InputError(
-            "labels must have two different numbers at least, or no order of documents is better "
-            f"than another, got {brief(labels)}."
+            "labels must have at least two different numbers, because otherwise no order of "
+            f"documents is better than another, got {brief(labels)}."
         )
     return tuple(given.tolist())
 
 
 def _with_rows(check, measure: ParsedMeasure, labels):
-    """Run a check with several random rows."""
+    """Run a check of a measure with several random data sets."""
     for seed in range(_N_SEEDS):
         try:
             _quietly(check, measure, RandomRows.random(seed, labels))
         except Exception as error:
-            error.add_note(f"of {measure.text} with RandomRows.random({seed}, {labels})")
+            error.add_note(f"for {measure.text} with RandomRows.random({seed}, {labels})")
             raise
 
 
 def _ranker_cases(ranker, data) -> dict[str, Callable[[], None]]:
-    """Return each check of a ranker by its name."""
-    for method, wanted in {"fit": "a fit", "get_params": "get_params, which clones it"}.items():
+    """Return the checks of a ranker by name, as functions without arguments."""
+    for method, wanted in {"fit": "a method fit", "get_params": "get_params"}.items():
         if not callable(getattr(ranker, method, None)) or inspect.isclass(ranker):
             raise InputError(f"ranker must be an estimator with {wanted}, got {brief(ranker)}.")
     data = _default_data() if data is None else _checked_data(data)
@@ -250,19 +253,20 @@ def _ranker_cases(ranker, data) -> dict[str, Callable[[], None]]:
 
 
 def _with_copies(check, ranker, data):
-    """Run a check with rows that a ranker may write to."""
+    """Run a check with copies of ranker and data, because a faulty ranker may change them."""
     _quietly(check, clone(ranker), *(part.copy() for part in data))
 
 
 def _checked_data(data):
-    """Return features, labels and queries as arrays of one length."""
+    """Return X, y and groups as arrays; raise if they are not valid training data."""
     if not isinstance(data, tuple | list) or len(data) != 3:
         raise InputError(f"data must be (X, y, groups), got {brief(data)}.")
     for name, values in zip(("X", "y", "groups"), data):
         check_container(values, name)
     if is_sparse(data[0]):
         raise InputError(
-            "data must have a dense X, such as X.toarray(): the checks make sparse rows of it."
+            "data must have a dense X, got a sparse X: pass X.toarray(). The checks convert it to "
+            "sparse rows themselves."
         )
     try:
         X, y, groups = map(np.asarray, data)
@@ -275,15 +279,15 @@ def _checked_data(data):
     )
     if not is_sound:
         raise InputError(
-            "data must be numbers X of shape (n_rows, n_features), finite labels y and queries "
-            "groups of shape (n_rows,), two of them at least and none missing, got "
+            "data must be numbers X of shape (n_rows, n_features), and finite labels y and query "
+            "ids groups of shape (n_rows,) with at least two queries and no missing id, got "
             f"X of {X.dtype} {X.shape}, y of {y.dtype} {y.shape} and groups {brief(groups)}."
         )
     return X, y.astype(np.float64), groups
 
 
 def _default_data():
-    """Make rows that are all judged; gains -1 (forbidden), 1 and 2."""
+    """Make the default data of :func:`check_ranker`, without unjudged rows."""
     X, _, groups, _ = make_rank_and_filter(
         14, n_features=4, n_informative=3, documents_per_query=6, random_state=0
     )
@@ -292,7 +296,10 @@ def _default_data():
 
 
 def _quietly(check, *arguments):
-    """Run a check without the warnings that it causes on purpose."""
+    """Run a check without the warnings that it causes on purpose.
+
+    Errors other than AssertionError become AssertionErrors.
+    """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", ".*gains are below 0", DataWarning)
         warnings.filterwarnings(
@@ -309,7 +316,7 @@ def _quietly(check, *arguments):
 
 
 def _run(checks, expected_failed_checks):
-    """Call all checks, and raise an error for those with an unexpected outcome."""
+    """Run all checks; raise an AssertionError that lists checks with an unexpected outcome."""
     reasons = {} if expected_failed_checks is None else expected_failed_checks
     _check_names(reasons, checks)
     wrong = []
@@ -325,17 +332,18 @@ def _run(checks, expected_failed_checks):
                     break
         else:
             if name in reasons:
-                wrong.append((f"{name} passes, though it is expected to fail", None))
+                wrong.append((f"{name} passes, but was expected to fail", None))
     if wrong:
         texts, errors = zip(*wrong)
         raise AssertionError("\n\n".join(texts)) from errors[0]
 
 
 def _check_names(reasons, checks):
-    """Raise an error for names of unknown checks."""
+    """Raise an error if `reasons` is not a dict or names an unknown check."""
     if not isinstance(reasons, Mapping):
         raise InputError(
-            f"expected_failed_checks must be a dict of reasons by check, got {brief(reasons)}."
+            "expected_failed_checks must be a dict of names of checks and reasons, got "
+            f"{brief(reasons)}."
         )
     if unknown := [name for name in reasons if name not in checks]:
         raise InputError(

@@ -1,8 +1,8 @@
-"""Checks of measures on random rows: values that must not change, and facts that they keep to.
+"""Checks of the properties that every measure must have, on random rows.
 
-The names of all checks begin with `check_`. They run in the order of this file, with random rows or
-with labels, as their parameters tell. The first three are about any list: others mean nothing where
-these fail.
+The names of all checks begin with `check_`. They run in the order of this file. A check gets random
+rows or labels, depending on its second parameter. The first three checks are basic: if one of them
+fails, the results of the others are not informative.
 """
 
 import inspect
@@ -29,16 +29,16 @@ _MOST_ALONE = 8
 
 @dataclass(frozen=True)
 class RandomRows:
-    """Ragged queries in mixed order, with ties, filtered and unjudged rows.
+    """Random queries of different sizes in mixed order, with ties, filtered and unjudged rows.
 
     Attributes
     ----------
     y_true, y_score, groups : ndarray of shape (n_rows,)
-        Labels, scores and queries 0, 1, ..., each with a row.
+        Labels, scores and query ids 0, 1, 2, ...; each query has at least one row.
     ids : ndarray of shape (n_rows,), int
-        Document ids, all different.
+        Distinct document ids.
     order : ndarray of shape (n_rows,), int
-        Another order of the rows.
+        A random permutation of the rows.
     k : int or None
         Cut-off.
     """
@@ -74,13 +74,16 @@ class RandomRows:
         return int(self.groups.max()) + 1
 
     def take(self, places) -> "RandomRows":
-        """Return some of the rows, or all in another order."""
+        """Return the rows at the given positions."""
         names = ("y_true", "y_score", "groups", "ids")
         return replace(self, **{name: getattr(self, name)[places] for name in names})
 
 
 def score(measure, rows: RandomRows, **changes):
-    """Compute one value per query, NaN where undefined; `changes` replace parts of the rows."""
+    """Compute one value per query, NaN if undefined.
+
+    `changes` are other labels, scores or query ids, or options of the measure.
+    """
     given = {name: getattr(rows, name) for name in ("y_true", "y_score", "groups")}
     given |= {"undefined": "drop", "average": None}
     if measure.measure.takes_k and measure.k is None:
@@ -90,7 +93,10 @@ def score(measure, rows: RandomRows, **changes):
 
 
 def same(actual, expected, given: str = "", rtol: float = 1e-7) -> None:
-    """Raise an AssertionError where values differ by more than rounding."""
+    """Raise an AssertionError if values differ by more than rounding errors.
+
+    `given` describes the arguments for the message.
+    """
     actual, expected = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
     of_what = f"with {given}, " if given else ""
     assert actual.shape == expected.shape, (
@@ -104,13 +110,16 @@ def same(actual, expected, given: str = "", rtol: float = 1e-7) -> None:
 
 
 def cutoffs(measure, k) -> list[dict]:
-    """Return no cut-off and `k` for a measure that takes a cut-off and has none of its own."""
+    """Return keyword arguments with the cut-offs to try: None and `k`.
+
+    For a measure that takes no cut-off or has its own, return only empty arguments.
+    """
     takes_k = measure.measure.takes_k and measure.k is None
     return [{"k": None}, {"k": k}] if takes_k else [{}]
 
 
 def check_every_kind_of_list(measure, labels):
-    """Lists of every kind have a value, and come without a RuntimeWarning, such as numpy's."""
+    """Lists of every kind (empty, tied, unjudged, ...) have a value, without a RuntimeWarning."""
     kinds = list(_kinds_of_lists(labels))
     for kind in kinds:
         _check_values(measure, [kind])
@@ -120,16 +129,16 @@ def check_every_kind_of_list(measure, labels):
             try:
                 _check_values(measure, kinds, **given)
             except AssertionError:
-                # A single value is easier to examine, if it suffices.
+                # If a single list also fails, the message is about this list only.
                 for kind in kinds:
                     _check_values(measure, [kind], **given)
                 raise
     values = score(measure, RandomRows.random(0, labels))
-    assert not np.isnan(values).all(), f"the value is NaN, undefined, of all {len(values)} lists"
+    assert not np.isnan(values).all(), f"the value is NaN (undefined) for all {len(values)} lists"
 
 
 def _check_values(measure, kinds, **given):
-    """Raise an AssertionError that names the lists where no finite value comes, or a warning."""
+    """Raise an AssertionError if a list has no finite value or causes an error or warning."""
     names, labels, scores = zip(*kinds)
     which = f"{len(kinds)} lists of every kind"
     if len(kinds) == 1:
@@ -144,22 +153,22 @@ def _check_values(measure, kinds, **given):
             )
     except Exception as error:
         raise AssertionError(
-            f"of {which}, {type(error).__name__}: {error}\nGive every list one number, or NaN "
-            "where the measure is undefined: look whether a list is empty, or a sum 0, before you "
-            "index or divide. Where such labels are none for the measure, give others by labels=."
+            f"for {which}, {type(error).__name__}: {error}\nReturn one number for every list, or "
+            "NaN if the measure is undefined: check for empty lists and sums of 0 before you index "
+            "or divide. If the measure does not support such labels, pass other labels=."
         ) from error
-    assert np.isfinite(values).all(), f"of {which}, the value is {values}"
+    assert np.isfinite(values).all(), f"for {which}, the value is {values}"
 
 
 def _kinds_of_lists(labels):
     """Yield lists of every kind: a description, the labels and the scores."""
     judged = sorted(label for label in labels if not np.isnan(label))
     places = list(range(len(judged)))
-    # An ordinary list first: what fails for all of them is nothing of an empty one.
+    # An ordinary list comes first, so that a general error is not reported for an unusual list.
     yield "a list with the best documents first", judged, places
     yield "a list with the worst documents first", judged[::-1], places
     yield "a list of tied documents", judged, [1] * len(judged)
-    yield "a list that is empty, as all is filtered", judged, [NO] * len(judged)
+    yield "a list that is empty, because all documents are filtered", judged, [NO] * len(judged)
     for label in judged:
         yield "a list of one document", [label], [1]
         yield "a list of documents of one label", [label] * 3, [1, 2, 3]
@@ -171,7 +180,7 @@ def _kinds_of_lists(labels):
 
 
 def check_the_same_again(measure, labels):
-    """Rows that are measured again have the same values, whatever was asked for in between."""
+    """Rows that are measured again have the same values, also after other rows were measured."""
     judged = [label for label in labels if not np.isnan(label)]
     rows, long = (
         RandomRows.random(0, judged),
@@ -182,15 +191,15 @@ def check_the_same_again(measure, labels):
     again = score(measure, rows)
     differ = np.flatnonzero(~((first == again) | (np.isnan(first) & np.isnan(again))))
     assert not differ.size, (
-        f"the same rows have other values the second time, {differ.size} of {len(first)}, such as "
+        f"{differ.size} of {len(first)} values of the same rows differ in a second call, such as "
         f"{first[differ[0]]} and then {again[differ[0]]}: the function draws random numbers, or "
-        "keeps something from call to call. Compute the value from the arguments alone, and seed "
-        "a generator inside of the function"
+        "keeps something from call to call. Compute the value only from the arguments, and create "
+        "and seed a random generator inside the function"
     )
 
 
 def check_direction(measure, labels):
-    """Better documents further up, or in place of worse ones, are better by `greater_is_better`."""
+    """Better documents on top, or instead of worse ones, give better values."""
     judged = [label for label in labels if not np.isnan(label)]
     n_right = n_wrong = 0
     greater = measure.measure.greater_is_better
@@ -208,15 +217,15 @@ def check_direction(measure, labels):
                 n_right += int((gained > 1e-12).sum())
                 n_wrong += int((gained < -1e-12).sum())
     assert n_wrong <= n_right, (
-        f"greater_is_better={greater}, but where the best documents are shown first, the value is "
-        f"{'lower' if greater else 'higher'} than where the worst are, of {n_wrong} of "
-        f"{n_right + n_wrong} lists whose value changes: give register_measure "
-        f"greater_is_better={not greater}, unless the sign of the function's value is wrong"
+        f"greater_is_better={greater}, but the value is {'lower' if greater else 'higher'} if the "
+        f"best documents are shown first than if the worst are, for {n_wrong} of "
+        f"{n_right + n_wrong} lists whose value changes: pass greater_is_better={not greater} to "
+        "register_measure, or correct the sign of the function's value"
     )
 
 
 def check_order_of_rows(measure, rows):
-    """Rows may come in any order, whatever rule there is for ties."""
+    """Values do not depend on the order of the rows, for any rule for ties but "stable"."""
     moved = rows.take(rows.order)
     for ties in (*measure.measure.ties, "ids"):
         if ties != "stable":
@@ -228,7 +237,7 @@ def check_order_of_rows(measure, rows):
 
 
 def check_scale_of_scores(measure, rows):
-    """Scores matter by their order alone."""
+    """Values depend only on the order of the scores, not on their scale."""
     expected = score(measure, rows)
     finite = np.maximum(rows.y_score, -9)
     for other in (finite + 100, 2 * finite - 7, np.exp(finite), finite**3, 1e-300 * finite):
@@ -236,14 +245,14 @@ def check_scale_of_scores(measure, rows):
 
 
 def check_queries_alone(measure, rows):
-    """The value of a query does not depend on the others."""
+    """The value of a query does not depend on other queries."""
     queries = range(min(rows.n_queries, _MOST_ALONE))
     alone = [score(measure, rows.take(rows.groups == query))[0] for query in queries]
-    same(score(measure, rows)[: len(alone)], alone, "the queries at once instead of one by one")
+    same(score(measure, rows)[: len(alone)], alone, "all queries in one call, not one by one")
 
 
 def check_other_measures(measure, rows):
-    """Measures that are evaluated after it in one call keep their values."""
+    """Other measures that are evaluated after it in the same call keep their values."""
     others = [name for name in ("ap", "ndcg_f") if name != measure.text]
     given = {"groups": rows.groups, "undefined": "drop"}
     alone = evaluate(rows.y_true, rows.y_score, others, **given)
@@ -252,25 +261,25 @@ def check_other_measures(measure, rows):
 
 
 def check_cut_off_beyond_the_list(measure, rows):
-    """A cut-off beyond every list is none."""
+    """A cut-off beyond the end of every list gives the same values as no cut-off."""
     if measure.measure.takes_k and measure.k is None:
         expected = score(measure, rows, k=None)
         longest = int(np.bincount(rows.groups).max())
         for k in (longest, longest + 1, 10**6):
-            same(score(measure, rows, k=k), expected, f"k={k} instead of none, beyond every list")
+            same(score(measure, rows, k=k), expected, f"k={k}, beyond every list, not k=None")
 
 
 def check_worst_and_best_ties(measure, rows):
-    """The lowest gain first is no better than the mean, and that no better than the highest."""
+    """ties="worst" gives no better values than "average", and "average" no better than "best"."""
     rules = [rule for rule in ("worst", "average", "best") if rule in measure.measure.ties]
     if not measure.measure.greater_is_better:
         rules.reverse()
     values = [score(measure, rows, ties=rule) for rule in rules]
     for (lower, higher), names in zip(pairwise(values), pairwise(rules)):
         assert not (lower > higher + 1e-12).any(), (
-            "ties={!r} is above ties={!r}: better documents further up are to be no worse. "
-            "Look at the sign of the value, at greater_is_better=, and at what "
-            "the function keeps from call to call".format(*names)
+            "ties={!r} is above ties={!r}, but better documents on top must not be worse. Check "
+            "the sign of the value, greater_is_better=, and whether the function keeps something "
+            "from call to call".format(*names)
         )
 
 
@@ -278,7 +287,7 @@ def check_average_of_ties(measure, rows):
     """With averaged ties, the value is the mean over all orders of tied documents."""
     if not measure.measure.has_exact_mean:
         return
-    # Each query as often as there are orders of its ties, which ids tell.
+    # Each query is copied for every order of its tied documents; ids give the order in each copy.
     queries, cells, ids = [], [], []
     for query in range(rows.n_queries):
         mine = np.flatnonzero(rows.groups == query)
@@ -300,10 +309,10 @@ def check_average_of_ties(measure, rows):
 
 
 def check_range(measure, rows):
-    """Values lie in the range of the table, for the gains for which it holds."""
+    """Values lie in the declared `value_range`, for gains that `range_holds_for` allows."""
     rng = np.random.default_rng(len(rows.groups))
     labels = np.where(np.isnan(rows.y_true), 0.0, rows.y_true)
-    # Not above the highest label, which may be the highest that the measure takes.
+    # Gains do not exceed the highest label, because the measure may not support higher gains.
     gains = labels * rng.uniform(0, 1, len(labels))
     known = measure.measure.range_holds_for
     if known == "nonnegative gains":
@@ -317,13 +326,13 @@ def check_range(measure, rows):
         outside = values[(values < low - 1e-12) | (values > high + 1e-12)]
         assert not outside.size, (
             f"{outside[0]} lies outside of the range {low}, {high}, with gains that "
-            f"range_holds_for={known!r} allows: give "
-            "register_measure another value_range= or range_holds_for="
+            f"range_holds_for={known!r} allows: pass another value_range= or range_holds_for= to "
+            "register_measure"
         )
 
 
 def check_filtered_rows(measure, rows):
-    """Unjudged documents that are filtered are as good as not there."""
+    """Unjudged documents that are filtered out do not change the values."""
     n = rows.n_queries
     filtered = {
         "y_true": np.append(rows.y_true, np.full(n, np.nan)),
@@ -334,7 +343,7 @@ def check_filtered_rows(measure, rows):
 
 
 def check_dropped_unjudged_rows(measure, rows):
-    """With ``unjudged="drop"``, unjudged documents are as good as not there."""
+    """With ``unjudged="drop"``, unjudged documents do not change the values."""
     if measure.measure.reads_unjudged:
         return
     judged = rows.take(~np.isnan(rows.y_true))
@@ -343,7 +352,7 @@ def check_dropped_unjudged_rows(measure, rows):
 
 
 def check_threshold_curve(measure, rows):
-    """At each threshold, the curve has the mean of what the threshold leaves."""
+    """At each threshold, `threshold_curve` has the mean value of the lists above the threshold."""
     if measure.measure.over_queries != "mean":
         return
     judged = rows.take(~np.isnan(rows.y_true))
@@ -359,7 +368,7 @@ def check_threshold_curve(measure, rows):
 
 
 def check_order_matters(measure, labels):
-    """The order of judged documents changes the measure, or not, as the table says."""
+    """The order of judged documents changes the values exactly if `order_matters` says so."""
     whole = measure._replace(k=None)
     without, cut = cutoffs(whole, 2)[0], cutoffs(whole, 2)[-1]
     in_whole_lists = in_cut_lists = by_label = by_cutoff = False
@@ -375,46 +384,48 @@ def check_order_matters(measure, labels):
         by_label |= _differ(best, others)
         by_cutoff |= _differ(best, best_cut)
         if in_whole_lists and (in_cut_lists or by_label):
-            break  # More rows would say the same.
+            break  # The result cannot change any more.
     said = measure.measure.order_matters
     found = "always" if in_whole_lists else "with k" if in_cut_lists else "never"
     if not (in_cut_lists or by_label):
         advice = (
-            "and labels do not matter either: the function gives a constant, or what it keeps of "
-            "another list, unless it counts documents and is to have order_matters='never'"
+            "and labels do not matter either: the function returns a constant, or something that "
+            "it kept from another list. If it only counts documents, pass order_matters='never'"
         )
     elif found == "never" and cut and not by_cutoff:
         advice = (
-            "and a cut-off changes nothing: let the function read k, as by block.ranked(values, k)"
-            ", or give register_measure takes_k=False and order_matters='never'"
+            "and a cut-off changes nothing: let the function use k, as in block.ranked(values, k), "
+            "or pass takes_k=False and order_matters='never' to register_measure"
         )
     else:
         advice = (
-            f"give register_measure order_matters={found!r}, or labels that the measure tells apart"
+            f"pass order_matters={found!r} to register_measure, or pass labels= that the measure "
+            "distinguishes"
         )
     assert found == said, (
-        f"the table says order_matters={said!r}, but of the labels {labels} it is {found!r}: "
-        f"{advice}"
+        f"order_matters={said!r} is declared, but for the labels {labels} it is {found!r}: {advice}"
     )
 
 
 def _differ(values, others):
-    """Tell whether any two values differ."""
+    """Return True if values differ by more than rounding errors."""
     return bool((np.abs(values - others) > 1e-12).any())
 
 
 def check_pickle_and_repr(measure, labels):
-    """It may be sent to processes, as joblib does, and its `repr` reads back."""
+    """The measure can be sent to other processes, and evaluating its `repr` gives it back."""
     for one in (measure, measure.measure):
-        assert _sent(one) == one, f"{one!r} is another after pickling"
-        assert eval(repr(one), {"get_measure": get_measure}) == one, f"{one!r} reads as another"
+        assert _sent(one) == one, f"{one!r} is not the same measure after pickling"
+        assert eval(repr(one), {"get_measure": get_measure}) == one, (
+            f"evaluating the repr {one!r} does not give the same measure"
+        )
     scorer = make_ranking_scorer(measure)
     names = {"make_ranking_scorer": make_ranking_scorer}
     assert _sent(scorer) == eval(repr(scorer), names) == scorer
 
 
 def _sent(thing):
-    """Return the object as another process gets it."""
+    """Return an object as another process receives it: pickled and unpickled."""
     return pickle.loads(pickle.dumps(wrap_non_picklable_objects(thing, keep_wrapper=False)))
 
 

@@ -177,7 +177,7 @@ def test_ids_that_no_run_carries(model, run, folder):
     test.to_csv("blanks.csv", index=False)
     code, out, err = run("apply", model, "blanks.csv")
     assert (code, out) == (2, "")
-    assert "which a TREC file cannot carry" in err
+    assert "but ids in a TREC file must not" in err
     assert err.endswith("(--format csv or json takes any id.)\n")
     assert run("apply", model, "blanks.csv", "--out", "b.csv")[0] == 0
     lists = listed("b.csv")

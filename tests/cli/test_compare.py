@@ -66,7 +66,7 @@ def test_a_baseline_may_be_named_by_its_path(compare):
         (["qrels", "fair", "qrels"], "qrels:1: "),
         (["qrels", "-", "-"], "standard input (-) can be read once"),
         (["one-query", "fair", "poor"], "there are values of 2 runs for 1 query to compare"),
-        (["qrels", "fair", "other"], "no query in common"),
+        (["qrels", "fair", "other"], "must have queries in common"),
         (
             ["qrels", "fair", "poor", "--baseline", "x"],
             "'x' is not one of the runs: 'fair', 'poor'.",
@@ -81,7 +81,7 @@ def test_a_baseline_may_be_named_by_its_path(compare):
         (["qrels", "fair", "poor", "--html", "no/x.html"], "there is no folder no"),
         (
             ["qrels", "fair", "poor", "--scores", "values"],
-            "qrels:1: 4 columns where there should be 3",
+            "qrels:1: expected 3 columns (measure, query, value), got 4",
         ),
         (["--scores", "values", "--holes", "missing=empty"], "Leave out --holes missing=empty"),
         (["--scores", "values", "--holes", "unjudged=drop"], "Choose from missing."),
@@ -90,9 +90,12 @@ def test_a_baseline_may_be_named_by_its_path(compare):
         (["--scores", "values"], "ap: there are values of 1 run for 2 queries to compare"),
         (["--scores", "one"], "ap: there are values of 2 runs for 1 query to compare"),
         (["--scores", "many"], "many has values of 9 measures. Choose with -m from m0, m1, "),
-        (["--scores", "qrels"], "qrels:1: 4 columns where there should be 3"),
+        (["--scores", "qrels"], "qrels:1: expected 3 columns (measure, query, value), got 4"),
         (["--scores", "nope"], "nope: No such file or directory"),
-        (["--scores", "twice"], "twice:3: run 'a' has query '1' a second time"),
+        (
+            ["--scores", "twice"],
+            "twice:3: run 'a' must have each query once, but has '1' a second time",
+        ),
     ],
 )
 def test_errors(run, files, arguments, message):
@@ -421,7 +424,7 @@ def test_values_measured_before(run, compare, files):
         assert only == "".join(x for x in out.splitlines(keepends=True) if "lexirecall" not in x)
     code, out, err = run("compare", "--scores", "values", "-m", "ap")
     assert (code, out) == (2, "")
-    assert "there are no values of 'ap': there are those of 'rr', 'lexirecall'" in err
+    assert "must be in the file, got 'ap': the file holds 'rr', 'lexirecall'" in err
 
 
 def test_values_of_several_files(run, files):
@@ -475,7 +478,7 @@ def test_what_cannot_be_significant_is_told(run, files):
     err = run("compare", "qrels", *RUNS, "-m", "rr", "--test", "sign")[2]
     assert err == (
         "rr: no difference could be significant: the smallest p value of 4 queries is 0.125 (0.375 "
-        "corrected). Take more queries, or name a baseline, for fewer pairs\n"
+        "corrected). Take more queries, or name a baseline to compare fewer pairs\n"
     )
 
 
@@ -495,7 +498,9 @@ def test_equal_runs(compare, files):
 def test_what_the_library_remarks_is_told(run, files):
     (files / "same").write_text(RUNS["fair"])
     err = run("compare", "qrels", "fair", "same", "-m", "rr")[2]
-    assert "rr: the systems have equal values for every query: nothing can be told apart." in err
+    assert (
+        "rr: the systems have equal values for every query, so no test can tell them apart." in err
+    )
     # Good has reciprocal rank 1 on each query at the first place, and poor 0.
     err = run("compare", "qrels", "good.txt", "poor", "-m", "precision@1")[2]
     assert "precision@1: the systems of 1 pair differ by the same amount for every query" in err

@@ -397,7 +397,7 @@ def test_names_of_measures(run, files, evaluate):
         (["qrels.txt", "qrels.txt"], "qrels.txt:1: "),
         (["qrels.txt", "good.txt", "good.txt"], "good.txt is given 2 times as a run"),
         (["-", "-"], "standard input (-) can be read once"),
-        (["qrels.txt", "other"], "no query in common"),
+        (["qrels.txt", "other"], "must have queries in common"),
         (["qrels.txt", "good.txt", "--sort", "rr"], "--sort 'rr' is not one of the measures"),
         (["qrels.txt", "good.txt", "--sort", "ap", "--per-query"], "--sort orders runs by their"),
         (["qrels.txt", "good.txt", "-m", "lexirecall", "--ties", "average"], "for 'lexirecall'"),

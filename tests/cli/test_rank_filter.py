@@ -310,7 +310,7 @@ def test_ids_that_no_run_carries_are_found_before_training(folder, train, table,
     monkeypatch.setattr("skfilterrank.cli._rank_filter.compare_rankers", trained)
     code, out, err = train("--cv", "2", "--out-run", "x.run", file="blanks.csv")
     assert (code, out) == (2, "")
-    assert "which a TREC file cannot carry" in err
+    assert "but ids in a TREC file must not" in err
     assert err.endswith("(--out-run FILE.csv or FILE.jsonl takes any id.)\n")
 
 

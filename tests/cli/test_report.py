@@ -371,7 +371,7 @@ def test_two_equal_runs():
     Path("same").write_text(RUNS["good"])
     _, page = compared("qrels", "good", "same")
     assert "good against same The two have the same value on each of 3 queries." in page.text
-    assert "have equal values for every query: nothing can be told apart." in page.text
+    assert "have equal values for every query, so no test can tell them apart." in page.text
     assert "is not significantly better" not in page.text
     assert not any("on each query" in each["caption"] for each in page.tables)
     # Of the pair there is no picture: the only one is of all runs.

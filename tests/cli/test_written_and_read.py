@@ -179,7 +179,9 @@ def test_ranks_that_count_from_0_hide_nothing():
     np.testing.assert_array_equal(hidden, [-1, -np.inf, -1, -2])
     with pytest.raises(InputError, match="rank 0 in all rows"):
         read_run(RUN.assign(rank=0))
-    with pytest.raises(InputError, match="17 in column 'shown' in row 1, which says by True"):
+    with pytest.raises(
+        InputError, match="17 in column 'shown' in row 1, but True or False was expectedrue"
+    ):
         read_run(RUN.assign(shown=[1, 17, 0, 0]))
 
 

@@ -371,7 +371,7 @@ class TestText:
     @pytest.mark.parametrize("test", sorted(TESTS))
     def test_says_when_all_values_are_equal(self, test):
         text = str(compare_systems(np.ones((3, 4)), test=test, n_resamples=128, random_state=0))
-        assert "have equal values for every query: nothing can be told apart. Check" in text
+        assert "have equal values for every query, so no test can tell them apart. Check" in text
         # Not where one system differs.
         values = np.ones((3, 4)) + [[0], [0], [1]] * np.array([1, 2, 4, 3])
         assert "have equal values" not in str(
@@ -403,7 +403,7 @@ class TestErrors:
             ({"alternative": 1}, r"one of 'two-sided', 'greater', 'less', got 1"),
             ({"test": "anova"}, r"test must be one of 't', 'wilcoxon', .*, got 'anova'"),
             ({"correction": "sidak"}, r"correction must be one of 'holm', .* got 'sidak'"),
-            ({"baseline": "bm25"}, "baseline: 'bm25' is not among 4 known ones"),
+            ({"baseline": "bm25"}, "baseline: 'bm25' is not among the 4 known names"),
             ({"alternative": "better"}, r"one of 'two-sided', 'greater', 'less', got 'better'"),
             ({"alpha": 95}, "alpha must be a number between 0 and 1.*, got 95"),
             ({"alpha": 1.0}, "alpha must be a number between 0 and 1.*, got 1.0"),

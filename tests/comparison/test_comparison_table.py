@@ -75,10 +75,10 @@ def test_bad_input():
     with pytest.raises(InputError, match="format must be one of 'latex', 'markdown', got 'html'"):
         comparison_table(compared(), format="html")
     for wrong in ({}, None, [compared()]):
-        with pytest.raises(InputError, match="comparisons must be what compare_systems returned"):
+        with pytest.raises(InputError, match="comparisons must be a result of compare_systems"):
             comparison_table(wrong)
     for other in (compared(systems=["a", "b", "c"]), compared(baseline="new")):
-        with pytest.raises(InputError, match="must have the same systems in the same order"):
+        with pytest.raises(InputError, match="must all have the same systems in the same order"):
             comparison_table({"x": compared(), "y": other})
 
 

@@ -51,7 +51,7 @@ def test_other_words_for_queries(name):
 
 
 def test_both_axes_cannot_be_queries():
-    with pytest.raises(ValueError, match="both axes of values are named as query ids, 'qid'"):
+    with pytest.raises(ValueError, match="both have names of query ids, 'qid'"):
         SystemScores(VALUES.rename_axis(index="qid"))
 
 

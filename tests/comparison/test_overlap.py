@@ -196,8 +196,8 @@ def test_text():
     ("first", "params", "message"),
     [
         ([], {}, "first must hold at least one name, and is empty"),
-        (["a", "a"], {}, "once, and 'a' occurs more than once"),
-        ({"c": 3, "a": 1, "b": 1}, {}, "first must not have ties, and 2 names .* 'a' and 'b'"),
+        (["a", "a"], {}, "once, but 'a' occurs more than once"),
+        ({"c": 3, "a": 1, "b": 1}, {}, "first must not have ties, but 2 names .* 'a' and 'b'"),
         (
             ["a"],
             {"persistence": 1},

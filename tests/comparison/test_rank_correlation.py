@@ -162,9 +162,7 @@ def test_infinite_values_may_tie():
 
 
 def test_ties_in_the_prediction():
-    with pytest.raises(
-        ValueError, match="'b' and 'c': give symmetric=True, or give a list of names"
-    ):
+    with pytest.raises(ValueError, match="'b' and 'c': pass symmetric=True, or break the ties"):
         tau_ap(["a", "b", "c"], {"a": 2, "b": 1, "c": 1})
 
 
@@ -172,13 +170,17 @@ def test_ties_in_the_prediction():
 @pytest.mark.parametrize(
     ("first", "second", "message"),
     [
-        (["a", "b"], ["a", "x"], "the same systems, and 2 are in one of them only, such as 'b' in"),
+        (
+            ["a", "b"],
+            ["a", "x"],
+            "the same systems, but 2 are in only one of the two, such as 'b' in",
+        ),
         (["a"], ["a"], "at least 2 systems, got 1"),
-        (["a", "a"], ["a", "a"], "once, and 'a' occurs more than once"),
+        (["a", "a"], ["a", "a"], "once, but 'a' occurs more than once"),
         ({"a": 1, "b": np.nan}, ["a", "b"], "1 is missing"),
         ({"a": 1, "b": "x"}, ["a", "b"], "must hold a number for each system"),
         ([0.5, 0.3], [0.3, 0.5], "names of systems, the best first; got list of numbers"),
-        (np.ones((2, 2)), ["a", "b"], "must name the systems, and is an array of numbers"),
+        (np.ones((2, 2)), ["a", "b"], "must name the systems, got an array of numbers"),
         (np.array([3, 1, 2]), np.array([1, 2, 3]), "first|truth must name the systems, and is an"),
         ("ab", ["a", "b"], "the best first; got str"),
         (3, ["a", "b"], "the best first; got int"),

@@ -175,7 +175,7 @@ class TestScorePredictions:
 
 def test_preferences_of_one_system():
     preferences = preference_matrix([1, 0], {"a": [2, 1]}, groups=["q"] * 2)
-    with pytest.raises(ValueError, match="at least two"):
+    with pytest.raises(ValueError, match="at least 2 systems"):
         SystemScores.from_preferences(preferences)
 
 

@@ -124,21 +124,25 @@ def test_missing_values():
     [
         ("", None, "the file is empty"),
         ("\n\n", None, "the file is empty"),
-        ("run,ap\na,0.5\n", 1, "the header is 'run,ap', where it should be run,qid,MEASURE"),
-        ("run,qid,ap\na,1\n", 2, "2 columns where the header has 3"),
+        ("run,ap\na,0.5\n", 1, "the header must be run,qid,MEASURE,..., got 'run,ap'"),
+        ("run,qid,ap\na,1\n", 2, "expected 3 columns as in the header, got 2"),
         ("run,qid,ap\na,1,0.5\na,2,x\n", 3, "a value of ap must be a number, got 'x'"),
         ("run,qid,ap\na,1,inf\n", 2, "a value of ap must be a number, got 'inf'"),
-        ("run,qid,ap\na,1,0.5\na,1,0.5\n", 3, "run 'a' has query '1' a second time"),
-        ("run,qid,ap\n,1,0.5\n", 2, "the name of a run should be a text, got ''"),
+        (
+            "run,qid,ap\na,1,0.5\na,1,0.5\n",
+            3,
+            "run 'a' must have each query once, but has '1' a second time",
+        ),
+        ("run,qid,ap\n,1,0.5\n", 2, "the name of a run must be a text that is not empty, got ''"),
         ('{"run": "a", "queries": {}}\n{"run"\n', 2, "not a JSON object"),
         ('{"run": "a", "mean": {"ap": 0.5}}\n', 1, "evaluate --per-query --format json"),
         ('{"run": "a", "queries": {"1": {"ap": "x"}}}\n', 1, "must be a number, got 'x'"),
         ('{"run": "a", "queries": {"1": {"ap": true}}}\n', 1, "must be a number, got True"),
-        ('{"run": 3, "queries": {"1": {"ap": 1}}}\n', 1, "should be a text, got 3"),
-        ("run         ap\n", 1, "2 columns where there should be 3"),
-        ("ap\t1\t0.5\nap\t1\t0.7\n", 2, "a second value of ap for query '1'"),
+        ('{"run": 3, "queries": {"1": {"ap": 1}}}\n', 1, "must be a text that is not empty, got 3"),
+        ("run         ap\n", 1, "expected 3 columns (measure, query, value), got 2"),
+        ("ap\t1\t0.5\nap\t1\t0.7\n", 2, "expected one value of ap for query '1'"),
         ("ap\t1\tmuch\n", 1, "a value of ap must be a number, got 'much'"),
-        ("ap\t1\t0.5\nrunid\tall\ta\nap\t1\t1\nrunid\tall\ta\n", 4, "two runs named alike"),
+        ("ap\t1\t0.5\nrunid\tall\ta\nap\t1\t1\nrunid\tall\ta\n", 4, "two runs have the same name"),
         ("runid\tall\ta\nap\tall\t0.5\n", None, "only means"),
     ],
 )
@@ -161,9 +165,13 @@ def test_bytes_that_are_no_text(tmp_path):
 def test_errors_of_several_files(tmp_path):
     (tmp_path / "one").write_text(TREC_EVAL)
     (tmp_path / "two").write_text(TREC_EVAL)
-    with pytest.raises(FileFormatError, match=r"two: run 'my run' is in .*one too"):
+    with pytest.raises(
+        FileFormatError, match=r"two: run 'my run' must be in one file, but is also in .*one"
+    ):
         SystemScores.read([tmp_path / "one", tmp_path / "two"])
-    with pytest.raises(ValueError, match="there are no values of 'ap': there are those of 'map'"):
+    with pytest.raises(
+        ValueError, match="measures must be in the file, got 'ap': the file holds 'map'"
+    ):
         SystemScores.read(tmp_path / "one", measures="ap")
     with pytest.raises(ValueError, match="at least one file"):
         SystemScores.read([])

@@ -148,9 +148,9 @@ class TestSystemScores:
         assert numbered.select(systems=[2, "0"]).systems == ("2", "0")
         assert numbered.select(queries=[1]).queries == (1,)
         assert compare_systems(numbered, baseline=0).baseline == "0"
-        with pytest.raises(ValueError, match="queries: '1' is not among 2 known ones"):
+        with pytest.raises(ValueError, match="queries: '1' is not among the 2 known names"):
             numbered.select(queries=["1"])
-        with pytest.raises(ValueError, match="systems: 'd' is not among 3 known ones"):
+        with pytest.raises(ValueError, match="systems: 'd' is not among the 3 known names"):
             scores.select(systems=["d"])
         with pytest.raises(ValueError, match="more than once"):
             scores.select(queries=["x", "x"])
@@ -166,7 +166,7 @@ class TestSystemScores:
         other = SystemScores([[4, 3], [2, 1]], systems=[1, 0], queries=[1, 0])
         assert other.aligned_to(scores).values.tolist() == [[1, 2], [3, 4]]
         third = SystemScores([[4, 3], [2, 1]], systems=[1, 2])
-        with pytest.raises(ValueError, match="same systems, and 2 are in one of them only"):
+        with pytest.raises(ValueError, match="same systems, but 2 are in only one of the two"):
             third.aligned_to(scores)
         fourth = SystemScores([[4, 3], [2, 1]], queries=[0, 5])
         with pytest.raises(ValueError, match=r"same queries.*such as 1 in first"):
@@ -189,11 +189,11 @@ class TestOf:
         scores = score_systems(QRELS, RUNS, ["ap", "rr"])
         assert SystemScores.of(scores, "rr") is scores["rr"]
         assert SystemScores.of({"ap": scores["ap"]}) is scores["ap"]
-        with pytest.raises(ValueError, match=r"at a time, scores\['ap'\] or measure='ap'"):
+        with pytest.raises(ValueError, match=r"pass scores\['ap'\] or measure='ap'"):
             compare_systems(scores)
-        with pytest.raises(ValueError, match=r"several measures.*, first\['ap'\]\."):
+        with pytest.raises(ValueError, match=r"several measures.*: pass first\['ap'\]\."):
             conflicts(scores, scores)
-        with pytest.raises(ValueError, match="measure='x' is none of those that scores"):
+        with pytest.raises(ValueError, match="measure must be one of the measures in scores"):
             SystemScores.of(scores["ap"], "x")
 
     def test_measure_names_a_matrix(self):

@@ -167,21 +167,30 @@ def test_table():
         ({"difference": 0.1}, "neither"),
         ({"difference": 0.1, "variance": 1, "scores": [[1, 2], [2, 4]]}, "both"),
         ({"difference": 0.1, "scores": [[1], [2]]}, "at least 2 queries"),
-        ({"difference": 0.1, "scores": [[1, 2, 3], [2, 3, 4]]}, "vary by nothing but constants"),
+        ({"difference": 0.1, "scores": [[1, 2, 3], [2, 3, 4]]}, "must vary over queries, but"),
         (
             {"difference": 0.1, "scores": [[0.1, 0.2], [0.3, 0.4]], "pair": ("0", "1")},
-            "vary by nothing but constants",
+            "must vary over queries, but",
         ),
         ({"difference": 0.1, "variance": 1, "method": "guess"}, "'formula', 'simulation'"),
         ({"difference": 0.1, "variance": 1, "design": "t"}, "'paired', 'anova'"),
-        ({"difference": 0.1, "variance": 1, "design": "anova"}, "n_systems must be given"),
+        (
+            {"difference": 0.1, "variance": 1, "design": "anova"},
+            "n_systems must be a number for design",
+        ),
         ({"difference": 0.1, "variance": 1, "design": "anova", "n_systems": 1}, "from 2 up"),
-        ({"difference": 0.1, "variance": 1, "n_systems": 5}, "does not go with design='paired'"),
+        (
+            {"difference": 0.1, "variance": 1, "n_systems": 5},
+            "must be 2 or None for design='paired'",
+        ),
         ({"difference": 0.1, "variance": 1, "method": "simulation"}, "give scores"),
-        ({"difference": 0.1, "variance": 1, "pair": ("a", "b")}, "pair names two systems"),
+        (
+            {"difference": 0.1, "variance": 1, "pair": ("a", "b")},
+            "pair can only be used with scores",
+        ),
         (
             {"difference": 0.1, "scores": [[1, 2], [2, 4]], "pair": ("0", "x")},
-            "pair: 'x' is not among 2",
+            "pair: 'x' is not among the 2",
         ),
         ({"difference": 0.1, "scores": [[1, 2], [2, 4]], "pair": ("0", "0")}, "pair must name"),
         (

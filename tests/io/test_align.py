@@ -34,7 +34,7 @@ pytestmark = [
 
 def test_judgments_that_have_nothing_to_do_with_a_run():
     run = RUN.assign(docno="D-" + RUN["docno"])
-    text = r"none of the 4 documents that the run retrieves .* query '10' it holds 'D-y', .* 'y'\."
+    text = r"none of the 4 documents that the run retrieves .* query '10', it holds 'D-y', .* 'y'\."
     with pytest.warns(DataWarning, match=text):
         aligned = align(QRELS, run)
     assert aligned.n_retrieved_unjudged == aligned.n_retrieved == 4
@@ -151,7 +151,7 @@ def tables(values, name):
 )
 def test_against_brute_force(run, qrels, missing):
     if not set(run["qid"]) & set(qrels["qid"]):
-        with pytest.raises(ValueError, match="no query in common"):
+        with pytest.raises(ValueError, match="must have queries in common"):
             align(qrels, run, missing=missing)
         return
     aligned = align(qrels, run, missing=missing)
@@ -272,9 +272,9 @@ def test_index_can_be_sent_to_other_processes():
             {"qid": list("abcdefg")},
             {},
             {},
-            "no query in common: the run's are such as 'a', the .*'1'",
+            "queries in common, but have none: an id in the run is 'a', .*'1'",
         ),
-        ({"score": ["x"] * 7}, {}, {}, "run holds 'x' in column 'score' in row 0, where a"),
+        ({"score": ["x"] * 7}, {}, {}, "run holds 'x' in column 'score' in row 0, but a"),
         (
             {"score": [1, np.nan] + [1] * 5},
             {},
@@ -311,7 +311,7 @@ def test_index_can_be_sent_to_other_processes():
             {},
             {"label": "Good"},
             {},
-            "qrels holds 'Good' in column 'label' in row 0, where a",
+            "qrels holds 'Good' in column 'label' in row 0, but a",
         ),
         ({}, {"label": np.inf}, {}, "qrels holds the label inf in row 0; labels must be finite"),
         (
@@ -411,7 +411,10 @@ def test_real_runs_against_trec_eval(data_dir):
 )
 def test_dicts_in_the_wrong_order(qrels, run, is_refused):
     if is_refused:
-        with pytest.raises(InputError, match=r"qrels holds fractions, .* so they look swapped"):
+        with pytest.raises(
+            InputError,
+            match=r"qrels and run look swapped, because qrels holds a different fraction",
+        ):
             align(qrels, run)
     else:
         assert align(qrels, run).n_retrieved == 2

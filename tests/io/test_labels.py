@@ -209,7 +209,9 @@ def test_what_is_joined_already_cannot_be_told():
     with pytest.raises(InputError, match="predicted='drop', but run is an AlignedRun"):
         values_of_run(None, aligned, "ap", predicted="drop")
     index = QrelsIndex(io.StringIO(MIXED), predicted="use")
-    with pytest.raises(InputError, match="predicted='drop', but qrels is a QrelsIndex"):
+    with pytest.raises(
+        InputError, match="predicted must not be given for a QrelsIndex, got 'drop'"
+    ):
         values_of_run(index, RUN, "ap", predicted="drop")
 
 
@@ -217,7 +219,7 @@ def test_files_of_samples_hold_no_label_of_a_machine():
     prels = pd.DataFrame({"qid": "1", "docno": ["a", "b"], "label": 1})
     prels = prels.assign(inclusion_probability=0.5, judged_by=["people", "large"])
     out = io.StringIO()
-    with pytest.raises(InputError, match="a label of the machine 'large' in row 1"):
+    with pytest.raises(InputError, match="the machine 'large' gave the label in row 1"):
         write_prels(out, prels)
     assert out.getvalue() == ""
     write_prels(out, prels.assign(judged_by="people"))
@@ -225,7 +227,8 @@ def test_files_of_samples_hold_no_label_of_a_machine():
 
 
 @pytest.mark.parametrize(
-    ("name", "match"), [("my model", "my model.*cannot carry"), (3, "got 3"), ("", "got ''")]
+    ("name", "match"),
+    [("my model", "my model', but ids in a TREC file must not"), (3, "got 3"), ("", "got ''")],
 )
 def test_names_that_no_file_can_carry(name, match):
     qrels = pd.DataFrame({"qid": "1", "docno": ["a"], "label": 1, "judged_by": [name]})

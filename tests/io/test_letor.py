@@ -78,7 +78,7 @@ def test_many_blocks_give_the_same_as_one(monkeypatch):
     for one, other in zip(whole, read_letor(io.BytesIO(text.encode())), strict=True):
         np.testing.assert_array_equal(one, other, strict=True)
     with pytest.raises(
-        FileFormatError, match=r"<stream>:201: 'label qid:ID index:value ...' was expected"
+        FileFormatError, match=r"<stream>:201: expected 'label qid:ID index:value ...'"
     ):
         read_letor(io.BytesIO(text.encode() + b"1 1:2\n"))
     with pytest.raises(FileFormatError, match=r"<stream>:201: byte 0xff is not UTF-8"):
@@ -135,7 +135,7 @@ def test_bad_parameters(params, error, message):
 
 
 def test_no_files_and_no_file():
-    with pytest.raises(ValueError, match="source is an empty list"):
+    with pytest.raises(ValueError, match="source must hold at least one file, got an empty list"):
         read_letor([])
     with pytest.raises(TypeError, match="a path or an open file was expected, got int"):
         read_letor(3)
@@ -167,7 +167,7 @@ def test_rows_without_any_feature():
     assert read_letor(io.StringIO("1 qid:1\n0 qid:1\n")).X.shape == (2, 0)
 
 
-WORDS = "'label qid:ID index:value ...' was expected, .*"
+WORDS = "expected 'label qid:ID index:value ...', .*"
 INDEX = "indices must ascend from 1 to 2147483647, the highest index"
 
 
@@ -421,12 +421,15 @@ def test_dump_gzip_is_the_same_each_time(tmp_path):
     [
         ({"X": np.empty((0, 2))}, r"at least one row, got shape \(0, 2\)"),
         ({"X": [1.0, 2.0]}, r"X must be 2-dimensional"),
-        ({"y": [1]}, "y has 1 entries but X has 2 rows"),
-        ({"groups": [1, 2, 3]}, "groups has 3 entries but X has 2 rows"),
-        ({"docnos": ["a"]}, "docnos has 1 entries but X has 2 rows"),
-        ({"X": [[np.inf], [1]]}, "X holds infinite values"),
-        ({"y": [1, -np.inf]}, "y holds infinite values"),
-        ({"groups": ["a", "b c"]}, "groups holds 'b c', which a LETOR line cannot carry"),
+        ({"y": [1]}, "y must have one entry per row of X, got 1 entries for 2 rows"),
+        (
+            {"groups": [1, 2, 3]},
+            "groups must have one entry per row of X, got 3 entries for 2 rows",
+        ),
+        ({"docnos": ["a"]}, "docnos must have one entry per row of X, got 1 entries for 2 rows"),
+        ({"X": [[np.inf], [1]]}, "X must not hold infinite values"),
+        ({"y": [1, -np.inf]}, "y must not hold infinite values"),
+        ({"groups": ["a", "b c"]}, "groups holds 'b c', but ids in a LETOR file must not"),
         ({"groups": ["a", "b#"]}, "groups holds 'b#'"),
         ({"groups": ["a", ""]}, "groups holds ''"),
         ({"groups": ["a", None]}, "groups holds ''"),

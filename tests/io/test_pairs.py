@@ -107,5 +107,7 @@ def test_a_column_says_what_is_shown(name, shown):
     frame = pd.DataFrame({"qid": "1", "docno": list("abc"), "score": [3.0, 2.0, 1.0]})
     found = read_run(frame.assign(**{name: shown}))
     assert found["score"].tolist() == [3.0, NO, 1.0]
-    with pytest.raises(InputError, match=f"'perhaps' in column '{name}' in row 1, which says by T"):
+    with pytest.raises(
+        InputError, match=f"'perhaps' in column '{name}' in row 1, but True or False was expected"
+    ):
         read_run(frame.assign(**{name: [True, "perhaps", False]}))

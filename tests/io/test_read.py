@@ -113,18 +113,22 @@ BAD_RUNS = [
     (
         "1 Q0 a 1 2 x\n1 Q0 b 2 1\n",
         2,
-        r"5 columns where a run has 6 \(qid Q0 docno rank .*: ids hold",
+        r"5 columns where a run has 6 \(qid Q0 docno rank .*: ids must not hold",
     ),
     ("\n\n" + QRELS, 3, "4 columns where a run has 6 .* qrels have 4"),
     ("1 Q0 a 1 2 x 1\n Q0 b 2 1 x\n", 1, "7 columns"),  # 12 words, at the wrong places
     ("1 Q0 a 1 2\nx 1 Q0 b 2 1 x\n", 1, "5 columns"),
     ("1 Q0 a 1 2 x\n1 Q0 b\n", 2, "3 columns where a run has 6"),
     ("1 a 1\n1 Q0 b 2 3 x\n", 2, r"6 columns where a MS MARCO run has 3 \(qid docno rank\)"),
-    ("1 a 1\n1 b 2.5\n", 2, "the rank 2.5, which is no whole number: a run with 3 columns is"),
+    (
+        "1 a 1\n1 b 2.5\n",
+        2,
+        "the rank 2.5, but a whole number was expected: a run with 3 columns is",
+    ),
     ("1 a 1\n1 b x\n", 2, "the rank 'x', which is no number"),
     ("1 a 1\n1 b 2\n1 a 3\n", 3, r"'a' twice in query '1' \(first in line 1"),
     ("1\n", 1, "1 column where"),
-    (f"{RUN}2 Q0 b 2 1 x y\n", 4, "7 columns where .* ids hold no white space"),
+    (f"{RUN}2 Q0 b 2 1 x y\n", 4, "7 columns where .* ids must not hold white space"),
     (f"{RUN}2 Q0 b first 1 x\n", 4, "the rank 'first', which is no number; the columns of a run"),
     (f"{RUN}\n2 Q0 b 1x 1 x\n", 5, "the rank '1x', which is no number"),
     (f"{RUN}2 Q0 b nan 1 x\n", 4, "the rank 'nan', which is no number"),
@@ -146,8 +150,8 @@ BAD_RUNS = [
     ),
     ("1 Q0 a 1 2 x\0\n", 1, "a zero byte or a carriage return; if the file is UTF-16"),
     ("1 Q0 a 1 2 x\n1 Q0 b 1 1 x\n1 Q0 c\0 1 0 x\n1 Q0 d 1 0 x\n", 3, "zero byte"),
-    ("qid;docno;score\n1;a;2\n", 1, "1 column where .* names its columns"),
-    ("1,a,2\n", 1, "1 column where .* names its columns, such as qid, docno and score or label"),
+    ("qid;docno;score\n1;a;2\n", 1, "1 column where .* the names of its columns"),
+    ("1,a,2\n", 1, "1 column where .* names of its columns, such as qid, docno and score or label"),
     ("version https://git-lfs.github.com/spec/v1\noid sha256:abc\n", 1, "2 columns where"),
     ("%PDF-1.4\n", 1, "1 column where"),
 ]
@@ -158,10 +162,14 @@ BAD_QRELS = [
     (
         RUN,
         1,
-        "6 columns where a qrels has 4 .* runs 6",
+        "6 columns where a qrels has 4 .* runs have 6",
     ),
     ("1 0 a 1\n1 0 b good\n", 2, "the label 'good', which is no number"),
-    ("1 0 a 1\n1 0 b nan\n", 2, "the label nan; labels must be finite, .* the unjudged label"),
+    (
+        "1 0 a 1\n1 0 b nan\n",
+        2,
+        "the label nan; labels must be finite numbers, .* pass it as unjudged_label",
+    ),
     ("1 0 a -inf\n", 1, "the label -inf; labels must be finite"),
     ("1 0 a 1\n2 0 a 1\n1 1 a 1\n", 3, r"'a' twice in query '1' \(first in line 1"),
 ]
@@ -364,7 +372,7 @@ def test_a_damaged_table_is_taken_for_no_lines(tmp_path, content):
     path.write_bytes(content)
     with pytest.raises(
         FileFormatError,
-        match=r"q\.parquet:1: (the line holds a zero byte|\d columns? where a qrels has 4)",
+        match=r"q\.parquet:1: (the line must not hold a zero byte|\d columns? where a qrels has 4)",
     ):
         read_qrels(path)
 
@@ -432,7 +440,7 @@ def test_a_sample_is_no_table_of_judgments():
 def test_a_bad_probability_of_a_frame():
     qrels = read_prels(io.StringIO(PRELS))
     qrels["inclusion_probability"] = [0.5, 0, 1]
-    with pytest.raises(ValueError, match=r"inclusion probability 0.0 in row 1, which has a label"):
+    with pytest.raises(ValueError, match=r"inclusion probability 0.0 in row 1 for a label"):
         QrelsIndex(qrels)
 
 
@@ -476,9 +484,9 @@ def test_what_is_written_reads_back(rows):
     ("change", "message"),
     [
         ({"label": np.nan}, "prels holds no label in row 0"),
-        ({"inclusion_probability": 0.0}, "inclusion probability 0.0 in row 0, which has a label"),
+        ({"inclusion_probability": 0.0}, "inclusion probability 0.0 in row 0 for a label"),
         ({"inclusion_probability": 1.5}, "it must be above 0 and at most 1"),
-        ({"docno": "a b"}, "'a b', which a TREC file cannot carry"),
+        ({"docno": "a b"}, "'a b', but ids in a TREC file must not"),
     ],
 )
 def test_what_cannot_be_written(change, message):
@@ -489,7 +497,9 @@ def test_what_cannot_be_written(change, message):
 
 def test_without_probabilities_nothing_is_written():
     prels = read_prels(io.StringIO(PRELS)).drop(columns="inclusion_probability")
-    with pytest.raises(InputError, match=r"no column 'inclusion_probability'.* use write_qrels"):
+    with pytest.raises(
+        InputError, match=r"must have a column 'inclusion_probability'.* use write_qrels"
+    ):
         write_prels(io.StringIO(), prels)
 
 
@@ -498,7 +508,7 @@ def test_tables_with_probabilities():
     expected = read_prels(io.StringIO("1 a 2 1 0.25\n1 b 0 1 1\n"))
     for read in (read_prels, read_qrels):
         pd.testing.assert_frame_equal(read(io.BytesIO(table)), expected)
-    with pytest.raises(ValueError, match="<stream> has no column 'inclusion_probability'"):
+    with pytest.raises(ValueError, match="<stream> must have a column 'inclusion_probability'"):
         read_prels(io.BytesIO(table.replace(b"inclusion_", b"")))
     with pytest.raises(ValueError, match=r":3: the row holds the inclusion probability 2.0, which"):
         read_prels(io.BytesIO(table.replace(b"0,1\n", b"0,2\n")))

@@ -111,7 +111,7 @@ def test_ranks_are_those_of_trec_eval():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"run": ["a", "b c"]}, "run holds 'b c', which a TREC file cannot carry"),
+        ({"run": ["a", "b c"]}, "run holds 'b c', but ids in a TREC file must not"),
         ({"run": ["a", ""]}, "run holds ''"),
         ({"run": [1, np.nan]}, "run holds no id in column 'qid' in row 1"),
         ({"docnos": ["a", "b\tc"]}, r"docnos holds 'b\\tc'"),
@@ -126,11 +126,14 @@ def test_ranks_are_those_of_trec_eval():
             {"y_score": [1, np.inf]},
             r"y_score holds 1 \+inf, the first at row 1",
         ),
-        ({"y_score": [1]}, "got run 2, docnos 2, y_score 1"),
+        ({"y_score": [1]}, "got lengths 2, 2 and 1"),
         ({"y_score": [[1, 2], [2, 1]]}, "y_score must hold one score per row"),
-        ({"run": [], "docnos": [], "y_score": []}, "not empty"),
-        ({"name": "my run"}, "name must be a name without white space, got 'my run'"),
-        ({"name": ""}, "name must be a name without white space, got ''"),
+        ({"run": [], "docnos": [], "y_score": []}, "not be empty"),
+        (
+            {"name": "my run"},
+            "name must be a text without white space that is not empty, got 'my run'",
+        ),
+        ({"name": ""}, "name must be a text without white space that is not empty, got ''"),
     ],
 )
 def test_errors_leave_no_file(tmp_path, change, message):
@@ -153,7 +156,9 @@ def test_frames_of_runs():
     named = frame.assign(run=["x", "y", "z"])
     assert run_text(named)[0] == "1 Q0 c 1 2.0 z\n1 Q0 a 2 1.0 x\n"
     assert run_text(named, name="mine")[0] == expected.replace("skfilterrank", "mine")
-    with pytest.raises(ValueError, match="name must be a name without white space, got 'a b'"):
+    with pytest.raises(
+        ValueError, match="name must be a text without white space that is not empty, got 'a b'"
+    ):
         run_text(frame.assign(run="a b"))
     with pytest.raises(ValueError, match="run has no column 'score'; its columns are"):
         run_text(frame.drop(columns=["score", "rank"]))
@@ -165,7 +170,9 @@ def test_frames_of_runs():
         run_text(frame, ["a", "b", "c"])
     with pytest.raises(ValueError, match="run must be a data frame, or the query of each row"):
         run_text([1, 1, 1])
-    with pytest.raises(ValueError, match="name must be a name without white space, got 5"):
+    with pytest.raises(
+        ValueError, match="name must be a text without white space that is not empty, got 5"
+    ):
         run_text(frame, name=5)
 
 
@@ -205,7 +212,7 @@ def test_qrels(tmp_path):
 @pytest.mark.parametrize(
     ("change", "params", "message"),
     [
-        ({"label": [1, np.nan, 0]}, {}, "qrels holds no label in row 1; .* the unjudged label"),
+        ({"label": [1, np.nan, 0]}, {}, "qrels holds no label in row 1; .* unjudged_label="),
         (
             {"label": [1, np.nan, -1]},
             {"unjudged_label": -1},
@@ -215,11 +222,11 @@ def test_qrels(tmp_path):
         (
             {"label": ["x", "y", "z"]},
             {},
-            "qrels holds 'x' in column 'label' in row 0, where a",
+            "qrels holds 'x' in column 'label' in row 0, but a",
         ),
-        ({"qid": ["a b", "1", "1"]}, {}, "qid holds 'a b', which a TREC file cannot carry"),
-        ({"docno": ["", "1", "2"]}, {}, "docno holds '', which a TREC file cannot carry"),
-        ({"docno": ["\ufeffa", "1", "2"]}, {}, "which a TREC file cannot carry"),
+        ({"qid": ["a b", "1", "1"]}, {}, "qid holds 'a b', but ids in a TREC file must not"),
+        ({"docno": ["", "1", "2"]}, {}, "docno holds '', but ids in a TREC file must not"),
+        ({"docno": ["\ufeffa", "1", "2"]}, {}, "but ids in a TREC file must not"),
         (
             {"docno": ["a", "b", "b"]},
             {},

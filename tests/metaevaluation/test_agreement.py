@@ -162,7 +162,7 @@ def test_bad_tolerance(tolerance):
 def test_bad_scores():
     with pytest.raises(ValueError, match="scores must hold at least 2 systems"):
         fraction_tied([[1, 2]])
-    with pytest.raises(ValueError, match="the same systems, and 1 is in one of them only"):
+    with pytest.raises(ValueError, match="the same systems, but 1 is in only one of the two"):
         agreement(np.ones((2, 2)), np.ones((3, 2)))
-    with pytest.raises(ValueError, match="the same queries, and 1 is"):
+    with pytest.raises(ValueError, match="the same queries, but 1 is"):
         agreement(np.ones((2, 2)), np.ones((2, 3)))

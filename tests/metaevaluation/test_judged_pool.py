@@ -38,5 +38,5 @@ def test_one_run_and_foreign_ids():
     with pytest.raises(InputError, match="at least 2 runs"):
         judging_curve(QRELS, {"one": RUNS["run0"]}, missing="empty", random_state=0)
     qrels = QRELS.assign(docno="x" + QRELS["docno"])
-    with pytest.raises(InputError, match="no run returns a judged document"):
+    with pytest.raises(InputError, match="runs must return judged documents"):
         judging_curve(qrels, RUNS, missing="empty", random_state=0)

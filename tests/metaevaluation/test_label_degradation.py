@@ -287,7 +287,7 @@ def test_all_tied():
         ({"sampling": "popular"}, "sampling"),
         ({"missing": 0.0}, "missing"),
         ({"tolerance": -1}, "tolerance must be a finite number from 0 up"),
-        ({"gains": lambda labels: 0 * labels}, "no query with relevant documents is left"),
+        ({"gains": lambda labels: 0 * labels}, "must share a query with relevant documents"),
     ],
 )
 def test_bad_parameters(params, message):

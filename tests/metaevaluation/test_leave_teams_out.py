@@ -52,7 +52,7 @@ def test_a_system_that_stays_falls_by_no_place():
 
 
 def test_bad_teams():
-    with pytest.raises(InputError, match="at least 2 teams, got one, 'x'"):
+    with pytest.raises(InputError, match="at least 2 teams, got only 'x'"):
         leave_teams_out(
             QRELS, RUNS, teams=dict.fromkeys(RUNS, "x"), missing="empty", random_state=0
         )

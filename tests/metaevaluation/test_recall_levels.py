@@ -170,7 +170,7 @@ NO_SUMS = ["err", "f", "precision", "recall_error", "lexirecall", "ndcg_min", "u
 
 @pytest.mark.parametrize("measure", NO_SUMS)
 def test_measures_that_are_no_sum_over_relevant_positions(measure):
-    with pytest.raises(ValueError, match=f"^measure must be one for which.*got '{measure}'"):
+    with pytest.raises(ValueError, match=f"^measure must be a sum over.*got '{measure}'"):
         recall_level_metric([1, 2], measure)
 
 

@@ -119,7 +119,7 @@ def test_depth_beyond_the_corpus():
         ((None, 10, 3), "^None is not a measure"),
         ((np.mean, 10, 3), "^<function mean .*> is not a measure"),
         (("recall@x", 10, 3), "^the cut-off in 'recall@x' must be"),
-        (("recall", 10, 3), "^k is missing"),
+        (("recall", 10, 3), "^k must be a whole number"),
         (("recall@0", 10, 3), "^the cut-off in 'recall@0' must be"),
         (("tse", 10, 11), "^n_relevant must be a whole number from 1 to 10"),
         (("tse", 0, 1), "^n_items must be"),

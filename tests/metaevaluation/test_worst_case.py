@@ -115,9 +115,11 @@ def test_many_rankings_and_many_items():
 
 def test_what_cannot_be_enumerated():
     many = np.arange(1, 22)
-    with pytest.raises(ValueError, match=r"2\*\*21 sets of the 21 relevant items, and 20"):
+    with pytest.raises(
+        ValueError, match=r"at most 20 relevant items can be enumerated for this measure, got 21"
+    ):
         worst_case_searcher(many, "ap", method="enumerate")
-    with pytest.raises(ValueError, match=r"measure has to be enumerated"):
+    with pytest.raises(ValueError, match=r"at most 20 relevant items can be enumerated"):
         worst_case_searcher(many, lambda p: 1 / p[:, 0], order="random")
     with pytest.raises(ValueError, match=r"^method must be one of 'auto', 'enumerate'"):
         worst_case_searcher([1], method="brute")

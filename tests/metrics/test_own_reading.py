@@ -229,7 +229,7 @@ def test_scorers_thresholds_and_comparisons():
     judged = make_ranking_scorer("AP(judged_only=true)")
     assert judged(Same(), np.zeros((len(y), 1)), y, groups) == dropped
     systems = {"a": scores, "b": np.arange(300)}
-    with pytest.raises(InputError, match="preferences of all runs read judgments as the call does"):
+    with pytest.raises(InputError, match="compare all runs on the judgments of the call"):
         score_predictions(y, systems, "lexirecall(scale=preference,rel=2)", groups=groups)
 
 

@@ -256,9 +256,9 @@ def test_axes_and_styles_are_the_callers():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="must hold all pairs"):
+    with pytest.raises(ValueError, match="two-sided test of all pairs"):
         CriticalDifferenceDisplay.from_scores(scores(), baseline="a")
-    with pytest.raises(ValueError, match="must hold all pairs"):
+    with pytest.raises(ValueError, match="two-sided test of all pairs"):
         CriticalDifferenceDisplay.from_scores(scores(), test="t", alternative="greater")
     with pytest.raises(ValueError, match="n_shown must be a whole number from 1 up, got 0"):
         CriticalDifferenceDisplay.from_scores(scores(), n_shown=0)

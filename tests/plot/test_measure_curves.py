@@ -123,7 +123,7 @@ def test_numbers_of_queries_are_whole():
 def test_errors(kind):
     compute, params, _ = kind
     curve = compute(SCORES["ap"], **params)
-    with pytest.raises(ValueError, match="2 are of the measure 'ap'; give a dict"):
+    with pytest.raises(ValueError, match="2 are of the measure 'ap'; pass a dict"):
         MeasureCurvesDisplay([curve, curve])
     with pytest.raises(ValueError, match=r"or all of sensitivity_curve, got S\w+Curve and int"):
         MeasureCurvesDisplay({"ap": curve, "other": 3})

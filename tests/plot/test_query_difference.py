@@ -230,7 +230,7 @@ def test_axes_and_styles_are_the_callers():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="two systems, and both are 'a'"):
+    with pytest.raises(ValueError, match="two different systems, got 'a' for both"):
         QueryDifferenceDisplay.from_scores(scores(), "a", "a")
     with pytest.raises(ValueError, match="'z' is not among 2 known ones"):
         QueryDifferenceDisplay.from_scores(scores(), "z")

@@ -153,7 +153,7 @@ def test_the_numbers_are_those_of_threshold_curve():
 def test_a_fixed_threshold_has_no_curve(threshold):
     X, y, groups, _ = make_rank_and_filter(n_queries=20, random_state=0)
     model = RankAndFilter(LogisticRegression(), threshold=threshold).fit(X, y, groups=groups)
-    with pytest.raises(ValueError, match=r"FixedThreshold has no threshold curve"):
+    with pytest.raises(ValueError, match=r"must have a threshold curve, but FixedThreshold has none"):
         ThresholdCurveDisplay.from_estimator(model)
     display = ThresholdCurveDisplay.from_estimator(model, X, y, groups=groups)
     assert_marks_what_is_shown(display, model, X, y, groups)
@@ -206,7 +206,7 @@ def test_a_threshold_with_a_guarantee_is_marked_and_not_the_best():
 def test_thresholds_of_queries_are_no_single_one():
     _, y, groups, scores = make_rank_and_filter(n_queries=60, random_state=0)
     model = LargestGap(measure="dcg").fit(scores, y, groups=groups)
-    with pytest.raises(ValueError, match="LargestGap has no threshold curve"):
+    with pytest.raises(ValueError, match="must have a threshold curve, but LargestGap has none"):
         ThresholdCurveDisplay.from_estimator(model)
     display = ThresholdCurveDisplay.from_estimator(model, scores, y, groups=groups)
     assert display.marked_ is None
@@ -228,7 +228,7 @@ def test_a_threshold_is_drawn_as_a_model_is():
 
 
 def test_rows_without_labels_are_an_error(model):
-    with pytest.raises(ValueError, match="X is given without y: pass both, or neither"):
+    with pytest.raises(ValueError, match="must be given together, got X without y: pass both"):
         ThresholdCurveDisplay.from_estimator(model, [[1.0]])
 
 

@@ -71,7 +71,7 @@ def test_all_that_fails_is_told():
     with pytest.raises(AssertionError) as error:
         check_ranker(RankFusion())
     learning, counted, none = str(error.value).split("\n\n")
-    assert learning.startswith("check_learning: `fit` learns which of the columns rise")
+    assert learning.startswith("check_learning: `fit` learns which columns rise")
     assert counted.startswith("check_unjudged_rows_are_counted: Rows with a NaN label are counted")
     assert "labels that are all NaN must raise ValueError, and did not" in none
 
@@ -86,26 +86,29 @@ def test_data_of_ones_own():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"ranker": "ndcg"}, "ranker must be an estimator with a fit, got 'ndcg'"),
-        ({"ranker": AdaRankRanker}, "ranker must be an estimator with a fit"),
+        ({"ranker": "ndcg"}, "ranker must be an estimator with a method fit, got 'ndcg'"),
+        ({"ranker": AdaRankRanker}, "ranker must be an estimator with a method fit"),
         (
             {"ranker": type("Fits", (), {"fit": len})()},
             "ranker must be an estimator with get_params",
         ),
-        ({"ranker": types.SimpleNamespace(fit=3)}, "ranker must be an estimator with a fit"),
+        ({"ranker": types.SimpleNamespace(fit=3)}, "ranker must be an estimator with a method fit"),
         ({"data": ([[1], [1, 2]], [1, 2], [1, 1])}, "data must be arrays X, y and groups: .*shape"),
         ({"data": (np.ones((0, 2)), [], [])}, r"data must be numbers X .* X of float64 \(0, 2\)"),
         ({"data": ([[1], [2]], [1, np.inf], [1, 1])}, "finite labels y"),
-        ({"data": ([[1], [2]], [1, 2], [1, np.nan])}, "none missing, .* groups .*nan"),
+        ({"data": ([[1], [2]], [1, 2], [1, np.nan])}, "no missing id, .* groups .*nan"),
         ({"data": 3}, r"data must be \(X, y, groups\), got 3"),
         (
             {"data": ([[1], [2]], [1, 2], [1])},
             r"y of int64 \(2,\) and groups .*1",
         ),
         ({"data": ([[1], [2]], [1, np.nan], [1, 1])}, "finite labels y"),
-        ({"data": ([[1], [2]], [1, 2], [1, 1])}, "two of them at least"),
+        ({"data": ([[1], [2]], [1, 2], [1, 1])}, "at least two queries"),
         ({"data": ([["a"], ["b"]], [1, 2], [1, 2])}, "numbers X .* X of <U1"),
-        ({"data": (sparse.eye(2), [1, 2], [1, 2])}, r"a dense X, such as X.toarray\(\)"),
+        (
+            {"data": (sparse.eye(2), [1, 2], [1, 2])},
+            r"a dense X, got a sparse X: pass X.toarray\(\)",
+        ),
         ({"expected_failed_checks": {"check_it": ""}}, "has no check 'check_it'"),
     ],
 )
@@ -115,7 +118,7 @@ def test_odd_arguments(given, message):
 
 
 def test_nothing_to_check():
-    with pytest.raises(InputError, match="things is empty: name at least one"):
+    with pytest.raises(InputError, match="things must not be empty: pass at least one"):
         parametrize_with_checks([])
 
 
@@ -143,7 +146,7 @@ def test_parametrize():
     (xfail,) = marked.pop("lexirecall(n_items=50)-check_range")
     assert not marked
     assert xfail.kwargs == {"reason": "because", "strict": True}
-    with pytest.raises(InputError, match="must be a function of a measure or ranker"):
+    with pytest.raises(InputError, match="must be a function that takes a measure or ranker"):
         parametrize_with_checks(["ap"], expected_failed_checks={})
     for one in ("ap", get_measure("ap"), average_precision_score, AdaRankRanker()):
         with pytest.raises(InputError, match="things must be"):

@@ -66,14 +66,14 @@ def test_sound_values_pass_in_any_form():
     [
         (
             by_rows,
-            r"a value of row 0 \(query 8\) is .* where the estimator remembers the queries of",
+            r"a value of row 0 \(query 8\) is .* if the estimator remembers the queries of",
         ),
         (
             one_query_too_many,
-            r"a value of row \d+ \(query \d+\) is .* where the estimator remembers",
+            r"a value of row \d+ \(query \d+\) is .* if the estimator remembers",
         ),
         (with_a_threshold_of_its_own_labels, r"a value of row \d+ changes with .* own query 0"),
-        (of_labels_alone, "mean: no value changes where the estimator knows all labels"),
+        (of_labels_alone, "mean: no value changes if the estimator knows all labels"),
         (lambda *of: {"a": by_rows(*of), "b": 1.0}, "^a of row 0 "),
         (lambda *of: [1.0, {"in": by_rows(*of) @ of[2]}], "^in is "),
     ],
@@ -86,7 +86,10 @@ def test_leaks_are_named(held_out, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"held_out": 3}, "held_out must be a function of an estimator, X, y and groups, got 3"),
+        (
+            {"held_out": 3},
+            "held_out must be a function that takes an estimator, X, y and groups, got 3",
+        ),
         ({"held_out": lambda *of: "good"}, "held_out must return numbers"),
         ({"held_out": lambda *of: {}}, "held_out must return numbers, got {}"),
         ({"held_out": out_of_fold, "n_queries": 3}, "n_queries must be a whole number from 4 up"),
@@ -204,7 +207,9 @@ def test_drawn_values_are_no_leak():
             "noisy": out_of_fold(estimator, X, y, groups) + rng.normal(size=y.size),
         }
 
-    message = r"not repeatable: noisy of row 0 \(query \d+\) differs .* Set random_state"
+    message = (
+        r"same values in each call, but noisy of row 0 \(query \d+\) differs .* Set random_state"
+    )
     with pytest.raises(InputError, match=message):
         check_no_leak(drawn, random_state=0)
 
@@ -213,7 +218,9 @@ def test_the_estimator_needs_all_columns():
     def of_best(estimator, X, y, groups):
         return out_of_fold(make_pipeline(SelectKBest(f_regression, k=1), estimator), X, y, groups)
 
-    with pytest.raises(InputError, match="needs all 3 columns of X, got 1: put no selection"):
+    with pytest.raises(
+        InputError, match="needs all 3 columns of X, got 1: remove the step that selects"
+    ):
         check_no_leak(of_best, random_state=0)
 
 

@@ -135,7 +135,7 @@ def test_all_that_fails_is_told():
     with pytest.raises(AssertionError) as error:
         check_measure("lexirecall")
     text = str(error.value)
-    assert text.startswith("check_filtered_rows: Unjudged documents that are filtered are as good")
+    assert text.startswith("check_filtered_rows: Unjudged documents that are filtered out do not")
     assert "\n\ncheck_dropped_unjudged_rows: With" in text
     assert (
         text.count("of lexirecall with RandomRows.random(0, (-2.0, -1.0, 0.0, 1.0, 2.5, nan))") == 2
@@ -279,23 +279,23 @@ MISTAKES = {
 
 SAYS = {
     "wrong sign": "greater_is_better=False, but .* the value is higher .* greater_is_better=True",
-    "wrong sign of what has a cut-off": "give register_measure greater_is_better=True",
+    "wrong sign of what has a cut-off": "pass greater_is_better=True",
     "wrong sign of harm": "greater_is_better=True, but .* lower .* greater_is_better=False",
-    "wrong sign of a share": "give register_measure greater_is_better=False",
-    "an empty list is indexed": "of a list that is empty.* IndexError: .*look whether a list is em",
-    "the mean of an empty list": "of a list that is empty.* RuntimeWarning: Mean of empty slice",
-    "nothing by nothing": r"of a list of one document \(y_true=\[-2.0\], .*RuntimeWarning: invalid",
-    "no number": r"of a list that is empty.*must give one number for each of .* got object",
-    "NaN always": "the value is NaN, undefined, of all 30 lists",
-    "a constant": "labels do not matter either: the function gives a constant",
-    "kept by length": "labels do not matter either: .* what it keeps of another list",
-    "order matters with k": "'always', but .* it is 'with k': give .* order_matters='with k'",
-    "order matters always": "'with k', but .* it is 'always': give .* order_matters='always'",
-    "order matters": "'never', but .* it is 'always': give .* order_matters='always'",
-    "order matters without cut-offs": "it is 'always': give .* order_matters='always'",
-    "random": "other values the second time, 30 of 30.* draws random numbers, or keeps something",
-    "a count of calls": "other values the second time.* keeps something from call to call",
-    "the highest yet": "other values the second time.* keeps something from call to call",
+    "wrong sign of a share": "pass greater_is_better=False",
+    "an empty list is indexed": "for a list that is empty.* IndexError: .*check for empty lists",
+    "the mean of an empty list": "for a list that is empty.* RuntimeWarning: Mean of empty slice",
+    "nothing by nothing": r"for a list of one document \(y_true=\[-2.0\], .*RuntimeWarning: invalid",
+    "no number": r"for a list that is empty.*must give one number for each of .* got object",
+    "NaN always": "the value is NaN .undefined. for all 30 lists",
+    "a constant": "labels do not matter either: the function returns a constant",
+    "kept by length": "labels do not matter either: .* something that it kept from another list",
+    "order matters with k": "'always' is declared, but .* it is 'with k': pass order_matters='with k'",
+    "order matters always": "'with k' is declared, but .* it is 'always': pass order_matters='always'",
+    "order matters": "'never' is declared, but .* it is 'always': pass order_matters='always'",
+    "order matters without cut-offs": "it is 'always': pass order_matters='always'",
+    "random": "30 of 30 values of the same rows differ in a second call.* draws random numbers, or keeps something",
+    "a count of calls": "values of the same rows differ in a second call.* keeps something from call to call",
+    "the highest yet": "values of the same rows differ in a second call.* keeps something from call to call",
 }
 
 
@@ -316,7 +316,7 @@ def test_a_mistake_is_found_by_one_check_that_says_what_to_do(mistake, measure_t
 
 def test_a_block_function_that_does_not_read_its_cut_off(measure_table):
     made = register_measure("mistaken", value_range=(0, 1))(whole_recall)
-    with pytest.raises(AssertionError, match="a cut-off changes nothing: let the function read k"):
+    with pytest.raises(AssertionError, match="a cut-off changes nothing: let the function use k"):
         _measure_cases(made, LABELS)["check_order_matters"]()
 
 
@@ -329,13 +329,16 @@ def test_a_block_function_that_does_not_read_its_cut_off(measure_table):
             {"expected_failed_checks": {"check_it": ""}},
             "has no check 'check_it': the checks",
         ),
-        ({"expected_failed_checks": ["check_range"]}, "must be a dict of reasons by check"),
+        (
+            {"expected_failed_checks": ["check_range"]},
+            "must be a dict of names of checks and reasons",
+        ),
         ({"labels": ["good"]}, "labels must"),
         ({"labels": [1, 1000]}, r"labels must be numbers from -100 to 100.* got \[1, 1000\]"),
         ({"labels": [np.nan]}, "labels must be numbers from -100 to 100"),
         ({"labels": 3}, "labels must"),
-        ({"labels": [1]}, r"labels must have two different numbers at least.* got \[1\]"),
-        ({"labels": [0, 0, np.nan]}, "labels must have two different numbers"),
+        ({"labels": [1]}, r"labels must have at least two different numbers.* got \[1\]"),
+        ({"labels": [0, 0, np.nan]}, "labels must have at least two different numbers"),
     ],
 )
 def test_odd_arguments(given, message):

@@ -372,21 +372,27 @@ NO_CHANGE, AGAIN = "check_nothing_of_the_caller_is_changed", "check_refitting"
 
 
 MISTAKES = {
-    Negated: ("check_learning", "chance .*: higher scores must be better"),
-    Constant: ("check_learning", "scores do not tell the documents of a query apart"),
+    Negated: ("check_learning", "random order .*: higher scores must be better"),
+    Constant: ("check_learning", "scores do not distinguish the documents of a query"),
     OfNoLabels: ("check_learning", "fit must read the labels"),
-    NoneBack: ("check_fit", "fit returned None, not the ranker: end it with `return self`"),
+    NoneBack: (
+        "check_fit",
+        "fit must return the ranker, but returned None: end it with `return self`",
+    ),
     Raising: ("check_fit", "expects no error here, got KeyError: 'colour'"),
     SettingAParameter: (
         NO_CHANGE,
         "fit changes the parameters measure .from 'ndcg_f' to 'ap'.: .* such as measure_",
     ),
-    WritingToRows: (NO_CHANGE, "predict writes to X, which the caller still has: copy first"),
-    DrawingAtRandom: (AGAIN, "when a clone is fitted, .*: random numbers are drawn"),
-    CountingFits: (AGAIN, "when it is fitted a second time, .* something is kept from call to"),
-    CountingPredictions: (AGAIN, "when predict is called a second time, .* something is kept"),
-    NoLengths: ("check_lengths", r"did not: call sklearn.utils.check_consistent_length\(X, y, gr"),
-    OfAnotherLibrary: ("check_signatures", "fit must take X, y, groups, it takes X, y"),
+    WritingToRows: (NO_CHANGE, "predict writes to X of the caller: copy them first"),
+    DrawingAtRandom: (AGAIN, "when a clone is fitted, .*: the ranker draws random numbers"),
+    CountingFits: (AGAIN, "when it is fitted a second time, .* keeps something from call to"),
+    CountingPredictions: (AGAIN, "when predict is called a second time, .* keeps something"),
+    NoLengths: (
+        "check_lengths",
+        r"but raised nothing: call sklearn.utils.check_consistent_length\(X, y, gr",
+    ),
+    OfAnotherLibrary: ("check_signatures", "fit must take X, y, groups, but takes X, y"),
 }
 
 

@@ -485,7 +485,7 @@ def test_a_bad_run_is_named(function):
     for change, message in (
         ({"score": np.nan}, "column 'score' of run holds 3 NaN"),
         ({"score": np.inf}, r"column 'score' of run holds 3 \+inf"),
-        ({"score": "high"}, "run holds 'high' in column 'score' in row 0, where a number"),
+        ({"score": "high"}, "run holds 'high' in column 'score' in row 0, but a number"),
         ({"docno": ["x", None, "y"]}, "holds no id in column 'docno' in row 1"),
         ({"docno": "a"}, "holds document 'a' twice in query '1'"),
     ):
