@@ -6,7 +6,13 @@ import numpy as np
 from scipy.optimize import brentq
 
 from skfilterrank.thresholds._risk_steps import Steps
-from skfilterrank.thresholds._risks import BettingBound, BinomialBound, allowed_error
+from skfilterrank.thresholds._risks import (
+    BettingBound,
+    BinomialBound,
+    allowed_error,
+    log_capital,
+    reaches,
+)
 
 # Number of prior losses, at the level and with the largest variance, before the first loss.
 _PRIOR = 20
@@ -15,8 +21,6 @@ _PRIOR_DIFFERENCES = 5
 # Number of draws from which powers are computed in planning.
 _N_PLANNED = 400
 _LEAST = 1e-12
-# Difference of logarithms that rounding can make.
-_ROUNDING = 1e-9
 # Number of losses that are tested together, of all units at some thresholds.
 _CELLS = 1 << 14
 
@@ -50,14 +54,7 @@ class ControlledBound:
         adjusted, *stakes = self._stakes(losses, differences)
         # Capital may be won on the way although the mean is above the level in the end.
         is_below = adjusted.sum(axis=-1) <= self.level * self.n_units
-        paths = self._log_paths(adjusted, *stakes, self.level)
-        # The mean of the capitals lies between the largest one and its share of them.
-        highest = np.max(paths, axis=(0, -1), initial=0.0)
-        reaches = np.asarray(highest - np.log(len(paths)) >= self._goal)
-        is_open = ~reaches & (highest >= self._goal - _ROUNDING)
-        if is_open.any():
-            reaches[is_open] = _log_capital(paths[:, is_open]) >= self._goal
-        return is_below & reaches
+        return is_below & reaches(self._log_paths(adjusted, *stakes, self.level), self._goal)
 
     def estimate(self, losses, differences, answered=None) -> float:
         """Return the mean of the adjusted losses, among the answered where there are others."""
@@ -76,7 +73,7 @@ class ControlledBound:
 
         def missing(level):
             moved = adjusted + (level - self.level) * unanswered
-            return self._goal - _log_capital(self._log_paths(moved, *stakes, level))
+            return self._goal - log_capital(self._log_paths(moved, *stakes, level))
 
         if missing(1.0) > 0:
             return 1.0
@@ -107,12 +104,6 @@ class ControlledBound:
         with np.errstate(divide="ignore"):
             steps = np.log(np.maximum(1 + bets * (level - adjusted), 0.0))
         return np.cumsum(steps, axis=-1)
-
-
-def _log_capital(paths):
-    """Return the logarithm of the largest capital on the way, from those of the bets."""
-    capitals = np.logaddexp.reduce(paths, axis=0) - np.log(len(paths))
-    return np.max(capitals, axis=-1, initial=0.0)
 
 
 def _sums_before(values):
@@ -205,7 +196,8 @@ def planned_powers(
 
     Losses are 0 or 1. `rates` are the risk, the share of losses that the machine flags, and the
     share of the others that it does not. `is_binary` tells if people's labels alone get the
-    binomial test. Among answered queries half are. Powers are shares of draws of a fixed seed.
+    binomial test. Among answered queries half are. Powers are shares of draws of a fixed seed; with
+    a machine that labels no more queries than people, the second is 0.
     """
     rate, sensitivity, specificity = rates
     rng = np.random.default_rng(0)
@@ -224,7 +216,16 @@ def planned_powers(
     others = rng.binomial(n_answered, share, shape) + level * (sizes - n_answered)
     losses, flagged = (each * is_answered + level * (1 - is_answered) for each in (losses, flagged))
     differences = np.where(sizes > 0, flagged - others / np.maximum(sizes, 1), 0.0)
-    beside = ControlledBound(n_people, level, confidence).rules_out(losses, differences)
     make = BinomialBound if is_binary else BettingBound
-    alone = make(n_people, level, confidence, answered=answered)
-    return float(np.mean([alone.rules_out(row) for row in losses])), float(beside.mean())
+    alone = _share_ruled_out(make(n_people, level, confidence, answered=answered), losses)
+    if n_machine <= n_people:
+        return alone, 0.0
+    bound = ControlledBound(n_people, level, confidence)
+    return alone, _share_ruled_out(bound, losses, differences)
+
+
+def _share_ruled_out(bound, *rows):
+    """Return the share of rows of losses that rule a level out."""
+    n_parts = -(-rows[0].size // _CELLS)
+    parts = zip(*(np.array_split(each, n_parts) for each in rows))
+    return float(np.concatenate([bound.rules_out(*part) for part in parts]).mean())

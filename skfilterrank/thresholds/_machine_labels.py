@@ -727,9 +727,10 @@ def queries_needed(
     def suffices(n):
         if not is_binary:
             n_machine = 20 * n if n_machine_queries is None else n_machine_queries
-            rates = expected_risk, sensitivity or 0.0, 1.0 if specificity is None else specificity
-            powers = planned_powers(n, max(n_machine, n), level, confidence, rates, False)
-            return max(powers) >= goal
+            rates = expected_risk, sensitivity, specificity
+            if sensitivity is None:
+                n_machine, rates = n, (expected_risk, 0.0, 1.0)
+            return max(planned_powers(n, n_machine, level, confidence, rates, False)) >= goal
         if power_of_people(n, level, confidence, expected_risk) >= goal:
             return True
         if sensitivity is None:
