@@ -505,6 +505,15 @@ class ParsedMeasure(NamedTuple):
         return f"{name}{within}{cutoff}"
 
 
+# Measures of forbidden documents alone: whoever asks for one has labels that mean forbidden.
+_OF_FORBIDDEN = ("any_forbidden", "forbidden", "harmful_compatibility")
+
+
+def counts_forbidden(measures: Iterable[ParsedMeasure]) -> bool:
+    """Tell if a measure is about forbidden documents alone, so that labels below 0 are meant."""
+    return any(each.measure.name in _OF_FORBIDDEN for each in measures)
+
+
 def warn_of_forbidden(measures: Iterable[ParsedMeasure], labels, gains: Gains = None) -> None:
     """Warn of measures that do not support gains below 0 but receive some."""
     if odd := forbidden_seen(measures, labels, gains):

@@ -129,6 +129,11 @@ def collecting_warnings(function):
 def _with_warnings(parent, function, *arguments):
     if os.getpid() == parent:
         return function(*arguments), []
+    return with_warnings(function, *arguments)
+
+
+def with_warnings(function, *arguments) -> tuple:
+    """Call a function; return its result, and a list of (text, category) of our warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SkfilterrankWarning)
         result = function(*arguments)
@@ -140,6 +145,23 @@ def _with_warnings(parent, function, *arguments):
             # Warnings of other packages are issued where they occur.
             warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
     return result, collected
+
+
+def search_of_fit():
+    """Return an object that all fits of a search or cross-validation of scikit-learn share.
+
+    It is None for a fit on its own. In another process all searches share one.
+    """
+    frame: FrameType | None = sys._getframe(1)
+    is_inside, shared = False, None
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("sklearn.model_selection"):
+            is_inside = is_inside or frame.f_code.co_name == "_fit_and_score"
+            if is_inside:
+                # Of a search in a cross-validation, it is the outer one.
+                shared = frame.f_locals.get("parallel") or shared or search_of_fit
+        frame = frame.f_back
+    return shared
 
 
 def repeat_warnings(collected) -> None:

@@ -77,7 +77,7 @@ def measured(qrels, runs, measures, reading, holes, n_jobs):
     measures = parse_measures(measures)
     _inputs.check_n_items(reading.n_items, measures)
     table = _inputs.read_judgments(qrels, reading.gains, holes, measures=measures)
-    gains = _inputs.gains_of_labels(table["label"], qrels, reading.gains, holes)
+    gains = _inputs.gains_of_labels(table["label"], qrels, reading.gains, holes, measures.values())
     runs = _inputs.with_standard_input(runs)
     index = QrelsIndex(table, unjudged_label=None)
     params = {"gains": gains, "unjudged": holes.unjudged, "precision": reading.precision}

@@ -79,7 +79,7 @@ def estimated(qrels, runs, measures, sampling, reading, holes) -> Sampled:
     if not _inputs.text_gains(given, holes):
         gains = _inputs.match_gains(given, {path: sample["label"]})
         gains = _inputs.with_other_labels(gains, given)
-    _inputs.warn_of_labels_below_0(sample["label"], gains, given, holes)
+    _inputs.warn_of_labels_below_0(sample["label"], gains, given, holes, measures.values())
     # The meaning of labels below 0 is known here, so the library need not warn.
     sample = QrelsIndex(sample, unjudged_label=None, predicted="use")
     what = sample, pool, measures

@@ -12,6 +12,7 @@ from skfilterrank._files.files import read_bytes
 from skfilterrank._files.forms import files_of_folders, name_of_path, text_of_path
 from skfilterrank._files.tables import is_table_name
 from skfilterrank._lists.gains import PROBABILITY, is_sample, measures_of_all_labels
+from skfilterrank._lists.measure import counts_forbidden
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, is_of_machine, warn_user
 from skfilterrank.cli._output import progress, standard_input, tell
@@ -244,8 +245,11 @@ def text_gains(gains, holes: Holes) -> dict | None:
     return {_written(label): gain for label, gain in gains.items()}
 
 
-def gains_of_labels(labels, path, gains, holes: Holes):
-    """Return the gains by label; print messages about unexpected labels."""
+def gains_of_labels(labels, path, gains, holes: Holes, measures=()):
+    """Return the gains by label; print messages about unexpected labels.
+
+    `measures` are the parsed ones that the labels are for.
+    """
     if text_gains(gains, holes):
         return None
     matched = match_gains(gains, {path: labels})
@@ -254,13 +258,15 @@ def gains_of_labels(labels, path, gains, holes: Holes):
     if unjudged is not None and not labels.isna().any():
         which = "a label below 0" if unjudged == "trec" else f"the label {unjudged:g}"
         tell(f"no document has {which} (--holes unjudged-label)")
-    warn_of_labels_below_0(labels, matched, gains, holes)
+    warn_of_labels_below_0(labels, matched, gains, holes, measures)
     return matched
 
 
-def warn_of_labels_below_0(labels, matched, gains, holes: Holes) -> None:
+def warn_of_labels_below_0(labels, matched, gains, holes: Holes, measures) -> None:
     """Warn of labels below 0, which trec_eval treats as unjudged, unless their meaning is given."""
-    if holes.unjudged_label != "warn" or isinstance(matched, dict) or text_gains(gains, holes):
+    if holes.unjudged_label != "warn" or counts_forbidden(measures):
+        return
+    if isinstance(matched, dict) or text_gains(gains, holes):
         return
     counts = labels[labels < 0].value_counts()
     if len(counts):

@@ -2,6 +2,7 @@
 
 import os
 import warnings
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -80,6 +81,15 @@ def make_threshold(
         measure=measure.text,
         **given,
     )
+
+
+def measures_of(threshold) -> list[ParsedMeasure]:
+    """Return the measure of an unfitted threshold, and its risks; `fit` refuses invalid names."""
+    found = []
+    for name in (threshold.measure, *getattr(threshold, "risks", ())):
+        with suppress(InputError):
+            found.append(parse_measure(name))
+    return found
 
 
 def value_of(score: float, measure: ParsedMeasure) -> float:

@@ -90,7 +90,7 @@ def evaluate(
         n_jobs=n_jobs,
         verbose=0 if is_torn else output.progress(),
         on_error="yield" if keep_going else "raise",
-        gains=_inputs.gains_of_labels(table["label"], qrels, reading.gains, holes),
+        gains=_inputs.gains_of_labels(table["label"], qrels, reading.gains, holes, parsed.values()),
         ties=reading.ties,
         missing=holes.missing,
         precision=reading.precision,

@@ -131,12 +131,13 @@ def _learned(runs, path, measures, gains, treated, learn, settings, how):
     from skfilterrank.metrics import make_ranking_scorer
     from skfilterrank.ranking import RankFusion, fuse_runs
 
-    measure, *others = parse_measures(measures)
+    parsed = parse_measures(measures)
+    measure, *others = parsed
     if others:
         names = ", ".join([measure, *others])
         raise InputError(f"--measure: fusion is learned for one, got {names}.")
     qrels = read_judgments(path, gains, treated)
-    matched = gains_of_labels(qrels["label"], path, gains, treated)
+    matched = gains_of_labels(qrels["label"], path, gains, treated, parsed.values())
     qrels = qrels.assign(label=as_gains(qrels["label"], matched))
     if learn in ("weights", "logistic"):
         method = "logistic" if learn == "logistic" else "coordinate_ascent"

@@ -94,7 +94,9 @@ def threshold(
         judgments = _inputs.read_judgments(qrels, gains, treated)
     else:
         judgments, by_machine = work.beside_machine(qrels, machine_labels, gains, treated)
-    matched = _inputs.gains_of_labels(judgments["label"], qrels, gains, treated)
+    matched = _inputs.gains_of_labels(
+        judgments["label"], qrels, gains, treated, work.measures_of(unfitted)
+    )
     # Judgments that come later may hold labels that these do not.
     unfitted.set_params(gains=_inputs.with_other_labels(matched, gains))
     given = {

@@ -121,7 +121,11 @@ def score_systems(
     index = None
     if qrels is not None:
         index = QrelsIndex.of(
-            qrels, unjudged_label=unjudged_label, predicted=predicted, gains=gains
+            qrels,
+            unjudged_label=unjudged_label,
+            predicted=predicted,
+            gains=gains,
+            measures=wanted.values(),
         )
         if index.is_sample:
             refuse_measures_of_sample(wanted)

@@ -1,5 +1,6 @@
 """Joining of runs with judgments into the arrays that measures take."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral
 
@@ -9,6 +10,7 @@ import pandas as pd
 from skfilterrank._files.forms import ORDER, is_by_query
 from skfilterrank._lists.checks import cached_property, check_choice
 from skfilterrank._lists.gains import Gains, is_sample
+from skfilterrank._lists.measure import ParsedMeasure, counts_forbidden
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.words import MISSING, PRECISIONS, TIES, warn_user
@@ -310,6 +312,7 @@ class QrelsIndex:
         unjudged_label: float | str | None = "warn",
         predicted: str = "warn",
         gains: Gains = None,
+        measures: Iterable[ParsedMeasure] = (),
     ) -> "QrelsIndex":
         """Index judgments; a QrelsIndex is returned unchanged.
 
@@ -320,6 +323,9 @@ class QrelsIndex:
         gains : None, "exp2", dict or callable, default=None
             Gains of the labels. A dict or callable defines the meaning of labels below 0, so there
             is no warning about them.
+        measures : iterable of ParsedMeasure, default=()
+            Measures for which the judgments are used. A measure of forbidden documents, such as
+            "any_forbidden@5", also defines labels below 0 as forbidden.
 
         Returns
         -------
@@ -341,7 +347,8 @@ class QrelsIndex:
                     )
             return qrels
         label = check_unjudged_label(unjudged_label)
-        is_said = label == "warn" and not (gains is None or isinstance(gains, str))
+        has_gains = not (gains is None or isinstance(gains, str))
+        is_said = label == "warn" and (has_gains or counts_forbidden(measures))
         return cls(qrels, unjudged_label=None if is_said else label, predicted=predicted)
 
     @cached_property

@@ -235,7 +235,7 @@ def label_degradation(
     n_samples = check_count(n_samples, "n_samples")
     tolerance = check_number(tolerance, "tolerance", least=0)
     named = named_runs(runs, least=2)
-    index = QrelsIndex.of(qrels, gains=gains)
+    index = QrelsIndex.of(qrels, gains=gains, measures=wanted.values())
     if index.is_sample:
         refuse_sample()
     warn_of_forbidden(wanted.values(), index.labels, gains)

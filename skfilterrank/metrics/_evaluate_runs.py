@@ -310,9 +310,10 @@ def iter_evaluations(
     named = list(named_runs(runs, may_be_one=True).items())
     if qrels is not None:
         said = {name: params.pop(name) for name in OF_QRELS if name in params}
-        qrels = QrelsIndex.of(qrels, gains=params.get("gains"), **said)
         # Parse and warn once here, instead of for each run or in other processes.
         measures = parse_measures(measures)
+        given = {"gains": params.get("gains"), "measures": measures.values()}
+        qrels = QrelsIndex.of(qrels, **given, **said)
         warn_of_forbidden(measures.values(), qrels.labels, params.get("gains"))
         if qrels.is_sample:
             refuse_measures_of_sample(measures)
@@ -427,13 +428,14 @@ def _evaluate(
     """Align a run and evaluate it."""
     is_parsed = isinstance(measures, dict)
     said = dict(zip(OF_QRELS, (unjudged_label, predicted)))
+    wanted = parse_measures(measures)
     if isinstance(run, AlignedRun):
         _check_aligned(qrels, run, missing, precision, ties, said)
         aligned = run
     else:
-        index = QrelsIndex.of(qrels, gains=params.get("gains"), **said)
+        given = {"gains": params.get("gains"), "measures": wanted.values()}
+        index = QrelsIndex.of(qrels, **given, **said)
         aligned = index.align(run, missing=missing, precision=precision, ties=ties)
-    wanted = parse_measures(measures)
     if not is_parsed:
         warn_of_forbidden(wanted.values(), aligned.y_true, params.get("gains"))
         if is_sample(aligned.y_true, aligned.inclusion_probability):

@@ -32,6 +32,8 @@ from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence, best_le
 from skfilterrank.thresholds._certificate import machine_labels
 from skfilterrank.thresholds._drift import (
     Calibration,
+    effective_lists,
+    is_few,
     sizes_of_lists,
     warn_of_other_scale,
     warn_of_other_sizes,
@@ -321,6 +323,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         measure = self._measure_two_scores if has_two else self._measure
         values = measure(judged, parsed, entries, shown)
         self.best_score_ = mean_over_queries(values, judged.lists.weights)
+        _warn_if_few_weigh(judged.lists.weights)
         if judged.folds is not None:
             self._describe_folds(judged, parsed, entries, values)
         return self
@@ -768,6 +771,19 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         # scikit-learn's checks would pass tables of random features, but columns here have names.
         tags.input_tags.two_d_array = False
         return tags
+
+
+def _warn_if_few_weigh(weights):
+    """Warn if weights leave few effective queries."""
+    if weights is None or not is_few(n_effective := effective_lists(weights), len(weights)):
+        return
+    warn_user(
+        f"query_weight leaves {n_effective:.1f} effective queries of {len(weights)} (the squared "
+        "sum of the weights, divided by the sum of their squares), so that few queries decide "
+        "about the threshold. Bound the largest weights, or judge more of the queries that weigh "
+        "much.",
+        FitWarning,
+    )
 
 
 def _with_filter_scores(threshold, scores, filter_scores) -> pd.DataFrame:

@@ -18,6 +18,7 @@ from skfilterrank._lists.scoring import given_weights
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate, certify
+from skfilterrank.thresholds._drift import is_few
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, JudgedScores, values_shown
 from skfilterrank.thresholds._machine_labels import with_machine
@@ -428,13 +429,21 @@ class CertifiedThreshold(TwoScores):
                 "certificate. Leave one of the two out."
             )
         drawn = _draw(judged)
+        n_drawn, n_queries = drawn.index.n_queries, judged.index.n_queries
         try:
             super().fit_judged(drawn)
         except ValueError as error:
-            n_drawn, n_queries = drawn.index.n_queries, judged.index.n_queries
             error.add_note(f"query_weight has drawn {n_drawn} of {n_queries} queries.")
             raise
-        self.certificate_ = replace(self.certificate_, n_weighted=judged.index.n_queries)
+        self.certificate_ = replace(self.certificate_, n_weighted=n_queries)
+        if is_few(n_drawn, n_queries):
+            largest = judged.lists.weights.max()
+            warn_user(
+                f"query_weight has drawn {n_drawn} of {n_queries} queries, and the certificate "
+                f"rests on these alone. The largest weight is {largest:.3g}: divide weights by "
+                "the largest that there can be, or judge more of the queries that weigh much.",
+                FitWarning,
+            )
         return self
 
     def _fit_rows(self, rows):

@@ -6,7 +6,13 @@ import numpy as np
 from scipy.optimize import brentq
 
 from skfilterrank.thresholds._risk_steps import Steps
-from skfilterrank.thresholds._risks import BettingBound, BinomialBound, allowed_error
+from skfilterrank.thresholds._risks import (
+    BettingBound,
+    BinomialBound,
+    allowed_error,
+    log_capital,
+    reaches,
+)
 
 # Number of prior losses, at the level and with the largest variance, before the first loss.
 _PRIOR = 20
@@ -15,6 +21,8 @@ _PRIOR_DIFFERENCES = 5
 # Number of draws from which powers are computed in planning.
 _N_PLANNED = 400
 _LEAST = 1e-12
+# Number of losses that are tested together, of all units at some thresholds.
+_CELLS = 1 << 14
 
 
 class ControlledBound:
@@ -46,7 +54,7 @@ class ControlledBound:
         adjusted, *stakes = self._stakes(losses, differences)
         # Capital may be won on the way although the mean is above the level in the end.
         is_below = adjusted.sum(axis=-1) <= self.level * self.n_units
-        return is_below & (self._log_capital(adjusted, *stakes, self.level) >= self._goal)
+        return is_below & reaches(self._log_paths(adjusted, *stakes, self.level), self._goal)
 
     def estimate(self, losses, differences, answered=None) -> float:
         """Return the mean of the adjusted losses, among the answered where there are others."""
@@ -65,7 +73,7 @@ class ControlledBound:
 
         def missing(level):
             moved = adjusted + (level - self.level) * unanswered
-            return self._goal - self._log_capital(moved, *stakes, level)
+            return self._goal - log_capital(self._log_paths(moved, *stakes, level))
 
         if missing(1.0) > 0:
             return 1.0
@@ -89,14 +97,13 @@ class ControlledBound:
         bets = np.sqrt(2 * self._goal / (self.n_units * np.array([variances, variances / 2])))
         return adjusted, weights, bets
 
-    def _log_capital(self, adjusted, weights, bets, level):
-        """Return the logarithm of the largest capital on the way."""
+    def _log_paths(self, adjusted, weights, bets, level):
+        """Return the logarithm of the capital of each bet, unit by unit."""
         # A loss is at most 1 and one weight: a larger bet could lose more than its stake.
         bets = np.minimum(bets, 1 / np.maximum(1 + weights - level, _LEAST))
         with np.errstate(divide="ignore"):
             steps = np.log(np.maximum(1 + bets * (level - adjusted), 0.0))
-        capitals = np.logaddexp.reduce(np.cumsum(steps, axis=-1), axis=0) - np.log(len(bets))
-        return np.max(capitals, axis=-1, initial=0.0)
+        return np.cumsum(steps, axis=-1)
 
 
 def _sums_before(values):
@@ -149,27 +156,36 @@ class ControlledLosses:
         It is None where all pass.
         """
         people, machine = self.people, self.machine
-        losses, differences = self._arranged(people.start, machine.start)
-        if not bound.rules_out(losses, differences):
+        state = self._arranged(people.start, machine.start)
+        if not bound.rules_out(*state):
             return first, 0
         place = np.argsort(self._order)
         scores = np.append(people.scores, machine.scores)
         order = np.argsort(scores if people.is_upward else -scores, kind="stable")
         scores = scores[order]
-        of_loss = order < len(people.scores)
         units = np.append(people.queries, self._unit[machine.queries])[order]
         changes = np.append(people.changes(), machine.changes() * self._share[machine.queries])
         changes, places = changes[order], place[units]
-        ends = np.flatnonzero(np.append(scores[1:] != scores[:-1], True)[: len(scores)]) + 1
-        start = 0
-        for number, end in enumerate(ends.tolist()):
-            part = slice(start, end)
-            is_loss, start = of_loss[part], end
-            np.add.at(losses, places[part][is_loss], changes[part][is_loss])
-            np.add.at(differences, places[part][~is_loss], changes[part][~is_loss])
-            if not bound.rules_out(losses, differences):
-                return float(scores[end - 1]), number + 1
-        return None, len(ends)
+        of_loss = order < len(people.scores)
+        is_new = np.append(True, scores[1:] != scores[:-1])[: len(scores)]
+        levels, number = scores[is_new], np.cumsum(is_new) - 1
+        height = max(1, _CELLS // len(place))
+        for begin in range(0, len(levels), height):
+            end = min(begin + height, len(levels))
+            part = slice(*np.searchsorted(number, (begin, end)))
+            tables = []
+            for before, counts in zip(state, (of_loss[part], ~of_loss[part])):
+                table = np.zeros((end - begin, len(before)))
+                cells = number[part][counts] - begin, places[part][counts]
+                np.add.at(table, cells, changes[part][counts])
+                table[0] += before
+                tables.append(np.cumsum(table, axis=0, out=table))
+            passes = bound.rules_out(*tables)
+            if not passes.all():
+                failed = begin + int(np.argmin(passes))
+                return float(levels[failed]), failed + 1
+            state = tuple(table[-1] for table in tables)
+        return None, len(levels)
 
 
 @lru_cache(maxsize=256)
@@ -180,7 +196,8 @@ def planned_powers(
 
     Losses are 0 or 1. `rates` are the risk, the share of losses that the machine flags, and the
     share of the others that it does not. `is_binary` tells if people's labels alone get the
-    binomial test. Among answered queries half are. Powers are shares of draws of a fixed seed.
+    binomial test. Among answered queries half are. Powers are shares of draws of a fixed seed; with
+    a machine that labels no more queries than people, the second is 0.
     """
     rate, sensitivity, specificity = rates
     rng = np.random.default_rng(0)
@@ -199,7 +216,16 @@ def planned_powers(
     others = rng.binomial(n_answered, share, shape) + level * (sizes - n_answered)
     losses, flagged = (each * is_answered + level * (1 - is_answered) for each in (losses, flagged))
     differences = np.where(sizes > 0, flagged - others / np.maximum(sizes, 1), 0.0)
-    beside = ControlledBound(n_people, level, confidence).rules_out(losses, differences)
     make = BinomialBound if is_binary else BettingBound
-    alone = make(n_people, level, confidence, answered=answered)
-    return float(np.mean([alone.rules_out(row) for row in losses])), float(beside.mean())
+    alone = _share_ruled_out(make(n_people, level, confidence, answered=answered), losses)
+    if n_machine <= n_people:
+        return alone, 0.0
+    bound = ControlledBound(n_people, level, confidence)
+    return alone, _share_ruled_out(bound, losses, differences)
+
+
+def _share_ruled_out(bound, *rows):
+    """Return the share of rows of losses that rule a level out."""
+    n_parts = -(-rows[0].size // _CELLS)
+    parts = zip(*(np.array_split(each, n_parts) for each in rows))
+    return float(np.concatenate([bound.rules_out(*part) for part in parts]).mean())

@@ -166,9 +166,14 @@ class Calibration:
 
 
 def effective_lists(sizes) -> float:
-    """Return the effective number of lists for a mean over rows, given the list sizes."""
+    """Return the effective number of lists for a mean over rows, given list sizes or weights."""
     sizes = np.asarray(sizes, dtype=np.float64)
     return float(sizes.sum() ** 2 / np.square(sizes).sum()) if sizes.any() else 0.0
+
+
+def is_few(n_effective: float, n_queries: int) -> bool:
+    """Tell if weights leave few queries, and fewer than half of all."""
+    return n_effective < min(_ENOUGH, n_queries / 2)
 
 
 def warn_of_other_scale(model, scores, sizes) -> None:

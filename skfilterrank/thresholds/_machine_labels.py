@@ -30,7 +30,7 @@ _OF_SHARE, _OF_RATE = 0.02, 0.03
 # of its level, and the machine's sensitivity and specificity.
 PLANNED_RATE, SENSITIVITY, SPECIFICITY = 0.6, 0.8, 0.95
 # Initial grid of shares and rates, largest number of cells, and number of halvings.
-_CELLS, _MOST_CELLS, _N_HALVINGS = (6, 12), 300, 5
+_CELLS, _MOST_CELLS, _N_HALVINGS = (3, 6), 300, 6
 # Number of classes of the count of flagged unjudged queries, and the tail probability that is added
 # to the bound.
 _N_CLASSES, _TAIL = 48, 1e-7
@@ -189,6 +189,16 @@ def _quantile(probability, n, share):
     return n * share if share in (0, 1) else np.clip(bdtrik(probability, n, share), 0, n)
 
 
+def _log_ways(n, counts):
+    """Return the logarithm of the number of ways to choose so many of n."""
+    return gammaln(n + 1) - gammaln(counts + 1) - gammaln(n - counts + 1)
+
+
+def _binomial(log_ways, counts, n, rates):
+    """Compute the probability of each count of n at each rate."""
+    return np.exp(log_ways + xlogy(counts, rates) + xlog1py(n - counts, -rates))
+
+
 class _Below:
     """Probability that the statistic is at most a number, where one stratum is the worse.
 
@@ -243,7 +253,8 @@ class _Below:
         self.last, self.most = self.last[kept], self.most[kept]
         self.distinct, self.number = np.unique(self.counts, return_inverse=True)
         self.distinct = self.distinct[:, np.newaxis].astype(np.float64)
-        self.n_ways = gammaln(n1 + 1) - gammaln(self.distinct + 1) - gammaln(n1 - self.distinct + 1)
+        self.others = np.arange(self.most.max(initial=-1) + 1.0)[:, np.newaxis]
+        self.ways = _log_ways(n1, self.distinct), _log_ways(self.n0, self.others)
 
     def _most(self, statistic, shares):
         shares = shares[:, np.newaxis]
@@ -257,17 +268,15 @@ class _Below:
         """Compute the probability at shares of flagged queries and rates of both kinds."""
         if not len(self.counts):
             return np.zeros(len(rates1))
-        some = np.exp(
-            self.n_ways + xlogy(self.distinct, rates1) + xlog1py(self.n1 - self.distinct, -rates1)
-        )
-        limits, limit = np.unique(self.most, return_inverse=True)
-        others = bdtr(limits[:, np.newaxis].astype(np.float64), self.n0, rates0)
+        some = _binomial(self.ways[0], self.distinct, self.n1, rates1)
+        # Sums of few terms are faster than incomplete beta functions.
+        others = np.cumsum(_binomial(self.ways[1], self.others, self.n0, rates0), axis=0)
         distinct, number = np.unique(shares, return_inverse=True)
         upto = np.zeros((len(self.edges), len(distinct)))
         is_some = self.edges >= 0
         upto[is_some] = bdtr(self.edges[is_some, np.newaxis], self.n_unjudged, distinct)
         weights = (upto[self.last] - upto[self.first])[:, number]
-        return (some[self.number] * weights * others[limit]).sum(axis=0)
+        return (some[self.number] * weights * others[self.most]).sum(axis=0)
 
     def is_at_most(self, error, first, last):
         """Return True if the probability is at most the error for all rates of flagged queries."""
@@ -718,9 +727,10 @@ def queries_needed(
     def suffices(n):
         if not is_binary:
             n_machine = 20 * n if n_machine_queries is None else n_machine_queries
-            rates = expected_risk, sensitivity or 0.0, 1.0 if specificity is None else specificity
-            powers = planned_powers(n, max(n_machine, n), level, confidence, rates, False)
-            return max(powers) >= goal
+            rates = expected_risk, sensitivity, specificity
+            if sensitivity is None:
+                n_machine, rates = n, (expected_risk, 0.0, 1.0)
+            return max(planned_powers(n, n_machine, level, confidence, rates, False)) >= goal
         if power_of_people(n, level, confidence, expected_risk) >= goal:
             return True
         if sensitivity is None:

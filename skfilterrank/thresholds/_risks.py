@@ -27,6 +27,8 @@ from skfilterrank.thresholds._risk_steps import (
 _VARIANCE_SHARES = np.array([1.0, 0.5, 0.25])
 # Shares of the variance, multiplied by shares of answered queries.
 _ANSWERED_SHARES = np.array([1.0, 0.25, 1 / 16, 1 / 64])
+# Difference of logarithms that rounding can make.
+_ROUNDING = 1e-9
 
 
 class BinomialBound:
@@ -53,12 +55,11 @@ class BinomialBound:
         self.n_queries, self.level, self.confidence = n_queries, level, confidence
         self.answered = answered
 
-    def rules_out(self, losses) -> bool:
-        """Tell whether the losses rule out a mean of at least the level."""
+    def rules_out(self, losses):
+        """Tell whether the losses rule out a mean of at least the level; or each of several."""
         n_answered, n_bad = self._count(losses)
-        return bool(n_answered) and bdtr(n_bad, n_answered, self.level) <= allowed_error(
-            self.confidence
-        )
+        # Without any answer the probability is 1.
+        return bdtr(n_bad, n_answered, self.level) <= allowed_error(self.confidence)
 
     def upper(self, losses, answered=None) -> float:
         """Return the smallest level that the losses rule out."""
@@ -70,8 +71,9 @@ class BinomialBound:
     def _count(self, losses):
         """Count the answered queries, and those of them with loss 1."""
         if not self.answered:
-            return self.n_queries, np.count_nonzero(losses)
-        return np.count_nonzero(losses != self.level), np.count_nonzero(losses == 1.0)
+            return self.n_queries, np.count_nonzero(losses, axis=-1)
+        is_answered, is_bad = losses != self.level, losses == 1.0
+        return np.count_nonzero(is_answered, axis=-1), np.count_nonzero(is_bad, axis=-1)
 
 
 class BettingBound:
@@ -98,27 +100,23 @@ class BettingBound:
     def __init__(self, n_queries, level, confidence, answered=False):
         self.n_queries, self.level, self.confidence = n_queries, level, confidence
         self._order = np.random.default_rng(0).permutation(n_queries)
+        self._goal = -np.log(allowed_error(confidence))
         shares = _ANSWERED_SHARES if answered else _VARIANCE_SHARES
         variances = level * (1 - level) * shares
-        self._bets = np.sqrt(
-            -2 * np.log(allowed_error(confidence)) / (max(n_queries, 1) * variances)
-        )
+        self._bets = np.sqrt(2 * self._goal / (max(n_queries, 1) * variances))
 
-    def rules_out(self, losses) -> bool:
-        """Tell whether the losses rule out a mean of at least the level."""
-        goal = -np.log(allowed_error(self.confidence))
+    def rules_out(self, losses):
+        """Tell whether the losses rule out a mean of at least the level; or each of several."""
         # The capital may have been large in between, although the mean is above the level at the
         # end.
-        return bool(losses.sum() <= self.level * self.n_queries) and (
-            self._log_capital(losses, self.level) >= goal
-        )
+        is_below = losses.sum(axis=-1) <= self.level * self.n_queries
+        return is_below & reaches(self._log_paths(losses, self.level), self._goal)
 
     def upper(self, losses, answered=None) -> float:
         """Return the smallest level that the losses rule out, with the bets for this level.
 
         `answered` is the share of each unit that is answered; None means all.
         """
-        goal = -np.log(allowed_error(self.confidence))
         answered = np.ones(len(losses)) if answered is None else answered
         # The part of each loss that does not depend on the level.
         own = losses - self.level * (1 - answered)
@@ -127,20 +125,39 @@ class BettingBound:
             return self._log_capital(own + level * (1 - answered), level)
 
         # At level 1 no bet can lose more than its stake, so this capital is the largest possible.
-        if capital(1.0) < goal:
+        if capital(1.0) < self._goal:
             return 1.0
-        upper = brentq(lambda level: capital(level) - goal, 0, 1)
+        upper = brentq(lambda level: capital(level) - self._goal, 0, 1)
         return max(float(upper), float(own.sum() / answered.sum()))
 
     def _log_capital(self, losses, level):
-        """Return the logarithm of the largest capital that is reached."""
+        return log_capital(self._log_paths(losses, level))
+
+    def _log_paths(self, losses, level):
+        """Return the logarithm of the capital of each bet, loss by loss."""
         # A larger bet could lose more than its stake.
         bets = np.minimum(self._bets, 1 / (1 - level)) if level < 1 else self._bets
+        bets = np.expand_dims(bets, tuple(range(1, losses.ndim + 1)))
         with np.errstate(divide="ignore"):
-            steps = np.log(np.maximum(1 + bets[:, None] * (level - losses[self._order]), 0.0))
-        paths = np.cumsum(steps, axis=1)
-        capitals = np.logaddexp.reduce(paths, axis=0) - np.log(len(bets))
-        return float(np.max(capitals, initial=0.0))
+            steps = np.log(np.maximum(1 + bets * (level - losses[..., self._order]), 0.0))
+        return np.cumsum(steps, axis=-1)
+
+
+def log_capital(paths):
+    """Return the logarithm of the largest mean capital on the way, from those of the bets."""
+    capitals = np.logaddexp.reduce(paths, axis=0) - np.log(len(paths))
+    return np.max(capitals, axis=-1, initial=0.0)
+
+
+def reaches(paths, goal):
+    """Tell whether the mean capital of the bets ever reaches a goal, for each row of losses."""
+    # The mean lies between the largest capital and its share of all bets.
+    highest = np.max(paths, axis=(0, -1), initial=0.0)
+    found = np.asarray(highest - np.log(len(paths)) >= goal)
+    is_open = ~found & (highest >= goal - _ROUNDING)
+    if is_open.any():
+        found[is_open] = log_capital(paths[:, is_open]) >= goal
+    return found
 
 
 class MeanBound:

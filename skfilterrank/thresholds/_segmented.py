@@ -1,6 +1,7 @@
 """A threshold of its own for each segment of the queries, such as each language."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -17,6 +18,7 @@ from skfilterrank._lists.queries import check_groups, find_groups
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.scoring import QueryWeight, given_weights
 from skfilterrank._lists.sklearn_compat import safe_indexing
+from skfilterrank._lists.words import warn_user, with_warnings
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._base import DEFAULT_MEASURE, BaseThreshold
 from skfilterrank.thresholds._files import NOT_FITTED, threshold_from_json, threshold_to_json
@@ -164,19 +166,36 @@ class SegmentedThreshold(BaseThreshold):
         if self._segment is not None:
             labels, _ = self._labels_to_score(y)
             _check_sizes(codes, names, index, labels, self.min_queries)
-        self.thresholds_ = {}
+        self.thresholds_, caught = {}, {}
         for name, rows in _rows_by_name(codes, names):
-            own = clone(self.threshold)
+            fit = partial(clone(self.threshold).fit, **_cut(of_rows, rows))
             try:
-                self.thresholds_[name] = own.fit(safe_indexing(table, rows), **_cut(of_rows, rows))
+                self.thresholds_[name], caught[name] = with_warnings(
+                    fit, safe_indexing(table, rows)
+                )
             except ValueError as error:
                 if self._segment is None:
                     raise
                 raise InputError(f"segment {brief(name)}: {error}") from error
+        self._warn_of_segments(caught)
         thresholds = list(self.thresholds_.values())
         self.measure_ = thresholds[0].measure_
         self.n_unjudged_ = sum(getattr(each, "n_unjudged_", 0) for each in thresholds)
         return self
+
+    def _warn_of_segments(self, caught):
+        """Issue each kind of warning once, with the number and the names of its segments."""
+        kinds: dict = {}
+        for name, own in caught.items():
+            for text, category in own:
+                kinds.setdefault((text.partition(":")[0], category), {}).setdefault(name, text)
+        for (_, category), texts in kinds.items():
+            text, *others = texts.values()
+            if self._segment is not None:
+                names = brief_list(list(texts))
+                text += f" In {len(texts)} of {counted(len(caught), 'segment')}: {names}"
+                text += "; the figures are of the first." if others else "."
+            warn_user(text, category)
 
     def fit_judged(self, judged) -> Self:
         """Refuse rows without segments.

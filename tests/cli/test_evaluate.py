@@ -74,6 +74,9 @@ def test_negative_labels(run, files):
     assert run(*args, "--quiet")[1:] == (out, "")
     _, same, err = run(*args, "--holes", "unjudged-label=none")
     assert (same, "forbidden" in err) == (out, False)
+    # A measure of forbidden documents says what labels below 0 mean.
+    _, out, err = run(*args, "-m", "any_forbidden@2")
+    assert ("any_forbidden@2" in out, "label below 0" in err) == (True, False)
     code, out, err = run(*args, "--gains=-2=-1,0=0,1=1,2=2")
     expected = values(["ndcg_f@2"], ["good.txt"], gains={-2: -1, 0: 0, 1: 1, 2: 2})
     assert (code, float(out.split(",")[-1])) == (0, expected.mean().item())

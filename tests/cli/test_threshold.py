@@ -29,6 +29,12 @@ def test_threshold_is_that_of_the_function(run, data):
     assert "wrote filter.json" in err
 
 
+def test_a_risk_of_forbidden_documents_says_what_labels_below_0_mean(run, data):
+    for more, is_told in (((), True), (("--risk", "any_forbidden@3=0.3"), False)):
+        code, _, err = run("threshold", "qrels.txt", "run.txt", *more)
+        assert (code, "label below 0" in err) == (0, is_told), err
+
+
 @pytest.mark.slow
 def test_several_runs_have_a_line_each(run, data):
     write_run("other.txt", data.assign(score=-data["score"]))

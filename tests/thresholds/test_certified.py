@@ -491,6 +491,13 @@ class TestWeights:
             safe.fit(data.bayes_scores, data.y, **given)
         assert "query_weight has drawn" in error.value.__notes__[0]
 
+    def test_a_certificate_on_few_drawn_queries_is_warned_of(self, data):
+        safe = CertifiedThreshold({"any_forbidden@3": 0.3}, confidence_level=0.8)
+        given = {"groups": data.groups, "query_weight": np.full(len(data.y), 0.04)}
+        told = r"has drawn \d+ of 600 queries, and .* The largest weight is 0.04: divide weights"
+        with pytest.warns(FitWarning, match=told):
+            safe.fit(data.bayes_scores, data.y, **given)
+
     @pytest.mark.nightly
     def test_a_known_shift_of_the_kinds_of_queries(self):
         """One document a query; of the risky kind there are 20 % in calibration, 60 % later."""

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from skfilterrank.thresholds import _control_variates
 from skfilterrank.thresholds._control_variates import (
     ControlledBound,
     ControlledLosses,
@@ -60,6 +61,17 @@ def test_bets_by_hand():
     assert 0 < sum(by_hand) < 12
 
 
+def test_tests_of_many_rows_are_those_of_the_mean_of_the_capitals():
+    losses, differences = draws(200, 100, 0.12, 0.8, 0.9)
+    bound = ControlledBound(100, 0.2, 0.9)
+    adjusted, *stakes = bound._stakes(losses, differences)
+    capitals = np.exp(bound._log_paths(adjusted, *stakes, 0.2))
+    expected = (capitals.mean(axis=0).max(axis=-1) >= 10) & (adjusted.mean(axis=-1) <= 0.2)
+    assert bound.rules_out(losses, differences).tolist() == expected.tolist()
+    # One bet alone would decide otherwise for some rows.
+    assert (capitals.max(axis=(0, -1)) / 2 >= 10).sum() < expected.sum() < 200
+
+
 def test_bets_depend_on_units_before_alone():
     (losses,), (differences,) = draws(1, 60, 0.1, 0.8, 0.9)
     bound = ControlledBound(60, 0.1, 0.9)
@@ -95,7 +107,8 @@ def test_upper_bound_is_the_smallest_level_that_the_capital_rules_out():
     bound = ControlledBound(150, 0.1, 0.9)
     upper = bound.upper(losses, differences)
     adjusted, *stakes = bound._stakes(losses, differences)
-    assert bound._log_capital(adjusted, *stakes, upper) == pytest.approx(math.log(10))
+    paths = bound._log_paths(adjusted, *stakes, upper)
+    assert np.exp(paths).mean(axis=0).max() == pytest.approx(10)
     assert bound.estimate(losses, differences) < upper < 0.2
     assert bound.estimate(losses, differences) == pytest.approx(adjusted.mean())
     assert bound.upper(np.ones(150), differences) == 1.0
@@ -120,7 +133,7 @@ def steps_by_chance(rng, n, upward=False):
 
 @pytest.mark.parametrize("upward", [False, True])
 @pytest.mark.parametrize("n_machine", [25, 17])
-def test_walk_by_hand(upward, n_machine):
+def test_walk_by_hand(upward, n_machine, monkeypatch):
     rng = np.random.default_rng(0)
     people, machine = (steps_by_chance(rng, n, upward) for n in (10, n_machine))
     of_people = np.sort(rng.permutation(n_machine)[:10])
@@ -130,10 +143,13 @@ def test_walk_by_hand(upward, n_machine):
         seen = []  # noqa: RUF012
 
         def rules_out(self, losses, differences):
-            self.seen.append((losses.copy(), differences.copy()))
-            return True
+            self.seen += zip(*map(np.atleast_2d, (losses.copy(), differences.copy())))
+            return np.ones(losses.shape[:-1], dtype=bool)
 
+    # Two thresholds at a time.
+    monkeypatch.setattr(_control_variates, "_CELLS", 20)
     recorder = Recorder()
+    recorder.seen.clear()
     failed, n_tried = pool.walk(recorder, np.inf)
     levels = np.unique(np.append(people.scores, machine.scores))
     assert failed is None
@@ -152,10 +168,13 @@ def test_walk_by_hand(upward, n_machine):
                 expected = by_machine[of_people[unit]] - by_machine[others].mean()
             assert differences[place] == pytest.approx(expected)
     at = pool.at(threshold)
-    np.testing.assert_allclose(at, recorder.seen[-1])
+    # Sums of changes are rounded.
+    np.testing.assert_allclose(at, recorder.seen[-1], atol=1e-12)
 
 
-def test_walk_stops_at_the_first_threshold_that_fails():
+@pytest.mark.parametrize("n_together", [1, 2, 3, 100])
+def test_walk_stops_at_the_first_threshold_that_fails(n_together, monkeypatch):
+    monkeypatch.setattr(_control_variates, "_CELLS", 10 * n_together)
     rng = np.random.default_rng(1)
     pool = ControlledLosses(steps_by_chance(rng, 10), steps_by_chance(rng, 25), np.arange(0, 20, 2))
 
@@ -163,14 +182,14 @@ def test_walk_stops_at_the_first_threshold_that_fails():
         n = 0
 
         def rules_out(self, losses, differences):
-            self.n += 1
-            return self.n < 4
+            self.n += len(np.atleast_2d(losses))
+            return np.arange(self.n - len(np.atleast_2d(losses)), self.n) < 3
 
     assert pool.walk(Third(), np.inf) == (0.7, 3)
 
     class Never:
         def rules_out(self, losses, differences):
-            return False
+            return np.zeros(losses.shape[:-1], dtype=bool)
 
     assert pool.walk(Never(), 0.95) == (0.95, 0)
 
@@ -202,7 +221,8 @@ def test_planned_powers():
     alone, beside = planned_powers(200, 2000, 0.1, 0.9, (0.06, 0.95, 0.98), True)
     assert alone == pytest.approx(0.778, abs=0.05)
     none = planned_powers(200, 201, 0.1, 0.9, (0.06, 0.95, 0.98), True)
-    assert none[1] < beside
+    assert 0 < none[1] < beside
+    assert planned_powers(200, 200, 0.1, 0.9, (0.06, 0.95, 0.98), True) == (none[0], 0.0)
 
 
 @pytest.mark.slow

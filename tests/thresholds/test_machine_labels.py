@@ -13,6 +13,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.ranking import RankAndFilter, make_ranker
 from skfilterrank.thresholds import CertifiedThreshold, load_threshold, queries_needed
+from skfilterrank.thresholds._control_variates import planned_powers
 from skfilterrank.thresholds._judged_scores import MachineJudged
 from skfilterrank.thresholds._machine_labels import (
     Counts,
@@ -457,3 +458,13 @@ def test_queries_needed_for_bets():
 def test_bad_parameters_of_queries_needed(given, message):
     with pytest.raises(InputError, match=message):
         queries_needed(**{"max_risk": 0.1, "expected_risk": 0.05} | given)
+
+
+@pytest.mark.slow
+def test_queries_needed_for_bets_without_a_machine_are_for_peoples_labels_alone():
+    n = queries_needed(0.2, 0.06, confidence_level=0.9, is_binary=False)
+    rates = 0.06, 0.0, 1.0
+    # Bets beside a machine that never flags anything need two queries less.
+    assert planned_powers(n - 2, 20 * n, 0.2, 0.9, rates, False)[1] >= 0.8
+    powers = [planned_powers(each, each, 0.2, 0.9, rates, False)[0] for each in (n - 1, n)]
+    assert powers[0] < 0.8 <= powers[1]

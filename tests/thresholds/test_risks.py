@@ -453,3 +453,28 @@ class TestBettingBound:
         m = 1 if draw == "all or nothing" else 3
         wrong = sum(bound.rules_out(rng.binomial(m, level, size=n) / m) for _ in range(times))
         assert 0 < wrong <= binom.ppf(0.999, times, 0.1)
+
+
+@pytest.mark.parametrize("make", [BinomialBound, BettingBound])
+@pytest.mark.parametrize("answered", [False, True])
+def test_rows_of_losses_are_tested_as_each_alone(make, answered):
+    rng = np.random.default_rng(0)
+    losses = (rng.random((60, 80)) < np.linspace(0, 0.3, 60)[:, np.newaxis]).astype(np.float64)
+    if answered:
+        losses[rng.random(losses.shape) < 0.5] = 0.2
+    bound = make(80, 0.2, 0.9, answered=answered)
+    each = [bool(bound.rules_out(row)) for row in losses]
+    assert bound.rules_out(losses).tolist() == each
+    assert 0 < sum(each) < 60
+    nobody = np.full((2, 80), 0.2)
+    assert not answered or bound.rules_out(nobody).tolist() == [False, False]
+
+
+def test_bets_are_tested_by_their_mean():
+    rng = np.random.default_rng(1)
+    bound = BettingBound(80, 0.2, 0.9)
+    losses = (rng.random((300, 80)) < 0.12).astype(np.float64)
+    capitals = np.exp(bound._log_paths(losses, 0.2))
+    expected = (capitals.mean(axis=0).max(axis=-1) >= 10) & (losses.mean(axis=-1) <= 0.2)
+    assert bound.rules_out(losses).tolist() == expected.tolist()
+    assert (capitals.max(axis=(0, -1)) / 3 >= 10).sum() < expected.sum() < 300

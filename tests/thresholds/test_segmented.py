@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.io import load_model, save_model
 from skfilterrank.metrics import evaluate
 from skfilterrank.ranking import RankAndFilter
@@ -256,3 +256,22 @@ def test_machine_labels_are_for_certified_thresholds():
     safe = SegmentedThreshold(CertifiedThreshold({"forbidden@3": 0.15}))
     with pytest.raises(InputError, match="machine_labels has 1 entries but there are 2 scores"):
         safe.fit(table, [1, 0], groups=[0, 0], machine_labels=[1])
+
+
+def test_one_warning_for_all_segments():
+    _, y, groups, scores = make_rank_and_filter(120, random_state=0)
+    # In three of four segments good documents have the low scores.
+    scores = np.where(groups % 4 == 0, y, -y) + 1e-3 * scores
+    table = pd.DataFrame({"score": scores, "segment": groups % 4})
+    risk = CertifiedThreshold({"any_forbidden@3": 0.2}, confidence_level=0.8)
+    with pytest.warns(FitWarning, match="hides every document") as caught:
+        SegmentedThreshold(risk).fit(table, y, groups=groups)
+    told = [text for each in caught if "hides every" in (text := str(each.message))]
+    assert len(told) == 1
+    assert told[0].endswith(" In 3 of 4 segments: 1, 2, 3; the figures are of the first.")
+    kept = groups % 4 < 2
+    with pytest.warns(FitWarning, match="hides every .* In 1 of 2 segments: 1.$"):
+        SegmentedThreshold(risk).fit(table[kept], y[kept], groups=groups[kept])
+    with pytest.warns(FitWarning) as caught:
+        SegmentedThreshold(risk, segment=None).fit(-y, y, groups=groups)
+    assert not any("segments" in str(each.message) for each in caught)

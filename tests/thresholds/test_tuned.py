@@ -465,3 +465,10 @@ def test_score_takes_filter_scores():
     assert cut.score(scores, y, groups=groups, filter_scores=harm) == pytest.approx(expected)
     table = pd.Series(scores, index=pd.Index(groups, name="qid"))
     assert cut.score(table, y, filter_scores=harm) == pytest.approx(expected)
+
+
+def test_weights_that_leave_few_effective_queries_are_warned_of(data):
+    weights = np.where(data.groups < 6, 1.0, 0.001)
+    # (6 + 0.294) ** 2 / (6 + 0.000294) is 6.6.
+    with pytest.warns(FitWarning, match=r"query_weight leaves 6\.6 effective queries of 300 "):
+        TunedThreshold().fit(data.bayes_scores, data.y, groups=data.groups, query_weight=weights)
