@@ -30,6 +30,8 @@ from skfilterrank.thresholds import PLANNED_RATE, SENSITIVITY, SPECIFICITY, quer
 
 _KEY = ["qid", "docno"]
 _SHOWN = 20
+# Probability of a certificate that --risk plans for.
+_POWER = 0.8
 # Largest number of grades, one for each digit key.
 _MOST_GRADES = 10
 # Measures that count only forbidden documents.
@@ -189,12 +191,16 @@ class JudgingSession:
             refuse(["second_look"], "looks at the labels of --judged. Add it.")
         if not (given.pool or given.runs or given.judged):
             raise InputError("there is nothing to judge. Name runs, or --pool.")
+        of_risk = "is that of --risk. Add both or none."
         if not self.is_sample:
-            size = "is the size of a sample. Add --strategy sample, or give --n-per-query."
+            size = (
+                "is the size of a sample. Add --strategy sample, or give --n-per-query, the "
+                "documents of each query that other strategies ask for."
+            )
             refuse(["n_total", "half_width"], size)
             what_for = "says what a sample is for. Add --strategy sample."
             refuse(("machine_qrels", "gains", "measure", "unit", "risk"), what_for)
-            refuse(["confidence_level"], "is that of --risk. Add both or none.")
+            refuse(("confidence_level", "plan"), of_risk)
             return
         if given.risk:
             refuse(
@@ -204,7 +210,7 @@ class JudgingSession:
             )
             given.measure, given.unit = list(given.risk), "query"
         else:
-            refuse(["confidence_level"], "is that of --risk. Add both or none.")
+            refuse(("confidence_level", "plan"), of_risk)
         no_size = not given.risk and (given.n_total is None) == (given.half_width is None)
         if given.n_per_query is not None or no_size:
             raise InputError(
@@ -212,7 +218,12 @@ class JudgingSession:
                 "or --half-width alone, for as many documents as should do."
             )
         if given.half_width is not None and given.unit == "query":
-            raise InputError("--half-width is not known of --unit query. Give --n-total.")
+            raise InputError(
+                "--half-width is of intervals, and --risk draws queries for a certificate. Leave "
+                "one of them out."
+                if given.risk
+                else "--half-width is not known of --unit query. Give --n-total."
+            )
         if not given.runs:
             raise InputError("--strategy sample draws what decides between runs. Name runs.")
         if given.pool or given.machine_qrels:
@@ -312,21 +323,36 @@ class JudgingSession:
             gains=gains,
             random_state=given.random_state,
         )
-        self.sample = self.draw(n_total=given.n_total, half_width=given.half_width)
+        # This command has a sentence of its own for widths that cannot be had.
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "(?s).*half_width")
+            self.sample = self.draw(n_total=given.n_total, half_width=given.half_width)
         self._tell_of_plan(self.sample.attrs.get("half_widths", {}))
         n_new = counted(int(self.sample["label"].isna().sum()), "document")
         before = f", beside {len(known):,} judged before" if len(known) else ""
         n_queries = counted(self.sample["qid"].nunique(), "query", "queries")
-        tell(f"a sample of {n_new} of {n_queries}{before}")
+        tell(f"a sample of {n_new} of {n_queries}{before}, for {', '.join(measures)}")
         return pd.MultiIndex.from_frame(self.sample[_KEY])
 
     def _queries_needed(self, measures, n_queries, has_machine):
-        """Tell how many queries the risks need, and return the number, at most of all queries."""
+        """Print how many queries the risks need and what that assumes; return the largest number.
+
+        Raise if all queries together are too few, unless --n-total says to draw nevertheless.
+        """
         given, needed = self.given, 0
-        machine = {}
+        known = {"power": _POWER}
         if has_machine:
-            machine = {"sensitivity": SENSITIVITY, "specificity": SPECIFICITY}
+            known |= {"sensitivity": SENSITIVITY, "specificity": SPECIFICITY}
+        known |= {name: PLANNED_RATE * level for name, level in given.risk.items()}
+        plan = known | self._plan(known)
+        machine, of_machine = {}, ""
+        if has_machine:
+            machine = {name: plan[name] for name in ("sensitivity", "specificity")}
             machine["n_machine_queries"] = n_queries
+            of_machine = (
+                f" and the machine flags {100 * plan['sensitivity']:g} % of the queries with a "
+                f"loss and {100 * (1 - plan['specificity']):g} % of the others"
+            )
         for (name, level), parsed in zip(given.risk.items(), measures.values()):
             measure = parsed.measure
             if measure.greater_is_better or measure.value_range != (0.0, 1.0):
@@ -335,33 +361,55 @@ class JudgingSession:
                     "such as any_forbidden@5."
                 )
             check_share(level, "--risk")
-            is_binary = measure.name == "any_forbidden"
-            expected = PLANNED_RATE * level
-            what = f"{name} at most {level:g}, if it is {expected:g}"
+            rate, what = plan[name], f"{name} at most {level:g}"
+            if rate >= level:
+                raise InputError(
+                    f"--plan {name}={rate:g}: a rate that is not below the level {level:g} of "
+                    "--risk cannot be certified. Give a lower rate, or a higher level."
+                )
+            what += f", if it is {rate:g}{of_machine}"
             try:
                 n = queries_needed(
-                    *(level, expected),
+                    *(level, rate),
                     confidence_level=given.confidence_level,
-                    is_binary=is_binary,
+                    power=plan["power"],
+                    is_binary=measure.name == "any_forbidden",
                     **machine,
                 )
             except InputError:
                 n = n_queries + 1
             if n > n_queries:
-                tell(f"{what}, needs more than the {n_queries:,} queries that there are")
-            else:
-                of_machine = ""
-                if has_machine:
-                    of_machine = (
-                        f" and the machine flags {100 * SENSITIVITY:g} % of the queries with a "
-                        f"loss and {100 * (1 - SPECIFICITY):g} % of the others"
+                what += f", needs more than the {n_queries:,} queries that there are"
+                if given.n_total is None:
+                    raise InputError(
+                        f"{what}: all of their labels would hardly certify it. Give more queries, "
+                        f"a higher level, a lower --confidence-level, or --plan {name}=RATE if "
+                        "you expect a lower rate; --n-total draws nevertheless."
                     )
+                tell(what)
+            else:
                 tell(
-                    f"{what}{of_machine}, needs {counted(n, 'query', 'queries')} for 80 % of the "
-                    "draws to certify it"
+                    f"{what}, needs {counted(n, 'query', 'queries')} for "
+                    f"{100 * plan['power']:g} % of the draws to certify it"
                 )
             needed = max(needed, n)
-        return min(needed, n_queries)
+        shown = ",".join(f"{name}={value:g}" for name, value in plan.items())
+        tell(f"assumed: --plan {shown}")
+        return needed
+
+    def _plan(self, known):
+        """Return the settings of --plan; raise for unknown ones, and for numbers that are none."""
+        plan = self.given.plan or {}
+        for name, value in plan.items():
+            if name in ("sensitivity", "specificity") and name not in known:
+                raise InputError(f"--plan {name} describes a machine. Add --machine-qrels.")
+            if name not in known:
+                raise InputError(
+                    f"--plan {name} is no setting of the plan. Choose from {', '.join(known)}."
+                )
+            if not 0 <= value <= 1 or (name == "power" and value in (0, 1)):
+                raise InputError(f"--plan {name} must be between 0 and 1, got {value:g}.")
+        return plan
 
     def _tell_of_plan(self, half_widths):
         """Tell how wide intervals of some numbers of documents are expected to be."""
@@ -371,6 +419,22 @@ class JudgingSession:
                 for name, each in of_measure.items()
             )
             tell(f"half-widths to expect of {n_total:,} documents: {'; '.join(widths)}")
+        if not half_widths:
+            return
+        n_new = int(self.sample["label"].isna().sum())
+        asked, drawn = f"--half-width {self.given.half_width:g}", counted(n_new, "document")
+        if not self._can_draw(n_new + 1):
+            tell(f"{asked}: only all {drawn} that can be drawn make intervals so narrow")
+        elif not self._can_draw(n_new - 1):
+            tell(f"{asked}: already {drawn}, the fewest that can be drawn, should make them so")
+
+    def _can_draw(self, n_total):
+        """Tell whether there is a sample of this size."""
+        try:
+            self.draw(n_total=n_total)
+        except InputError:
+            return False
+        return True
 
     def _look_again(self, texts):
         """Select the labels that a model contradicts most, to ask about them again."""
@@ -547,15 +611,8 @@ class JudgingSession:
             is_open = is_open.groupby(drawn["qid"], sort=False).any()
         n_done = int(is_open.to_numpy().argmax())
 
-        def is_sample(n_total):
-            try:
-                self.draw(n_total=n_total)
-            except InputError:
-                return False
-            return True
-
         # With fewer documents, some of the pool would have probability 0.
-        least = bisect_left(range(1, len(is_open)), True, key=is_sample) + 1
+        least = bisect_left(range(1, len(is_open)), True, key=self._can_draw) + 1
         if n_done < least:
             what = "document" if self.given.unit == "document" else "whole query"
             raise InputError(

@@ -302,17 +302,27 @@ def _strategies():
     statap   a random sample of --n-per-query, high in many runs more often; QRELS then holds its
              probabilities (qid docno label 1 probability), for stat_ap, and only queries of which
              the whole sample is judged
-    sample   a random sample of --n-total documents over all queries, those more often that decide
-             between the runs and of which the machine (--machine-qrels) is unsure. QRELS then holds
-             its probabilities, for evaluate and compare --interval. --half-width draws as many
-             as should make intervals of differences so narrow, and says how wide those of other
-             numbers should be, from labels that are made up by the machine's. A larger --n-total,
-             with the same --random-state, goes on with the same sample. Documents come in the
-             order of the sample, of all queries in turn: what is judged so far is a smaller sample,
-             and is written as such (with --only, query by query). With --risk it is a sample of
-             queries, each as likely as the others, for threshold --machine-labels: the documents
-             to judge are those that the runs have among the places of the risks, and without
-             --n-total it has as many queries as the risks need
+    sample   a random sample of --n-total documents over all queries. Drawn more often are those
+             that decide between the runs and of which the machine (--machine-qrels) is unsure.
+             QRELS then holds their probabilities, for evaluate and compare --interval. Documents
+             come in the order of the sample, of all queries in turn: those judged so far are a
+             smaller sample, and are written as such (with --only, query by query). A larger
+             --n-total, with the same --random-state, goes on with the same sample
+
+    Sizes of a sample, in place of --n-total:
+    --half-width WIDTH     as many documents as should make 95 % intervals of differences so narrow.
+                           The widths to expect of several sizes are printed; they are guesses, from
+                           labels that are made up by the machine's
+    --risk RISK=LEVEL,...  whole queries, each as likely as the others, as many as these risks need
+                           for a certificate of threshold --machine-labels. To be judged are the
+                           documents that the runs have among the places of the risks
+    --plan SETTING=VALUE,...
+                           what --risk assumes; all of it is printed beside the number of queries:
+                           RISK=RATE       the true rate (default: 0.6 times the level)
+                           power=P         probability of the certificate (default: 0.8)
+                           sensitivity=P   share of the queries with a loss that the machine
+                                           flags (default: 0.8)
+                           specificity=P   share of the others that it does not (default: 0.95)
 
     All but maxrep and random look at runs: those that are named, or --pool if it is a run.
 
