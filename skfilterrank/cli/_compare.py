@@ -157,13 +157,9 @@ def print_estimates(sample, how, report, format, out):
 
 def _who_lacks(error, n_runs):
     """Describe which runs lack which queries."""
-    lacking = error.lacking
-    shown = [f"{name}: {_listed(queries)}" for name, queries in list(lacking.items())[:_SHOWN]]
-    shown += ["..."] * (len(lacking) > _SHOWN)
-    many = f"{len(lacking)} of {counted(n_runs, 'run')}" if n_runs else counted(len(lacking), "run")
-    lack = "lacks" if len(lacking) == 1 else "lack"
-    values = "values of queries that the runs are to be compared on"
-    return f"{many} {lack} {values} ({'; '.join(shown)})"
+    queries = {name: _listed(queries) for name, queries in error.lacking.items()}
+    lack = _inputs.some_runs(queries, n_runs, "lacks", "lack", "; ")
+    return f"{lack} values of queries that the runs are to be compared on"
 
 
 def _listed(queries):
@@ -248,8 +244,9 @@ def _of_comparison(name, comparison):
     for each in ("greater_is_better", "is_preference", "n_queries"):
         record[each] = getattr(scores, each)
     record["left_out"] = list(map(str, in_order(scores.dropped_queries)))
-    for each in ("test", "correction", "baseline", "alpha", "effect_name", "interval_of"):
+    for each in ("test", "correction", "baseline", "effect_name", "interval_of"):
         record[each] = getattr(comparison, each)
+    record["confidence_level"] = round(1 - comparison.alpha, 12)
     return _section(name, comparison.pairs(), "mean", comparison.systems(), record)
 
 
@@ -289,8 +286,9 @@ def _table_of_pairs(pairs, few, interval, how, *, effect=None, remarks=()):
     n_sure, n_more = int(pairs["significant"].sum()), len(pairs) - len(few)
     head = f"{n_sure:,} of {counted(len(pairs), 'pair differs', 'pairs differ')} ({how})"
     n_surely_more = n_sure - int(few["significant"].sum())
-    which = f", {n_surely_more:,} of which differ" * bool(n_surely_more)
-    foot = f"{n_more:,} more pairs{which}: --format csv or json has all of them" * bool(n_more)
+    which = f", {n_surely_more:,} of them significant" * bool(n_surely_more)
+    foot = f"{counted(n_more, 'more pair')}{which}: --format csv or json has all pairs"
+    foot *= bool(n_more)
     return _table(rows, "\n".join([head, *remarks]), foot)
 
 

@@ -6,6 +6,7 @@ import pandas as pd
 from skfilterrank._files import forms
 from skfilterrank._files.files import read_bytes
 from skfilterrank._files.tables import format_of_name, is_table_name, read_format, text_ids
+from skfilterrank._lists.results import counted
 from skfilterrank.exceptions import FileFormatError, brief
 from skfilterrank.io import read_qrels, read_run
 
@@ -71,8 +72,9 @@ def read_pool(path):
             return index, None
     elif (columns := forms.n_columns(content)) < 3 or columns == 5:
         raise FileFormatError(
-            f"{columns} columns in the first line; judgments have 4, runs 6 (those of MS MARCO 3), "
-            "and a table of queries and documents names its columns in the first line.",
+            f"{counted(columns, 'column')} in the first line; judgments have 4, runs 6 (those of "
+            "MS MARCO 3), and a table of queries and documents names its columns in the "
+            "first line.",
             path,
             1 if columns else None,
         )

@@ -9,7 +9,7 @@ import pandas as pd
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted, interval_text
 from skfilterrank.cli import _inputs
-from skfilterrank.cli._output import Section, tell
+from skfilterrank.cli._output import Section, plural, tell
 from skfilterrank.exceptions import InputError, SkfilterrankError
 from skfilterrank.io import QrelsIndex, read_prels, read_qrels
 from skfilterrank.judgments import RankedPool, estimate
@@ -17,7 +17,6 @@ from skfilterrank.judgments import RankedPool, estimate
 # Default measure, which supports samples of documents.
 MEASURES = ("ndcg_f@10",)
 _KEY = ["qid", "docno"]
-_SHOWN = 3
 
 
 class Sampled(NamedTuple):
@@ -59,6 +58,11 @@ def check(sampling, reading, holes) -> None:
 def estimated(qrels, runs, measures, sampling, reading, holes) -> Sampled:
     """Estimate the values of runs, which are paths by name."""
     check(sampling, reading, holes)
+    if measures is None:
+        tell(
+            f"measured by {', '.join(MEASURES)}: not all other default measures can be estimated "
+            "from a sample; -m names others"
+        )
     measures = parse_measures(list(measures or MEASURES))
     runs, given = _inputs.with_standard_input(runs), reading.gains
     read = partial(
@@ -148,12 +152,12 @@ def _with_labels(sample, people, prels, qrels):
             f"{both[qid, docno]:g} of document {docno} of query {qid}. Settle which they have."
         )
     if n_outside := int((labels.notna() & ~labels.index.isin(given.index)).sum()):
-        tell(f"{counted(n_outside, 'label')} of {qrels} that are no part of the sample: not used")
+        tell(f"not used: {counted(n_outside, 'label')} of {qrels} outside of the sample")
     sample = sample.assign(label=given.fillna(both).to_numpy())
     if n_open := int(sample["label"].isna().sum()):
         raise InputError(
             f"{counted(n_open, 'document')} of the sample {prels} "
-            f"{'has' if n_open == 1 else 'have'} no label in it or in {qrels}. Judge all "
+            f"{plural(n_open, 'has', 'have')} no label in it or in {qrels}. Judge all "
             "of it, or draw a smaller sample, which is the begin of this one."
         )
     return sample
@@ -168,9 +172,8 @@ def _tell_of_pool(pool, holes):
                 "class of their own"
             )
     if lacking := pool.missing_queries:
-        shown = ", ".join(f"{name}: {len(lost)}" for name, lost in list(lacking.items())[:_SHOWN])
-        shown += ", ..." if len(lacking) > _SHOWN else ""
-        what = f"{len(lacking)} of {counted(len(pool.runs), 'run')} ({shown}) lack queries"
+        counts = {name: len(lost) for name, lost in lacking.items()}
+        what = _inputs.some_runs(counts, len(pool.runs), "lacks queries", "lack queries")
         if holes.missing == "raise":
             raise InputError(f"{what}: --holes missing=empty counts them as empty lists.")
         tell(f"{what}: counted as empty lists")

@@ -14,7 +14,7 @@ from skfilterrank._files.tables import is_table_name
 from skfilterrank._lists.gains import PROBABILITY, is_sample, measures_of_all_labels
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, is_of_machine, warn_user
-from skfilterrank.cli._output import progress, standard_input, tell
+from skfilterrank.cli._output import plural, progress, standard_input, tell
 from skfilterrank.cli._types import label_key
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 from skfilterrank.io import read_judged_table, read_prels, read_qrels, read_run
@@ -23,9 +23,9 @@ STDIN = "-"
 # A TREC run cannot contain an empty list, so a missing query may be an empty list or an omission.
 DONE_WITH_MISSING = {
     "drop": "left out; --holes missing=empty counts them as empty lists",
-    "empty": "counted as empty lists",
+    "empty": "counted as empty lists; --holes missing=drop leaves them out",
 }
-_MOST, _LONGEST = 20, 40
+_MOST, _LONGEST, _SHOWN = 20, 40, 3
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,15 @@ class Holes:
     def written_unjudged(self):
         """Label that is written for unjudged documents, or None."""
         return -1 if self.unjudged_label == "trec" else self.said_unjudged
+
+
+def some_runs(found, n_runs, one, many, separator=", ") -> str:
+    """Say of how many runs something is true, what is found of the first, and the predicate."""
+    shown = [f"{name}: {what}" for name, what in list(found.items())[:_SHOWN]]
+    shown += ["..."] * (len(found) > _SHOWN)
+    which = separator.join(shown)
+    of_all = f"{len(found)} of {counted(n_runs, 'run')}" if n_runs else counted(len(found), "run")
+    return f"{of_all} ({which}) {plural(len(found), one, many)}"
 
 
 def named_runs(qrels, paths) -> dict:

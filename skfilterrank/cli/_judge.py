@@ -20,7 +20,7 @@ from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
 from skfilterrank.cli import _documents, _inputs
-from skfilterrank.cli._output import progress, refuse, tell
+from skfilterrank.cli._output import plural, progress, refuse, tell
 from skfilterrank.cli._terminal import TerminalAssessor
 from skfilterrank.cli._types import GRADES, POOL_DEPTH
 from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError, brief_list
@@ -288,7 +288,8 @@ class JudgingSession:
                     "differ."
                 )
             if n_unknown:
-                tell(f"{n_unknown:,} of {len(ranks):,} documents of {given.pool} are in no run")
+                of_all = f"{n_unknown:,} of {counted(len(ranks), 'document')} of {given.pool}"
+                tell(f"{of_all} {plural(n_unknown, 'is', 'are')} in no run")
         return pool, ranks
 
     def _drawn(self, runs, machines, pool):
@@ -379,7 +380,8 @@ class JudgingSession:
             except InputError:
                 n = n_queries + 1
             if n > n_queries:
-                what += f", needs more than the {n_queries:,} queries that there are"
+                of_all = counted(n_queries, "query that there is", "queries that there are")
+                what += f", needs more than the {of_all}"
                 if given.n_total is None:
                     raise InputError(
                         f"{what}: all of their labels would hardly certify it. Give more queries, "
@@ -418,7 +420,8 @@ class JudgingSession:
                 f"{name} {' and '.join(f'{width:.3f} ({of})' for of, width in each.items())}"
                 for name, each in of_measure.items()
             )
-            tell(f"half-widths to expect of {n_total:,} documents: {'; '.join(widths)}")
+            size = counted(n_total, "document")
+            tell(f"half-widths to expect of {size}: {'; '.join(widths)}")
         if not half_widths:
             return
         n_new = int(self.sample["label"].isna().sum())
@@ -458,8 +461,9 @@ class JudgingSession:
             raise InputError(f"--only {', '.join(unknown)}: the pool holds no such query.")
         missing = [] if self.topics is None else ids[~ids.isin(self.topics.index)]
         if len(missing):
-            of_all = f"{len(missing):,} of {len(ids):,} queries"
-            tell(f"{of_all} have no text in {self.given.topics}: {_listed(missing)}")
+            of_all = f"{len(missing):,} of {counted(len(ids), 'query', 'queries')}"
+            have = plural(len(missing), "has", "have")
+            tell(f"{of_all} {have} no text in {self.given.topics}: {_listed(missing)}")
 
     def _tell_of_missing(self, rows):
         """Print a message about rows without text, which cannot be judged."""
@@ -477,8 +481,9 @@ class JudgingSession:
                 f"{path} holds no text of any document of the pool. Compare their ids."
             )
         tell(
-            f"{rows.sum():,} of {len(rows):,} documents of the pool have no text in {path} and are "
-            f"left out: {_listed(docnos)}"
+            f"{rows.sum():,} of {counted(len(rows), 'document')} of the pool "
+            f"{plural(rows.sum(), 'has', 'have')} no text in {path} and "
+            f"{plural(rows.sum(), 'is', 'are')} left out: {_listed(docnos)}"
         )
 
     def _judge(self, assessor, **log):
@@ -531,7 +536,7 @@ class JudgingSession:
             with quiet, contextlib.suppress(ValueError):
                 n_before = len(read_judgment_log(self.log))
         if n_before:
-            tell(f"going on behind {n_before:,} judgments of {self.log}")
+            tell(f"going on behind {counted(n_before, 'judgment')} of {self.log}")
         try:
             self._judge(assessor, log=self.log, assessor_name=self.given.assessor)
         except JudgmentLogError:
@@ -561,8 +566,8 @@ class JudgingSession:
             if assessor.n_open:
                 n_total = counted(assessor.n_total, "document")
                 tell(
-                    f"{assessor.n_open:,} of {n_total} are not yet judged: give the same command "
-                    "again to go on"
+                    f"{assessor.n_open:,} of {n_total} {plural(assessor.n_open, 'is', 'are')} not "
+                    "yet judged: give the same command again to go on"
                 )
             try:
                 table, of_what = self._table_of(labels)
@@ -573,7 +578,11 @@ class JudgingSession:
             else:
                 if "inclusion_probability" in table:
                     write_prels(path, table)
-                    tell(f"{len(table):,} judgments with their probabilities in {path}{of_what}")
+                    one, many = (
+                        "judgment with its probability",
+                        "judgments with their probabilities",
+                    )
+                    tell(f"{counted(len(table), one, many)} in {path}{of_what}")
                 else:
                     write_qrels(path, table, unjudged_label=self.holes.written_unjudged)
                     n_new = max(len(new) - n_before, 0)
@@ -597,8 +606,9 @@ class JudgingSession:
             labels = pd.concat([labels, pd.Series(np.nan, index=rest)])
         elif self.strategy == "random" and len(rest):
             tell(
-                f"infap needs the {len(rest):,} documents of these queries that are not judged, "
-                "too: have them written by --holes unjudged-label, such as -1"
+                f"infap needs the {counted(len(rest), 'document')} of these queries that "
+                f"{plural(len(rest), 'is', 'are')} not judged, too: --holes unjudged-label, such "
+                "as -1, writes them"
             )
         table = labels.rename("label").rename_axis(_KEY).reset_index()
         return table.sort_values("qid", kind="stable"), ""

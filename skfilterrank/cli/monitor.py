@@ -63,13 +63,15 @@ def monitor(
     skfilterrank monitor safe.json --run today.run
     """
     from skfilterrank.cli._inputs import Holes, load_threshold_of_runs
-    from skfilterrank.cli._thresholds import compare_scores, count_queries
+    from skfilterrank.cli._thresholds import compare_scores, count_queries, treatment_of_missing
 
     if run is None:
         raise InputError("the scores to look at are missing. Name their run by --run.")
-    only = ("unjudged_label", "predicted", "missing")
-    treated = Holes.of(holes, only=only, missing="drop")
     threshold = load_threshold_of_runs(saved, filter_scores)
+    promises = getattr(getattr(threshold, "certificate_", None), "promises", {})
+    among = next((promise.among for promise in promises.values()), "all")
+    only = ("unjudged_label", "predicted", "missing")
+    treated = Holes.of(holes, only=only, missing=treatment_of_missing(promises, among))
     where = chosen_format(format, out, FORMATS), out
     begun = {
         "confidence_level": confidence_level,

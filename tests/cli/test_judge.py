@@ -891,7 +891,7 @@ def test_a_terminal_that_is_closed(terminal, run):
     screen.press("q")
     code, err = screen.end()
     assert code == 0
-    assert "going on behind 1 judgments of qrels.txt.log" in err
+    assert "going on behind 1 judgment of qrels.txt.log" in err
     assert judged() == [("1", "d1", 2)]
 
 
@@ -1153,7 +1153,8 @@ def test_assumptions_of_the_number_of_queries(run, runs, assessor, words, known)
 
 
 def test_assumptions_without_a_machine(run, runs, assessor):
-    command = ["judge", *runs, "--docs", "docs.csv", "--out", "own.prels", "--gains", "0=-1,1=1,2=2"]
+    command = ["judge", *runs, "--docs", "docs.csv", "--out", "own.prels"]
+    command += ["--gains", "0=-1,1=1,2=2"]
     command += ["--strategy", "sample", "--risk", "any_forbidden@2=0.5"]
     code, _, err = run(*command, "--plan", "any_forbidden@2=0.2")
     assert code == 0, err
