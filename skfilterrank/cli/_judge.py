@@ -19,7 +19,7 @@ from skfilterrank._lists.checks import check_share
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
-from skfilterrank.cli import _documents, _inputs
+from skfilterrank.cli import _inputs
 from skfilterrank.cli._output import plural, progress, refuse, tell
 from skfilterrank.cli._terminal import TerminalAssessor
 from skfilterrank.cli._types import GRADES, POOL_DEPTH
@@ -122,7 +122,7 @@ class JudgingSession:
             machines = {name: read(path) for name, path in paths.items()}
         self.grades = given.grades or _chosen_grades(given.gains, machines)
         self._check()
-        self.topics = None if given.topics is None else _documents.read_topics(given.topics)
+        self.topics = None if given.topics is None else _inputs.read_topics(given.topics)
         self.judged = self._read_judged()
         self.index, ranks = self._pool(machines)
         self.strategy = given.strategy or ("maxrep" if ranks is None else "pooling")
@@ -130,12 +130,12 @@ class JudgingSession:
             raise InputError(
                 f"--strategy {self.strategy} looks at runs. Name runs, or choose maxrep or random."
             )
-        documents = _documents.read_document_texts(given.docs, text=given.text)
+        documents = _inputs.read_document_texts(given.docs, text=given.text)
         if given.second_look:
-            self._look_again(_documents.joined(documents))
+            self._look_again(_inputs.joined(documents))
         self.documents = documents[documents.index.isin(self.index.unique("docno"))]
         self._check_queries()
-        texts = _documents.joined(self.documents)
+        texts = _inputs.joined(self.documents)
         texts = texts.reindex(self.index.get_level_values("docno")).fillna("")
         is_known = self.index.isin(self.judged.known.index)
         rows = (texts.str.strip() == "").to_numpy() & ~is_known
@@ -268,7 +268,7 @@ class JudgingSession:
         given, pool, ranks, depth = self.given, None, None, self.given.depth
         runs = _inputs.read_named_runs(given.runs or [])
         if given.pool is not None:
-            pool, run = _documents.read_pool(given.pool)
+            pool, run = _inputs.read_pool(given.pool)
             if run is not None and not runs:
                 runs = {name_of_path(given.pool): run}
         elif not runs:

@@ -16,7 +16,7 @@ from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
 from skfilterrank.cli import _inputs
 from skfilterrank.cli import _output as output
-from skfilterrank.cli._documents import read_slices
+from skfilterrank.cli._inputs import read_slices
 from skfilterrank.cli._output import refuse, tell
 from skfilterrank.exceptions import (
     DataWarning,

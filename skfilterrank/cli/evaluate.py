@@ -69,7 +69,7 @@ def evaluate(
     if not keep_going:
         _inputs.check_paths(named.values())
     if sampling.is_asked:
-        from skfilterrank.cli._estimates import estimated, estimates_section
+        from skfilterrank.cli._compare import estimated, estimates_section
 
         wanted = None if measure is MEASURES else measure
         found = estimated(qrels, named, wanted, sampling, reading, holes).estimates
@@ -104,7 +104,7 @@ def evaluate(
         sign = -1 if parsed[by].measure.greater_is_better else 1
         values = sorted(values, key=lambda each: (each[1][by] != each[1][by], sign * each[1][by]))
     if slices:
-        from skfilterrank.cli._documents import read_slices
+        from skfilterrank.cli._inputs import read_slices
 
         of_slices = read_slices(slices)
         sections = (slices_section(run, of_slices) for run, _ in values)
