@@ -25,8 +25,8 @@ from skfilterrank.cli._output import (
 from skfilterrank.cli._parser import Arg, CommandParser, similar
 from skfilterrank.exceptions import SkfilterrankError, UnjudgedWarning
 
-# Each command with its purpose. The command's function is in the module of the same name, and
-# imports heavy packages late, so that --help needs no numpy.
+# Each command with its purpose. The command's function is in the module of the same name or of
+# _MODULES, and imports heavy packages late, so that --help needs no numpy.
 COMMANDS = {
     "evaluate": "measure TREC runs against judgments",
     "compare": "tell which TREC runs are better, and how sure that is",
@@ -39,6 +39,7 @@ COMMANDS = {
     "complete": "predict the labels that nobody made",
     "demo": "rank and filter built-in data",
 }
+_MODULES = {"apply": "saved", "monitor": "saved", "demo": "rank_filter"}
 _COMMON = ("quiet", "verbose", "plugin", "debug")
 _INTERRUPTED = 130  # exit code of shells after Ctrl-C
 _OVERVIEW = """\
@@ -143,7 +144,8 @@ def command_parser(name) -> CommandParser:
 def _function(name):
     """Return the function of a command."""
     name = name.replace("-", "_")
-    return getattr(importlib.import_module(f"skfilterrank.cli.{name}"), name)
+    module = importlib.import_module(f"skfilterrank.cli.{_MODULES.get(name, name)}")
+    return getattr(module, name)
 
 
 def _call(name, values):

@@ -1,4 +1,4 @@
-"""Reading of runs, judgments and gains for commands."""
+"""Reading of runs, judgments, gains, texts, slices and pools for commands."""
 
 import os
 from collections import Counter
@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from skfilterrank._files import forms
 from skfilterrank._files.files import read_bytes
 from skfilterrank._files.forms import files_of_folders, name_of_path, text_of_path
-from skfilterrank._files.tables import is_table_name
+from skfilterrank._files.tables import format_of_name, is_table_name, read_format, text_ids
 from skfilterrank._lists.gains import PROBABILITY, is_sample, measures_of_all_labels
 from skfilterrank._lists.measure import counts_forbidden
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, is_of_machine, warn_user
-from skfilterrank.cli._output import progress, standard_input, tell
+from skfilterrank.cli._output import plural, progress, standard_input, tell
 from skfilterrank.cli._types import label_key
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 from skfilterrank.io import read_judged_table, read_prels, read_qrels, read_run
@@ -24,9 +25,18 @@ STDIN = "-"
 # A TREC run cannot contain an empty list, so a missing query may be an empty list or an omission.
 DONE_WITH_MISSING = {
     "drop": "left out; --holes missing=empty counts them as empty lists",
-    "empty": "counted as empty lists",
+    "empty": "counted as empty lists; --holes missing=drop leaves them out",
 }
-_MOST, _LONGEST = 20, 40
+_MOST, _LONGEST, _SHOWN = 20, 40, 3
+_OTHER_IDS = ("id", "_id")
+DOCUMENT_NAMES = (*forms.COLUMN_NAMES["docno"], *_OTHER_IDS)
+# In files of topics, a column "query" contains texts, not ids.
+TOPIC_NAMES = (
+    *(name for name in forms.COLUMN_NAMES["qid"] if name != "query"),
+    *(*_OTHER_IDS, "number", "num"),
+)
+_TEXT_NAMES = ("title", "text", "body", "abstract", "contents", "content", "passage")
+_QUERY_NAMES = ("query", "title", "text", "question", "description")
 
 
 @dataclass(frozen=True)
@@ -77,6 +87,15 @@ class Holes:
     def written_unjudged(self):
         """Label that is written for unjudged documents, or None."""
         return -1 if self.unjudged_label == "trec" else self.said_unjudged
+
+
+def some_runs(found, n_runs, one, many, separator=", ") -> str:
+    """Say of how many runs something is true, what is found of the first, and the predicate."""
+    shown = [f"{name}: {what}" for name, what in list(found.items())[:_SHOWN]]
+    shown += ["..."] * (len(found) > _SHOWN)
+    which = separator.join(shown)
+    of_all = f"{len(found)} of {counted(n_runs, 'run')}" if n_runs else counted(len(found), "run")
+    return f"{of_all} ({which}) {plural(len(found), one, many)}"
 
 
 def named_runs(qrels, paths) -> dict:
@@ -336,3 +355,145 @@ def _listed(labels, end="", comma=", "):
 def _written(label):
     """Write a label in the form of --gains."""
     return f"{label:g}" if isinstance(label, float) else str(label)
+
+
+def read_documents(path, *, document=None, text=None, format=None) -> pd.Series:
+    """Return the text of each document by id; several columns are joined."""
+    return joined(read_document_texts(path, document=document, text=text, format=format))
+
+
+def read_document_texts(path, *, document=None, text=None, format=None) -> pd.DataFrame:
+    """Return text columns by document id: the requested ones, or else those with usual names."""
+    names = DOCUMENT_NAMES if document is None else (document,)
+    table = _read_by_id(path, "document", names, format)
+    if text is None:
+        text = [name for name in _TEXT_NAMES if name in table] or _text_columns(table)
+    return _texts(table, text, path, " Name columns by --text.")
+
+
+def read_topics(path) -> pd.DataFrame:
+    """Return texts by query id, the query in the first column."""
+    table = _read_by_id(path, "query", TOPIC_NAMES)
+    columns = _text_columns(table)
+    queries = [name for name in _QUERY_NAMES if name in table]
+    rest = [name for name in columns if name != "original_id"]
+    return _texts(table, [*queries[:1], *rest] or columns, path)
+
+
+def read_slices(path) -> pd.DataFrame:
+    """Return slices by query id, a column for each way to slice."""
+    table = _read_by_id(path, "query", TOPIC_NAMES).drop(columns="original_id", errors="ignore")
+    if table.columns.empty:
+        raise FileFormatError(
+            "there is no column but that of the queries. Name the slice of each query in another.",
+            path,
+        )
+    return table
+
+
+def read_pool(path):
+    """Return queries and documents of a table, judgments or a run; and the run, if it is one."""
+    content, rows = read_bytes(path), None
+    if is_table_name(path) or forms.form_of(content) is not forms.LINES:
+        kinds = {"query": TOPIC_NAMES, "document": DOCUMENT_NAMES}
+        table, ids, _ = _read(path, kinds)
+        if forms.has_labels(table.columns) or {"score", "rank"}.isdisjoint(table.columns):
+            index = pd.MultiIndex.from_arrays([*ids.values()], names=["qid", "docno"])
+            if (twice := index.duplicated()).any():
+                qid, docno = index[twice.argmax()]
+                raise FileFormatError(
+                    f"document {brief(docno)} occurs twice in query {brief(qid)}. Keep one row.",
+                    path,
+                )
+            return index, None
+    elif (columns := forms.n_columns(content)) < 3 or columns == 5:
+        raise FileFormatError(
+            f"{counted(columns, 'column')} in the first line; judgments have 4, runs 6 (those of "
+            "MS MARCO 3), and a table of queries and documents names its columns in the "
+            "first line.",
+            path,
+            1 if columns else None,
+        )
+    elif columns == 4:
+        rows = read_qrels(path, unjudged_label=None, predicted="use")  # labels are not used
+        return pd.MultiIndex.from_frame(rows[["qid", "docno"]]), None
+    rows = read_run(path)
+    rows = rows[rows["score"] > -np.inf]
+    return pd.MultiIndex.from_frame(rows[["qid", "docno"]]), rows
+
+
+def joined(texts: pd.DataFrame) -> pd.Series:
+    """Join the texts of each row; a title that the next text repeats occurs once."""
+    parts = [texts[name].tolist() for name in texts.columns]
+    return pd.Series(
+        [" ".join(without_repetition(row)) for row in zip(*parts)], index=texts.index, dtype=object
+    )
+
+
+def without_repetition(texts) -> list[str]:
+    """Return non-empty texts, without texts with which the following text begins."""
+    given = [text for text in texts if text]
+    return [
+        text
+        for text, following in zip(given, [*given[1:], None])
+        if following is None or not following.startswith(text)
+    ]
+
+
+def _read(path, kinds, format=None):
+    """Return a table without id columns, the ids as texts by kind, and line numbers.
+
+    For each kind, the column is the first of several names that the table has.
+    """
+    data, name = read_bytes(path), str(path)
+    if not data.strip():
+        raise FileFormatError(
+            f"the file is empty. A table with {next(iter(kinds))} ids was expected.", path
+        )
+    ids = [each for names in kinds.values() for each in names]
+    if format is None:
+        table, line_of = forms.read_texts(data, name, ids)
+    else:
+        table, line_of = read_format(data, name, ids, format_of_name(format, name))
+    rest, found = table, {}
+    for kind, names in kinds.items():
+        column = next((each for each in names if each in table), None)
+        if column is None:
+            raise FileFormatError(
+                f"no column is called {' or '.join(names[:4])} or the like; the columns are "
+                f"{', '.join(map(str, table.columns))}.",
+                path,
+            )
+        found[kind] = pd.Index(text_ids(table[column], name, line_of), dtype=object)
+        rest = rest.drop(columns=column)
+    return rest, found, line_of
+
+
+def _read_by_id(path, kind, names, format=None):
+    """Return a table indexed by the column of one of these names."""
+    table, ids, line_of = _read(path, {kind: names}, format)
+    if (twice := ids[kind].duplicated()).any():
+        row = int(twice.argmax())
+        raise FileFormatError(
+            f"the {kind} {brief(ids[kind][row])} occurs twice. Keep one row for each.",
+            path,
+            line_of(row),
+        )
+    return table.set_axis(ids[kind], axis=0)
+
+
+def _text_columns(table):
+    """Return the columns that contain text."""
+    is_text = table.iloc[:100].map(lambda value: isinstance(value, str)).any()
+    return list(table.columns[is_text])
+
+
+def _texts(table, columns, path, advice=""):
+    """Return columns as text, empty where missing."""
+    absent = [name for name in columns if name not in table]
+    if absent or not columns:
+        what = f"no column {brief(absent[0])}" if absent else "no column that holds text"
+        shown = ", ".join(map(str, table.columns)) or "none but the id"
+        raise FileFormatError(f"there is {what}: the columns are {shown}.{advice}", path)
+    texts = table[list(dict.fromkeys(columns))].astype(object)
+    return texts.where(texts.notna(), "").map(str).astype(object)

@@ -18,8 +18,8 @@ from skfilterrank._lists.checks import check_share
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
-from skfilterrank.cli import _documents, _inputs
-from skfilterrank.cli._output import progress, refuse, tell
+from skfilterrank.cli import _inputs
+from skfilterrank.cli._output import plural, progress, refuse, tell
 from skfilterrank.cli._terminal import TerminalAssessor
 from skfilterrank.cli._types import GRADES, POOL_DEPTH
 from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError, brief_list
@@ -29,6 +29,8 @@ from skfilterrank.thresholds import PLANNED_RATE, SENSITIVITY, SPECIFICITY, quer
 
 _KEY = ["qid", "docno"]
 _SHOWN = 20
+# Probability of a certificate that --risk plans for.
+_POWER = 0.8
 # Largest number of grades, one for each digit key.
 _MOST_GRADES = 10
 # Measures that count only forbidden documents.
@@ -119,7 +121,7 @@ class JudgingSession:
             machines = {name: read(path) for name, path in paths.items()}
         self.grades = given.grades or _chosen_grades(given.gains, machines)
         self._check()
-        self.topics = None if given.topics is None else _documents.read_topics(given.topics)
+        self.topics = None if given.topics is None else _inputs.read_topics(given.topics)
         self.judged = self._read_judged()
         self.index, ranks = self._pool(machines)
         self.strategy = given.strategy or ("maxrep" if ranks is None else "pooling")
@@ -127,12 +129,12 @@ class JudgingSession:
             raise InputError(
                 f"--strategy {self.strategy} looks at runs. Name runs, or choose maxrep or random."
             )
-        documents = _documents.read_document_texts(given.docs, text=given.text)
+        documents = _inputs.read_document_texts(given.docs, text=given.text)
         if given.second_look:
-            self._look_again(_documents.joined(documents))
+            self._look_again(_inputs.joined(documents))
         self.documents = documents[documents.index.isin(self.index.unique("docno"))]
         self._check_queries()
-        texts = _documents.joined(self.documents)
+        texts = _inputs.joined(self.documents)
         texts = texts.reindex(self.index.get_level_values("docno")).fillna("")
         is_known = self.index.isin(self.judged.known.index)
         rows = (texts.str.strip() == "").to_numpy() & ~is_known
@@ -188,12 +190,16 @@ class JudgingSession:
             refuse(["second_look"], "looks at the labels of --judged. Add it.")
         if not (given.pool or given.runs or given.judged):
             raise InputError("there is nothing to judge. Name runs, or --pool.")
+        of_risk = "is that of --risk. Add both or none."
         if not self.is_sample:
-            size = "is the size of a sample. Add --strategy sample, or give --n-per-query."
+            size = (
+                "is the size of a sample. Add --strategy sample, or give --n-per-query, the "
+                "documents of each query that other strategies ask for."
+            )
             refuse(["n_total", "half_width"], size)
             what_for = "says what a sample is for. Add --strategy sample."
             refuse(("machine_qrels", "gains", "measure", "unit", "risk"), what_for)
-            refuse(["confidence_level"], "is that of --risk. Add both or none.")
+            refuse(("confidence_level", "plan"), of_risk)
             return
         if given.risk:
             refuse(
@@ -203,7 +209,7 @@ class JudgingSession:
             )
             given.measure, given.unit = list(given.risk), "query"
         else:
-            refuse(["confidence_level"], "is that of --risk. Add both or none.")
+            refuse(("confidence_level", "plan"), of_risk)
         no_size = not given.risk and (given.n_total is None) == (given.half_width is None)
         if given.n_per_query is not None or no_size:
             raise InputError(
@@ -211,7 +217,12 @@ class JudgingSession:
                 "or --half-width alone, for as many documents as should do."
             )
         if given.half_width is not None and given.unit == "query":
-            raise InputError("--half-width is not known of --unit query. Give --n-total.")
+            raise InputError(
+                "--half-width is of intervals, and --risk draws queries for a certificate. Leave "
+                "one of them out."
+                if given.risk
+                else "--half-width is not known of --unit query. Give --n-total."
+            )
         if not given.runs:
             raise InputError("--strategy sample draws what decides between runs. Name runs.")
         if given.pool or given.machine_qrels:
@@ -256,7 +267,7 @@ class JudgingSession:
         given, pool, ranks, depth = self.given, None, None, self.given.depth
         runs = _inputs.read_named_runs(given.runs or [])
         if given.pool is not None:
-            pool, run = _documents.read_pool(given.pool)
+            pool, run = _inputs.read_pool(given.pool)
             if run is not None and not runs:
                 runs = {name_of_path(given.pool): run}
         elif not runs:
@@ -276,7 +287,8 @@ class JudgingSession:
                     "differ."
                 )
             if n_unknown:
-                tell(f"{n_unknown:,} of {len(ranks):,} documents of {given.pool} are in no run")
+                of_all = f"{n_unknown:,} of {counted(len(ranks), 'document')} of {given.pool}"
+                tell(f"{of_all} {plural(n_unknown, 'is', 'are')} in no run")
         return pool, ranks
 
     def _drawn(self, runs, machines, pool):
@@ -311,21 +323,36 @@ class JudgingSession:
             gains=gains,
             random_state=given.random_state,
         )
-        self.sample = self.draw(n_total=given.n_total, half_width=given.half_width)
+        # This command has a sentence of its own for widths that cannot be had.
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "(?s).*half_width")
+            self.sample = self.draw(n_total=given.n_total, half_width=given.half_width)
         self._tell_of_plan(self.sample.attrs.get("half_widths", {}))
         n_new = counted(int(self.sample["label"].isna().sum()), "document")
         before = f", beside {len(known):,} judged before" if len(known) else ""
         n_queries = counted(self.sample["qid"].nunique(), "query", "queries")
-        tell(f"a sample of {n_new} of {n_queries}{before}")
+        tell(f"a sample of {n_new} of {n_queries}{before}, for {', '.join(measures)}")
         return pd.MultiIndex.from_frame(self.sample[_KEY])
 
     def _queries_needed(self, measures, n_queries, has_machine):
-        """Tell how many queries the risks need, and return the number, at most of all queries."""
+        """Print how many queries the risks need and what that assumes; return the largest number.
+
+        Raise if all queries together are too few, unless --n-total says to draw nevertheless.
+        """
         given, needed = self.given, 0
-        machine = {}
+        known = {"power": _POWER}
         if has_machine:
-            machine = {"sensitivity": SENSITIVITY, "specificity": SPECIFICITY}
+            known |= {"sensitivity": SENSITIVITY, "specificity": SPECIFICITY}
+        known |= {name: PLANNED_RATE * level for name, level in given.risk.items()}
+        plan = known | self._plan(known)
+        machine, of_machine = {}, ""
+        if has_machine:
+            machine = {name: plan[name] for name in ("sensitivity", "specificity")}
             machine["n_machine_queries"] = n_queries
+            of_machine = (
+                f" and the machine flags {100 * plan['sensitivity']:g} % of the queries with a "
+                f"loss and {100 * (1 - plan['specificity']):g} % of the others"
+            )
         for (name, level), parsed in zip(given.risk.items(), measures.values()):
             measure = parsed.measure
             if measure.greater_is_better or measure.value_range != (0.0, 1.0):
@@ -334,33 +361,56 @@ class JudgingSession:
                     "such as any_forbidden@5."
                 )
             check_share(level, "--risk")
-            is_binary = measure.name == "any_forbidden"
-            expected = PLANNED_RATE * level
-            what = f"{name} at most {level:g}, if it is {expected:g}"
+            rate, what = plan[name], f"{name} at most {level:g}"
+            if rate >= level:
+                raise InputError(
+                    f"--plan {name}={rate:g}: a rate that is not below the level {level:g} of "
+                    "--risk cannot be certified. Give a lower rate, or a higher level."
+                )
+            what += f", if it is {rate:g}{of_machine}"
             try:
                 n = queries_needed(
-                    *(level, expected),
+                    *(level, rate),
                     confidence_level=given.confidence_level,
-                    is_binary=is_binary,
+                    power=plan["power"],
+                    is_binary=measure.name == "any_forbidden",
                     **machine,
                 )
             except InputError:
                 n = n_queries + 1
             if n > n_queries:
-                tell(f"{what}, needs more than the {n_queries:,} queries that there are")
-            else:
-                of_machine = ""
-                if has_machine:
-                    of_machine = (
-                        f" and the machine flags {100 * SENSITIVITY:g} % of the queries with a "
-                        f"loss and {100 * (1 - SPECIFICITY):g} % of the others"
+                of_all = counted(n_queries, "query that there is", "queries that there are")
+                what += f", needs more than the {of_all}"
+                if given.n_total is None:
+                    raise InputError(
+                        f"{what}: all of their labels would hardly certify it. Give more queries, "
+                        f"a higher level, a lower --confidence-level, or --plan {name}=RATE if "
+                        "you expect a lower rate; --n-total draws nevertheless."
                     )
+                tell(what)
+            else:
                 tell(
-                    f"{what}{of_machine}, needs {counted(n, 'query', 'queries')} for 80 % of the "
-                    "draws to certify it"
+                    f"{what}, needs {counted(n, 'query', 'queries')} for "
+                    f"{100 * plan['power']:g} % of the draws to certify it"
                 )
             needed = max(needed, n)
-        return min(needed, n_queries)
+        shown = ",".join(f"{name}={value:g}" for name, value in plan.items())
+        tell(f"assumed: --plan {shown}")
+        return needed
+
+    def _plan(self, known):
+        """Return the settings of --plan; raise for unknown ones, and for numbers that are none."""
+        plan = self.given.plan or {}
+        for name, value in plan.items():
+            if name in ("sensitivity", "specificity") and name not in known:
+                raise InputError(f"--plan {name} describes a machine. Add --machine-qrels.")
+            if name not in known:
+                raise InputError(
+                    f"--plan {name} is no setting of the plan. Choose from {', '.join(known)}."
+                )
+            if not 0 <= value <= 1 or (name == "power" and value in (0, 1)):
+                raise InputError(f"--plan {name} must be between 0 and 1, got {value:g}.")
+        return plan
 
     def _tell_of_plan(self, half_widths):
         """Tell how wide intervals of some numbers of documents are expected to be."""
@@ -369,7 +419,24 @@ class JudgingSession:
                 f"{name} {' and '.join(f'{width:.3f} ({of})' for of, width in each.items())}"
                 for name, each in of_measure.items()
             )
-            tell(f"half-widths to expect of {n_total:,} documents: {'; '.join(widths)}")
+            size = counted(n_total, "document")
+            tell(f"half-widths to expect of {size}: {'; '.join(widths)}")
+        if not half_widths:
+            return
+        n_new = int(self.sample["label"].isna().sum())
+        asked, drawn = f"--half-width {self.given.half_width:g}", counted(n_new, "document")
+        if not self._can_draw(n_new + 1):
+            tell(f"{asked}: only all {drawn} that can be drawn make intervals so narrow")
+        elif not self._can_draw(n_new - 1):
+            tell(f"{asked}: already {drawn}, the fewest that can be drawn, should make them so")
+
+    def _can_draw(self, n_total):
+        """Tell whether there is a sample of this size."""
+        try:
+            self.draw(n_total=n_total)
+        except InputError:
+            return False
+        return True
 
     def _look_again(self, texts):
         """Select the labels that a model contradicts most, to ask about them again."""
@@ -393,8 +460,9 @@ class JudgingSession:
             raise InputError(f"--only {', '.join(unknown)}: the pool holds no such query.")
         missing = [] if self.topics is None else ids[~ids.isin(self.topics.index)]
         if len(missing):
-            of_all = f"{len(missing):,} of {len(ids):,} queries"
-            tell(f"{of_all} have no text in {self.given.topics}: {_listed(missing)}")
+            of_all = f"{len(missing):,} of {counted(len(ids), 'query', 'queries')}"
+            have = plural(len(missing), "has", "have")
+            tell(f"{of_all} {have} no text in {self.given.topics}: {_listed(missing)}")
 
     def _tell_of_missing(self, rows):
         """Print a message about rows without text, which cannot be judged."""
@@ -412,8 +480,9 @@ class JudgingSession:
                 f"{path} holds no text of any document of the pool. Compare their ids."
             )
         tell(
-            f"{rows.sum():,} of {len(rows):,} documents of the pool have no text in {path} and are "
-            f"left out: {_listed(docnos)}"
+            f"{rows.sum():,} of {counted(len(rows), 'document')} of the pool "
+            f"{plural(rows.sum(), 'has', 'have')} no text in {path} and "
+            f"{plural(rows.sum(), 'is', 'are')} left out: {_listed(docnos)}"
         )
 
     def _judge(self, assessor, **log):
@@ -466,7 +535,7 @@ class JudgingSession:
             with quiet, contextlib.suppress(ValueError):
                 n_before = len(read_judgment_log(self.log))
         if n_before:
-            tell(f"going on behind {n_before:,} judgments of {self.log}")
+            tell(f"going on behind {counted(n_before, 'judgment')} of {self.log}")
         try:
             self._judge(assessor, log=self.log, assessor_name=self.given.assessor)
         except JudgmentLogError:
@@ -496,8 +565,8 @@ class JudgingSession:
             if assessor.n_open:
                 n_total = counted(assessor.n_total, "document")
                 tell(
-                    f"{assessor.n_open:,} of {n_total} are not yet judged: give the same command "
-                    "again to go on"
+                    f"{assessor.n_open:,} of {n_total} {plural(assessor.n_open, 'is', 'are')} not "
+                    "yet judged: give the same command again to go on"
                 )
             try:
                 table, of_what = self._table_of(labels)
@@ -508,7 +577,11 @@ class JudgingSession:
             else:
                 if "inclusion_probability" in table:
                     write_prels(path, table)
-                    tell(f"{len(table):,} judgments with their probabilities in {path}{of_what}")
+                    one, many = (
+                        "judgment with its probability",
+                        "judgments with their probabilities",
+                    )
+                    tell(f"{counted(len(table), one, many)} in {path}{of_what}")
                 else:
                     write_qrels(path, table, unjudged_label=self.holes.written_unjudged)
                     n_new = max(len(new) - n_before, 0)
@@ -532,8 +605,9 @@ class JudgingSession:
             labels = pd.concat([labels, pd.Series(np.nan, index=rest)])
         elif self.strategy == "random" and len(rest):
             tell(
-                f"infap needs the {len(rest):,} documents of these queries that are not judged, "
-                "too: have them written by --holes unjudged-label, such as -1"
+                f"infap needs the {counted(len(rest), 'document')} of these queries that "
+                f"{plural(len(rest), 'is', 'are')} not judged, too: --holes unjudged-label, such "
+                "as -1, writes them"
             )
         table = labels.rename("label").rename_axis(_KEY).reset_index()
         return table.sort_values("qid", kind="stable"), ""
@@ -546,15 +620,8 @@ class JudgingSession:
             is_open = is_open.groupby(drawn["qid"], sort=False).any()
         n_done = int(is_open.to_numpy().argmax())
 
-        def is_sample(n_total):
-            try:
-                self.draw(n_total=n_total)
-            except InputError:
-                return False
-            return True
-
         # With fewer documents, some of the pool would have probability 0.
-        least = bisect_left(range(1, len(is_open)), True, key=is_sample) + 1
+        least = bisect_left(range(1, len(is_open)), True, key=self._can_draw) + 1
         if n_done < least:
             what = "document" if self.given.unit == "document" else "whole query"
             raise InputError(

@@ -119,8 +119,8 @@ def _splits(train, n_folds, n_queries, clusters=None):
     units = train.groups if clusters is None else clusters
     if (n_units := units.nunique()) < (n_folds or 2):
         raise InputError(
-            f"--clusters names {counted(n_units, 'cluster')}, which are fewer than the "
-            f"{n_folds or 2} folds that none is divided by. Lower --cv, or leave --clusters out."
+            f"--clusters names {counted(n_units, 'cluster')}, fewer than the {n_folds or 2} "
+            "folds, none of which may divide one. Lower --cv, or leave --clusters out."
         )
     folds = GroupKFold(n_folds or min(_FOLDS, n_units), shuffle=True, random_state=0)
     return list(folds.split(train.groups, groups=units.to_numpy()))

@@ -29,8 +29,7 @@ from skfilterrank._lists.results import counted, interval_text
 from skfilterrank._lists.words import printable
 from skfilterrank.cli import _compare as words
 from skfilterrank.cli._compare import in_order
-from skfilterrank.cli._documents import read_documents, read_topics
-from skfilterrank.cli._inputs import STDIN
+from skfilterrank.cli._inputs import STDIN, read_documents, read_topics
 from skfilterrank.cli._output import call
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list

@@ -86,7 +86,8 @@ class JudgedRows:
         )
 
     def __str__(self):
-        text = f"{len(self.groups):,} documents of {self.groups.nunique():,} queries"
+        n_queries = counted(self.groups.nunique(), "query", "queries")
+        text = f"{counted(len(self.groups), 'document')} of {n_queries}"
         if self.y is None:
             return text
         counts = self.y.value_counts()
@@ -359,5 +360,6 @@ def write_lists(out, lists: pd.DataFrame, format) -> str:
             write(text_of(Section(table, records, []), format))
     n_shown, n_empty = int(is_shown.sum()), int((~is_shown.groupby(lists["qid"]).any()).sum())
     return (
-        f"{n_shown:,} documents, {len(lists) - n_shown:,} filtered, {n_empty:,} queries left empty"
+        f"{counted(n_shown, 'document')}, {len(lists) - n_shown:,} filtered, "
+        f"{counted(n_empty, 'query', 'queries')} left empty"
     )

@@ -14,7 +14,7 @@ from statistics import median
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from skfilterrank._lists.words import keys_of_grades, printable
-from skfilterrank.cli._documents import without_repetition
+from skfilterrank.cli._inputs import without_repetition
 from skfilterrank.cli._output import finish, output_is_terminal, put, standard_input
 from skfilterrank.exceptions import brief
 

@@ -17,9 +17,16 @@ from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
 from skfilterrank.cli import _inputs
 from skfilterrank.cli import _output as output
-from skfilterrank.cli._documents import read_slices
+from skfilterrank.cli._inputs import read_slices
 from skfilterrank.cli._output import refuse, tell
-from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
+from skfilterrank.exceptions import (
+    DataWarning,
+    FileFormatError,
+    InputError,
+    MissingValuesError,
+    brief,
+    brief_list,
+)
 from skfilterrank.io import QrelsIndex
 from skfilterrank.metrics import evaluate
 
@@ -34,6 +41,9 @@ BY_NAME = {
     "largest_gap": thresholds.LargestGap,
     "surprise": thresholds.Surprise,
 }
+# Rates of what is shown, and of what is lost.
+_OF_SHOWN = {"any_forbidden", "forbidden"}
+_OF_LOST = {"false_reject_rate", "empty_list_rate"}
 # Thresholds with random models.
 _RANDOM = ("auto", "learned")
 
@@ -106,6 +116,18 @@ def _with_cutoff(name, k):
     return parsed.with_cutoff(k).text if parsed.measure.takes_k and parsed.k is None else name
 
 
+def treatment_of_missing(risks, among) -> str:
+    """Return the treatment of queries that a run lacks by which no risk looks lower than it is.
+
+    A query that is shown nothing lowers the rates of what is shown, raises those of what is lost,
+    and does not count among the answered queries.
+    """
+    names = {str(risk).partition("@")[0] for risk in risks or ()}
+    if among == "answered" or names <= _OF_LOST:
+        return "empty"
+    return "drop" if names <= _OF_SHOWN else "raise"
+
+
 def machines_of(qrels):
     """Return 1 for labels by machines and 0 for others; None without machines."""
     if JUDGED_BY not in qrels:
@@ -149,9 +171,17 @@ def read_clusters(path) -> pd.Series | None:
     return table.iloc[:, 0]
 
 
-def _aligned(index, run, second, missing):
+def _aligned(name, index, run, second, missing):
     """Return a run aligned with labels, and its second scores, 0 if missing."""
-    aligned = index.align(run, missing=missing)
+    try:
+        aligned = index.align(run, missing=missing)
+    except MissingValuesError as error:
+        (lacking,) = error.lacking.values()
+        raise InputError(
+            f"{name} lacks {counted(len(lacking), 'judged query', 'judged queries')}, such as "
+            f"{brief(lacking[0])}. Say --holes missing=empty where they are shown nothing, which "
+            "lowers rates of what is shown; or missing=drop where the run is of other queries."
+        ) from None
     output.call.documents = aligned.docnos
     if second is not None:
         pairs = pd.MultiIndex.from_frame(run[["qid", "docno"]])
@@ -177,7 +207,7 @@ def fit_run(
     threshold, run, second, *, index, machines, by_machine, name, how, missing, clusters=None
 ):
     """Fit the threshold `how` (the value of --threshold) to a run; return a JSON object."""
-    aligned, second = _aligned(index, run, second, missing)
+    aligned, second = _aligned(name, index, run, second, missing)
     y_true, y_score, groups = aligned
     more = {"filter_scores": second, "clusters": clusters_of(groups, clusters)}
     if machines is not None:
@@ -213,18 +243,20 @@ def fit_run(
         "measure": measure,
         "value": float(value[measure]),
         "unfiltered": float(plain[measure]),
-        "queries": n_queries,
-        "shown": n_shown,
-        "filtered": n_rows - n_shown,
+        "n_queries": n_queries,
+        "missing_queries": list(aligned.missing_queries),
+        "missing": missing,
+        "n_shown": n_shown,
+        "n_filtered": n_rows - n_shown,
     }
     if hasattr(threshold, "held_out_score_"):
         record["held_out"] = value_of(threshold.held_out_score_, parse_measure(measure))
     if certificate := getattr(threshold, "certificate_", None):
         if certificate.n_machine:
-            record["labels_of_machines"] = certificate.n_machine
+            record["n_machine_labels"] = certificate.n_machine
         if by_machine is not None:
-            record["queries_of_machine"] = certificate.n_machine_queries
-        record["answered"] = certificate.share_answered
+            record["n_machine_queries"] = certificate.n_machine_queries
+        record["share_answered"] = certificate.share_answered
         record["risks"] = {
             risk: {"observed": promise.observed, "upper_bound": promise.upper_bound}
             for risk, promise in certificate.promises.items()
@@ -240,19 +272,26 @@ def _tell_of_missing(run, aligned, missing):
 
 
 def thresholds_section(records, foot) -> output.Section:
-    """Return a section of thresholds, with columns for each risk."""
+    """Return a section of thresholds, with columns for each risk; people see shorter names."""
     rows = []
+    headings: dict[str, str] = {}
     for record in records:
-        row = {key.replace("_", " "): each for key, each in record.items() if key != "risks"}
-        # The header of the value is the name of its measure.
-        row = {row["measure"] if key == "value" else key: each for key, each in row.items()}
+        row = {"run": record["run"], "threshold": record["threshold"]}
+        row |= {record["measure"]: record["value"], "n_missing": len(record["missing_queries"])}
+        row |= {key: each for key, each in record.items() if not isinstance(each, list | dict)}
+        headings |= {key: key.removeprefix("n_").replace("_", " ") for key in record}
         for risk, rate in record.get("risks", {}).items():
-            row |= {risk: rate["observed"], f"{risk} at most": rate["upper_bound"]}
+            row |= {risk: rate["observed"], f"{risk}_upper_bound": rate["upper_bound"]}
+            headings[f"{risk}_upper_bound"] = f"{risk} at most"
         rows.append(row)
-    frame = pd.DataFrame(rows).drop(columns="measure").set_index("run")
+    frame = pd.DataFrame(rows).drop(columns=["measure", "value"]).set_index("run")
+    # Runs in a text cannot hold empty lists, which count as missing queries do.
+    is_left_out = frame["n_missing"].any() and (frame["missing"] == "drop").all()
+    shown = frame.drop(columns="missing" if is_left_out else ["n_missing", "missing"])
+    shown = shown.rename(columns=headings | {"n_missing": "left out"})
     # An infinite threshold shows nothing; it is not missing.
     told = [each | {"threshold": output.finite_or_text(each["threshold"])} for each in records]
-    return output.frame_section(frame, foot=foot)._replace(records=told)
+    return output.frame_section(shown, foot=foot)._replace(frame=frame, records=told)
 
 
 def count_queries(
@@ -271,7 +310,7 @@ def count_queries(
             "labels that --holes takes for not judged raise no alarm: give the same --holes as "
             f"where {saved} was made"
         )
-    aligned, second = _aligned(index, *_inputs.read_scores(run, column), holes.missing)
+    aligned, second = _aligned(run, index, *_inputs.read_scores(run, column), holes.missing)
     y_true, y_score, groups = aligned
     shown = threshold.predict(y_score, groups=groups, filter_scores=second)
     with locked(state):

@@ -78,6 +78,7 @@ def _numbers_by_name(text, expected, values, key_of=str):
 
 
 risks = partial(_numbers_by_name, expected="RISK=LEVEL", values="levels")
+plan = partial(_numbers_by_name, expected="SETTING=VALUE", values="values")
 weights = partial(_numbers_by_name, expected="RUN=WEIGHT", values="weights")
 
 

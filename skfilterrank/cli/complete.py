@@ -61,7 +61,7 @@ def complete(
     from skfilterrank._files.files import open_for_writing
     from skfilterrank._lists.words import JUDGED_BY, is_of_machine
     from skfilterrank.cli import _inputs
-    from skfilterrank.cli._documents import read_documents
+    from skfilterrank.cli._inputs import read_documents
     from skfilterrank.io import write_qrels
     from skfilterrank.judgments import LabelPredictor, complete_qrels
 

@@ -69,7 +69,7 @@ def evaluate(
     if not keep_going:
         _inputs.check_paths(named.values())
     if sampling.is_asked:
-        from skfilterrank.cli._estimates import estimated, estimates_section
+        from skfilterrank.cli._compare import estimated, estimates_section
 
         wanted = None if measure is MEASURES else measure
         found = estimated(qrels, named, wanted, sampling, reading, holes).estimates
@@ -104,14 +104,14 @@ def evaluate(
         sign = -1 if parsed[by].measure.greater_is_better else 1
         values = sorted(values, key=lambda each: (each[1][by] != each[1][by], sign * each[1][by]))
     if slices:
-        from skfilterrank.cli._documents import read_slices
+        from skfilterrank.cli._inputs import read_slices
 
         of_slices = read_slices(slices)
         sections = (slices_section(run, of_slices) for run, _ in values)
     elif per_query:
-        sections = (queries_section(run, mean, format) for run, mean in values)
+        sections = (queries_section(run, mean, format, holes.missing) for run, mean in values)
     else:
-        sections = means_sections(values, parsed, format)
+        sections = means_sections(values, parsed, format, holes.missing)
     # The values come run by run, and so do lines.
     output.print_sections(sections, format, out)
     notes.tell(len(named), qrels, holes.missing)
@@ -120,7 +120,6 @@ def evaluate(
 
 # A value that four digits would show as 0.0000.
 _SMALL = 0.0005
-_SHOWN = 3
 
 
 def sorted_by(name, measures):
@@ -158,24 +157,19 @@ class Notes:
     def tell(self, n_runs, qrels, missing):
         """Print one line for each kind."""
         from skfilterrank._lists.results import counted
-        from skfilterrank.cli._inputs import DONE_WITH_MISSING
+        from skfilterrank.cli._inputs import DONE_WITH_MISSING, some_runs
 
-        done = DONE_WITH_MISSING.get(missing, "")
-        done += "; --holes missing=drop leaves them out" * (missing == "empty")
-        of_all = f"of {counted(n_runs, 'run')}"
-        for counts, what in (
-            (self._missing, f"lack queries of {qrels}: {done}"),
-            (self._unjudged, "have queries without judgments: left out"),
-        ):
-            shown = [f"{name}: {count}" for name, count in list(counts.items())[:_SHOWN]]
-            shown += ["..."] * (len(counts) > _SHOWN)
-            if counts:
-                output.tell(f"{len(counts)} {of_all} ({', '.join(shown)}) {what}")
+        if self._missing:
+            lack = some_runs(self._missing, n_runs, "lacks queries of", "lack queries of")
+            output.tell(f"{lack} {qrels}: {DONE_WITH_MISSING[missing]}")
+        if self._unjudged:
+            have = some_runs(self._unjudged, n_runs, "has", "have")
+            output.tell(f"{have} queries without judgments: left out")
         if self.n_failed:
-            output.tell(f"{self.n_failed} {of_all} could not be evaluated")
+            output.tell(f"{self.n_failed} of {counted(n_runs, 'run')} could not be evaluated")
 
 
-def means_sections(values, measures, format):
+def means_sections(values, measures, format, missing):
     """Yield a section for each run where programs read it, and one of all runs for people."""
     import pandas as pd
 
@@ -187,7 +181,7 @@ def means_sections(values, measures, format):
         if format == "trec":
             yield output.Section(frame, [], _trec_rows(run, mean))
         elif format in ("csv", "json"):
-            yield output.Section(frame, [_record(run, mean)], [])
+            yield output.Section(frame, [_record(run, mean, missing)], [])
         else:
             means[run.name] = mean
     if means:
@@ -202,7 +196,7 @@ def means_sections(values, measures, format):
         yield output.Section(signed, [], [["run", *measures], *rows])
 
 
-def queries_section(run, mean, format):
+def queries_section(run, mean, format, missing):
     """Return a section of a run with a line for each query."""
     import pandas as pd
 
@@ -217,16 +211,17 @@ def queries_section(run, mean, format):
         return output.Section(frame, [], rows + _trec_rows(run, mean))
     shown = [*queries.itertuples(name=None), ("all", *mean)]
     rows = [[str(name), *map(_cell, values)] for name, *values in shown]
-    record = _record(run, mean) | {"queries": queries.to_dict("index")}
+    record = _record(run, mean, missing) | {"queries": queries.to_dict("index")}
     return output.Section(frame, [record], [[run.name, *queries.columns], *rows])
 
 
-def _record(run, mean):
+def _record(run, mean, missing):
     """Return a run as an object."""
     return {
         "run": run.name,
         "n_queries": len(run.values),
         "missing_queries": run.missing_queries,
+        "missing": missing,
         "unjudged_queries": run.unjudged_queries,
         "mean": mean.to_dict(),
     }

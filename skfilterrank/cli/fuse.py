@@ -115,7 +115,7 @@ def fuse(
         fused = _learned(table, qrels, *measured, learn, settings, how)
     counts = write_run(data_output(out), fused, name=name)
     tell(
-        f"{counts.written:,} documents of "
+        f"{counted(counts.written, 'document')} of "
         f"{counted(fused['qid'].nunique(), 'query', 'queries')} out of {counted(len(table), 'run')}"
     )
 
@@ -157,7 +157,24 @@ def _learned(runs, path, measures, gains, treated, learn, settings, how):
     fused = fuse_runs(runs, search, qrels=qrels, cv=folds, verbose=progress(), **how)
     if hasattr(search, "param_grid"):
         _tell_choice(search, runs, qrels, measure)
+    else:
+        _tell_weights(fused.attrs["learned"], learn, measure)
     return fused
+
+
+def _tell_weights(learned, learn, measure):
+    """Print the mean weight of each run, and the range where several models were fitted."""
+    from skfilterrank._lists.results import counted
+
+    shown = []
+    for name in learned[0]["weights"]:
+        weights = [model["weights"][name] for model in learned]
+        text = f"{name} {sum(weights) / len(weights):.3g}"
+        if len(weights) > 1:
+            text += f" ({min(weights):.3g} to {max(weights):.3g})"
+        shown.append(text)
+    by = "logistic regression" if learn == "logistic" else measure
+    tell(f"weights by {by}, mean of {counted(len(learned), 'model')}: {', '.join(shown)}")
 
 
 def _tell_choice(search, runs, qrels, measure):

@@ -72,14 +72,17 @@ def _formats():
     trec      evaluate: as trec_eval 9 and 10 -m runid (-q with --per-query): measure, query or
               "all", and value with four digits, counts with none. apply: a TREC run.
 
-    evaluate --format json has the fields run, n_queries, missing_queries, unjudged_queries, mean
-    {MEASURE: value}, and with --per-query queries {qid: {MEASURE: value}}. A run is written as soon
+    evaluate --format json has the fields run, n_queries, missing_queries, missing (empty or drop:
+    how these are counted), unjudged_queries, mean {MEASURE: value}, and with --per-query queries
+    {qid: {MEASURE: value}}. A run is written as soon
     as it is finished, except into a table of means and with --sort. Runs are named after their
     files, without .gz and .txt; where several files have one name, by their paths.
 
     Keys of json are identifiers; names of measures, queries and risks are keys of objects of their
-    own. threshold --format json has the fields run, threshold, measure, value, unfiltered, queries,
-    shown, filtered, held_out, labels_of_machines and risks {RISK: {observed, upper_bound}}.
+    own. threshold --format json has the fields run, threshold, measure, value, unfiltered,
+    n_queries, missing_queries, missing (empty or drop: how these are counted), n_shown, n_filtered,
+    held_out, n_machine_labels, share_answered and risks {RISK: {observed, upper_bound}}. csv has
+    columns of these names, and RISK and RISK_upper_bound.
 
     apply --format csv and json have a line for each document: qid, docno, rank, score, shown.
     Ranks of shown documents count from 1. A hidden document has the rank 0, and no score where a
@@ -106,8 +109,9 @@ def _holes():
                              0; or none
     predicted=warn|use|drop  labels of machines (second column of QRELS: predicted) count like
                              people's, with a warning or without; or are taken for not judged
-    missing=empty|drop|raise queries that a run lacks count as empty lists; are left out, for all
-                             runs where they are compared; or end the command
+    missing=empty|drop|raise queries that a run lacks count as empty lists (the default; threshold
+                             and monitor choose by the risks, see help thresholds); are left out,
+                             for all runs where they are compared; or end the command
     undefined=NUMBER|drop    value of a query for which a measure is undefined; drop leaves it out
                              of the mean
     """
@@ -137,8 +141,16 @@ def _thresholds():
     Lists end at the smallest cut-off of these risks (--k, or that of any_forbidden@3), which cover
     no document behind it, unless --show-beyond-k is given. A document is forbidden where its gain
     is below 0, good where it is above 0. Judged documents that the run lacks count as filtered.
-    Queries without judgments are left out; so are queries that the run lacks, unless --holes
-    missing=empty says otherwise.
+    Queries without judgments are left out.
+
+    A judged query that the run lacks is shown nothing, if it was asked of the reranker at all. So
+    that no rate looks lower than it is, by default (--holes missing=empty and missing=drop say
+    otherwise; the output tells which it was):
+
+    any_forbidden, forbidden              it is left out: counted, it would have the rate 0
+    false_reject_rate, empty_list_rate    it counts as an empty list, as nothing of it is found
+    both kinds together, own measures     --holes must say which
+    --among answered, or no --risk        it counts as an empty list, as in evaluate
     """
 
 
@@ -302,17 +314,27 @@ def _strategies():
     statap   a random sample of --n-per-query, high in many runs more often; QRELS then holds its
              probabilities (qid docno label 1 probability), for stat_ap, and only queries of which
              the whole sample is judged
-    sample   a random sample of --n-total documents over all queries, those more often that decide
-             between the runs and of which the machine (--machine-qrels) is unsure. QRELS then holds
-             its probabilities, for evaluate and compare --interval. --half-width draws as many
-             as should make intervals of differences so narrow, and says how wide those of other
-             numbers should be, from labels that are made up by the machine's. A larger --n-total,
-             with the same --random-state, goes on with the same sample. Documents come in the
-             order of the sample, of all queries in turn: what is judged so far is a smaller sample,
-             and is written as such (with --only, query by query). With --risk it is a sample of
-             queries, each as likely as the others, for threshold --machine-labels: the documents
-             to judge are those that the runs have among the places of the risks, and without
-             --n-total it has as many queries as the risks need
+    sample   a random sample of --n-total documents over all queries. Drawn more often are those
+             that decide between the runs and of which the machine (--machine-qrels) is unsure.
+             QRELS then holds their probabilities, for evaluate and compare --interval. Documents
+             come in the order of the sample, of all queries in turn: those judged so far are a
+             smaller sample, and are written as such (with --only, query by query). A larger
+             --n-total, with the same --random-state, goes on with the same sample
+
+    Sizes of a sample, in place of --n-total:
+    --half-width WIDTH     as many documents as should make 95 % intervals of differences so narrow.
+                           The widths to expect of several sizes are printed; they are guesses, from
+                           labels that are made up by the machine's
+    --risk RISK=LEVEL,...  whole queries, each as likely as the others, as many as these risks need
+                           for a certificate of threshold --machine-labels. To be judged are the
+                           documents that the runs have among the places of the risks
+    --plan SETTING=VALUE,...
+                           what --risk assumes; all of it is printed beside the number of queries:
+                           RISK=RATE       the true rate (default: 0.6 times the level)
+                           power=P         probability of the certificate (default: 0.8)
+                           sensitivity=P   share of the queries with a loss that the machine
+                                           flags (default: 0.8)
+                           specificity=P   share of the others that it does not (default: 0.95)
 
     All but maxrep and random look at runs: those that are named, or --pool if it is a run.
 

@@ -87,6 +87,9 @@ def judge(
     risk: Annotated[
         dict[str, float] | None, t.Arg(convert=t.risks, metavar="RISK=LEVEL,...")
     ] = None,
+    plan: Annotated[
+        dict[str, float] | None, t.Arg(convert=t.plan, metavar="SETTING=VALUE,...")
+    ] = None,
     confidence_level: t.ConfidenceLevel = 0.95,
 ) -> None:
     """Show one document after the other, and save a grade for each. See help judging.
@@ -129,6 +132,9 @@ def judge(
     risk
         risks that a sample of queries is for, such as any_forbidden@5=0.1; without --n-total, as
         many queries are drawn as they need
+    plan
+        what --risk assumes to find their number: the rate of a risk, power, and sensitivity and
+        specificity of the machine; see help strategies
 
     Examples
     --------

@@ -81,7 +81,8 @@ def threshold(
         cutting, work.chosen_measure(cutting), abstain=abstain, rule=rule, **places
     )
     only = ("unjudged_label", "predicted", "missing")
-    treated = _inputs.Holes.of(holes, only=only, missing="drop")
+    missing = work.treatment_of_missing(cutting.risk, cutting.among)
+    treated = _inputs.Holes.of(holes, only=only, missing=missing)
     named = _inputs.named_runs(qrels, runs)
     for option, path in (("save", save), ("html", html)):
         if path is not None and len(named) > 1:

@@ -518,6 +518,8 @@ def fuse_runs(
         For runs the fused run, queries sorted, the best document first, ready for
         :func:`skfilterrank.io.write_run`; filtered documents, and queries without other documents,
         are left out. For scores the fused scores, higher is better, -inf where filtered.
+        ``attrs["learned"]`` of a fused run is a list with a dict for each model that was fitted:
+        "n_queries" that it fused, its "weights" by run, and the "params" that a search selected.
 
     Raises
     ------
@@ -611,13 +613,16 @@ def fuse_runs(
         scores, names = table.to_numpy(), list(table.columns)
         index = GroupIndex.from_groups(queries)
         labels = qrels if is_fixed else _labels(table, qrels)
+    learned = []
     if is_fixed:
         weights = _check_weights(fusion.weights, names)
         fused = fuse(scores, weights, index, tie_keys=documents, **fusion._check_parameters())
     else:
         if isinstance(fusion, RankFusion) and fusion.random_state is None:
             fusion.set_params(random_state=random_state)
-        fused = _fuse_held_out(fusion, scores, labels, index, cv, unjudged, n_jobs, verbose)
+        fused, learned = _fuse_held_out(
+            fusion, scores, labels, index, cv, unjudged, n_jobs, verbose
+        )
     if documents is None:
         return fused
     kept = np.flatnonzero(fused > -np.inf)
@@ -635,9 +640,14 @@ def fuse_runs(
             "score": fused[kept],
         }
     )
-    return (
-        run if depth is None else run.groupby("qid", sort=False).head(depth).reset_index(drop=True)
-    )
+    if depth is not None:
+        run = run.groupby("qid", sort=False).head(depth).reset_index(drop=True)
+    if learned:
+        run.attrs["learned"] = [
+            model | {"weights": dict(zip(names, model["weights"], strict=True))}
+            for model in learned
+        ]
+    return run
 
 
 def _is_score_table(runs, groups) -> bool:
@@ -793,9 +803,12 @@ def _fuse_held_out(fusion, scores, labels, index, cv, unjudged, n_jobs, verbose)
     bar = progress_bar(
         parts, total=len(folds), desc="folds", unit="fold", disable=not verbose, leave=None
     )
-    for (_, test), values in zip(folds, bar):
+    learned = []
+    for (_, test), (values, weights, chosen) in zip(folds, bar):
         fused[test] = values
-    return fused
+        n_queries = len(np.unique(codes[test]))
+        learned.append({"n_queries": n_queries, "weights": weights, "params": chosen})
+    return fused, learned
 
 
 def _fit_and_fuse(fusion, scores, gains, codes, train, test):
@@ -811,7 +824,9 @@ def _fit_and_fuse(fusion, scores, gains, codes, train, test):
         # No warning about left-out rows: the user chose unjudged="drop".
         warnings.simplefilter("ignore", UnjudgedWarning)
         model = clone(fusion).fit(X_train, y, groups=codes[train])
-    return model.predict(X, **how)
+    chosen = getattr(model, "best_params_", {})
+    weights = getattr(model, "best_estimator_", model).weights_.tolist()
+    return model.predict(X, **how), weights, chosen
 
 
 def _checked_splits(cv, gains, numbers):

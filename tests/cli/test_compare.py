@@ -198,7 +198,7 @@ def test_many_pairs_are_cut(compare, files):
         text = RUNS["poor"] if place % 2 else RUNS["fair"]
         (files / name).write_text(text)
     out = compare(runs=runs)
-    assert out.endswith("\n8 more pairs: --format csv or json has all of them\n")
+    assert out.endswith("\n8 more pairs: --format csv or json has all pairs\n")
     # Pairs of the 4 good ones among each other, then with the 4 poor ones, the best pairs first.
     assert [line.split()[:2] for line in out.splitlines()[14:16]] == [
         ["run0", "run2"],
@@ -220,7 +220,8 @@ def test_of_many_pairs_those_that_differ_are_shown(run, tmp_path):
     code, out, _ = run("compare", "--scores", tmp_path / "values.csv", "--test", "tukey")
     assert code == 0
     assert "\n50 of 105 pairs differ (p <= 0.05)\n" in out
-    assert out.endswith("85 more pairs, 30 of which differ: --format csv or json has all of them\n")
+    foot = "85 more pairs, 30 of them significant: --format csv or json has all pairs\n"
+    assert out.endswith(foot)
     lines = out.split("pairs differ")[1].splitlines()[2:-1]
     pairs = [line.split()[:2] for line in lines]
     assert all(line.endswith("*") for line in lines)
@@ -362,8 +363,8 @@ def test_topics_that_runs_lack(run, files):
     (files / "poor").write_text(RUNS["poor"].replace("1 Q0", "9 Q0").replace("2 Q0", "8 Q0"))
     args = ["compare", "qrels", *RUNS, "-m", "rr"]
     lack = (
-        "2 of 3 runs lack values of queries that the runs are to be compared on (fair: 2; "
-        "poor: 1, 2)"
+        "2 of 3 runs (fair: 2; poor: 1, 2) lack values of queries that the runs are to be "
+        "compared on"
     )
     code, out, err = run(*args, "--holes", "missing=raise")
     assert (code, out) == (2, "")
@@ -390,7 +391,7 @@ def test_topics_where_a_measure_is_not_defined(run, files):
     assert ", 5 queries," in run(*args)[1]
     code, _, err = run(*args, "--holes", "undefined=drop")
     assert code == 2
-    assert "3 of 3 runs lack values of queries that the runs are to be compared on (good: 5;" in err
+    assert "3 of 3 runs (good: 5;" in err
     assert ", 4 queries (1 left out)," in run(*args, "--holes", "undefined=drop,missing=drop")[1]
 
 
@@ -442,7 +443,7 @@ def test_values_with_gaps(run, files):
     (files / "values").write_text("run,qid,ap\na,1,0.5\na,2,1\na,3,1\nb,1,0.25\nb,2,0.5\nb,3,\n")
     code, out, err = run("compare", "--scores", "values")
     assert (code, out) == (2, "")
-    assert "1 run lacks values of queries that the runs are to be compared on (b: 3). " in err
+    assert "1 run (b: 3) lacks values of queries that the runs are to be compared on. " in err
     assert "--holes missing=drop" in err
     assert "empty" not in err
     code, out, err = run("compare", "--scores", "values", "--holes", "missing=drop")

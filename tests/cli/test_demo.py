@@ -9,7 +9,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 
 from skfilterrank.cli import _output, _rank_filter, main
-from skfilterrank.cli.demo import draw_lists
+from skfilterrank.cli.rank_filter import draw_lists
 from skfilterrank.ranking import LOSSES
 
 pytestmark = pytest.mark.slow
@@ -68,7 +68,7 @@ def test_the_picture_shows_what_is_shown_in_its_order():
 
 
 def test_it_repeats_and_can_be_quiet(run, shown, monkeypatch):
-    monkeypatch.setattr("skfilterrank.cli.demo.draw_demo", lambda *given: None)
+    monkeypatch.setattr("skfilterrank.cli.rank_filter.draw_demo", lambda *given: None)
     assert run("demo", *N, "--quiet", "--plot", "c.svg") == (0, shown[0], "")
 
 

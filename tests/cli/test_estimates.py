@@ -183,10 +183,10 @@ def test_machines_that_miss_documents_and_runs_that_miss_topics_are_told(run, ru
     lacking = read_run(runs[0])
     write_run(runs[0], lacking[lacking["qid"] != "9"])
     code, _, err = run("evaluate", "people.txt", *runs, *SAMPLED)
-    assert "1 of 4 runs (alpha: 1) lack queries: counted as empty lists" in err
+    assert "1 of 4 runs (alpha: 1) lacks queries: counted as empty lists" in err
     code, _, err = run("compare", "people.txt", *runs, *SAMPLED)
     assert code == 0
-    assert "1 of 4 runs (alpha: 1) lack queries: counted as empty lists" in err
+    assert "1 of 4 runs (alpha: 1) lacks queries: counted as empty lists" in err
     code, _, err = run("compare", "people.txt", *runs, *SAMPLED, "--holes", "missing=raise")
     assert code == 2
     assert "--holes missing=empty counts them" in err
@@ -235,6 +235,15 @@ def test_the_commands_of_the_page(run, runs, assessor, monkeypatch):
             words = [each for word in words for each in (runs if word == "runs/*" else [word])]
             code, printed, err = run(*words)
             assert code == 0, err
+
+
+def test_the_measure_that_nobody_chose_is_told(run, runs):
+    told = "measured by ndcg_f@10: not all other default measures can be estimated from a sample"
+    _, out, err = run("evaluate", "all.txt", *runs, "--interval")
+    assert told in err
+    assert out == run("evaluate", "all.txt", *runs, "--interval", "-m", "ndcg_f@10")[1]
+    assert told not in run("evaluate", "all.txt", *runs, "--interval", "-m", "ndcg_f@10")[2]
+    assert told in run("compare", "all.txt", *runs, "--interval")[2]
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare"])

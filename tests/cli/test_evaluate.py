@@ -158,12 +158,14 @@ def test_what_is_not_counted_is_told(run, files):
     assert run(*args)[2] == (
         "3 of 3 runs (good: 1, best: 1, short.run: 2) lack queries of qrels.txt: counted as empty "
         "lists; --holes missing=drop leaves them out\n"
-        "1 of 3 runs (good: 1) have queries without judgments: left out\n"
+        "1 of 3 runs (good: 1) has queries without judgments: left out\n"
     )
     assert (
         "of qrels.txt: left out; --holes missing=empty" in run(*args, "--holes", "missing=drop")[2]
     )
     assert run(*args, "--quiet")[2] == ""
+    _, _, err = run("evaluate", "qrels.txt", "short.run", "-m", "ap")
+    assert err.startswith("1 of 1 run (short.run: 2) lacks queries of qrels.txt: counted as empty")
     many = [f"run{i}" for i in range(5)]
     for name in many:
         (files / name).write_text(BEST)

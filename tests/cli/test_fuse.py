@@ -96,8 +96,16 @@ def test_into_a_file(fuse, runs):
 def test_learned_weights(fuse, runs, learn):
     learner = {"weights": "coordinate_ascent"}.get(learn, learn)
     fusion = RankFusion(learner, measure="ap", normalize="zscore")
-    found, _ = fuse("--qrels", "qrels", "--learn", learn, "-m", "ap", "--normalize", "zscore")
-    assert_same(found, fuse_runs(runs, fusion, qrels=read_qrels("qrels"), random_state=0))
+    found, err = fuse("--qrels", "qrels", "--learn", learn, "-m", "ap", "--normalize", "zscore")
+    expected = fuse_runs(runs, fusion, qrels=read_qrels("qrels"), random_state=0)
+    assert_same(found, expected)
+    weights = pd.DataFrame([model["weights"] for model in expected.attrs["learned"]])
+    shown = ", ".join(
+        f"{name} {each.mean():.3g} ({each.min():.3g} to {each.max():.3g})"
+        for name, each in weights.items()
+    )
+    by = "logistic regression" if learn == "logistic" else "ap"
+    assert f"weights by {by}, mean of {len(weights)} models: {shown}\n" in err
 
 
 def test_what_is_tried():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mutated
 from profiles import times
-from skfilterrank.cli._documents import read_documents, read_pool, read_topics
+from skfilterrank.cli._inputs import read_documents, read_pool, read_topics
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.io import read_letor, read_qrels, read_run
 

@@ -512,7 +512,7 @@ def test_judging_writes_the_sample(run, runs, assessor, sampled_folder):
     command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--n-total", "150"]
     code, _, err = run(*command, "--out", "own.prels")
     assert code == 0
-    assert "a sample of 150 documents of 30 queries" in err
+    assert "a sample of 150 documents of 30 queries, for dcg@10\n" in err
     pd.testing.assert_frame_equal(read_prels("own.prels"), read_prels("sample.prels"))
 
 
@@ -529,6 +529,24 @@ def test_a_sample_for_a_width(run, runs, assessor, world):
         values, differences = each["dcg@10"].values()
         text = f"{n_total} documents: dcg@10 {values:.3f} (values) and {differences:.3f} (diff"
         assert text in err
+
+
+@pytest.mark.parametrize(
+    ("width", "told"),
+    [
+        ("0.0001", "--half-width 0.0001: only all 807 documents that can be drawn make intervals"),
+        ("9", "--half-width 9: already 10 documents, the fewest that can be drawn, should make"),
+        ("0.8", None),
+    ],
+)
+def test_widths_that_cannot_be_had(run, runs, assessor, width, told):
+    command = ["judge", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
+    command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--half-width", width]
+    code, _, err = run(*command)
+    assert code == 0
+    assert err.count("--half-width") == (told is not None)
+    assert "half_width" not in err
+    assert told is None or told in err
 
 
 def test_a_plan_is_for_the_grades_that_people_can_give(run, runs, assessor):
@@ -873,7 +891,7 @@ def test_a_terminal_that_is_closed(terminal, run):
     screen.press("q")
     code, err = screen.end()
     assert code == 0
-    assert "going on behind 1 judgments of qrels.txt.log" in err
+    assert "going on behind 1 judgment of qrels.txt.log" in err
     assert judged() == [("1", "d1", 2)]
 
 
@@ -1055,6 +1073,7 @@ def test_a_measure_of_harm_needs_a_grade_for_it(run, runs, assessor):
     assert run(*command, "--gains", "0=-1,1=1,2=2")[0] == 0
 
 
+PROMISED = ("--risk", "any_forbidden@2=0.6")
 RISKY = ("--strategy", "sample", "--machine-qrels", "llm.txt", "--gains", "0=-1,1=1,2=2")
 
 
@@ -1090,11 +1109,60 @@ def test_a_sample_of_queries_for_a_promise(run, runs, assessor, world):
 
 def test_a_promise_that_the_queries_cannot_keep(run, runs, assessor):
     command = ["judge", runs[0], "--docs", "docs.csv", "--out", "own.prels", *RISKY]
-    code, _, err = run(*command, "--risk", "any_forbidden@2=0.01,forbidden@2=0.9")
+    command += ["--risk", "any_forbidden@2=0.01,forbidden@2=0.9"]
+    code, _, err = run(*command)
+    assert code == 2
+    told = "any_forbidden@2 at most 0.01, if it is 0.006"
+    assert told in err
+    assert "needs more than the 30 queries that there are: all of their labels would hardly" in err
+    assert "or --plan any_forbidden@2=RATE if you expect a lower rate; --n-total draws" in err
+    assert not Path("own.prels").exists()
+    # Who wants them nevertheless is told the same.
+    code, _, err = run(*command, "--n-total", "1.0")
     assert code == 0, err
-    assert "any_forbidden@2 at most 0.01, if it is 0.006, needs more than the 30 queries" in err
+    assert "needs more than the 30 queries that there are\n" in err
     assert "forbidden@2 at most 0.9, if it is 0.54 and the machine" in err
     assert read_prels("own.prels")["qid"].nunique() == 30
+
+
+@pytest.mark.parametrize(
+    ("words", "known"),
+    [
+        ([], {}),
+        (["--plan", "power=0.5"], {"power": 0.5}),
+        (["--plan", "any_forbidden@2=0.1"], {"any_forbidden@2": 0.1}),
+        (
+            ["--plan", "sensitivity=1,specificity=0.5,power=0.9"],
+            {"sensitivity": 1, "specificity": 0.5, "power": 0.9},
+        ),
+    ],
+)
+def test_assumptions_of_the_number_of_queries(run, runs, assessor, words, known):
+    command = ["judge", runs[0], "--docs", "docs.csv", "--out", "own.prels", *RISKY]
+    risk = ["--risk", "any_forbidden@2=0.6", "--confidence-level", "0.6"]
+    code, _, err = run(*command, *risk, *words)
+    assert code == 0, err
+    plan = {"power": 0.8, "sensitivity": 0.8, "specificity": 0.95, "any_forbidden@2": 0.36} | known
+    assert f"assumed: --plan {','.join(f'{name}={value:g}' for name, value in plan.items())}" in err
+    expected = plan.pop("any_forbidden@2")
+    needed = queries_needed(0.6, expected, confidence_level=0.6, n_machine_queries=30, **plan)
+    power = f"needs {needed} {'query' if needed == 1 else 'queries'} for {100 * plan['power']:g} %"
+    assert power in err
+    assert f"if it is {expected:g} and the machine flags {100 * plan['sensitivity']:g} %" in err
+    assert read_prels("own.prels")["qid"].nunique() == needed
+
+
+def test_assumptions_without_a_machine(run, runs, assessor):
+    command = ["judge", *runs, "--docs", "docs.csv", "--out", "own.prels"]
+    command += ["--gains", "0=-1,1=1,2=2"]
+    command += ["--strategy", "sample", "--risk", "any_forbidden@2=0.5"]
+    code, _, err = run(*command, "--plan", "any_forbidden@2=0.2")
+    assert code == 0, err
+    assert f"at most 0.5, if it is 0.2, needs {queries_needed(0.5, 0.2)} queries" in err
+    assert "assumed: --plan power=0.8,any_forbidden@2=0.2\n" in err
+    code, _, err = run(*command, "--plan", "sensitivity=0.9")
+    assert code == 2
+    assert "--plan sensitivity describes a machine. Add --machine-qrels." in err
 
 
 def test_a_given_number_of_queries_for_a_promise(run, runs, assessor):
@@ -1111,6 +1179,12 @@ def test_a_given_number_of_queries_for_a_promise(run, runs, assessor):
         (["--confidence-level", "0.6", "--n-total", "5"], "--confidence-level is that of --risk"),
         (["--risk", "any_forbidden@2=2"], "--risk must"),
         (["--risk", "ap=0.2"], "--risk must name rates, of which lower is better, got 'ap'"),
+        (["--plan", "power=0.9", "--n-total", "5"], "--plan is that of --risk. Add both or none"),
+        ([*PROMISED, "--plan", "power=1"], "--plan power must be between 0 and 1, got 1."),
+        ([*PROMISED, "--plan", "rate=0.1"], "--plan rate is no setting of the plan. Choose from p"),
+        ([*PROMISED, "--plan", "any_forbidden@2=0.7"], "a rate that is not below the level 0.6"),
+        ([*PROMISED, "--plan", "power"], "--plan: expected SETTING=VALUE, got 'power'"),
+        ([*PROMISED, "--half-width", "0.1"], "--half-width is of intervals, and --risk draws quer"),
     ],
 )
 def test_promises_that_cannot_be_drawn_for(run, runs, words, message):

@@ -412,14 +412,14 @@ def test_what_does_not_go_together(ask, words, message):
 
 @pytest.mark.slow
 @hides_nothing
-@pytest.mark.parametrize(("missing", "n_counted"), [("drop", 10), ("empty", 20)])
+@pytest.mark.parametrize(
+    ("missing", "n_counted"), [("missing=drop", 10), ("missing=empty", 20), ("default", 20)]
+)
 def test_topics_that_the_run_lacks(ask, missing, n_counted):
     Path("more.qrels").write_text(
         Path("new.qrels").read_text() + "".join(f"{query} 0 a 1\n" for query in range(50, 60))
     )
-    code, _, err = ask(
-        "--qrels", "more.qrels", "--holes", f"missing={missing}", "--confidence-level", "0.999"
-    )
+    code, _, err = ask("--qrels", "more.qrels", "--holes", missing, "--confidence-level", "0.999")
     assert code in (0, 1)
     assert "new.run lacks 10 judged queries" in err
     assert RiskMonitor.load("f.monitor.json").status.rates["n_queries"].tolist() == [n_counted]

@@ -644,4 +644,4 @@ def test_clusters_are_the_units_of_a_promise(train, table, run):
     users.assign(user=1).to_csv("one.csv", index=False)
     code, _, err = train("--clusters", "one.csv", "--cv", "2")
     assert code == 2
-    assert "--clusters names 1 cluster, which are fewer than the 2 folds" in err
+    assert "--clusters names 1 cluster, fewer than the 2 folds" in err

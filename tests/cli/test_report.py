@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 
 import skfilterrank
 from report_pages import ODD, QRELS, RUNS, compared, page_of, read
-from skfilterrank.cli._estimates import Sampled
+from skfilterrank.cli._compare import Sampled
 from skfilterrank.cli._output import call
 from skfilterrank.cli._report import write_report, write_report_of_estimates
 from skfilterrank.comparison import SystemScores, compare_systems

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from skfilterrank.cli._thresholds import treatment_of_missing
 from skfilterrank.io import write_qrels, write_run
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.thresholds import CertifiedThreshold, load_threshold, threshold_curve
@@ -118,8 +119,8 @@ def test_each_column_by_hand(run, half_forbidden, words, value, unfiltered, show
     assert code == 0, err
     (row,) = pd.read_csv(io.StringIO(out), dtype=str).to_dict("records")
     assert float(row["unfiltered"]) == unfiltered
-    assert (row[words.split()[1]], row["held out"]) == (value, value)
-    counts = [int(row[name]) for name in ("queries", "shown", "filtered")]
+    assert (row[words.split()[1]], row["held_out"]) == (value, value)
+    counts = [int(row[name]) for name in ("n_queries", "n_shown", "n_filtered")]
     assert counts == [20, shown, 40 - shown]
 
 
@@ -128,8 +129,8 @@ def test_a_given_threshold_by_hand(run, half_forbidden):
     assert code == 0, err
     (row,) = pd.read_csv(io.StringIO(out)).to_dict("records")
     assert row == {
-        "run": "run", "threshold": 1.5, "forbidden@2": 0, "unfiltered": 0.5, "queries": 20,
-        "shown": 20, "filtered": 20,
+        "run": "run", "threshold": 1.5, "forbidden@2": 0, "unfiltered": 0.5, "n_queries": 20,
+        "n_missing": 0, "missing": "empty", "n_shown": 20, "n_filtered": 20,
     }  # fmt: skip
 
 
@@ -203,7 +204,7 @@ def test_a_promise_among_the_answered_queries_of_users(run, data, users):
     assert expected.certificate_.n_units == 50
     assert str(expected.certificate_) in out
     code, out, err = run(*PROMISE, "--among", "answered", "--format", "json")
-    assert json.loads(out)["answered"] > 0.5
+    assert json.loads(out)["share_answered"] > 0.5
 
 
 @pytest.mark.slow
@@ -237,8 +238,8 @@ def test_a_promise_with_labels_of_a_machine(run, data):
     )
     assert str(expected.certificate_) in out
     code, out, _ = run(*words, "--format", "json")
-    assert json.loads(out)["queries_of_machine"] == data["qid"].nunique()
-    assert json.loads(out)["queries"] == len(queries)
+    assert json.loads(out)["n_machine_queries"] == data["qid"].nunique()
+    assert json.loads(out)["n_queries"] == len(queries)
     people.assign(inclusion_probability=np.linspace(0.2, 0.9, len(people))).to_csv(
         "people.csv", index=False
     )
@@ -258,6 +259,42 @@ def test_a_card_is_written(run, data):
     assert "<dt><bdi>Scores</bdi></dt><dd><bdi>run.txt</bdi></dd>" in page
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("words", "default"),
+    [
+        # A query that is shown nothing lowers rates of what is shown, and raises those of losses.
+        ("--risk any_forbidden=0.5,forbidden@2=0.9", "drop"),
+        ("--risk false_reject_rate=0.9,empty_list_rate=0.9", "empty"),
+        ("--risk any_forbidden=0.5,false_reject_rate=0.99", None),
+        ("--risk any_forbidden=0.5 --among answered", "empty"),
+        ("", "empty"),
+    ],
+)
+def test_queries_that_the_run_lacks(run, data, words, default):
+    queries = sorted(data["qid"].unique())
+    write_run("run.txt", data[data["qid"].isin(queries[20:])])
+    command = ["threshold", "qrels.txt", "run.txt", "--k", 3, *words.split(), "--format", "json"]
+    found = {how: run(*command, "--holes", f"forbidden,missing={how}") for how in ("drop", "empty")}
+    assert found["drop"][1] != found["empty"][1]
+    code, out, err = run(*command, "--holes", "forbidden")
+    if default is None:
+        assert (code, out) == (2, "")
+        assert "run lacks 20 judged queries, such as 'q000'. Say --holes missing=empty where" in err
+        return
+    assert (code, out) == found[default][:2], err
+    record = json.loads(out)
+    assert record["missing"] == default
+    assert record["missing_queries"] == queries[:20]
+    assert record["n_queries"] == {"drop": 180, "empty": 200}[default]
+    done = {"drop": "left out; --holes missing=empty", "empty": "counted as empty lists; --holes"}
+    assert f"run lacks 20 judged queries: {done[default]}" in err
+    frame = pd.read_csv(io.StringIO(run(*command[:-1], "csv", "--holes", "forbidden")[1]))
+    assert frame[["n_missing", "missing"]].to_numpy().tolist() == [[20, default]]
+    shown = run(*command[:-1], "table", "--holes", "forbidden")[1].splitlines()
+    assert ("left out" in shown[0]) == (default == "drop")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -273,3 +310,18 @@ def test_options_of_promises(run, data, users, words, message):
     code, _, err = run("threshold", "qrels.txt", "run.txt", *words.split())
     assert code == 2
     assert message in err
+
+
+@pytest.mark.parametrize(
+    ("risks", "among", "expected"),
+    [
+        (["any_forbidden@5", "forbidden"], "all", "drop"),
+        (["empty_list_rate"], "all", "empty"),
+        (["any_forbidden@5", "empty_list_rate"], "all", "raise"),
+        (["own_rate"], "all", "raise"),
+        (["any_forbidden@5", "own_rate"], "answered", "empty"),
+        ([], "all", "empty"),
+    ],
+)
+def test_missing_queries_lower_no_rate(risks, among, expected):
+    assert treatment_of_missing(risks, among) == expected

@@ -214,7 +214,8 @@ def test_compare_counts_topics_that_a_filter_emptied(run, tmp_path, monkeypatch)
     code, out, err = run("compare", "qrels.txt", "all.txt", "shown.txt", "-m", "ap")
     assert code == 0
     assert "shown  0.5000" in out
-    assert "(shown: 2): counted as empty lists; --holes missing=drop leaves" in err
+    assert "1 of 2 runs (shown: 2) lacks values" in err
+    assert ": counted as empty lists; --holes missing=drop leaves" in err
     assert run("compare", "qrels.txt", "all.txt", "shown.txt", "--holes", "missing=raise")[0] == 2
 
 
@@ -254,7 +255,7 @@ def test_names_are_no_formulas_in_csv_and_are_read_back(run, tmp_path, monkeypat
 
 # Objects whose keys are names of the input, such as measures, queries and risks; to which depth.
 _OF_NAMES = {"mean": 1, "measures": 1, "queries": 2, "risks": 1}
-_JSON_OF_SAMPLES = [
+_FOR_PROGRAMS = [
     "evaluate all.txt {runs} -m ndcg@10,ap",
     "evaluate all.txt {runs} -m ndcg@10 --per-query",
     "evaluate all.txt {runs} -m ap --slices slices.csv",
@@ -266,6 +267,7 @@ _JSON_OF_SAMPLES = [
     "apply t.json {run}",
     "monitor t.json --run {run}",
     "monitor t.json --run {run} --qrels all.txt",
+    "rank-filter train.csv --gains Bad=-1,Ok=1,Good=2 --models bce --learner linear --cv 2",
 ]
 
 
@@ -280,20 +282,28 @@ def keys(value, depth=0):
 
 
 @pytest.mark.slow
-def test_keys_of_json_are_identifiers(run, sampled_runs, table):
+def test_keys_are_for_programs(run, sampled_runs, table):
     queries = "".join(f"{number},{number % 2}\n" for number in range(30))
     Path("slices.csv").write_text(f"qid,kind of query\n{queries}", encoding="utf-8")
     table.to_csv("train.csv", index=False)
-    learn = "rank-filter train.csv --gains Bad=-1,Ok=1,Good=2 --models bce --learner linear --cv 2"
-    found = {}
-    for line in [*_JSON_OF_SAMPLES, learn]:
+    in_json, in_csv = {}, {}
+    for line in _FOR_PROGRAMS:
         words = line.format(runs=" ".join(sampled_runs), run=sampled_runs[0]).split()
-        code, out, err = run(*words, "--format", "json")
-        assert code in (0, 1), err
-        assert out, line
-        for record in map(json.loads, out.splitlines()):
-            found |= dict.fromkeys(keys(record), line)
-    assert {
-        key: line for key, line in found.items() if not re.fullmatch("[a-z][a-z0-9_]*", key)
-    } == {}
-    assert found.keys() >= {"run", "mean", "n_queries", "upper_bound", "confidence_level", "ndcg_f"}
+        for form in ("json", "csv"):
+            Path("t.monitor.json").unlink(missing_ok=True)
+            code, out, err = run(*words, "--format", form)
+            assert code in (0, 1), err
+            assert out, line
+            if form == "csv":
+                in_csv |= dict.fromkeys(pd.read_csv(io.StringIO(out), nrows=0).columns, line)
+                continue
+            for record in map(json.loads, out.splitlines()):
+                in_json |= dict.fromkeys(keys(record), line)
+    identifier, measure = "[a-z][a-z0-9_]*", r"[a-z][a-z0-9_@().=,-]*"
+    assert [key for key in in_json if not re.fullmatch(identifier, key)] == []
+    assert [key for key in in_csv if not re.fullmatch(measure, key)] == []
+    assert in_json.keys() >= {"run", "mean", "n_queries", "upper_bound", "confidence_level"}
+    assert in_csv.keys() >= {"run", "ap", "n_queries", "empty_list_rate_upper_bound", "unfiltered"}
+    # One name for one thing.
+    for option in ("alpha", "confidence", "queries_of_machine", "labels_of_machines"):
+        assert option not in in_json | in_csv

@@ -18,7 +18,7 @@ from skfilterrank._files.forms import (
     read_form,
     read_texts,
 )
-from skfilterrank.cli._documents import read_documents, read_pool, read_topics
+from skfilterrank.cli._inputs import read_documents, read_pool, read_topics
 from skfilterrank.exceptions import FileFormatError, SkfilterrankError
 
 

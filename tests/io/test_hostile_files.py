@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mutated
 from profiles import times
-from skfilterrank.cli._documents import read_documents, read_pool, read_topics
+from skfilterrank.cli._inputs import read_documents, read_pool, read_topics
 from skfilterrank.cli._output import message_of
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import SkfilterrankError

@@ -307,13 +307,13 @@ def test_a_measure_of_forbidden_documents_says_what_they_mean():
     run = pd.DataFrame({"qid": "1", "docno": ["b", "a"], "score": [2.0, 1.0]})
     # No warning: warnings are errors here.
     for measures in ("any_forbidden@1", ["forbidden@1", "harmful_compatibility"]):
-        means = evaluate_run(frame, run, measures).mean()
+        means = values_of_run(frame, run, measures).mean()
         assert means.iloc[0] == 1, measures
         scores = score_systems(frame, {"a": run, "b": run}, measures)
         assert next(iter(scores.values())).means.tolist() == [1, 1]
     # Those of other measures may be documents that nobody judged.
     with pytest.warns(DataWarning, match="holds labels below 0"):
-        evaluate_run(frame, run, "ndcg_f@1")
+        values_of_run(frame, run, "ndcg_f@1")
 
 
 @pytest.mark.parametrize("unjudged_label", ["none", np.nan, np.inf, True, [-1]])

@@ -485,6 +485,7 @@ class TestOneCall:
         fused = fuse_runs(runs, RankFusion("logistic"), qrels=qrels, cv=None)
         plain = fuse_runs(runs)
         assert list(fused.columns) == ["qid", "docno", "score"]
+        assert "learned" not in plain.attrs
         pairs = [set(zip(run["qid"], run["docno"])) for run in (fused, plain)]
         assert pairs[0] == pairs[1]
         wide = np.column_stack(
@@ -492,10 +493,40 @@ class TestOneCall:
         )
         found = (wide > -inf).any(axis=1)
         expected = RankFusion("logistic").fit(wide[found], y[found], groups=groups[found])
+        (learned,) = fused.attrs["learned"]
+        assert learned["weights"] == pytest.approx(dict(zip(runs, expected.weights_)))
+        assert (learned["n_queries"], learned["params"]) == (40, {})
         scores = ids.assign(score=expected.predict(wide, groups=groups))[found]
         merged = scores.merge(fused, on=["qid", "docno"])
         assert len(merged) == found.sum()
         np.testing.assert_allclose(merged["score_x"], merged["score_y"], atol=1e-9)
+
+    def test_weights_of_each_fold(self, data):
+        X, y, groups = data
+        ids = pd.DataFrame(
+            {"qid": groups.astype(str), "docno": [f"d{i:04}" for i in range(len(y))]}
+        )
+        runs = {f"s{j}": ids.assign(score=X[:, j]) for j in (0, 1)}
+        # Ten queries have no judgments, and are fused by a model of all others.
+        qrels = ids.assign(label=y)[groups < 30]
+        folds = GroupKFold(3)
+        how = {"qrels": qrels, "cv": folds, "depth": 5}
+        learned = fuse_runs(runs, "logistic", **how).attrs["learned"]
+        assert [model["n_queries"] for model in learned] == [10, 10, 10, 10]
+        judged = pd.concat({name: run["score"] for name, run in runs.items()}, axis=1)[groups < 30]
+        codes = pd.factorize(qrels["qid"], sort=True)[0]
+        splits = [*(train for train, _ in folds.split(judged, groups=codes)), slice(None)]
+        for model, train in zip(learned, splits, strict=True):
+            X_train, y_train = judged.to_numpy()[train], qrels["label"].to_numpy()[train]
+            own = RankFusion("logistic").fit(X_train, y_train, groups=codes[train])
+            np.testing.assert_allclose(list(model["weights"].values()), own.weights_, atol=1e-6)
+        scorer = make_ranking_scorer("ap")
+        search = GridSearchCV(
+            RankFusion(), {"method": ["isr", "rrf"]}, scoring=scorer, cv=GroupKFold(2)
+        )
+        for model in fuse_runs(runs, search, **how).attrs["learned"]:
+            assert model["weights"] == {"s0": 1.0, "s1": 1.0}
+            assert model["params"]["method"] in ("isr", "rrf")
 
     @pytest.mark.slow
     def test_frames_of_polars(self, data):
