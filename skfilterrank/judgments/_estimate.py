@@ -17,8 +17,9 @@ labels of each grade there are. Its expected value, given the sample's labels an
 probabilities of all others, takes the place of the sum of predictions. The weight is replaced by
 the change that one label makes, averaged over the other labels. Each drawn label represents
 (1 - pi) / pi documents that were not drawn. For sums this is the difference estimator. Pairs of
-labels are corrected for too. The effect of interactions of three and more labels is unknown;
-intervals are wider by the effect of pairs.
+labels are corrected for too. A label would move the point at which its change is found, as it moves
+the predictions of other documents of its query: predictions there leave its fold out. A bias by
+interactions of three and more labels is left.
 
 **Everything else** (ERR, RR, lexirecall) needs whole queries: PPI++ over queries.
 
@@ -164,8 +165,9 @@ def estimate(
     which is unbiased whatever m is, so that bad predictions only widen the intervals. For ratios
     (nDCG, nDCG_f, AP, recall) the first sum is the expected value given the sample's labels and
     predicted probabilities of the others, and w (g - m) is the change of the value by one label,
-    times 1 - pi. Interactions of pairs of labels are corrected for, too, and intervals are wider by
-    the size of this correction. A bias of higher order in the errors of the predictions remains.
+    times 1 - pi, where the predictions of other documents do not know the label. Interactions of
+    pairs of labels are corrected for, too. A bias of higher order in the errors of the predictions
+    remains.
     The coverage of intervals of ratios has not been shown, and tables mark them. If everything is
     judged, the estimate equals the measure.
 
@@ -254,12 +256,13 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains):
     for text, form in forms.items():
         influential = form.influential()
         of_any |= influential
-        of_query, changes, of_pairs = _by_labels(form, labels)
+        of_query, changes = _by_labels(form, labels)
         covariance, deviations = covariance_of_total(changes / n_queries, probability)
         values = of_query.mean(axis=1)
         # Predictions alone, as far as the values do not contradict them: all labels say what a
         # machine means, and how much it favours each run.
         steady = _guess(form, (*labels[:3], np.full(len(rows), True)), for_order=True)
+        steady = steady.predict().with_known(rows, codes)
         order_values = shrink(values, covariance, form.expand(steady).base.mean(axis=1))
         if target == "new queries":
             deviations = (of_query - values[:, None]).T / np.sqrt(n_queries * (n_queries - 1))
@@ -274,7 +277,6 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains):
             n_certain=int(np.count_nonzero(influential[rows[is_certain]])),
             n_possible=int(np.count_nonzero(influential)),
             by_query=of_query,
-            of_pairs=of_pairs,
             is_ratio=not form.is_linear,
         )
     n_judged = int(np.count_nonzero(of_any[rows]))
@@ -294,28 +296,38 @@ def _guess(form, labels, *, for_order=False):
     # The narrowest intervals of sums; a ratio needs predictions that are right on average over
     # all documents, which weights of the design give.
     weights = probability ** (-0.5 if form.is_linear else -1.0)
-    prediction = model.predict(rows, codes, len(form.grades), known, weights)
-    return prediction.with_known(rows[known], codes[known])
+    return model.fit(rows, codes, len(form.grades), known, weights)
 
 
 def _by_labels(form, labels):
-    """Values of each query, (n_runs, n_queries), what each label and what pairs of them change."""
-    rows, codes, probability, _ = labels
-    expansion = form.expand(_guess(form, labels), rows, codes)
-    changes = expansion.changes(rows, codes)
+    """Values of each query, (n_runs, n_queries), and what each label and its pairs change."""
+    rows, codes, probability, is_certain = labels
+    learned = _guess(form, labels)
+
+    def expand(wanted, without=None):
+        prediction = learned.predict(without).with_known(rows[is_certain], codes[is_certain])
+        return form.expand(prediction, rows, codes, wanted)
+
+    expansion = expand(slice(None))
     # Number of undrawn documents that each drawn label represents.
     weights = (1 - probability) / probability
     of_query = expansion.base.copy()
-    np.add.at(of_query.T, form.pool.codes[rows], changes * weights[:, None])
-    of_pairs = np.zeros(len(of_query))
-    if not form.is_linear:
-        by_query, changes_of_pairs = expansion.pairs(rows, codes, weights)
-        of_query += by_query
-        changes += changes_of_pairs
-        of_pairs = by_query.mean(axis=1)
-        own = weights @ expansion.by_own_labels(rows, codes) / of_query.shape[1]
-        of_pairs = np.where(own < 0, -1, 1) * (np.abs(of_pairs) + np.abs(own) / 2)
-    return of_query, changes, of_pairs
+    changes, of_pairs = np.zeros((2, len(rows), len(of_query)))
+    if form.is_linear:
+        changes = expansion.changes(rows, codes)
+    else:
+        # A label moves the predictions of other documents of its query, and by them the point at
+        # which its own change is found: they must not know its fold.
+        folds = np.where(is_certain, -1, form.pool.folding.folds[rows])
+        for fold in np.unique(folds[folds >= 0]):
+            mine = np.flatnonzero(folds == fold)
+            expansion = expand(mine, fold)
+            changes[mine] = expansion.changes(rows[mine], codes[mine])
+            of_pairs[mine] = expansion.pairs(rows, codes, weights)[mine]
+    # A pair is among those of both its documents.
+    added = weights[:, None] * (changes + of_pairs / 2)
+    np.add.at(of_query.T, form.pool.codes[rows], added)
+    return of_query, changes + of_pairs
 
 
 def _sample(qrels):

@@ -67,8 +67,8 @@ class LabelModel:
         )
         self.pool, self.influential = pool, influential
 
-    def predict(self, rows, grades, n_grades, is_certain, weights=None) -> "Prediction":
-        """Predict probabilities of the grades for every document of the pool.
+    def fit(self, rows, grades, n_grades, is_certain, weights=None) -> "LearnedLabels":
+        """Learn the probabilities of the grades from judged documents.
 
         Parameters
         ----------
@@ -85,49 +85,92 @@ class LabelModel:
             Weights of the judged documents; None gives equal weights.
         """
         folding = self.pool.folding
-        folds = np.where(is_certain, self.pool.n_folds, folding.folds[rows])
-        is_learned = np.arange(self.pool.n_folds)[:, None] != folds
+        folds = np.where(is_certain, -1, folding.folds[rows])
+        # The last one learns from all.
+        is_learned = np.arange(self.pool.n_folds + 1)[:, None] != folds
         # Folds with the same training labels share one fit.
         is_learned, fits = np.unique(is_learned, axis=0, return_inverse=True)
+        weighted = is_learned
         if weights is not None:
             total = np.maximum(is_learned @ weights, 1e-300)
-            is_learned = is_learned * weights * (is_learned.sum(axis=1) / total)[:, None]
-        fits = np.where(self.influential, fits.ravel()[folding.folds], -1)
+            weighted = is_learned * weights * (is_learned.sum(axis=1) / total)[:, None]
         random_state = np.random.RandomState(0)
         # Random numbers are assigned by the queries' order in the folding, which does not depend on
         # ids.
         columns = np.arange(len(self.features.blocks))
         n_values = len(columns) - len(folding.queries)
         columns[n_values:] = n_values + folding.queries
-        reached = np.ones((N_DRAWS, len(self.pool)))
-        drawn = np.empty((N_DRAWS, n_grades, len(self.pool)))
+        fits = fits.ravel()
+        steps = []
         for grade in range(n_grades - 1):
             at_least = grades >= grade
-            chance = self._chances(
-                rows[at_least],
+            drawn = ridge_logistic(
+                self.features.at(rows[at_least]),
                 (grades > grade)[at_least],
-                is_learned[:, at_least],
-                fits,
+                weighted[:, at_least],
                 _normal(len(columns), random_state)[columns],
             )
+            log_odds = np.empty((N_DRAWS, len(self.pool)))
+            for fit in np.unique(fits):
+                mine = np.flatnonzero(fits[folding.folds] == fit)
+                log_odds[:, mine] = self.features.at(mine).times(drawn[fit]).T
+            mean = drawn.mean(axis=2)[fits].T
+            shifts = self.features.times(mean[:, :-1] - mean[:, -1:])
+            # Labels that two regressions know, above the grade and not below it.
+            known = is_learned[:, at_least].astype(np.int64)
+            above = known * (grades > grade)[at_least] @ known.T
+            steps.append((log_odds, shifts.T, above, known @ known.T))
+        return LearnedLabels(self, fits, steps)
+
+
+class LearnedLabels(NamedTuple):
+    """Predictions from judged documents, and those that leave out a further fold.
+
+    Attributes
+    ----------
+    model : LabelModel
+        The model.
+    fits : ndarray of shape (n_folds + 1,), int
+        Regression that does not know the labels of each fold; the last one knows all.
+    steps : list of tuple of ndarray
+        For each grade but the highest: log odds to be above it, (n_draws, n_rows), by labels of
+        other folds than a row's own; their change if a further fold is left out, (n_folds,
+        n_rows); numbers of labels that two regressions both know, those above the grade and all,
+        (n_fits, n_fits).
+    """
+
+    model: LabelModel
+    fits: np.ndarray
+    steps: list
+
+    def predict(self, without: int | None = None) -> "Prediction":
+        """Predict probabilities of the grades for every document of the pool.
+
+        Parameters
+        ----------
+        without : int or None, default=None
+            Number of a fold whose labels do not enter any prediction, to the first order: its
+            labels change the coefficients of each regression as they do where no other fold is
+            left out.
+        """
+        pool = self.model.pool
+        own = self.fits[pool.folding.folds]
+        other = own if without is None else self.fits[without]
+        reached = np.ones((N_DRAWS, len(pool)))
+        drawn = np.empty((N_DRAWS, len(self.steps) + 1, len(pool)))
+        for grade, (log_odds, shifts, above, n_known) in enumerate(self.steps):
+            if without is not None:
+                log_odds = log_odds + np.where(own == other, 0.0, shifts[without])
+            chance = expit(log_odds)
+            # If the other folds lack a grade, its probability keeps its earlier value.
+            n_above, n_seen = above[own, other], n_known[own, other]
+            is_sure = (n_above == n_seen) | (n_above == 0)
+            chance[:, is_sure] = n_above[is_sure] > 0
+            chance[:, ~self.model.influential] = 0.0
             drawn[:, grade] = reached * (1 - chance)
             reached *= chance
         drawn[:, -1] = reached
-        return Prediction(self.pool, drawn.mean(axis=0).T, drawn)
-
-    def _chances(self, rows, is_above, is_learned, fits, numbers):
-        """Draw each document's probability to be above a grade, given it is not below."""
-        drawn = ridge_logistic(self.features.at(rows), is_above, is_learned, numbers)
-        chances = np.zeros((N_DRAWS, len(self.pool)))
-        for fit, learned in enumerate(is_learned > 0):
-            mine = np.flatnonzero(fits == fit)
-            # If the other folds lack a grade, its probability keeps its earlier value.
-            seen = is_above[learned]
-            if seen.all() or not seen.any():
-                chances[:, mine] = float(seen.any())
-                continue
-            chances[:, mine] = expit(self.features.at(mine).times(drawn[fit])).T
-        return chances
+        return Prediction(pool, drawn.mean(axis=0).T, drawn)
 
 
 @dataclass(frozen=True, eq=False)

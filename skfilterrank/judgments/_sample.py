@@ -447,10 +447,8 @@ def _learned(pool, gains, levels, known):
     worth = 1 / np.log2(pool.place + 1)
     worth = csr_array((worth, (pool.row, pool.run)), shape=(len(pool), len(pool.runs)))
     model = LabelModel(pool, worth, np.ones(len(pool), dtype=bool))
-    probabilities = model.predict(
-        rows, codes, len(grades), np.ones(len(rows), dtype=bool)
-    ).probabilities
-    return grades, 0.9 * probabilities + 0.1 / len(grades)
+    learned = model.fit(rows, codes, len(grades), np.ones(len(rows), dtype=bool))
+    return grades, 0.9 * learned.predict().probabilities + 0.1 / len(grades)
 
 
 def inclusion_probabilities(sizes: np.ndarray, n: int) -> np.ndarray:

@@ -124,18 +124,47 @@ class SumOfLabels:
         """Scale and offset of queries with so many labels of each grade, (n_queries, n_grades)."""
         if self._is_share_of_shown:
             return np.ones(len(counts)), np.zeros(len(counts))
+        counts = self._as_read(counts)
         if counts.max(initial=0) > self.depth and self._is_depth_enough:
             counts = np.minimum(counts, self.depth)
         return self._scale(counts)
 
+    def _as_read(self, counts):
+        """Counts with all labels of a gain in one column, and 1 where the scale ignores them."""
+        alike, matters, one = self._columns
+        return np.where(matters, counts @ alike, one)
+
+    @cached_property
+    def _columns(self):
+        """Matrix that adds up labels of one gain, gains that the scale depends on, and others."""
+        n_grades = len(self.grades)
+        _, first, number = np.unique(self.grades, return_index=True, return_inverse=True)
+        matters, one = np.zeros((2, n_grades), dtype=np.int64)
+        expected = self._scale(self._probes)
+        for grade in first:
+            other = self._probes.copy()
+            other[:, grade] = 1
+            is_same = np.allclose(self._scale(other), expected, rtol=1e-12, atol=1e-15)
+            (one if is_same else matters)[grade] = 1
+        return np.eye(n_grades, dtype=np.int64)[first[number]], matters > 0, one
+
+    @cached_property
+    def _probes(self):
+        """Some numbers of labels of each grade."""
+        random_state = np.random.RandomState(0)
+        shape = 50, len(self.grades)
+        many = random_state.randint(0, 4 * self.depth, shape) * random_state.randint(0, 2, shape)
+        # Ideal lists of few good documents may show others.
+        few = random_state.randint(0, 3, shape)
+        few[:, 0] += random_state.randint(0, 4 * self.depth, shape[0])
+        many[:, 0] += 1
+        few[:, 0] += 1
+        return np.vstack([many, few, 4 * self.depth * np.eye(shape[1], dtype=np.int64)])
+
     @cached_property
     def _is_depth_enough(self):
         """True if labels of a grade beyond the depth leave the scale unchanged."""
-        random_state = np.random.RandomState(0)
-        shape = 50, len(self.grades)
-        probes = random_state.randint(0, 4 * self.depth, shape) * random_state.randint(0, 2, shape)
-        probes[:, 0] += 1
-        probes = np.vstack([probes, 4 * self.depth * np.eye(shape[1], dtype=probes.dtype)])
+        probes = self._probes
         cut = self._scale(np.minimum(probes, self.depth))
         return bool(np.allclose(self._scale(probes), cut, rtol=1e-12, atol=1e-15))
 
@@ -180,7 +209,7 @@ class SumOfLabels:
         influential[self.row[self.first != 0]] = True
         return influential
 
-    def expand(self, prediction: Prediction, rows=(), grades=()) -> "Expansion":
+    def expand(self, prediction: Prediction, rows=(), grades=(), wanted=slice(None)) -> "Expansion":
         """Expected values, given the labels of some rows, and what labels change.
 
         Parameters
@@ -189,6 +218,8 @@ class SumOfLabels:
             Probabilities of each grade of each row, of known rows without their labels.
         rows, grades : ndarray of shape (n_known,)
             Known rows, and their grades by number.
+        wanted : ndarray or slice, default=slice(None)
+            Which of the known rows `changes` will ask for.
         """
         pool, probabilities = self.pool, prediction.probabilities
         rows, grades = np.asarray(rows, dtype=np.intp), np.asarray(grades, dtype=np.intp)
@@ -214,6 +245,7 @@ class SumOfLabels:
         base -= total * curvature * variance
         shift = _centred(offset_slope, probabilities, pool)
         own_scale, own_change, own_joint = scale[pool.codes], centred.copy(), joint.copy()
+        rows, grades = rows[wanted], grades[wanted]
         if len(rows) and not self.is_linear:
             own_scale[rows], own_change[rows], shift[rows] = self._scales_of_known(
                 given, probabilities, rows, grades
@@ -346,20 +378,6 @@ class Expansion:
             changes -= self.effect[rows].toarray() * moved[:, None]
         return changes
 
-    def by_own_labels(self, rows: np.ndarray, grades: np.ndarray) -> np.ndarray:
-        """Return what `changes` of known rows would have more if their own labels moved the scale.
-
-        It has the size of what labels do by the predictions of other documents of the query.
-        """
-        codes = self.form.pool.codes[rows]
-        more = self.form.shares[grades] - self.probabilities[rows] @ self.form.shares
-        slope = self.centred[rows, grades]
-        joint = (self.probabilities[rows] * self.form.shares * self.centred[rows]).sum(axis=1)
-        by_place = more * (self.scale[codes] - slope) - joint
-        by_slopes = self.effect[rows].toarray() * by_place[:, None]
-        by_slopes += slope[:, None] * self.total[:, codes].T + self.shift[rows, grades][:, None]
-        return by_slopes - self.changes(rows, grades)
-
     def pairs(self, rows: np.ndarray, grades: np.ndarray, weights: np.ndarray):
         """Estimate from a sample the changes by pairs of labels, beyond those by each of them.
 
@@ -372,10 +390,8 @@ class Expansion:
 
         Returns
         -------
-        total : ndarray of shape (n_runs, n_queries)
-            Estimated sum over all pairs of unknown documents of a query.
-        effect : ndarray of shape (n_judged, n_runs)
-            Estimated sum over the pairs with one document.
+        ndarray of shape (n_judged, n_runs)
+            Estimated sum over the pairs with each document.
         """
         form, pool = self.form, self.form.pool
         codes, n_queries = pool.codes[rows], len(pool.queries)
@@ -389,23 +405,17 @@ class Expansion:
         other_effect = (weighted @ gain_effect)[codes] - gain_effect * weights[:, None]
         other_scale = (weighted @ scale_change)[codes] - scale_change * weights
         curvature = (self.total * self.curvature).T[codes]
-        one = gain_effect * other_scale[:, None] + curvature * (scale_change * other_scale)[:, None]
-        effect = (
-            one
-            + scale_change[:, None] * other_effect
-            + curvature * (scale_change * other_scale)[:, None]
-        )
-        total = (weighted @ one).T
+        effect = gain_effect * other_scale[:, None] + scale_change[:, None] * other_effect
+        effect += 2 * curvature * (scale_change * other_scale)[:, None]
         if form.slope.any():
             weighted_shares = np.zeros(len(pool))
             weighted_shares[rows] = more * weights
             mine = weighted_shares[form.row]
-            above = form.slope * _sums_above(mine, form.segment)
-            total = total + self.scale * _per_list(mine * above, form)
-            around = above + _sums_below(form.slope * mine, form.segment)
+            around = form.slope * _sums_above(mine, form.segment)
+            around += _sums_below(form.slope * mine, form.segment)
             around = sparse.csr_array((around, (form.row, form.run)), shape=self.effect.shape)
             effect += around[rows].toarray() * (more * self.scale[codes])[:, None]
-        return total, effect
+        return effect
 
 
 def _over(values, scale):

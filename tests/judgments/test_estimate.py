@@ -233,13 +233,13 @@ def test_predictions_of_a_ratio_are_right_on_average_over_all(data, measure, pow
     """Their weights are those of the design; a sum needs the narrowest interval alone."""
     people, machine, runs = data
     drawn = draw_sample(machine, runs, measure, n_total=60, random_state=0)
-    predict, found = LabelModel.predict, []
+    fit, found = LabelModel.fit, []
 
     def spy(model, rows, codes, n_grades, known, weights):
         found.append(weights)
-        return predict(model, rows, codes, n_grades, known, weights)
+        return fit(model, rows, codes, n_grades, known, weights)
 
-    monkeypatch.setattr(LabelModel, "predict", spy)
+    monkeypatch.setattr(LabelModel, "fit", spy)
     estimate(with_labels(drawn, people), runs, measure, machine_qrels=machine)
     expected = drawn["inclusion_probability"].to_numpy() ** power
     np.testing.assert_allclose(np.sort(found[0]), np.sort(expected))

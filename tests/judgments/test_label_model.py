@@ -80,11 +80,15 @@ def test_many_runs_have_few_columns(most, monkeypatch):
     np.testing.assert_allclose(found @ found.T, own @ own.T, atol=1e-12)
 
 
-def predicted(pool, rows, grades, certain=False, n_grades=2):
+def learned(pool, rows, grades, certain=False, n_grades=2):
     is_certain = np.full(len(rows), certain)
-    return model_of(pool, use_means=False).predict(
+    return model_of(pool, use_means=False).fit(
         np.array(rows), np.array(grades), n_grades, is_certain
     )
+
+
+def predicted(*args, **kwargs):
+    return learned(*args, **kwargs).predict()
 
 
 def test_no_label_enters_its_own_prediction():
@@ -104,12 +108,36 @@ def test_no_label_enters_its_own_prediction():
     assert (np.argmax(known, axis=1) == grades).all()
 
 
+@pytest.mark.slow
+def test_a_fold_left_out_is_as_if_it_had_no_labels():
+    pool = pool_of([0, 1, 2] * 30)
+    rows, fold = np.arange(90), pool.folding.folds == 2
+    grades = (np.arange(90) % 3) * (np.random.RandomState(0).uniform(size=90) < 0.7)
+    model = learned(pool, rows, grades, n_grades=3)
+    found = model.predict(2).probabilities
+    np.testing.assert_allclose(found.sum(axis=1), 1)
+    # No prediction of the fold knows its labels, whatever is left out.
+    np.testing.assert_array_equal(found[fold], model.predict().probabilities[fold])
+    without = learned(pool, rows[~fold], grades[~fold], n_grades=3).predict().probabilities
+    first_order = np.abs(found - without)[~fold].mean()
+    assert first_order < 0.5 * np.abs(model.predict().probabilities - without)[~fold].mean()
+
+
+def test_no_fold_left_out_where_people_chose_all():
+    pool = pool_of([0, 1] * 20)
+    model = learned(pool, np.arange(40), np.arange(40) % 2, certain=True)
+    found = model.predict(1).probabilities
+    np.testing.assert_array_equal(found, model.predict().probabilities)
+
+
 def test_what_no_other_fold_has_seen():
     pool = pool_of([0, 1] * 4)
     folds = pool.folding.folds
     # Fold 0 has the labels 1 alone, and fold 1 the labels 0: each learns what the other has.
-    found = predicted(pool, np.arange(8), 1 - folds).probabilities
-    np.testing.assert_array_equal(found[:, 1], folds)
+    model = learned(pool, np.arange(8), 1 - folds)
+    np.testing.assert_array_equal(model.predict().probabilities[:, 1], folds)
+    # Without both there is nothing to learn from.
+    np.testing.assert_array_equal(model.predict(0).probabilities[:, 1], 0)
 
 
 def test_labels_are_known_where_they_are():

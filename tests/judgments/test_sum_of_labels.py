@@ -83,7 +83,7 @@ def test_labels_change_a_sum_of_precisions_in_pairs(parts, name):
     expansion = form.expand(Prediction.sure(pool, uncertain(pool, len(grades))))
     rows = np.arange(len(pool))
     changes = expansion.changes(rows, codes)
-    pairs, _ = expansion.pairs(rows, codes, np.ones(len(rows)))
+    pairs = of_queries(pool, expansion.pairs(rows, codes, np.ones(len(rows)))) / 2
     expected = evaluate_runs(people, runs, name).per_query[name].unstack().loc[list(pool.runs)]
     np.testing.assert_allclose(expansion.base + of_queries(pool, changes) + pairs, expected)
 
@@ -95,13 +95,15 @@ def test_each_pair_is_among_the_pairs_of_both(parts, name):
     form = SumOfLabels(parse_measure(name), pool, grades)
     expansion = form.expand(Prediction.sure(pool, uncertain(pool, len(grades))))
     rows = np.arange(len(pool))[::2]
-    # Of documents that stand for one or for two, others by others.
-    probability = np.where(rows % 4 == 0, 1.0, 0.5)
-    pairs, effect = expansion.pairs(rows, codes[rows], 1 / probability)
-    sums = np.zeros(pairs.T.shape)
-    np.add.at(sums, pool.codes[rows], effect / probability[:, None])
-    np.testing.assert_allclose(sums.T, 2 * pairs, atol=1e-12)
-    assert np.abs(pairs).max() > 1e-4
+    # Of one document and what others stand for, and the other way around.
+    largest = 0.0
+    for one, other in zip(rows[:-1:3], rows[1::3]):
+        both, weights = np.array([one, other]), np.array([1.0, 3.0])
+        effect = expansion.pairs(both, codes[both], weights)
+        np.testing.assert_allclose(effect[0], 3 * effect[1], atol=1e-12)
+        assert pool.codes[one] == pool.codes[other] or not effect.any()
+        largest = max(largest, np.abs(effect).max())
+    assert largest > 1e-4
 
 
 @pytest.mark.slow
@@ -272,15 +274,29 @@ def test_the_mean_change_by_a_known_label_is_0(parts, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "moves"), [("dcg@5", False), ("ndcg@5", True), ("ap", True)])
-def test_only_the_scale_of_a_ratio_moves_by_own_labels(parts, name, moves):
+@pytest.mark.parametrize("name", ["dcg@5", "ndcg_f@5", "ap"])
+def test_changes_of_some_known_labels_are_those_of_all(parts, name):
     _, _, pool, _, codes = parts
     form = SumOfLabels(parse_measure(name), pool, np.arange(4.0))
-    rows = np.arange(0, len(pool), 3)
-    known = form.expand(Prediction.sure(pool, uncertain(pool, 4)), rows, codes[rows])
-    found = np.abs(known.by_own_labels(rows, codes[rows]))
-    assert (found.max() > 1e-3) == moves
-    assert moves or found.max() < 1e-15
+    prediction, rows = Prediction.sure(pool, uncertain(pool, 4)), np.arange(0, len(pool), 3)
+    some = np.array([4, 1])
+    mine = rows[some], codes[rows[some]]
+    found = form.expand(prediction, rows, codes[rows], some).changes(*mine)
+    expected = form.expand(prediction, rows, codes[rows]).changes(*mine)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("name", "n_columns"),
+    [("ap(rel=2)", 1), ("ap", 3), ("ndcg@5", 3), ("ndcg@4", 4), ("recall(rel=3)@5", 1)],
+)
+def test_labels_that_a_scale_reads_alike_are_added_up(parts, name, n_columns):
+    lowest = -1.0 if name == "ndcg@4" else 0.0
+    form = SumOfLabels(parse_measure(name), parts[2], np.array([lowest, 1.0, 2.0, 3.0]))
+    counts = np.random.RandomState(0).randint(0, 4, size=(60, 4))
+    counts[:, 0] += 1
+    np.testing.assert_allclose(form.scale(counts), form._scale(counts), rtol=1e-12)
+    assert np.count_nonzero(np.ptp(form._as_read(counts), axis=0)) == n_columns
 
 
 @pytest.mark.parametrize(("name", "tolerance"), [("ap", 0.1), ("recall@10", 0.05)])
@@ -295,7 +311,7 @@ def test_what_bends_counts_once(name, tolerance):
     form = SumOfLabels(parse_measure(name), pool, np.array([0.0, 1.0]))
     expansion = form.expand(Prediction(pool, drawn.mean(axis=0).T, drawn))
     rows = np.arange(len(pool))
-    pairs, _ = expansion.pairs(rows, label, np.ones(len(rows)))
+    pairs = of_queries(pool, expansion.pairs(rows, label, np.ones(len(rows)))) / 2
     found = expansion.base + of_queries(pool, expansion.changes(rows, label)) + pairs
     expected = evaluate_runs(people, runs, name).per_query[name].unstack().loc[list(pool.runs)]
     assert abs((found - expected.to_numpy()).mean()) < tolerance
