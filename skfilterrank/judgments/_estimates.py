@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata, t
+from scipy.stats import norm, rankdata, t
 
 from skfilterrank._lists.checks import check_random_state, check_share, is_finite_number
 from skfilterrank._lists.results import Result, counted, interval_text
@@ -16,6 +16,9 @@ from skfilterrank.exceptions import InputError, brief
 # Draws for the quantile of the largest of all pairs, and pairs held in memory at a time.
 _N_DRAWS = 4000
 _BLOCK = 2**22
+# Prior variance of the mixture in `anytime_bound`, in units of the variance at the first look:
+# intervals are narrowest when people have judged about twice as many labels as at that look.
+_MIXTURE = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +89,9 @@ class Estimates(Result):
         labels are used only to fit the predictions from the machine's labels.
     queries : tuple of str
         The queries.
+    anytime_from : int or None
+        Number of judged documents from which on intervals hold for all numbers of labels together;
+        None if they hold for one number that was decided beforehand.
     """
 
     runs: tuple
@@ -97,6 +103,7 @@ class Estimates(Result):
     n_possible: int
     n_other: int
     queries: tuple
+    anytime_from: int | None = None
 
     _display = "IntervalDisplay"
 
@@ -107,8 +114,14 @@ class Estimates(Result):
         return (
             f"{interval_text(self.confidence_level)}s for {self.target}: {self.n_judged:,} of "
             f"{counted(self.n_possible, 'document')} judged by people{others}, "
-            f"{counted(len(self.queries), 'query', 'queries')}{self._caveat}"
+            f"{counted(len(self.queries), 'query', 'queries')}{self._anytime}{self._caveat}"
         )
+
+    @property
+    def _anytime(self):
+        if self.anytime_from is None:
+            return ""
+        return f"; they hold together for all numbers of labels from {self.anytime_from:,} on"
 
     @property
     def _caveat(self):
@@ -201,6 +214,8 @@ class Estimates(Result):
         away = np.abs(difference)
         ratio = np.divide(away, error, out=np.where(away == 0, 0.0, np.inf), where=error > 0)
         p_value = 2 * t.sf(ratio, freedom)
+        if self.anytime_from is not None:
+            p_value = anytime_p_value(norm.isf(p_value / 2), self._spread(self.n_judged))
         most = result.value_range[1] - result.value_range[0]
         return EstimatedDifferences(
             measure=name,
@@ -316,22 +331,23 @@ class Estimates(Result):
             gap = np.abs(result.values[best] - result.values[others])
             parts = (result.deviations[:, [best]] - result.deviations[:, others]) ** 2
             freedom = degrees_of_pairs(result.deviations)[best, others]
-        quantile = self._quantile(freedom)
+        drawn = probability[result.influential]
+
+        def labels(factor):
+            return result.n_certain + (np.minimum(drawn * factor, 1.0) / drawn).sum()
 
         def is_enough(factor):
             larger = np.minimum(probability * factor, 1.0)
             shrinks = (1 - larger) / larger * probability / (1 - probability)
-            width = quantile * np.sqrt(shrinks @ parts)
+            width = self._quantile(freedom, labels(factor)) * np.sqrt(shrinks @ parts)
             return bool((width <= gap).all()) if half_width is None else width.mean() <= half_width
 
         low, high = 0.0, 1 / probability.min(initial=1.0)
         for _ in range(60):
             middle = (low + high) / 2
             low, high = (low, middle) if is_enough(middle) else (middle, high)
-        drawn = probability[result.influential]
-        labels = result.n_certain + (np.minimum(drawn * high, 1.0) / drawn).sum()
         # Rounding must not add a label.
-        return int(min(np.ceil(labels - 1e-6), result.n_possible))
+        return int(min(np.ceil(labels(high) - 1e-6), result.n_possible))
 
     def plot(self, ax=None, *, measure: str | None = None, **kwargs) -> Any:
         """Draw the values of the runs with their intervals, the best at the top.
@@ -389,8 +405,20 @@ class Estimates(Result):
         square[square < 1e-12 * (own[first] + own[second])] = 0.0
         return np.sqrt(square), degrees_of_pairs(result.deviations)[first, second]
 
-    def _quantile(self, freedom):
-        return t.ppf((1 + self.confidence_level) / 2, freedom)
+    def _quantile(self, freedom, n_judged=None):
+        """Quantile by which a standard error is multiplied, after so many labels."""
+        share = (1 + self.confidence_level) / 2
+        if self.anytime_from is None:
+            return t.ppf(share, freedom)
+        n_judged = self.n_judged if n_judged is None else n_judged
+        bound = anytime_bound(1 - self.confidence_level, self._spread(n_judged))
+        return t.isf(norm.sf(bound), freedom)
+
+    def _spread(self, n_judged):
+        """Variance after so many labels, as a share of that at the first look."""
+        # A simple sample of n of N has a variance in proportion to 1 / n - 1 / N.
+        first = 1 / self.anytime_from - 1 / self.n_possible
+        return max(1 / n_judged - 1 / self.n_possible, 0.0) / first
 
     def _largest(self, result, first, second, error, random_state):
         """Quantile of the largest of all differences, each over its standard error."""
@@ -404,7 +432,11 @@ class Estimates(Result):
             pairs = slice(begin, begin + step)
             away = np.abs(draws[:, first[pairs]] - draws[:, second[pairs]]) / error[pairs]
             np.maximum(largest, away.max(axis=1), out=largest)
-        return np.quantile(largest, self.confidence_level)
+        quantile = np.quantile(largest, self.confidence_level)
+        if self.anytime_from is None or quantile == 0:
+            return quantile
+        # All pairs together hold as often as each by itself at this level.
+        return anytime_bound(2 * norm.sf(quantile), self._spread(self.n_judged))
 
     def _summary(self):
         names = ", ".join(self.measures[:3]) + (", ..." if len(self.measures) > 3 else "")
@@ -543,6 +575,37 @@ class EstimatedDifferences(Result):
         order = np.argsort(self.p_value, kind="stable")
         table = self.to_frame().drop(columns="shown_to_cover")
         return table.iloc[order].reset_index(drop=True)
+
+
+def anytime_bound(alpha, spread):
+    """Bound on a standardized error that holds at all looks together.
+
+    The errors of growing samples, each over its variance, are about a Brownian motion W in time
+    1 / variance. The mixture of its likelihood ratios over a normal prior of variance 1 / r is a
+    martingale, and by Ville's inequality P(W(s)^2 > (s + r) log((s + r) / (r alpha^2)) for any s)
+    is at most alpha (Robbins' normal mixture).
+
+    Parameters
+    ----------
+    alpha : float
+        Probability that the bound is exceeded at any look.
+    spread : float
+        Variance now, as a share of the variance at the first look.
+
+    Returns
+    -------
+    float
+        Bound on the absolute error over its standard error.
+    """
+    prior = max(_MIXTURE * spread, 1e-12)
+    return np.sqrt((1 + prior) * (np.log1p(1 / prior) - 2 * np.log(alpha)))
+
+
+def anytime_p_value(ratio, spread):
+    """Smallest alpha whose `anytime_bound` is exceeded by a standardized difference."""
+    prior = max(_MIXTURE * spread, 1e-12)
+    log = 0.5 * np.log1p(1 / prior) - 0.5 * np.square(ratio) / (1 + prior)
+    return np.exp(np.minimum(log, 0.0))
 
 
 def covariance_of_total(changes: np.ndarray, probability: np.ndarray):

@@ -150,6 +150,21 @@ def test_new_queries_are_less_sure_than_these(data, sample, estimates):
     np.testing.assert_allclose(new["standard_error"], error)
 
 
+def test_looking_at_any_time_has_a_price(data, sample, estimates):
+    _, machine, runs = data
+    anytime = estimate(sample, runs, "dcg@10", machine_qrels=machine, anytime_from=60)
+    np.testing.assert_array_equal(anytime.to_frame()["value"], estimates.to_frame()["value"])
+    assert (anytime.to_frame()["low"] < estimates.to_frame()["low"]).all()
+    assert (anytime.compare().p_value > estimates.compare().p_value).all()
+    for wrong, message in (
+        ({"anytime_from": 61}, "qrels has fewer, 60 instead of 61"),
+        ({"anytime_from": 1}, "anytime_from"),
+        ({"anytime_from": 20, "target": "new queries"}, "decide the number of labels beforehand"),
+    ):
+        with pytest.raises(InputError, match=message):
+            estimate(sample, runs, "dcg@10", machine_qrels=machine, **wrong)
+
+
 def test_a_file_of_a_sample_gives_the_same(data, sample, estimates, tmp_path):
     _, machine, runs = data
     lines = [

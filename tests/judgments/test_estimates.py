@@ -6,7 +6,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import t
+from scipy.stats import norm, t
 
 from label_samples import collection, elimination_design, with_labels
 from skfilterrank.exceptions import InputError
@@ -15,6 +15,7 @@ from skfilterrank.judgments._estimates import (
     EstimatedDifferences,
     Estimates,
     MeasureEstimate,
+    anytime_bound,
     covariance_of_total,
     degrees_of_freedom,
     degrees_of_pairs,
@@ -373,6 +374,50 @@ def test_labels_needed_by_hand():
     fewer = dataclasses.replace(alone.results["dcg"], influential=some)
     fewer = dataclasses.replace(alone, results={"dcg": fewer})
     assert fewer.labels_needed(half_width=OF_B) == 2 + np.ceil(8 * 4 / 7)
+
+
+def test_anytime_bound_holds_at_all_looks_together():
+    """The errors of growing samples, over their variances, are a Brownian motion."""
+    information = np.geomspace(1, 50, 120)
+    steps = np.sqrt(np.diff(np.r_[0, information]))
+    noise = np.random.RandomState(0).normal(size=(4000, len(steps)))
+    errors = np.abs((noise * steps).cumsum(axis=1)) / np.sqrt(information)
+    for alpha in (0.05, 0.2):
+        bounds = [anytime_bound(alpha, 1 / each) for each in information]
+        exceeded = (errors > bounds).any(axis=1).mean()
+        # The bound is not far above the smallest one; the bound of one look fails.
+        assert 0.3 * alpha < exceeded < alpha
+        assert (errors > norm.isf(alpha / 2)).any(axis=1).mean() > 2 * alpha
+
+
+def test_anytime_intervals_by_hand():
+    everywhere = {"value_range": (-np.inf, np.inf)}
+    one = by_hand(**everywhere)
+    many = dataclasses.replace(one, anytime_from=4)
+    # 6 of 18 documents are judged, and 4 were at the first look.
+    spread = (1 / 6 - 1 / 18) / (1 / 4 - 1 / 18)
+    prior = spread / 4
+    bound = np.sqrt((1 + prior) * np.log((1 + 1 / prior) / 0.05**2))
+    assert anytime_bound(0.05, spread) == pytest.approx(bound)
+    frame = many.to_frame().loc["dcg"]
+    np.testing.assert_allclose(frame["high"]["b"], 8 + 2 * t.isf(norm.sf(bound), 3))
+    assert "together for all numbers of labels from 4 on" in str(many)
+    # A p value is the level at which an interval just touches 0.
+    p_value = many.compare().p_value[0]
+    assert p_value > one.compare().p_value[0]
+    far = dataclasses.replace(many.results["dcg"], values=np.array([38.0, 8.0]))
+    far = dataclasses.replace(many, results={"dcg": far})
+    p_value = far.compare().p_value[0]
+    assert 0 < p_value < 1
+    touching = dataclasses.replace(far, confidence_level=1 - p_value).compare()
+    assert touching.low[0] == pytest.approx(0, abs=1e-6)
+    # Of two runs the largest difference is the only one.
+    limit = anytime_bound(0.05, spread)
+    for gap, is_sure in ((4 * limit - 0.5, False), (4 * limit + 0.5, True)):
+        result = dataclasses.replace(many.results["dcg"], values=np.array([10.0, 10 - gap]))
+        order = dataclasses.replace(many, results={"dcg": result}).order(random_state=0)
+        assert order["low"]["b"] == 1 + is_sure
+    assert many.labels_needed(half_width=8.0) > one.labels_needed(half_width=8.0)
 
 
 def test_of_a_simple_random_sample():
