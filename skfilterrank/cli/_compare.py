@@ -432,7 +432,8 @@ def estimated(qrels, runs, measures, sampling, reading, holes) -> Sampled:
     if unit == "query":
         what, how = (sample, runs, measures), how | {"machine_qrels": judges, "pool": documents}
     try:
-        estimates = estimate(*what, **how, confidence_level=sampling.confidence_level)
+        how |= {each: getattr(sampling, each) for each in ("confidence_level", "anytime_from")}
+        estimates = estimate(*what, **how)
     except SkfilterrankError as error:
         error.add_note(f"(qrels: {path}; 'skfilterrank judge --strategy sample' draws samples)")
         raise
@@ -441,7 +442,7 @@ def estimated(qrels, runs, measures, sampling, reading, holes) -> Sampled:
 
 def origin_of(estimates) -> dict[str, Any]:
     """Return target and inputs of estimates for JSON."""
-    names = ("n_judged", "n_possible", "n_other", "target", "confidence_level")
+    names = ("n_judged", "n_possible", "n_other", "target", "confidence_level", "anytime_from")
     return {"n_queries": len(estimates.queries)} | {
         each: getattr(estimates, each) for each in names
     }

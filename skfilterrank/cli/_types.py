@@ -379,6 +379,8 @@ class Sampling:
         sample that people judged, as judge --strategy sample writes it
     target
         queries of the intervals
+    anytime_from
+        labels at the first look; intervals hold at all later ones together
     """
 
     interval: bool = False
@@ -388,6 +390,7 @@ class Sampling:
     pool: Pool = None
     unit: Unit = "document"
     target: Annotated[Literal["these-queries", "new-queries"] | None, Arg(metavar="QUERIES")] = None
+    anytime_from: Annotated[int | None, Arg(convert=positive, metavar="N")] = None
 
     @property
     def is_asked(self) -> bool:

@@ -59,7 +59,7 @@ def evaluate(
         wrong = ("per_query", "slices", "keep_going", "n_jobs", "n_items")
         output.refuse(wrong, "has no effect on values with intervals. Leave it out.")
     else:
-        needed = ("unit", "target", "confidence_level")
+        needed = ("unit", "target", "confidence_level", "anytime_from")
         output.refuse(needed, "is for values with intervals. Add --interval.")
     if format == "trec" and (slices or sampling.is_asked):
         raise InputError(f"--format trec has no {'slices' if slices else 'intervals'}. Take csv.")
