@@ -139,7 +139,7 @@ class TrainingRows:
         return [self._scale(*each, score_gains) for each in zip(models, trained)]
 
     def _scale(self, fitted, rows, score_gains):
-        # Whole queries, evenly spaced: enough for a mean and a standard deviation.
+        # Evenly spaced whole queries suffice for a mean and a standard deviation.
         step = -(-len(rows) // SAMPLE_ROWS)
         if step > 1:
             chosen = np.zeros(int(self.groups.max()) + 1, dtype=bool)
