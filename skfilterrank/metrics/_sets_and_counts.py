@@ -317,10 +317,10 @@ def interpolated_precision_score(block: ListBlock, k, *, recall: float = 0.5):
 
     Notes
     -----
-    The highest ``i / p_i`` over the found relevant documents
-    ``i >= max(1, floor(recall m + 0.9))``, where p_i is the place of the i-th of m; 0 where that
-    many are not found. trec_eval gives the same value at each level. The mean of a maximum over
-    tied orders has no simple form, so ties are put in one order.
+    Let p_i be the place of the i-th relevant document in the list, and m their number in the pool.
+    The value is the highest ``i / p_i`` over ``i >= max(1, floor(recall * m + 0.9))``, and 0 if
+    fewer relevant documents are found. trec_eval gives the same value at each level. The mean of a
+    maximum over tied orders has no simple form, so ties are put in one order.
 
     Filtered documents leave no gap. Unjudged documents count as not relevant, and with
     ``unjudged="drop"`` make room for those after them.

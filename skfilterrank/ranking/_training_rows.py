@@ -50,9 +50,9 @@ from skfilterrank.thresholds import name_unit, number_clusters
 class TrainingRows:
     """Reader of checked rows in memory; gains are NaN where unjudged.
 
-    `groups` numbers the queries from 0, and `ids` are their ids as they were given. `clusters`
-    numbers the cluster of each row, None where each query is one, and `unit` is a cluster's name.
-    `times` numbers the time of each row, None where none is known.
+    `groups` holds the number of each row's query, from 0, and `ids` its given id. `clusters` holds
+    the number of each row's cluster, or is None if each query is a cluster; `unit` is the word for
+    a cluster in messages. `times` holds the number of each row's time, or is None without times.
     """
 
     X: Any
