@@ -285,8 +285,8 @@ def compatibility_score(block: ListBlock, k, *, persistence: float = 0.95, harm:
     compatibility 0 with that order here; the track leaves it out of the mean of that order.
 
     Filtered documents leave no gap, but helpful ones stay in the ideal list. Unjudged documents are
-    in no ideal list, and with ``unjudged="drop"`` make room for those after them. Forbidden
-    documents are the harmful order.
+    in no ideal list, and with ``unjudged="drop"`` are removed from the list. Forbidden documents
+    are the harmful order.
 
     References
     ----------
@@ -345,7 +345,7 @@ def harmful_compatibility(block: ListBlock, k, *, persistence: float = 0.95):
     :func:`compatibility_score` of the documents of gain below 0, the lowest most harmful [1]_.
 
     Filtered documents leave no gap, but harmful ones stay in the harmful order. Unjudged documents
-    are not harmful, and with ``unjudged="drop"`` make room for those after them.
+    are not harmful, and with ``unjudged="drop"`` are removed from the list.
 
     References
     ----------
