@@ -82,7 +82,7 @@ def judged_at_k_score(block: ListBlock, k):
 
     See Also
     --------
-    bpref_score, induced_ap_score, inferred_ap_score : Measures for incomplete judgments.
+    bpref_score, inferred_ap_score : Measures for incomplete judgments.
 
     Notes
     -----
@@ -128,7 +128,7 @@ def bpref_score(block: ListBlock, k, *, variant: str = "trec_eval"):
     """Binary preference: how rarely judged non-relevant documents stand above relevant ones.
 
     For incomplete judgments: only the order of judged documents counts, so unjudged documents have
-    no influence. Its values are not on the scale of average precision; :func:`induced_ap_score` and
+    no influence. Its values are not on the scale of average precision; "induced_ap" and
     :func:`inferred_ap_score` are.
 
     Parameters
@@ -138,7 +138,7 @@ def bpref_score(block: ListBlock, k, *, variant: str = "trec_eval"):
 
     See Also
     --------
-    induced_ap_score : Average precision of the list without its unjudged documents.
+    average_precision_score : With ``unjudged="drop"`` that of the list without unjudged documents.
     inferred_ap_score : An estimate of average precision from a sample of judgments.
 
     Notes
@@ -239,9 +239,9 @@ def induced_ap_score(block: ListBlock, k):
     Without the unjudged document the relevant ones are at places 1 and 3:
     ``(1 / 1 + 2 / 3) / 2``.
 
-    >>> from skfilterrank.metrics import induced_ap_score
+    >>> from skfilterrank.metrics import get_measure
     >>> y_true = [1, float("nan"), 0, 1]
-    >>> round(induced_ap_score(y_true, [4, 3, 2, 1], groups=["a"] * 4), 3)
+    >>> round(get_measure("induced_ap")(y_true, [4, 3, 2, 1], groups=["a"] * 4), 3)
     0.833
     """
     is_judged = block.in_order(block.judged)
