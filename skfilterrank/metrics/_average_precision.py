@@ -231,7 +231,7 @@ def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
     udcg_score : For passages that a language model reads in any order.
     sum_precision_score : Before the division.
     q_measure_score : For graded gains.
-    induced_ap_score, inferred_ap_score, stat_ap_score : For incomplete judgments.
+    inferred_ap_score, stat_ap_score : For incomplete judgments.
 
     Notes
     -----

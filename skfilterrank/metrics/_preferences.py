@@ -267,7 +267,7 @@ def compatibility_score(block: ListBlock, k, *, persistence: float = 0.95, harm:
 
     See Also
     --------
-    harmful_compatibility : The harmful order alone.
+    get_measure : "harmful_compatibility" is that with the harmful order alone.
     ndcg_f_score : Where the sizes of the gains say how much each document helps or harms.
 
     Notes
@@ -354,7 +354,8 @@ def harmful_compatibility(block: ListBlock, k, *, persistence: float = 0.95):
 
     Examples
     --------
-    >>> from skfilterrank.metrics import harmful_compatibility
+    >>> from skfilterrank.metrics import get_measure
+    >>> harmful_compatibility = get_measure("harmful_compatibility")
     >>> y_true, groups = [12, -1, 4], ["q"] * 3
     >>> harmful_compatibility(y_true, [3, 2, 1], groups=groups)
     0.682...
