@@ -76,7 +76,7 @@ right 0.67
 
 ```
 
-* **Filtered** documents have the score -inf: they are not in the list, and the places close up.
+* **Filtered** documents have the score -inf: they are not in the list, which has no gaps.
 * **Unjudged** documents have the label NaN: they stand in the list as gain 0, or are taken out
   first with `unjudged="drop"`. Measures that are defined by them say what they do. Ideal and
   worst lists are made of the judged rows of the query, whether the system returned them or not.

@@ -243,7 +243,7 @@ class RankerMixin:
         return parse_measure(self.measure)
 
     def _without_filtered(self, scores):
-        """Return scores, with -inf also for rows whose hiding `predict` leaves to the caller."""
+        """Return scores with -inf for rows to hide, even if `predict` gives finite scores."""
         return scores
 
     def _find_groups(self, X, y, groups):
@@ -294,7 +294,7 @@ def all_or_nothing(method: _Method) -> _Method:
         try:
             return method(self, *args, **kwargs)
         except BaseException:
-            # A single assignment, which a second interrupt cannot leave half done.
+            # Restore by a single assignment, so that a second interrupt cannot stop it halfway.
             self.__dict__ = before
             raise
 

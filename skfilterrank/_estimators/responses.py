@@ -95,7 +95,7 @@ def before_last(pipeline, X, groups=None):
 
 
 def _queries_for(method, groups):
-    """Return {"groups": ids} if a method has this parameter, else an empty dict."""
+    """Return {"groups": ids} if a method has a parameter `groups`, else an empty dict."""
     if groups is None or not _takes_groups(getattr(method, "__func__", method)):
         return {}
     return {"groups": groups}

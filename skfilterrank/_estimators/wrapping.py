@@ -110,8 +110,8 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
         """Importances of the features, if the last inner step has them."""
         importances = inner_attribute(self, "feature_importances_", last=True)
         if not np.ndim(importances):
-            # CatBoost's default importances for a ranking loss need the training rows; these do
-            # not.
+            # CatBoost's default importances for a ranking loss need the training rows; this kind
+            # does not.
             measure = inner_attribute(self, "get_feature_importance", last=True)
             importances = measure(type="PredictionValuesChange")
         return importances

@@ -121,7 +121,7 @@ def _comparable(value):
     return value if isinstance(value, bytes) else str(value)
 
 
-# With this number of parts, 1e9 rows of three columns take 100 MB each.
+# Number of parts: 1e9 rows of three columns then take 100 MB in each part.
 _N_PARTS = 256
 _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 

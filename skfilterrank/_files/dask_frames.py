@@ -19,7 +19,7 @@ from skfilterrank.exceptions import (
     brief,
 )
 
-# Bits for the row number within a partition; the partition number is above them.
+# Number of bits for the row number within a partition; higher bits hold the partition number.
 _ROW_BITS = 40
 # Number of results that are merged at a time.
 _FAN_IN = 8
@@ -35,7 +35,7 @@ def import_dask(needed_by: str):
     """Import dask.dataframe, or say which extra installs it."""
     try:
         import dask.dataframe as dd
-        import distributed  # noqa: F401  # the workers
+        import distributed  # noqa: F401  # used by workers
     except ImportError as error:
         raise MissingPackageError(
             f"{needed_by} needs dask and distributed, which are not installed: "
@@ -178,7 +178,7 @@ def _distinct(number, ids, dtype, name):
 
 
 def _first_repeated(partitions):
-    """Find the lowest hash that occurs in two partitions, and the first two of these."""
+    """Find the lowest hash that occurs in several partitions, and the first two of these."""
     hashes = np.concatenate([each.to_numpy() for each in partitions])
     ordered = np.sort(hashes)
     repeated = ordered[1:][ordered[1:] == ordered[:-1]]
@@ -360,7 +360,7 @@ class WholeQueries:
 
 
 class _Measured(NamedTuple):
-    """The state of some queries, and their ids."""
+    """State that was computed from some queries, with the ids of these queries."""
 
     state: Any
     closed: ClosedQueries

@@ -33,7 +33,7 @@ from skfilterrank.exceptions import (
 try:
     import fcntl
 except ImportError:  # Windows locks single bytes
-    fcntl = None  # type: ignore[assignment]  # asked for before use
+    fcntl = None  # type: ignore[assignment]  # None is checked before use
     import msvcrt
 
 _CHUNK_BYTES, _CHUNK_LINES = 1 << 25, 1 << 15
@@ -194,7 +194,7 @@ def _unpacked(content, packing, name):
 
     for begin in range(0, len(content), _PACKED_BYTES):
         chunk = content[begin : begin + _PACKED_BYTES]
-        # Zeros may follow a member.
+        # Zeros may follow the end of a member, as padding.
         while chunk := chunk if member else chunk.lstrip(b"\0"):
             member = member or unpacker()
             try:
@@ -409,7 +409,7 @@ def check_writable(path):
     check_name(path)
     path = os.fsdecode(path)
     target = _replaced_file(path)
-    # A new file is made beside the old one.
+    # The new file is made in the same folder, so the folder must be writable.
     place, rights = (
         (path, os.W_OK) if target is None else (os.path.dirname(target), os.W_OK | os.X_OK)
     )

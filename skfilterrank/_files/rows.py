@@ -114,15 +114,20 @@ class Rows:
     Parameters
     ----------
     source : path, list of paths, frame, dict of columns, iterable of frames, callable or Dask's
-        A Parquet or Arrow IPC file, a folder of them (read in the order of their names, those of
-        folders inside too, but nothing whose name begins with "." or "_", except partitions such as
-        ``_day=1``), or a list of such paths; anything with ``__arrow_c_stream__``, such as tables
-        of pyarrow, frames of polars and relations of DuckDB; a LazyFrame of polars or a dataset of
-        pyarrow, evaluated again for each pass; a pandas DataFrame; a dict of columns, which may be
-        NumPy memory maps; an iterable of frames; or a function without arguments that returns an
-        iterable of frames. A generator can be read only once; functions with several passes need a
-        list or a function. A Dask DataFrame or a Dask bag of frames is accepted, too: the workers
-        read its partitions, and only sums are sent back.
+        One of the following:
+
+        - a Parquet or Arrow IPC file, a folder of such files, or a list of such paths. Files of a
+          folder and of its subfolders are read in the order of their names. Names that begin with
+          "." or "_" are skipped, except partitions such as ``_day=1``.
+        - any object with ``__arrow_c_stream__``, such as a table of pyarrow, a frame of polars or a
+          relation of DuckDB.
+        - a LazyFrame of polars or a dataset of pyarrow, which is evaluated again for each pass.
+        - a pandas DataFrame, or a dict of columns, which may be NumPy memory maps.
+        - an iterable of frames, or a function without arguments that returns an iterable of frames.
+          A generator can be read only once; functions with several passes need a list or a
+          function.
+        - a Dask DataFrame or a Dask bag of frames: the workers read its partitions, and only sums
+          are sent back.
     query : str, default="qid"
         Column (of pandas also index level) of query ids: numbers or text, never missing.
     label : str, default="label"

@@ -576,7 +576,7 @@ def check_k(k, name: str = "k") -> int | None:
         raise InputError(
             f"{name} must be None (the whole list) or a positive integer, got {brief(k)}."
         )
-    # No list is longer, and numpy cannot compare its integers with larger ones.
+    # A larger k has the same effect: no list is longer, and numpy cannot compare larger integers.
     return min(int(k), sys.maxsize)
 
 

@@ -116,7 +116,7 @@ def _hashes_of_rows(values):
             mixed ^= column
             mixed ^= mixed >> _HALF
             mixed *= _ODD
-        # A last round of mixing, because the hashes of a query's rows are added up.
+        # Mix once more at the end, because the hashes of a query's rows are added up.
         mixed ^= mixed >> _HALF
         mixed *= _ODD
         mixed ^= mixed >> _HALF

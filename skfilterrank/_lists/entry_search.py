@@ -47,7 +47,7 @@ from skfilterrank.exceptions import InputError
 
 # A bin is the sign, the exponent and six bits of the score: 64 bins for each power of two.
 SHIFT = 46
-# Most steps in memory at once.
+# Largest number of steps in memory at once.
 MOST_STEPS = 1 << 19
 _FAN_OUT_BITS = 6
 _FLIP = np.int64(np.iinfo(np.int64).max)
@@ -157,7 +157,7 @@ class Bucket:
         self._parts: list[Bucket] | None = None
 
     def add(self, keys: np.ndarray, changes: np.ndarray) -> None:
-        """Add steps."""
+        """Add steps, given by their keys and changes."""
         if not len(keys):
             return
         low, high = int(keys.min()), int(keys.max())
@@ -366,7 +366,7 @@ class Gathering(NamedTuple):
 
 
 class Lowest(NamedTuple):
-    """Lowest of the scores found, and their dtype."""
+    """Lowest score that was found, and the dtype of the scores."""
 
     score: float | None
     dtype: np.dtype
@@ -420,9 +420,10 @@ class Search:
         self._steps.add(keys, changes)
 
     def best(self) -> tuple[int | None, np.longdouble, int | None]:
-        """Find the lowest best threshold: its key, its sum, and the key of the next lower step.
+        """Find the lowest best threshold; return its key, its sum and the next lower key.
 
-        The first is None if showing nothing is best, the last if showing everything is.
+        The first key is None if showing nothing is best; the last key is None if showing all is
+        best.
         """
         start = self._total.start
         highest = largest = start

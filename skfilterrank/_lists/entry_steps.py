@@ -18,7 +18,7 @@ from skfilterrank._lists.scoring import with_undefined
 
 
 class PathOfSets:
-    """First documents of each list for each of several sets of rows.
+    """First documents of each list, for each of several sets of shown rows.
 
     Attributes
     ----------
@@ -355,7 +355,7 @@ def _forms(block, parsed, can_add, entries) -> Iterator[tuple[ListBlock, Additiv
 
 
 def _contributions(block, form, kernel, k, entries):
-    """Compute sort keys, the measure of empty lists, and the change by each place."""
+    """Compute sort keys, the measure of empty lists, and its change at each place."""
     is_defined = ~np.isnan(kernel(block)) if form.is_defined is None else form.is_defined
     n_queries, depth = len(block.queries), block.depth(k)
     query, place = np.arange(n_queries)[:, None], np.arange(1, depth + 1)
@@ -413,7 +413,7 @@ def _insertions(block, form, kernel, k, entries):
 
 
 def values_of_first_places(block, entries, weights, depth, value_of):
-    """Compute a value of each list's first places after each entry.
+    """Compute `value_of` for the first places of each list, after each entry of a row.
 
     Parameters
     ----------

@@ -148,7 +148,7 @@ def _numeric_labels(column, name):
             f"{name} holds labels that are not numbers ({brief_list(distinct)}): pass gains, a "
             "dict that gives the gain of each label, such as {'Bad': -1, 'Good': 1}."
         )
-    # The sum is finite where all labels are: one pass for the usual case.
+    # If the sum is finite, all labels are finite: one pass suffices in the usual case.
     with np.errstate(over="ignore", invalid="ignore"):
         labels = numbers.astype(np.float64, copy=False)
         total = labels.sum()
@@ -277,7 +277,7 @@ LIKE: dict[str, dict[str, dict]] = {
 
 @dataclass(frozen=True)
 class OwnReading:
-    """Options in the name of a measure that change its judgments; they override those of a call.
+    """Options in a measure's name that change its judgments; they override arguments of a call.
 
     Attributes
     ----------

@@ -493,8 +493,8 @@ class ListBlock:
     def ranked_products(self, left: np.ndarray, right: np.ndarray, k: int | None) -> np.ndarray:
         """Compute ``left[i] * (sum of right above place i)`` at each place i up to k.
 
-        Exact means over the tied orders; 0 after the end of the returned list. Average precision
-        and similar measures are sums of such products.
+        Values are exact means over the tied orders, and 0 after the end of the returned list.
+        Average precision and similar measures are sums of such products.
         """
         top_left, top_right = self.in_order(left, k), self.in_order(right, k)
         products = top_left * (np.cumsum(top_right, axis=1) - top_right)
@@ -537,7 +537,8 @@ class ListBlock:
         The result has at most k columns, and no more than the most relevant documents of a query.
         """
         if self.has_forbidden or not self.has_unjudged:
-            # Sort the whole pool: the other bound needs it too, or it is not much longer.
+            # Sort the whole pool and not only its best: the lower bound needs it too, or it is
+            # hardly longer.
             return np.maximum(self.best_first(k), 0.0)
         cells = RelevantCells.of(self.gains > 0)
         gains = np.zeros((cells.n_lists, max(1, int(cells.n_found.max()))))

@@ -31,7 +31,7 @@ MEASURES: dict[str, Measure] = {}
 
 
 Kernel = Callable[..., np.ndarray]
-# Suffix of the kernel's `__qualname__`: the measure takes its name in the module.
+# Suffix of the kernel's `__qualname__`, since its name in the module refers to the measure.
 _WRAPPED = ".__wrapped__"
 
 

@@ -376,7 +376,7 @@ def unjudged_share(aligned, parsed) -> float:
     index = aligned.index
     is_seen = aligned.y_score > -np.inf
     if parsed.k is not None:
-        # The rows of a query stand in the order of their scores.
+        # The rows of a query are sorted by score.
         places = np.arange(len(is_seen)) - np.repeat(index.starts, index.sizes)
         is_seen &= places < parsed.k
     n_seen = np.count_nonzero(is_seen)

@@ -42,7 +42,7 @@ class GroupIndex:
     """Positions of the rows of each query.
 
     Queries are numbered by their sorted ids. `order` lists the row numbers query by query; it is
-    None where every query's rows stand together, and then a query is a slice of the data itself.
+    None if the rows of every query are consecutive, and then a query is a slice of the data itself.
 
     Attributes
     ----------
@@ -110,7 +110,7 @@ class GroupIndex:
 
     @classmethod
     def _scattered(cls, codes, query_ids):
-        """Index queries whose rows do not stand together."""
+        """Index queries whose rows are not consecutive."""
         order, sizes = _order_by_code(codes.__getitem__, len(codes), len(query_ids))
         return cls(query_ids, sizes, _offsets(sizes), order, len(codes))
 
@@ -182,7 +182,7 @@ class GroupIndex:
                 begin = end
 
     def _parts(self):
-        """Return slices of the queries, of about as many rows each."""
+        """Return slices of the queries with about equal numbers of rows."""
         edges = [0, self.n_queries]
         if self.n_rows > _PART_ROWS:
             rows = np.arange(_PART_ROWS, self.n_rows, _PART_ROWS)

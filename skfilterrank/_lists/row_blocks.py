@@ -12,7 +12,7 @@ from skfilterrank.exceptions import InputError, brief
 
 
 class Block(NamedTuple):
-    """Some consecutive rows.
+    """Some consecutive rows of a table: runs of equal query ids, and columns.
 
     Attributes
     ----------

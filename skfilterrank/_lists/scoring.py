@@ -207,7 +207,7 @@ def _by_id(weights, index):
 
 
 def _by_row(weights, index):
-    """Return the weight of each query from weights by row, constant within a query."""
+    """Return the weight of each query from one weight per row; raise if they differ in a query."""
     weights = check_numbers(weights, "query_weight", entry="weight", hint=f" Or {_HOW}.")
     if len(weights) != index.n_rows:
         raise InputError(
@@ -247,7 +247,7 @@ def check_undefined(undefined) -> None:
 
 
 def with_undefined(values, undefined) -> np.ndarray:
-    """Replace the values of undefined queries (NaN)."""
+    """Replace the values of undefined queries (NaN) by `undefined`, unless it is "drop"."""
     if undefined != "drop":
         values[np.isnan(values)] = undefined
     return values

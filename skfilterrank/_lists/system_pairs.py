@@ -121,7 +121,10 @@ def differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
 
 
 def merged_differences(values: np.ndarray, pairs: Pairs) -> np.ndarray:
-    """Compute differences, equal if they differ by rounding, as 0.3 - 0.2 and 0.2 - 0.1."""
+    """Compute differences, and make those equal that differ only by rounding.
+
+    An example is 0.3 - 0.2 and 0.2 - 0.1.
+    """
     difference = differences(values, pairs)
     size = merge(np.abs(difference), rounding_errors(values, pairs)[:, np.newaxis])
     return np.copysign(size, difference)
@@ -180,12 +183,12 @@ def sign_patterns(n_queries: int, start: int = 0, stop: int | None = None) -> np
 
 
 def smallest_flip_p(n_queries: int, alternative: str) -> float:
-    """P value of differences of one sign, if both signs are equally likely."""
+    """Return the p value if all differences have one sign, and both signs are equally likely."""
     return 0.5 ** (n_queries - (alternative == "two-sided"))
 
 
 def without_spread_p(mean: np.ndarray, n_queries: int, alternative: str) -> np.ndarray:
-    """P value of equal differences, from their signs only."""
+    """Return the p value of equal differences, which depends on their sign only."""
     if alternative == "less":
         mean = -mean
     counts = mean != 0 if alternative == "two-sided" else mean > 0

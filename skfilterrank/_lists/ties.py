@@ -95,7 +95,7 @@ def mean_stops(ties: Ties, chances: np.ndarray, depth: int) -> np.ndarray:
 
 
 def _stops_within(ties, chances, depth):
-    """Compute the probability of stopping at each of the first places, given its tie is reached."""
+    """Compute the probability of stopping at each of the first places, if its tie is reached."""
     width, flat = chances.shape[1], chances.ravel()
     heads = np.flatnonzero(ties.first == np.arange(width))
     lengths = ties.length.ravel()[heads]
@@ -154,7 +154,7 @@ def _stops_of_first(chances, n, last) -> np.ndarray:
     for added in range(n_more[0]):
         active = slice(np.searchsorted(-n_more, -added))
         chance = chances[active, added, None]
-        # The added document is among the first j in a share j / number of all orders.
+        # In a share j / number of all orders, the added document is among the first j.
         share = j / (n_none[active, None] + (added + 1.0))
         change = (1 - chance) * stopped[active, :-1]
         change += chance
@@ -209,9 +209,10 @@ def _stretches(n, last):
 def _log_stops_at(places, n, chances, counts):
     """Compute the logarithms of the means at some places, counted from 0.
 
-    Let P_d(t) be the product of (1 + (1 - R) t) over all documents but d, which has probability
-    R_d. The mean at place j is the sum over d of R_d [t^j] P_d(t), divided by n C(n - 1, j). Both
-    coefficients are integrals on a circle through the saddle point, where no terms cancel.
+    Let R be the probability of a document, and P_d(t) the product of (1 + (1 - R) t) over all
+    documents except d. The mean at place j is the sum over d of R_d [t^j] P_d(t), divided by n C(n
+    - 1, j), where [t^j] takes the coefficient of t^j. Both coefficients are integrals on a circle
+    through the saddle point, where no terms cancel.
     """
     logs = np.log1p(-chances)
     tilt = _saddle_points(places, n, logs, counts)
@@ -253,8 +254,8 @@ def _integrals(places, n, tilt, logs, counts, weights):
     """Return the log of the integrand at the saddle point, and the integral relative to it."""
     parts = [_mixtures(places, n, tilt, log) for log in logs]
     deviation = np.sqrt(sum(count * p * q for (_, p, q), count in zip(parts, counts)))
-    # The error of the trapezoidal rule is the coefficients n_angles places away; beyond `widest`
-    # they are below rounding.
+    # The trapezoidal rule adds the coefficients that are n_angles places away; beyond `widest` they
+    # are below rounding.
     n_angles = np.ceil(10 * deviation + 40)
     widest = np.minimum(np.pi, 14 / np.maximum(deviation, 1e-9))
     numbers = np.arange(int(np.max(np.ceil(n_angles * widest / (2 * np.pi)))) + 1)

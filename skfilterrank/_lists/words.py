@@ -47,7 +47,7 @@ def is_of_machine(judged_by):
     return judged_by.notna() & (judged_by != PEOPLE)
 
 
-# Letters that are not commands of the page, for grades without a digit.
+# Keys of grades without a digit: letters that are not commands of the judging page.
 _LETTERS = "acdfhijklqrstwxyz"
 
 

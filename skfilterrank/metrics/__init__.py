@@ -10,7 +10,7 @@ from skfilterrank.metrics._average_precision import (
     q_measure_score,
     sum_precision_score,
 )
-from skfilterrank.metrics._condensed import bpref_score, induced_ap_score
+from skfilterrank.metrics._condensed import bpref_score
 from skfilterrank.metrics._dcg import (
     dcg_bounds,
     dcg_score,
@@ -48,7 +48,6 @@ from skfilterrank.metrics._precision_recall import (
 )
 from skfilterrank.metrics._preferences import (
     compatibility_score,
-    harmful_compatibility,
     lexicographic_preference,
     recall_paired_preference,
 )
@@ -84,8 +83,6 @@ __all__ = [
     "forbidden_at_k",
     "get_measure",
     "get_measure_names",
-    "harmful_compatibility",
-    "induced_ap_score",
     "inferred_ap_score",
     "lexicographic_preference",
     "lexiprecision_score",

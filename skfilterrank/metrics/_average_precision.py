@@ -181,7 +181,7 @@ def sum_precision_score(block: ListBlock, k):
 
     Filtered documents leave no gap: relevant ones add nothing, and filtering others improves the
     precision below them. Unjudged documents count as not relevant, and with ``unjudged="drop"``
-    make room for those after them. Forbidden documents are not relevant.
+    are removed from the list. Forbidden documents are not relevant.
 
     References
     ----------
@@ -231,7 +231,7 @@ def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
     udcg_score : For passages that a language model reads in any order.
     sum_precision_score : Before the division.
     q_measure_score : For graded gains.
-    induced_ap_score, inferred_ap_score, stat_ap_score : For incomplete judgments.
+    inferred_ap_score, stat_ap_score : For incomplete judgments.
 
     Notes
     -----
@@ -252,8 +252,7 @@ def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
 
     Filtered documents leave no gap: relevant ones still count in ``R`` but add nothing, and
     filtering others improves the precision below them. Unjudged documents count as not relevant,
-    and with ``unjudged="drop"`` make room for those after them. Forbidden documents are not
-    relevant.
+    and with ``unjudged="drop"`` are removed from the list. Forbidden documents are not relevant.
 
     References
     ----------
@@ -338,8 +337,8 @@ def q_measure_score(block: ListBlock, k, *, beta: float = 1.0, normalize: str = 
 
     Filtered documents leave no gap, and the ideal list is still that of the whole pool: relevant
     ones add nothing, and filtering others improves the ratios below them. Unjudged documents have
-    gain 0, and with ``unjudged="drop"`` make room for those after them. Forbidden documents count
-    as gain 0.
+    gain 0, and with ``unjudged="drop"`` are removed from the list. Forbidden documents count as
+    gain 0.
 
     References
     ----------

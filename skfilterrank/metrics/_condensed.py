@@ -86,7 +86,7 @@ def judged_at_k_score(block: ListBlock, k):
 
     See Also
     --------
-    bpref_score, induced_ap_score, inferred_ap_score : Measures for incomplete judgments.
+    bpref_score, inferred_ap_score : Measures for incomplete judgments.
 
     Notes
     -----
@@ -133,7 +133,7 @@ def bpref_score(block: ListBlock, k, *, variant: str = "trec_eval"):
 
     Use it with incomplete judgments: only the order of judged documents counts, so unjudged
     documents have no influence. Its values are not on the scale of average precision; those of
-    :func:`induced_ap_score` and :func:`inferred_ap_score` are.
+    "induced_ap" and :func:`inferred_ap_score` are.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def bpref_score(block: ListBlock, k, *, variant: str = "trec_eval"):
 
     See Also
     --------
-    induced_ap_score : Average precision of the list without its unjudged documents.
+    average_precision_score : With ``unjudged="drop"`` that of the list without unjudged documents.
     inferred_ap_score : An estimate of average precision from a sample of judgments.
 
     Notes
@@ -244,9 +244,9 @@ def induced_ap_score(block: ListBlock, k):
     Without the unjudged document the relevant ones are at places 1 and 3:
     ``(1 / 1 + 2 / 3) / 2``.
 
-    >>> from skfilterrank.metrics import induced_ap_score
+    >>> from skfilterrank.metrics import get_measure
     >>> y_true = [1, float("nan"), 0, 1]
-    >>> round(induced_ap_score(y_true, [4, 3, 2, 1], groups=["a"] * 4), 3)
+    >>> round(get_measure("induced_ap")(y_true, [4, 3, 2, 1], groups=["a"] * 4), 3)
     0.833
     """
     is_judged = block.in_order(block.judged)

@@ -63,7 +63,7 @@ class RunEvaluation(Result):
         Share of unjudged documents among those that nDCG_f or a related measure counts; 0 where no
         such measure is asked for, or nothing is forbidden.
     error : ValueError, OSError or None
-        Why the run could not be evaluated, with ``on_error="yield"``.
+        Error that stopped the evaluation of the run, with ``on_error="yield"``; else None.
     """
 
     name: str
@@ -161,9 +161,9 @@ def evaluate_runs(
         The judgments, as :func:`skfilterrank.io.align` takes them, indexed once for all runs; None
         where each run is an AlignedRun.
     runs : path, list of paths, dict {name: run}, or one run
-        The runs, as :func:`skfilterrank.io.read_runs` takes them. One run is in any form that
-        :func:`skfilterrank.io.align` takes, or what that function returned; it is named "run" where
-        it has no name of its own.
+        The runs, in a form that :func:`skfilterrank.io.read_runs` accepts. A single run may have
+        any form that :func:`skfilterrank.io.align` accepts, or be its result; it is called "run" if
+        it has no name.
     measures : str or list of str
         Names of measures such as "ap", "ndcg_f@20" or "rbp(persistence=0.95)".
     gains : None, "exp2", dict or callable, default=None
@@ -175,11 +175,11 @@ def evaluate_runs(
         Treatment of queries of the judgments that are not in the run: an error, left out
         (trec_eval's default), or counted as empty lists (``trec_eval -c``).
     precision : {"double", "single"}, default="double"
-        "single" rounds scores as trec_eval 9 and pytrec_eval keep them: scores that differ by less
-        are ties to them. trec_eval 10 keeps doubles.
-        An AlignedRun has its precision from :func:`skfilterrank.io.align`.
+        "single" rounds scores to float32, as trec_eval 9 and pytrec_eval do, so close scores become
+        ties. trec_eval 10 does not round. The precision of an AlignedRun is set in
+        :func:`skfilterrank.io.align`.
     unjudged : {"zero", "drop"}, default="zero"
-        Whether an unjudged document stands in the list with gain 0, or is taken out of it first.
+        "zero" treats an unjudged document as one of gain 0; "drop" removes it from the list first.
     undefined : float or "drop", default=0.0
         Value of a query for which a measure is undefined; "drop" gives NaN.
     n_items : int or None, default=1_000_000
@@ -188,7 +188,7 @@ def evaluate_runs(
         different runs then.
     unjudged_label : None, float, "trec" or "warn", default="warn"
         Labels that mean unjudged, as in :func:`skfilterrank.io.read_qrels`. A dict or callable as
-        `gains`, a QrelsIndex, and what `read_qrels` returned say what labels below 0 mean.
+        `gains`, a QrelsIndex, and what `read_qrels` returned determine what labels below 0 mean.
     predicted : {"warn", "use", "drop"}, default="warn"
         Treatment of labels by machines, as in :func:`skfilterrank.io.read_qrels`: they
         count, with a warning or without one; or their documents are not judged.
@@ -219,7 +219,7 @@ def evaluate_runs(
     DataWarning
         If nDCG_f, nDCG_min or a share of forbidden documents is asked for, some judged document is
         forbidden, and more than half of the documents that the measure looks at are unjudged: they
-        count as gain 0, so that a list that nobody judged scores like an empty one.
+        count as gain 0, so a list without judged documents has the value of an empty list.
 
     See Also
     --------
@@ -291,8 +291,8 @@ def iter_evaluations(
     qrels, runs, measures, n_jobs, verbose, **params
         As in :func:`evaluate_runs`.
     on_error : {"raise", "yield"}, default="raise"
-        Treatment of a run that cannot be read, joined with the judgments or evaluated: raise,
-        or yield the error in its place and go on.
+        Treatment of a run that cannot be read, joined with the judgments or evaluated: raise the
+        error, or yield it in place of the values and continue.
 
     Yields
     ------
@@ -302,8 +302,8 @@ def iter_evaluations(
     Raises
     ------
     ValueError, FileFormatError
-        As :func:`evaluate_runs`, when the faulty run is reached. Wrong parameters raise before the
-        first run.
+        In the same cases as :func:`evaluate_runs`, when the faulty run is reached. Wrong parameters
+        raise before the first run.
     """
     check_choice(on_error, "on_error", ("raise", "yield"))
     _check_params(measures, **params)
@@ -381,7 +381,7 @@ def _is_one_process(n_jobs):
 
 
 def _evaluate_batch(runs, index, measures, params):
-    """Evaluate some runs, given by name, original form and absolute path."""
+    """Evaluate runs, each given as (name, path for messages, run that any process can read)."""
     return [_evaluate_named(name, run, index, measures, params, path) for name, path, run in runs]
 
 

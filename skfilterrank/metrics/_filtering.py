@@ -289,8 +289,8 @@ def udcg_score(block: ListBlock, k, *, distraction: float = 1 / 3):
     alone.
 
     Filtered documents do not count. Unjudged documents have the utility 0 and count among the n;
-    with ``unjudged="drop"`` they make room for those after them. If a tie crosses the cut-off, the
-    mean utility over the tied orders replaces the mean of u_i.
+    with ``unjudged="drop"`` they are removed from the list. If a tie crosses the cut-off, the mean
+    utility over the tied orders replaces the mean of u_i.
 
     References
     ----------

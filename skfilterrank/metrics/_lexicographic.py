@@ -230,9 +230,9 @@ def lexiprecision_score(
     ``1/2 + (log(1 + worse) - log(1 + better)) / (2 log C(n, m))``, "share" is
     ``worse / (C(n, m) - 1)`` and "log" is ``log(1 + worse) / log C(n, m)``: all of them 1 for the
     ideal ranking and 0 for the worst, and the first two 1/2 on average over random rankings. Where
-    every item is relevant, all rankings are alike and score
-    1. A preferred ranking never has the lower value; two rankings have the same value if the
-       difference is below the precision of float64.
+    every item is relevant, all rankings have value 1 and are equal. A preferred ranking never has
+    the lower value; two rankings have the same value if the difference is below the precision of
+    float64.
 
     Among good rankings of a large collection the share and the logarithm hardly differ from 1: for
     one relevant item the share is ``(n - p) / (n - 1)``. To find only which ranking is better, use

@@ -115,7 +115,8 @@ def _is_defined(lower, upper):
 @declare_measure(
     "ul_normalized",
     additive=ul_normalized_sum,
-    undefined="all rankings of its pool score the same (variant='upper': the perfect one scores 0)",
+    undefined="all rankings of its pool have one value; with variant='upper', the perfect "
+    "ranking has value 0",
     value_range=(-1, 1),
     range_holds_for="nonnegative gains",
     ties_are_means=False,
@@ -313,7 +314,7 @@ def _exact_moments(block, inner):
 
 @declare_measure(
     "above_chance",
-    undefined="all rankings of its pool score the same",
+    undefined="all rankings of its pool have the same value",
     value_range=(-np.inf, np.inf),
     options={
         "measure": partial(

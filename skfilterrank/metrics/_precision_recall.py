@@ -77,7 +77,7 @@ def precision_at_k_score(block: ListBlock, k):
 
     Filtered documents leave no gap: later documents move up, so filtering costs precision only
     where fewer than k documents are left. Unjudged documents count as not relevant, and with
-    ``unjudged="drop"`` make room for those after them. Forbidden documents are not relevant.
+    ``unjudged="drop"`` are removed from the list. Forbidden documents are not relevant.
 
     References
     ----------
@@ -138,8 +138,8 @@ def recall_at_k_score(block: ListBlock, k):
     that no passage supports have the score -inf.
 
     Filtered documents that are relevant are missed; filtering others lets relevant ones move up
-    into the top k. Unjudged documents count as not relevant, and with ``unjudged="drop"`` make room
-    for those after them. Forbidden documents are not relevant.
+    into the top k. Unjudged documents count as not relevant, and with ``unjudged="drop"`` are
+    removed from the list. Forbidden documents are not relevant.
 
     References
     ----------
@@ -191,8 +191,8 @@ def r_precision_score(block: ListBlock, k):
     number in the query's whole pool, returned or not (``Rprec`` of trec_eval).
 
     Filtered documents leave no gap, but relevant ones still count in R, so other documents cannot
-    replace them. Unjudged documents count as not relevant, and with ``unjudged="drop"`` make room
-    for those after them. Forbidden documents are not relevant.
+    replace them. Unjudged documents count as not relevant, and with ``unjudged="drop"`` are removed
+    from the list. Forbidden documents are not relevant.
 
     References
     ----------
@@ -240,8 +240,8 @@ def reciprocal_rank_score(block: ListBlock, k):
     hypergeometric distribution, ``C(n - j, r - 1) / C(n, r)``.
 
     Filtered documents leave no gap: filtering documents above the first relevant one improves the
-    value. Unjudged documents count as not relevant, and with ``unjudged="drop"`` make room for
-    those after them. Forbidden documents are not relevant.
+    value. Unjudged documents count as not relevant, and with ``unjudged="drop"`` are removed from
+    the list. Forbidden documents are not relevant.
 
     References
     ----------
@@ -302,7 +302,7 @@ def success_at_k_score(block: ListBlock, k):
 
     Filtered documents leave no gap, so filtering can bring a relevant document into the top k;
     filtering all relevant documents gives 0. Unjudged documents count as not relevant, and with
-    ``unjudged="drop"`` make room for those after them. Forbidden documents are not relevant.
+    ``unjudged="drop"`` are removed from the list. Forbidden documents are not relevant.
 
     References
     ----------

@@ -267,7 +267,7 @@ def compatibility_score(block: ListBlock, k, *, persistence: float = 0.95, harm:
 
     See Also
     --------
-    harmful_compatibility : The harmful order alone.
+    get_measure : "harmful_compatibility" is that with the harmful order alone.
     ndcg_f_score : Where the sizes of the gains say how much each document helps or harms.
 
     Notes
@@ -285,8 +285,8 @@ def compatibility_score(block: ListBlock, k, *, persistence: float = 0.95, harm:
     compatibility 0 with that order here; the track leaves it out of the mean of that order.
 
     Filtered documents leave no gap, but helpful ones stay in the ideal list. Unjudged documents are
-    in no ideal list, and with ``unjudged="drop"`` make room for those after them. Forbidden
-    documents are the harmful order.
+    in no ideal list, and with ``unjudged="drop"`` are removed from the list. Forbidden documents
+    are the harmful order.
 
     References
     ----------
@@ -345,7 +345,7 @@ def harmful_compatibility(block: ListBlock, k, *, persistence: float = 0.95):
     :func:`compatibility_score` of the documents of gain below 0, the lowest most harmful [1]_.
 
     Filtered documents leave no gap, but harmful ones stay in the harmful order. Unjudged documents
-    are not harmful, and with ``unjudged="drop"`` make room for those after them.
+    are not harmful, and with ``unjudged="drop"`` are removed from the list.
 
     References
     ----------
@@ -354,7 +354,8 @@ def harmful_compatibility(block: ListBlock, k, *, persistence: float = 0.95):
 
     Examples
     --------
-    >>> from skfilterrank.metrics import harmful_compatibility
+    >>> from skfilterrank.metrics import get_measure
+    >>> harmful_compatibility = get_measure("harmful_compatibility")
     >>> y_true, groups = [12, -1, 4], ["q"] * 3
     >>> harmful_compatibility(y_true, [3, 2, 1], groups=groups)
     0.682...

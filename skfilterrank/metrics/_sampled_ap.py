@@ -211,7 +211,7 @@ def inferred_ap_score(block: ListBlock, k):
     See Also
     --------
     stat_ap_score : For samples that are not uniform.
-    induced_ap_score : Leaves the unjudged documents out.
+    average_precision_score : With ``unjudged="drop"`` it leaves the unjudged documents out.
 
     Notes
     -----

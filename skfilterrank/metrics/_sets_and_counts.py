@@ -231,7 +231,7 @@ def f_score(block: ListBlock, k, *, beta: float = 1.0):
     trec_eval's parameter of ``set_F`` is the square of `beta`.
 
     Filtered documents leave no gap. Unjudged documents count as not relevant, and with
-    ``unjudged="drop"`` make room for those after them.
+    ``unjudged="drop"`` are removed from the list.
 
     References
     ----------
@@ -317,13 +317,13 @@ def interpolated_precision_score(block: ListBlock, k, *, recall: float = 0.5):
 
     Notes
     -----
-    The highest ``i / p_i`` over the found relevant documents
-    ``i >= max(1, floor(recall m + 0.9))``, where p_i is the place of the i-th of m; 0 where that
-    many are not found. trec_eval gives the same value at each level. The mean of a maximum over
-    tied orders has no simple form, so ties are put in one order.
+    Let p_i be the place of the i-th relevant document in the list, and m their number in the pool.
+    The value is the highest ``i / p_i`` over ``i >= max(1, floor(recall * m + 0.9))``, and 0 if
+    fewer relevant documents are found. trec_eval gives the same value at each level. The mean of a
+    maximum over tied orders has no simple form, so ties are put in one order.
 
     Filtered documents leave no gap. Unjudged documents count as not relevant, and with
-    ``unjudged="drop"`` make room for those after them.
+    ``unjudged="drop"`` are removed from the list.
 
     References
     ----------
@@ -362,7 +362,7 @@ def eleven_point_precision_score(block: ListBlock, k):
     Levels and ties are treated as in :func:`interpolated_precision_score`.
 
     Filtered documents leave no gap. Unjudged documents count as not relevant, and with
-    ``unjudged="drop"`` make room for those after them.
+    ``unjudged="drop"`` are removed from the list.
 
     References
     ----------
@@ -403,7 +403,7 @@ def geometric_map_score(block: ListBlock, k):
     all queries use it: values per query are average precision.
 
     Filtered documents leave no gap. Unjudged documents count as not relevant, and with
-    ``unjudged="drop"`` make room for those after them.
+    ``unjudged="drop"`` are removed from the list.
 
     References
     ----------

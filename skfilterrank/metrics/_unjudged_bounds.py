@@ -107,7 +107,7 @@ default=None
     Returns
     -------
     UnjudgedBounds
-        Bounds of each query and of the mean, which are those of all queries at once.
+        Bounds for each query, and for the mean over queries.
 
     Raises
     ------

@@ -80,8 +80,7 @@ def rbp_score(block: ListBlock, k, *, persistence: float = 0.8, relevance: str =
 
     Filtered documents leave no gap, and the user finds nothing where no documents are left:
     filtering relevant documents costs most at the top. Unjudged documents count as not relevant,
-    and with ``unjudged="drop"`` make room for those after them. Forbidden documents are not
-    relevant.
+    and with ``unjudged="drop"`` are removed from the list. Forbidden documents are not relevant.
 
     References
     ----------
@@ -158,8 +157,8 @@ def err_score(block: ListBlock, k, *, max_grade: float = 4):
     The mean over tied orders is exact.
 
     Filtered documents leave no gap: filtering documents that do not satisfy improves the value of
-    those below them. Unjudged documents have gain 0, and with ``unjudged="drop"`` make room for
-    those after them. Forbidden documents satisfy nobody, and only take places.
+    those below them. Unjudged documents have gain 0, and with ``unjudged="drop"`` are removed from
+    the list. Forbidden documents satisfy nobody, and only take places.
 
     References
     ----------

@@ -329,7 +329,7 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         self.classes_ = np.array([0, 1])
         n_good, n_bad = np.count_nonzero(good), np.count_nonzero(~good)
         self.auc_ = float(roc_auc_score(good, scores)) if n_good and n_bad else np.nan
-        # Three standard deviations of the area for random scores.
+        # Three standard deviations of the area under the ROC curve of random scores.
         if self.auc_ < 0.5 - 3 * np.sqrt((n_good + n_bad + 1) / (12 * n_good * n_bad + 1)):
             warn_user(
                 f"the held-out scores of {type(final_step(self.estimator_)).__name__} are worse "

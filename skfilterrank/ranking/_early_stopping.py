@@ -217,7 +217,7 @@ class LightGBMMetric(_Metric):
         self.groups = groups
 
     def of_targets(self, encoder) -> "LightGBMMetric":
-        """Return the metric for encoded gains; impossible for classes."""
+        """Return the metric for gains that were encoded as targets; raise for classes."""
         if self.gains is not None or encoder.kind in ("gain", "label"):
             return self
         if encoder.kind == "grade":
@@ -295,7 +295,7 @@ class CatBoostMetric(_HeldOut):
         return self.value(self.y[rows], scores, self.index.codes()[rows]), 1.0
 
     def _find_rows(self, target):
-        """Return CatBoost's order of the held-out rows; None for other rows."""
+        """Find held-out rows by their labels: return their order in CatBoost's data, or None."""
         if len(target) != len(self.y):
             return None
         grades = np.searchsorted(np.unique(self.y), self.y)

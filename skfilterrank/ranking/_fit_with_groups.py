@@ -246,7 +246,7 @@ def check_grades(ranker, y, wanted):
 
 
 def _eval_parameters(estimator, sets):
-    """Return held-out sets by the estimator's names of the parameters."""
+    """Return held-out sets as parameters of `fit`, by the names that the estimator expects."""
     if "eval_set" not in inspect.signature(estimator.fit).parameters:
         raise InputError(
             f"{type(estimator).__name__} does not stop early: leave eval_set or "

@@ -78,12 +78,12 @@ class RankFusion(RankerMixin, BaseEstimator):
         Normalisation of each system's scores within a query, for methods that use scores and for
         learned weights:
 
-        - - "minmax": the lowest score becomes 0 and the highest 1;
-        - - "zscore": mean 0 and standard deviation 1 (ZMUV);
-        - - "max": divided by the highest score, which must be above 0;
-        - - "sum": minus the lowest score, then divided so that the list sums to 1;
-        - - "rank": 1 for the first row, decreasing by 1 / n with every rank of a list of n rows;
-        - - "borda": the points of the method "borda", divided by the number of rows that some
+        - "minmax": the lowest score becomes 0 and the highest 1;
+        - "zscore": mean 0 and standard deviation 1 (ZMUV);
+        - "max": divided by the highest score, which must be above 0;
+        - "sum": minus the lowest score, then divided so that the list sums to 1;
+        - "rank": 1 for the first row, decreasing by 1 / n with every rank of a list of n rows;
+        - "borda": the points of the method "borda", divided by the number of rows that some
           system retrieves; a row that the system does not retrieve has points, too, and counts as
           retrieved;
         - None: unchanged.

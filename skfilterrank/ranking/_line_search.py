@@ -287,7 +287,7 @@ def best_time(steps: LineSteps, unit: float, penalty: float = 0.0) -> float:
     if not len(times):
         return 0.0
     lower, upper = np.append(-np.inf, times), np.append(times, np.inf)
-    # Documents that are equal now cross here, up to the bits that were set.
+    # Documents with equal scores now cross at t = 0, up to the bits that were set in the times.
     here = _SHORTEST * unit
     is_here = (lower < -here) & (upper > here)
     values = np.append(0.0, np.cumsum(steps.changes))

@@ -89,11 +89,11 @@ def make_ranker(
         The eight learning to rank methods of table 1 of [2]_, see Notes:
 
         - "adarank": :class:`AdaRankRanker`
-        - - "listnet": trees with a listwise cross-entropy loss, LightGBM's rank_xendcg, or with
+        - "listnet": trees with a listwise cross-entropy loss, LightGBM's rank_xendcg, or with
           ``backend="catboost"`` CatBoost's QuerySoftMax
         - "rankboost": :class:`RankBoostRanker`
         - "random_forest": scikit-learn's regression forest of the gain
-        - - "ranknet": XGBoost's trees with RankNet's pairwise logistic loss
+        - "ranknet": XGBoost's trees with RankNet's pairwise logistic loss
         - "coordinate_ascent": :class:`CoordinateAscentRanker`
         - "logistic": scikit-learn's logistic regression of gain > 0, of standardised features
         - "lambdamart": LightGBM's lambdarank
@@ -465,7 +465,7 @@ def _remember(fitted, what, compute):
     if cache is None:
         return compute()
     try:
-        # The cache holds the transformer, so that no other one can get its id meanwhile.
+        # The cache holds the transformer, so that no other object can get its id() meanwhile.
         key = (id(fitted), joblib.hash(what))
     except (pickle.PicklingError, AttributeError, TypeError):
         # Some parameters, such as a lambda, cannot be hashed; then nothing is cached.

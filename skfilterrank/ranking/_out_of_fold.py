@@ -73,7 +73,7 @@ class OutOfFold(NamedTuple):
     is_calibrated: bool
 
     def times(self) -> dict[str, np.ndarray]:
-        """Return the seconds of each fold."""
+        """Return the times of each fold in seconds."""
         is_timed = self.folds[0].scores is not None
         names = ["fit_time", "score_time"] if is_timed else ["fit_time"]
         return {name: np.array([getattr(fold, name) for fold in self.folds]) for name in names}
@@ -344,7 +344,7 @@ def warn_of_old_queries(split, groups, times) -> None:
     place = order_of_queries(index, times)
     n_test, n_train = len(test), len(train)
     ranks = np.argsort(np.argsort(place[np.concatenate([test, train])])) + 1.0
-    # The rank sum of Wilcoxon.
+    # Mean and standard deviation of Wilcoxon's rank sum, if times do not differ.
     mean = n_test * (n_test + n_train + 1) / 2
     deviation = np.sqrt(n_train * mean / 6)
     if (mean - ranks[:n_test].sum()) <= _CLEAR * deviation:

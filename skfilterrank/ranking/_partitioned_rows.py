@@ -205,7 +205,7 @@ class PartitionedRows:
         share = min(1.0, SAMPLE_ROWS / self.n_rows)
         found = fold_partitions(self.frame, _moments, models, score, self.folds, share)
         moments = [found[number] for number in range(len(models))]
-        # Equal scores have exactly no deviation.
+        # The deviation of equal scores must be exactly 0.
         return [
             (m.mean, np.sqrt(m.squares_about_mean / m.n)) if m.n else (0.0, 0.0) for m in moments
         ]

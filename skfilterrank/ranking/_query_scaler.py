@@ -163,7 +163,8 @@ def _standardize(frame, codes):
     """Divide deviations from the mean by their standard deviation."""
     queries = frame.groupby(codes)
     span = (queries.max() - queries.min()).to_numpy()[codes]
-    # Divided by the range first, so that squares do not overflow; constant features are exactly 0.
+    # Divide by the range first: squares cannot overflow then, and constant features become exactly
+    # 0.
     parts = pd.DataFrame(_divide(frame - queries.mean().to_numpy()[codes], span, span > 0))
     spread = np.sqrt((parts**2).groupby(codes).mean().to_numpy()[codes])
     return _divide(parts, spread, span > 0)

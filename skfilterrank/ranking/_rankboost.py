@@ -253,7 +253,7 @@ class RankBoostRanker(BoostedRanker):
         return scores
 
     def _rounds(self):
-        """List feature, threshold, default and weight of each round."""
+        """List (feature, threshold, whether missing values are above it, weight) of each round."""
         parts = (self.features_, self.thresholds_, self.missing_above_, self.alphas_)
         return list(zip(*(part.tolist() for part in parts)))
 
@@ -497,7 +497,7 @@ class BinnedFeatures:
         return sums
 
     def sums_above(self, values) -> tuple[np.ndarray, np.ndarray]:
-        """Add up the bins of the feature above each bin, and its missing values."""
+        """Sum `values` over the higher bins of each bin's feature, and over missing values."""
         sums = self.sums(values)
         running = np.cumsum(sums)
         return running[self._ends - 1][self.features] - running, sums[self._starts][self.features]

@@ -50,9 +50,9 @@ from skfilterrank.thresholds import name_unit, number_clusters
 class TrainingRows:
     """Reader of checked rows in memory; gains are NaN where unjudged.
 
-    `groups` numbers the queries from 0, and `ids` are their ids as they were given. `clusters`
-    numbers the cluster of each row, None where each query is one, and `unit` is a cluster's name.
-    `times` numbers the time of each row, None where none is known.
+    `groups` holds the number of each row's query, from 0, and `ids` its given id. `clusters` holds
+    the number of each row's cluster, or is None if each query is a cluster; `unit` is the word for
+    a cluster in messages. `times` holds the number of each row's time, or is None without times.
     """
 
     X: Any
@@ -139,7 +139,7 @@ class TrainingRows:
         return [self._scale(*each, score_gains) for each in zip(models, trained)]
 
     def _scale(self, fitted, rows, score_gains):
-        # Whole queries, evenly spaced: enough for a mean and a standard deviation.
+        # Evenly spaced whole queries suffice for a mean and a standard deviation.
         step = -(-len(rows) // SAMPLE_ROWS)
         if step > 1:
             chosen = np.zeros(int(self.groups.max()) + 1, dtype=bool)

@@ -10,9 +10,8 @@ from skfilterrank.metrics import (
     bpref_score,
     evaluate,
     get_measure,
-    induced_ap_score,
 )
-from skfilterrank.metrics._condensed import judged_at_k_score
+from skfilterrank.metrics._condensed import induced_ap_score, judged_at_k_score
 
 NO, NAN = -np.inf, np.nan
 

@@ -9,7 +9,8 @@ import pytest
 
 from public_data import data_set
 from skfilterrank.io import read_qrels
-from skfilterrank.metrics import compatibility_score, harmful_compatibility, values_of_run
+from skfilterrank.metrics import compatibility_score, values_of_run
+from skfilterrank.metrics._preferences import harmful_compatibility
 
 DEPTH = 1000
 

@@ -263,7 +263,7 @@ class TestBadInput:
                 RankFusion(Ridge),
                 "method must be a name, .* or a linear estimator",
             ),
-            (RankFusion(RandomForestRegressor(2)), "RandomForestRegressor has not"),
+            (RankFusion(RandomForestRegressor(2)), "RandomForestRegressor has none"),
             (RankFusion("coordinate_ascent", normalize="most"), "normalize must be one of"),
             (RankFusion("coordinate_ascent", filtered="none"), "filtered must be one of"),
             (RankFusion("coordinate_ascent", measure="recall"), "recall"),
