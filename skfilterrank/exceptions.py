@@ -75,7 +75,7 @@ class FileFormatError(InputError):
     Attributes
     ----------
     message, file, line
-        The parameters.
+        Values of the parameters.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class JudgmentLogError(FileFormatError):
     Attributes
     ----------
     message, file, line, judgments
-        The parameters.
+        Values of the parameters.
     """
 
     def __init__(self, message, file, line=None, judgments=None):

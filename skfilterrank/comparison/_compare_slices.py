@@ -1,4 +1,4 @@
-"""Values of a measure for slices of the queries, compared with the other queries."""
+"""Comparison of the mean of a measure for slices of the queries with the other queries."""
 
 from dataclasses import dataclass
 from math import comb

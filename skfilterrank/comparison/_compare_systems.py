@@ -377,7 +377,7 @@ class PairwiseComparison(Result):
     def correction_text(self) -> str:
         """Return a text that says how the p values are corrected."""
         if self.is_family_wise:
-            return "which corrects for all of them"
+            return "which corrects for all systems"
         if self.correction is None or len(self.first) == 1:
             return "p values not corrected"
         return f"{CORRECTION_NAMES[self.correction]} for {len(self.first):,} pairs"
@@ -389,8 +389,8 @@ class PairwiseComparison(Result):
         which = "pair the system" if n_pairs == 1 else "pairs the systems"
         means = "mean is" if n_pairs == 1 else "means are"
         return (
-            f"of {n_pairs:,} {which} with the worse {means} significantly better: the test uses "
-            f"the {self.effect_name}, not means"
+            f"of {n_pairs:,} {which} with the worse {means} significantly better, because the test "
+            f"uses the {self.effect_name}, not means"
         ) * bool(n_pairs)
 
     def _against(self):
@@ -473,7 +473,7 @@ def compare_systems(
     random_state=None,
     verbose: int = 0,
 ) -> PairwiseComparison:
-    """Test every two systems for a difference over the same queries.
+    """Test each pair of systems for a significant difference over the same queries.
 
     Parameters
     ----------
@@ -623,8 +623,8 @@ def compare_systems(
     check_choice(alternative, "alternative", ALTERNATIVES)
     if is_family_wise and alternative != "two-sided":
         raise InputError(
-            f"alternative must be 'two-sided' for test={brief(test)}, which compares ranges and "
-            f"has no direction, got {brief(alternative)}: use test='t' or 'randomization'."
+            f"alternative must be 'two-sided' for test={brief(test)}, because ranges have no "
+            f"direction, got {brief(alternative)}: use test='t' or 'randomization'."
         )
     if baseline is None:
         pairs = Pairs.all(scores.n_systems)

@@ -489,7 +489,7 @@ class _List:
     def __init__(self, order, name, ties):
         order = Order(order, name)
         if not order.systems:
-            raise InputError(f"{name} must hold at least one name, and is empty.")
+            raise InputError(f"{name} must hold at least one name, got none: pass a name.")
         self.places = {system: place for place, system in enumerate(order.systems)}
         # rankdata returns floats since SciPy 1.18.
         first, last = (rankdata(-order.values, m).astype(np.intp) for m in ("min", "max"))
@@ -562,7 +562,8 @@ def _value_and_bounds(overlap, s, l, p):  # noqa: E741
     seen = float(weight @ (overlap / depth))
     at_short, at_long = overlap[s - 1], overlap[-1]
 
-    # Sum of (weight / depth) over all depths after l: the share of each name in common so far.
+    # Sum of weight / depth over all depths after l. Each name that the lists have in common so far
+    # adds this much to the overlap.
     behind = (1 - p) / p * (-np.log1p(-p) - float((p**depth / depth).sum()))
     low = seen + at_long * max(behind, 0.0)
 

@@ -18,7 +18,7 @@ _AXES = dict.fromkeys(COLUMN_NAMES["qid"], "query")
 _AXES |= dict.fromkeys(("run", "system", "model"), "system")
 # Lines of trec_eval that are not measures: numbers of documents and queries, and a text.
 _COUNTS = ("num_q", "num_ret", "num_rel", "num_rel_ret", "relstring")
-_WRITTEN_BY = "expected what `skfilterrank evaluate --per-query` writes with --format"
+_WRITTEN_BY = "expected output of `skfilterrank evaluate --per-query` with --format"
 
 
 def systems_by_queries(table: pd.DataFrame) -> pd.DataFrame:
@@ -152,7 +152,7 @@ def read_values(source, measures) -> pd.DataFrame:
     """
     sources = list(source) if isinstance(source, list | tuple) else [source]
     if not sources:
-        raise InputError("source must name at least one file, got an empty list.")
+        raise InputError("source must name at least one file, got an empty list: pass a file.")
     rows = _join(sources)
     known = list(dict.fromkeys(measure for values in rows.values() for measure in values))
     wanted = _wanted(measures, known)

@@ -390,7 +390,7 @@ class SystemScores(Result):
         )
 
     def with_values(self, values, **changes) -> Self:
-        """Return scores with other values for the same systems and queries.
+        """Return SystemScores with other values, but the same systems and queries.
 
         Parameters
         ----------
@@ -425,12 +425,12 @@ class SystemScores(Result):
 
     @property
     def n_systems(self) -> int:
-        """Number of systems."""
+        """Number of systems, the number of rows of `values`."""
         return len(self.systems)
 
     @property
     def n_queries(self) -> int:
-        """Number of queries."""
+        """Number of queries, the number of columns of `values`."""
         return len(self.queries)
 
     @property
@@ -652,7 +652,7 @@ class SystemScores(Result):
         return self._find_display().from_scores(self, ax=ax, **kwargs)
 
     def _check_size(self, least, name="scores"):
-        """Raise if there are too few systems or queries."""
+        """Raise if there are fewer systems or queries than the pair `least` requires."""
         for what, number, enough in zip(
             ("systems", "queries"), (self.n_systems, self.n_queries), least
         ):

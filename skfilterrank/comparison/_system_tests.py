@@ -50,7 +50,8 @@ def paired_t(values, pairs, settings):
         by_signs = without_spread_p(mean, n_queries, settings.alternative)
         low, high = t_interval(mean, deviation, n_queries, settings.confidence)
         yield PairFigures(
-            # Without spread, t is infinite even for two queries. Only the signs are evidence then.
+            # If all differences of a pair are equal, t is infinite even for two queries. The p
+            # value then uses only the signs of the differences.
             p_value=np.where(deviation > 0, p_value, by_signs),
             effect_size=ratio(mean, deviation),
             low=low,
@@ -72,8 +73,8 @@ def t_interval(mean, deviation, n_queries, confidence):
     return mean - width, mean + width
 
 
-# As scipy's method="auto": exact p values up to 50 queries, and up to 13 queries if there are ties
-# or zeros, for which all patterns of signs are tried.
+# Limits of exact p values, as in scipy.stats.wilcoxon with method="auto": 50 queries without ties
+# and zeros, and 13 queries with them, because then all patterns of signs must be tried.
 _N_EXACT, _N_PATTERNS = 50, 13
 # More Walsh averages than this are not stored. Bisection then finds the ends of the interval.
 _N_WALSH = 50_000
@@ -313,8 +314,7 @@ def bootstrap_test(values, pairs, settings):
             drawn = counts[some].astype(np.float64)
             resampled[:, some] = _studentized(shifted, drawn, rounding[:, None])
         sizes = np.abs(resampled)
-        # This quantile makes the interval match the two-sided test: it excludes 0 if the test
-        # rejects.
+        # With this quantile, the interval excludes 0 exactly if the two-sided test rejects.
         place = int(np.ceil(settings.confidence * settings.n_resamples * (1 - 1e-12))) - 1
         quantile = np.partition(sizes, place, axis=1)[:, place]
         error = deviation / np.sqrt(n_queries)

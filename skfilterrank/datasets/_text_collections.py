@@ -225,15 +225,15 @@ def _check_lines(name, content):
 
 
 def _member(archive, name):
-    """Return the text of a file in the archive."""
+    """Return the text of the file with this name in a tar archive, which is given as bytes."""
     try:
         with tarfile.open(fileobj=io.BytesIO(archive)) as files:
             for each in files:
                 if each.isfile() and os.path.basename(each.name) == name:
                     return files.extractfile(each).read().decode()
     except tarfile.TarError as error:
-        raise FileFormatError(f"a tar archive was expected: {error}") from error
-    raise FileFormatError(f"the archive lacks {name}")
+        raise FileFormatError(f"expected a tar archive: {error}") from error
+    raise FileFormatError(f"expected a file {name} in the archive, but it is missing")
 
 
 def _records(text):

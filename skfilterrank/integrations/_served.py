@@ -119,4 +119,4 @@ def _reason(threshold, score) -> str:
     level = None if hasattr(threshold, "filter_") else getattr(threshold, "threshold_", None)
     if level is not None and score < level:
         return f"score below the threshold {level:.6g}"
-    return f"not among the documents that {type(threshold).__name__} shows"
+    return f"hidden by {type(threshold).__name__}"

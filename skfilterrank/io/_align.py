@@ -387,7 +387,7 @@ class QrelsIndex:
     def align(
         self, run, *, missing: str = "empty", precision: str = "double", ties: str = "docno"
     ) -> AlignedRun:
-        """Join a run with these judgments.
+        """Join a run with these judgments, as the arrays that measures take.
 
         Parameters
         ----------
@@ -585,8 +585,8 @@ def _name_of(name):
 def rank_order(codes, scores, docnos):
     """Return the order of rows by query, then score (descending), then document id (descending).
 
-    If `docnos` is None, rows with equal scores keep their order. The result is a slice of all rows
-    if the rows are already in order.
+    If `docnos` is None, rows with equal scores keep their order. The result is ``slice(None)`` if
+    the rows are already in order.
     """
     order = _order_of_stretches(codes, scores)
     if order is None:
@@ -614,8 +614,7 @@ def _order_of_stretches(codes, scores):
     """Return the order by query and score of rows that are already sorted within each query.
 
     This is a fast path, which only moves whole queries. It returns None if the rows of a query are
-    not consecutive or not sorted by score, and a slice of all rows if the queries are in order,
-    too.
+    not consecutive or not sorted by score, and ``slice(None)`` if the queries are in order, too.
     """
     new_query = codes[1:] != codes[:-1]
     if ((scores[1:] > scores[:-1]) & ~new_query).any():

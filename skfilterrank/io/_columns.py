@@ -107,10 +107,10 @@ class TrecLines:
     def _read(self, name, what):
         tokens = self._columns[name]
         values, is_number = parse_decimals(tokens)
-        rest = ", which is no number"
+        rest = ", but a number was expected"
         if name == "rank":
             is_number &= np.isfinite(values)
-            rest += f"; the columns of a run are {self.layout.columns}, ids without white space"
+            rest += f"; the columns of a run are {self.layout.columns}; ids have no white space"
         if not is_number.all():
             row = int(np.argmin(is_number))
             self.fail(row, f"{what} {brief(tokens.take([row]).tolist()[0])}", f"{rest}.")

@@ -245,8 +245,8 @@ def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | Non
         ) from error
     if refused:
         raise InputError(
-            f"{name} holds types that are not trusted: {', '.join(refused)}. If you know where the "
-            f"file comes from and what these are, pass trusted={refused}."
+            f"{name} holds types that are not trusted: {', '.join(refused)}. If you trust the file "
+            f"and these types, pass trusted={refused}."
         )
     if not isinstance(content, dict) or content.get("format") != _FORMAT:
         raise FileFormatError(
@@ -351,11 +351,11 @@ def _refused(data, untrusted):
     schema = _schema(data)
     if schema["protocol"] < 1:
         # Protocol 0 names functions outside of the nodes, where the checks below would miss them.
-        raise InputError(f"skops protocol {schema['protocol']} is too old")
+        raise InputError(f"its skops protocol must be at least 1, got {schema['protocol']}")
     ways = {name: set() for name in untrusted}
     for node in _nodes(schema):
         if not isinstance(node["__module__"], str):
-            raise InputError(f"{brief(node['__module__'])} is no name of a module")
+            raise InputError(f"names of modules must be texts, got {brief(node['__module__'])}")
         if (name := f"{node['__module__']}.{node['__class__']}") in ways:
             ways[name].add(node["__loader__"])
     return sorted(

@@ -36,7 +36,8 @@ from skfilterrank.io._pairs import (
 _WAYS = ("warn", "use", "drop")
 # Largest number of counts in a message.
 _MOST = 5
-# Keys in DataFrame.attrs, set if labels below 0 or labels of machines need no warning any more.
+# Keys in DataFrame.attrs. They mark data frames for which a warning about labels below 0 or about
+# labels of machines is not needed any more.
 _SAID, _SAID_OF_MACHINES = "unjudged_label", "predicted"
 # For each kind of file: its description for messages, and its column of values.
 _KINDS = {
@@ -399,7 +400,7 @@ def _of_the_other_role(source, value):
     """
     name = type(source).__name__
     if value == "score":
-        is_other = name in ("Qrels", "QrelsIndex")  # ranx has a class Qrels
+        is_other = name in ("Qrels", "QrelsIndex")  # Qrels is the class of ranx for judgments
         return f"judgments ({name})" if is_other else None
     if name in ("AlignedRun", "RankedPool") or (name == "Run" and hasattr(source, "to_dict")):
         return f"runs ({name})"

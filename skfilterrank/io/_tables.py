@@ -19,7 +19,7 @@ def read_judged_table(
     document: str | None = None,
     format: str | None = None,
 ) -> pd.DataFrame:
-    r"""Read a table with one row per judged document.
+    r"""Read a file that holds a table with one row per judged document.
 
     Parameters
     ----------

@@ -391,8 +391,8 @@ def _frame_of_columns(run, docnos, y_score):
     """Make a data frame from the arguments `run` (query ids), `docnos` and `y_score`."""
     if docnos is None or y_score is None:
         raise InputError(
-            "run must be a data frame, or the query of each row with docnos= and y_score=, got "
-            f"{type(run).__name__} without them."
+            "run must be a data frame, or query ids together with docnos= and y_score=, got "
+            f"{type(run).__name__} without both of them."
         )
     columns = {
         "qid": as_column(run, "run", "query id"),

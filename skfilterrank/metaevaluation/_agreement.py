@@ -57,7 +57,7 @@ class Agreement(Result):
 
 
 def agreement(first, second, *, tolerance: float = 0.0) -> Agreement:
-    r"""Compute how often two measures prefer the same system of a pair for a query.
+    r"""Compute how often two measures prefer the same of two systems for a query.
 
     Parameters
     ----------
@@ -403,8 +403,8 @@ def conflicts(
     ]
     if pairs[0] != pairs[1]:
         raise InputError(
-            "first and second must hold the same pairs of systems in the same order: make both "
-            "with compare_systems from scores.select(systems=...) and the same baseline."
+            "first and second must hold the same pairs of systems in the same order: compute both "
+            "with compare_systems from scores.select(systems=...) and with the same baseline."
         )
     alpha = params.get("alpha") or first.alpha
     ours, theirs = first.better(alpha), second.better(alpha)

@@ -61,7 +61,7 @@ class JudgedPool:
             refuse_sample()
         frames = read_runs(runs)
         if len(frames) < 2:
-            raise InputError(f"runs must hold at least 2 runs, got {len(frames)}.")
+            raise InputError(f"runs must hold at least 2 runs, got {len(frames)}: pass more runs.")
         # Sorted as in rank_table, because strategies break ties by the order of rows.
         judged = index.to_frame()["label"].dropna().sort_index()
         queries = judged.index.unique("qid")

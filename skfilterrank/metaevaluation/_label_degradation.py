@@ -348,7 +348,10 @@ class _Labels:
         return cls(groups, n_runs, is_query)
 
     def n_removed(self, shares):
-        """Count the documents of each query to remove, shape (n_shares, n_queries + 1)."""
+        """Return the number of labels to remove for each share and query.
+
+        The result has shape (n_shares, n_queries + 1); the last column, for left-out queries, is 0.
+        """
         # Rounded to 9 decimals first: 0.35 * 10 must be exactly 3.5, so that it is rounded up.
         nearest = np.floor(np.round(shares[:, None] * self.sizes, 9) + 0.5).astype(np.int64)
         return np.minimum(nearest, np.maximum(self.sizes - 1, 0))

@@ -88,7 +88,7 @@ class Reliability(Result):
         return max(1, math.ceil(target / (1 - target) * noise / systems * (1 - ROUNDING_OF_MEANS)))
 
     def distribution(self, *, kind: str = "phi", n_queries: int | None = None) -> np.ndarray:
-        """Compute the reliability for each bootstrap resample of the queries.
+        """Return the reliability coefficients of all bootstrap resamples of the queries.
 
         Parameters
         ----------

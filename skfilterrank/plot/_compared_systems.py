@@ -300,7 +300,7 @@ class CriticalDifferenceDisplay(Display):
                 (self.scale_,) = ax.plot(ends, [end, end], "|-", color="0.2", clip_on=False)
         if self.against_means:
             winner, loser = shorten_all(self.against_means[0])
-            lines.append(f"against the means, {winner} is significantly better than {loser}")
+            lines.append(f"contrary to the means, {winner} is significantly better than {loser}")
             if n_more := len(self.against_means) - 1:
                 lines[-1] += f", and {n_more} more {'pair is' if n_more == 1 else 'pairs are'} so"
         if self.n_hidden:

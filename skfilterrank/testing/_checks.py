@@ -347,8 +347,8 @@ def _check_names(reasons, checks):
         )
     if unknown := [name for name in reasons if name not in checks]:
         raise InputError(
-            f"expected_failed_checks has no check {brief_list(unknown)}: the checks are "
-            f"{', '.join(checks)}."
+            f"expected_failed_checks must name checks among {', '.join(checks)}, got "
+            f"{brief_list(unknown)}."
         )
 
 

@@ -70,7 +70,7 @@ class RandomRows:
 
     @property
     def n_queries(self) -> int:
-        """Number of queries."""
+        """Number of queries, whose ids are 0 to n_queries - 1."""
         return int(self.groups.max()) + 1
 
     def take(self, places) -> "RandomRows":

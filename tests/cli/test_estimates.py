@@ -124,7 +124,10 @@ _LINES = {
     ),
     "a probability above 1": ("9 599 2 1 0.5\n1 d 2 1 1.5\n", "bad.prels:2: .* 1.5, .* at most 1"),
     "no probability": ("9 599 2 1\n", "bad.prels:1: 4 columns where a prels has 5"),
-    "a probability that is no number": ("9 599 2 1 x\n", "bad.prels:1: .*'x', which is no number"),
+    "a probability that is no number": (
+        "9 599 2 1 x\n",
+        "bad.prels:1: .*'x', but a number was expected",
+    ),
     "a document twice": ("9 599 2 1 .5\n9 599 2 1 .5\n", "bad.prels:2: .*twice in query"),
     "documents outside of the pool": (
         "9 none 2 1 0.5\n9 599 2 1 0.5\n",

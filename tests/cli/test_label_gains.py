@@ -101,7 +101,7 @@ def test_read_qrels():
     np.testing.assert_array_equal(qrels["label"], expected)
     mixed = pd.DataFrame({"qid": "1", "docno": list("abc"), "label": ["1", "2.0", "x"]})
     assert read_qrels(mixed, gains={1: 3, "2": 4, "x": 5})["label"].tolist() == [3, 4, 5]
-    with pytest.raises(FileFormatError, match="which is no number"):
+    with pytest.raises(FileFormatError, match="but a number was expected"):
         read_qrels("words.txt")
     for given, words in (({"Bad": "a"}, "finite number"), ([1], "must be a dict"), ({}, "a dict")):
         with pytest.raises(InputError, match=words):

@@ -160,7 +160,7 @@ class TestDefaults:
         found = compare_systems(named(), test=test, correction="bonferroni", **FEW, random_state=0)
         assert found.correction is None
         np.testing.assert_array_equal(found.p_adjusted, found.p_value)
-        assert "which corrects for all of them" in str(found)
+        assert "which corrects for all systems" in str(found)
         with pytest.raises(ValueError, match="alternative must be 'two-sided' for test="):
             compare_systems(named(), test=test, alternative="less", random_state=0)
 

@@ -371,7 +371,7 @@ def test_one_label_and_one_feature():
         (
             {"documents_per_query": 120, "query_effect": 0.5, "labels": {-1: 1e-6, 1: 1 - 1e-6}},
             ValueError,
-            "query_effect=0.5: their probabilities leave the range",
+            "query_effect=0.5, because probabilities exceed the range",
         ),
     ],
 )

@@ -86,7 +86,7 @@ def test_a_run_that_was_cut_is_told_of(server, track, tmp_path, monkeypatch, con
     monkeypatch.setattr(_trec, "_RUNS", server.url)
     path = fetch_trec_covid(["BERT"], data_home=tmp_path).runs["BERT"]
     path.write_bytes(gzip.compress(content))
-    with pytest.raises(FileFormatError, match=r"BERT.txt.gz.* remove the file, and it will be fet"):
+    with pytest.raises(FileFormatError, match=r"BERT.txt.gz.* remove the file, so that it is fet"):
         fetch_trec_covid(["BERT"], data_home=tmp_path)
 
 

@@ -62,7 +62,10 @@ def test_a_threshold_from_its_file(tmp_path, scorer):
 
 
 def test_what_is_no_model(scorer):
-    with pytest.raises(ValueError, match="model must be a CrossEncoder, its name, or have predict"):
+    with pytest.raises(
+        ValueError,
+        match="model must be a CrossEncoder, its name, or an object with a method predict",
+    ):
         FilteredCrossEncoder(object(), FixedThreshold(0.5).fit())
     with pytest.raises(ValueError, match="on_hidden must be a function or None, got 3"):
         FilteredCrossEncoder(scorer, FixedThreshold(0.5).fit(), on_hidden=3)

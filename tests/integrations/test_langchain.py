@@ -40,7 +40,7 @@ class TestLangChain:
     def test_scores_that_documents_carry(self, half):
         compressor = integrations.LangChainCompressor(threshold=half)
         documents = self.documents()
-        with pytest.raises(ValueError, match=r"5 of 5 documents have no score in metadata"):
+        with pytest.raises(ValueError, match=r"must have a score in metadata.*, but 5 of 5 have"):
             compressor.compress_documents(documents, "q")
         for each, score in zip(documents, SCORES):
             each.metadata["relevance_score"] = score

@@ -40,12 +40,12 @@ class TestLlamaIndex:
         post = integrations.LlamaIndexPostprocessor(threshold=half)
         found = post.postprocess_nodes(self.nodes(SCORES))
         assert [each.node_id for each in found] == ["0", "1"]
-        with pytest.raises(ValueError, match="5 of 5 documents have no score in score"):
+        with pytest.raises(ValueError, match="must have a score in score, but 5 of 5 have"):
             post.postprocess_nodes(self.nodes())
 
     def test_a_scorer_needs_the_query(self, half, scorer):
         post = integrations.LlamaIndexPostprocessor(threshold=half, scorer=scorer)
-        with pytest.raises(ValueError, match="scorer needs the query"):
+        with pytest.raises(ValueError, match="must be given for scorer, got neither"):
             post.postprocess_nodes(self.nodes())
 
 

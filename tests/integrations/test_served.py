@@ -29,9 +29,7 @@ def test_a_certificate_of_the_top_shows_no_more():
     assert served[shown].tolist() == many[shown].tolist()
     assert [each["score"] for each in hidden] == many[:5].tolist()
     assert [each["id"] for each in hidden] == list("abcde")
-    assert {each["reason"] for each in hidden} == {
-        "not among the documents that CertifiedThreshold shows"
-    }
+    assert {each["reason"] for each in hidden} == {"hidden by CertifiedThreshold"}
     (below,) = serve(cut, many[:1] - 9, query="q", ids=["a"], on_hidden=None)[2]
     assert below["reason"] == f"score below the threshold {cut.threshold_:.6g}"
 
@@ -79,7 +77,7 @@ def test_what_is_no_fitted_threshold(threshold, message):
 
 
 def test_as_many_scores_as_documents():
-    with pytest.raises(ValueError, match="scorer gave 2 scores for 3 documents"):
+    with pytest.raises(ValueError, match="one score per document, got 2 scores for 3 documents"):
         serve(FixedThreshold(0.5).fit(), [1, 2], query="q", ids="abc", on_hidden=None)
 
 

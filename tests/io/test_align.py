@@ -44,7 +44,7 @@ def test_judgments_that_have_nothing_to_do_with_a_run():
         align(QRELS.assign(label=[1.0, 1, np.nan, 1, 0, 1]), RUN)
         # Nothing that is retrieved is nothing that is not judged.
         align(QRELS.assign(label=1.0), RUN.assign(score=NO))
-    with pytest.warns(DataWarning, match="hold no label: of their 6 documents none is judged"):
+    with pytest.warns(DataWarning, match="hold no label: none of their 6 documents is judged"):
         align(QRELS.assign(label=np.nan), RUN)
     # Documents that are pooled, and not judged.
     with pytest.warns(DataWarning, match="none of the 1 document that"):

@@ -125,21 +125,25 @@ BAD_RUNS = [
         2,
         "the rank 2.5, but a whole number was expected: a run with 3 columns is",
     ),
-    ("1 a 1\n1 b x\n", 2, "the rank 'x', which is no number"),
+    ("1 a 1\n1 b x\n", 2, "the rank 'x', but a number was expected"),
     ("1 a 1\n1 b 2\n1 a 3\n", 3, r"'a' twice in query '1' \(first in line 1"),
     ("1\n", 1, "1 column where"),
     (f"{RUN}2 Q0 b 2 1 x y\n", 4, "7 columns where .* ids must not hold white space"),
-    (f"{RUN}2 Q0 b first 1 x\n", 4, "the rank 'first', which is no number; the columns of a run"),
-    (f"{RUN}\n2 Q0 b 1x 1 x\n", 5, "the rank '1x', which is no number"),
-    (f"{RUN}2 Q0 b nan 1 x\n", 4, "the rank 'nan', which is no number"),
-    (f"{RUN}2 Q0 b 12345678x 1 x\n", 4, "the rank '12345678x', which is no number"),
-    ("1 Q0 a 1 2 x\n\n1 Q0 b 2 high x\n", 3, "the score 'high', which is no number"),
-    ("1 Q0 a 1 1_0 x\n", 1, "the score '1_0', which is no number"),
-    ("1 Q0 a 1 0x10 x\n", 1, "the score '0x10', which is no number"),
-    ("1 Q0 a 1 1.2.3 x\n", 1, "the score '1.2.3', which is no number"),
-    ("1 Q0 a 1 . x\n", 1, "the score '.', which is no number"),
-    ("1 Q0 a 1 - x\n", 1, "the score '-', which is no number"),
-    ("1 Q0 a 1 ١ x\n", 1, "the score '١', which is no number"),
+    (
+        f"{RUN}2 Q0 b first 1 x\n",
+        4,
+        "the rank 'first', but a number was expected; the columns of a run",
+    ),
+    (f"{RUN}\n2 Q0 b 1x 1 x\n", 5, "the rank '1x', but a number was expected"),
+    (f"{RUN}2 Q0 b nan 1 x\n", 4, "the rank 'nan', but a number was expected"),
+    (f"{RUN}2 Q0 b 12345678x 1 x\n", 4, "the rank '12345678x', but a number was expected"),
+    ("1 Q0 a 1 2 x\n\n1 Q0 b 2 high x\n", 3, "the score 'high', but a number was expected"),
+    ("1 Q0 a 1 1_0 x\n", 1, "the score '1_0', but a number was expected"),
+    ("1 Q0 a 1 0x10 x\n", 1, "the score '0x10', but a number was expected"),
+    ("1 Q0 a 1 1.2.3 x\n", 1, "the score '1.2.3', but a number was expected"),
+    ("1 Q0 a 1 . x\n", 1, "the score '.', but a number was expected"),
+    ("1 Q0 a 1 - x\n", 1, "the score '-', but a number was expected"),
+    ("1 Q0 a 1 ١ x\n", 1, "the score '١', but a number was expected"),
     ("1 Q0 a 1 2 x\n1 Q0 b 2 NaN x\n", 2, "the score nan; a score must be finite, or -inf"),
     ("1 Q0 a 1 inf x\n", 1, "the score inf; a score must be finite, or -inf"),
     ("1 Q0 a 1 1e999 x\n", 1, "the score inf"),
@@ -164,7 +168,7 @@ BAD_QRELS = [
         1,
         "6 columns where a qrels has 4 .* runs have 6",
     ),
-    ("1 0 a 1\n1 0 b good\n", 2, "the label 'good', which is no number"),
+    ("1 0 a 1\n1 0 b good\n", 2, "the label 'good', but a number was expected"),
     (
         "1 0 a 1\n1 0 b nan\n",
         2,
@@ -418,11 +422,14 @@ def test_without_probabilities_there_are_none():
         ("10 d1 2 1\n", "4 columns where a prels has 5 .* qrels have 4"),
         (
             "10 d1 2 1 0\n",
-            "1: the line holds the inclusion probability 0.0, .* above 0 and at most 1",
+            "1: the line holds the inclusion probability 0.0 for a label.* above 0 and at most 1",
         ),
         ("10 d1 2 1 1\n10 d2 2 1 1.5\n", "2: the line holds the inclusion probability 1.5"),
         ("10 d1 2 1 nan\n", "1: the line holds the inclusion probability nan"),
-        ("10 d1 2 1 x\n", "1: the line holds the inclusion probability 'x', which is no number"),
+        (
+            "10 d1 2 1 x\n",
+            "1: the line holds the inclusion probability 'x', but a number was expected",
+        ),
         ("10 d1 inf 1 1\n", "1: the line holds the label inf; labels must be finite"),
         ("10 d1 2 1 1\n10 d1 2 1 1\n", "d1"),
     ],
@@ -510,7 +517,9 @@ def test_tables_with_probabilities():
         pd.testing.assert_frame_equal(read(io.BytesIO(table)), expected)
     with pytest.raises(ValueError, match="<stream> must have a column 'inclusion_probability'"):
         read_prels(io.BytesIO(table.replace(b"inclusion_", b"")))
-    with pytest.raises(ValueError, match=r":3: the row holds the inclusion probability 2.0, which"):
+    with pytest.raises(
+        ValueError, match=r":3: the row holds the inclusion probability 2.0 for a label"
+    ):
         read_prels(io.BytesIO(table.replace(b"0,1\n", b"0,2\n")))
 
 

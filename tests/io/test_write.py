@@ -164,7 +164,7 @@ def test_frames_of_runs():
         run_text(frame.drop(columns=["score", "rank"]))
     # Ranks alone are an order too.
     assert run_text(frame.drop(columns="score"))[0].split()[2::6] == ["a", "b", "c"]
-    with pytest.raises(ValueError, match=r"run holds the query '#1': a line .* is a comment"):
+    with pytest.raises(ValueError, match=r"run holds the query '#1', but a line .* is a comment"):
         run_text(frame.assign(qid="#1"))
     with pytest.raises(ValueError, match="leave docnos and y_score out"):
         run_text(frame, ["a", "b", "c"])

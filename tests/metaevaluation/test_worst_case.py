@@ -115,9 +115,7 @@ def test_many_rankings_and_many_items():
 
 def test_what_cannot_be_enumerated():
     many = np.arange(1, 22)
-    with pytest.raises(
-        ValueError, match=r"at most 20 relevant items can be enumerated for this measure, got 21"
-    ):
+    with pytest.raises(ValueError, match=r"can be enumerated for this measure, got 21"):
         worst_case_searcher(many, "ap", method="enumerate")
     with pytest.raises(ValueError, match=r"at most 20 relevant items can be enumerated"):
         worst_case_searcher(many, lambda p: 1 / p[:, 0], order="random")

@@ -153,7 +153,9 @@ def test_the_numbers_are_those_of_threshold_curve():
 def test_a_fixed_threshold_has_no_curve(threshold):
     X, y, groups, _ = make_rank_and_filter(n_queries=20, random_state=0)
     model = RankAndFilter(LogisticRegression(), threshold=threshold).fit(X, y, groups=groups)
-    with pytest.raises(ValueError, match=r"must have a threshold curve, but FixedThreshold has none"):
+    with pytest.raises(
+        ValueError, match=r"must have a threshold curve, but FixedThreshold has none"
+    ):
         ThresholdCurveDisplay.from_estimator(model)
     display = ThresholdCurveDisplay.from_estimator(model, X, y, groups=groups)
     assert_marks_what_is_shown(display, model, X, y, groups)
