@@ -592,7 +592,7 @@ class TestBadInput:
         # 59 queries are enough for a promise to all: a part of the error is that of the start.
         y, groups = np.ones(60), np.arange(60)
         rule = {"risks": {"any_forbidden": 0.05}, "among": "answered"}
-        message = "needs at least 61 .* got 60: .* the risk may be as high as 0.0504"
+        message = "needs at least 74 .* got 60: .* the risk may be as high as 0.0504"
         with pytest.raises(ValueError, match=message):
             CertifiedThreshold(**rule).fit(y, y, groups=groups)
         y, groups = np.ones(61), np.arange(61)
