@@ -658,7 +658,7 @@ def certify(
             sure = " in expectation" if guarantee == "expectation" else sure
             _raise_too_few(make, steps, promise, tests_at, sure, units, start)
         lower, upper, first = -np.inf, np.inf, None
-        if has_start:
+        if start is not None:
             highest = np.sort(units.levels(raw.counted))[::-1]
             n_first, n_last = start.numbers(bound)
             n_answered = int(np.count_nonzero(highest > -np.inf))

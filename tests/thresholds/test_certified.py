@@ -596,7 +596,7 @@ class TestBadInput:
         with pytest.raises(ValueError, match=message):
             CertifiedThreshold(**rule).fit(y, y, groups=groups)
         y, groups = np.ones(61), np.arange(61)
-        with pytest.raises(ValueError, match="queries that are shown something, got 61"):
+        with pytest.raises(ValueError, match="only 61 of 61 queries can be shown something"):
             CertifiedThreshold(**rule).fit(y, y, groups=groups)
 
     def test_too_few_queries_for_several_promises(self):
