@@ -312,9 +312,9 @@ def iter_evaluations(
         said = {name: params.pop(name) for name in OF_QRELS if name in params}
         # Parse and warn once here, instead of for each run or in other processes.
         measures = parse_measures(measures)
-        given = {"gains": params.get("gains"), "measures": measures.values()}
-        qrels = QrelsIndex.of(qrels, **given, **said)
-        warn_of_forbidden(measures.values(), qrels.labels, params.get("gains"))
+        gains = params.get("gains")
+        qrels = QrelsIndex.of(qrels, gains=gains, measures=measures.values(), **said)
+        warn_of_forbidden(measures.values(), qrels.labels, gains)
         if qrels.is_sample:
             refuse_measures_of_sample(measures)
     evaluations = _evaluations(named, qrels, measures, n_jobs, params)
@@ -433,8 +433,8 @@ def _evaluate(
         _check_aligned(qrels, run, missing, precision, ties, said)
         aligned = run
     else:
-        given = {"gains": params.get("gains"), "measures": wanted.values()}
-        index = QrelsIndex.of(qrels, **given, **said)
+        gains = params.get("gains")
+        index = QrelsIndex.of(qrels, gains=gains, measures=wanted.values(), **said)
         aligned = index.align(run, missing=missing, precision=precision, ties=ties)
     if not is_parsed:
         warn_of_forbidden(wanted.values(), aligned.y_true, params.get("gains"))

@@ -15,11 +15,13 @@ from skfilterrank._lists.words import is_of_machine, warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
 from skfilterrank.thresholds._machine_labels import choose_test
+from skfilterrank.thresholds._risk_steps import Steps
 from skfilterrank.thresholds._risks import (
     answers_needed,
     check_guarantee,
     find_unjudged,
     kind_of_bound,
+    least_count,
     most_shown,
     queries_needed,
     read_promises,
@@ -39,6 +41,9 @@ _USUAL = 0.95
 # failure times one of these factors, or this share of the queries if it lies between the two
 # numbers. The first factor is for losses that are 0 or 1; betting bounds need more answers.
 _STARTS = {True: (2, 1 / 8), False: (4, 1 / 4)}
+# Estimates of the number of queries that would suffice: share of the draws that must pass, number
+# of draws, number of thresholds that are simulated, and most queries that are added.
+_POWER, _N_DRAWS, _N_STOPS, _MOST_NEEDED = 0.8, 100, 5, 5_000
 _COMMON = (
     "max_shown",
     "shows_more",
@@ -645,16 +650,22 @@ def certify(
         # A part of the error is used for the place where the tests begin.
         tests_at = 1.0 - (1.0 - each_confidence) * (1.0 - START_SHARE * has_start)
         bound = make(steps.n_queries, promise.max_risk, tests_at, answered=promise.answered)
+        start = _Start(make, promise, each_confidence, steps.is_binary) if has_start else None
         if not bound.rules_out(np.zeros(steps.n_queries)):
             make = partial(make, answered=promise.answered)
             sure = f" and confidence_level={confidence_level:g}"
             sure += f" over {n_tests} tests together" * (n_tests > 1)
             sure = " in expectation" if guarantee == "expectation" else sure
-            _raise_too_few(make, steps, promise, tests_at, sure, units)
+            _raise_too_few(make, steps, promise, tests_at, sure, units, start)
         lower, upper, first = -np.inf, np.inf, None
-        if has_start:
-            highest = units.highest(raw.counted)
-            first, upper = _start_of(highest, bound, promise, each_confidence, steps.is_binary)
+        if start is not None:
+            highest = np.sort(units.levels(raw.counted))[::-1]
+            n_first, n_last = start.numbers(bound)
+            n_answered = int(np.count_nonzero(highest > -np.inf))
+            first = float(highest[min(n_first, max(n_answered, 1)) - 1])
+            if n_last > n_answered:
+                _raise_not_among_answered(promise, units, raw, own, first, start, n_answered)
+            upper = float(highest[n_last - 1])
             steps = start_at(steps, first)
         beside = None
         if machine is not None:
@@ -671,12 +682,12 @@ def certify(
             limit = None if is_all else float(steps.scores[n_passed])
         if not can_begin:
             if has_start:
-                _raise_not_among_answered(promise, units, raw, first)
+                _raise_not_among_answered(promise, units, raw, own, first, start)
             _raise_impossible(steps, promise, most)
         if limit is not None:
             lower, upper = (-np.inf, limit) if steps.is_upward else (limit, upper)
         if has_start and lower >= upper:
-            _raise_not_among_answered(promise, units, raw, lower)
+            _raise_not_among_answered(promise, units, raw, own, lower, start)
         tested.append((promise, own, steps, bound, n_passed, lower, upper))
         if not has_start:
             _warn_if_trivial(lists.scores if keys is None else keys, lower, upper, promise)
@@ -754,20 +765,78 @@ def _about(units, lists, threshold, confidence, to_judge) -> dict:
     }
 
 
-def _start_of(highest, bound, promise, confidence, is_binary) -> tuple[float, float]:
-    """Find the first threshold to test, and the highest to certify, for ``among="answered"``."""
-    n_units, error = bound.n_queries, START_SHARE * (1.0 - confidence)
-    least, (factor, share) = answers_needed(bound), _STARTS[is_binary]
-    n_first = max(least, min(factor * least, int(share * n_units)))
-    n_last = last_of_start(n_units, n_first, error)
-    n_answered = int(np.count_nonzero(highest > -np.inf))
-    if n_last > n_answered:
-        raise InputError(
-            f"the risk {brief(promise.name)} at most {promise.max_risk:g} among answered queries "
-            f"needs at least {n_last} calibration queries that are shown something, got "
-            f"{n_answered}. Give more queries, raise the level or lower confidence_level."
-        )
-    return float(highest[n_first - 1]), float(highest[n_last - 1])
+class _Start:
+    """The place where tests among answered queries begin, and the number of queries they need.
+
+    Parameters
+    ----------
+    make : callable
+        Bound for a number of units, a level and a confidence level.
+    promise : Promise
+        The risk and its level.
+    confidence : float
+        Confidence level of the risk; a part of its error is for the place of the start.
+    is_binary : bool
+        True if losses are 0 or 1.
+    """
+
+    def __init__(self, make, promise, confidence, is_binary):
+        self.make, self.level = partial(make, answered=True), promise.max_risk
+        self.confidence, self.is_binary = confidence, is_binary
+        self.tests_at = 1.0 - (1.0 - confidence) * (1.0 - START_SHARE)
+
+    def numbers(self, bound) -> tuple[int, int]:
+        """Return the answers at the first threshold to test, and at the highest to certify."""
+        n_units, error = bound.n_queries, START_SHARE * (1.0 - self.confidence)
+        least, (factor, share) = answers_needed(bound), _STARTS[self.is_binary]
+        n_first = max(least, min(factor * least, int(share * n_units)))
+        return n_first, last_of_start(n_units, n_first, error)
+
+    def least_units(self) -> int:
+        """Return the number of units with which tests can begin if all are answered."""
+
+        def suffices(n_units):
+            bound = self.make(n_units, self.level, self.tests_at)
+            return bound.rules_out(np.zeros(n_units)) and self.numbers(bound)[1] <= n_units
+
+        return least_count(suffices)
+
+    def units_needed(self, own: Steps, levels) -> int | None:
+        """Estimate the number of units that suffices, by draws from those at hand.
+
+        It suffices if the tests around the start pass in 80 % of the draws. None if 5,000 more are
+        too few.
+
+        Parameters
+        ----------
+        own : Steps
+            Losses of the units among answered queries.
+        levels : ndarray of shape (n_units,)
+            Highest threshold at which each is answered.
+        """
+        n_units = len(levels)
+        thresholds = np.unique(levels[levels > -np.inf])
+        if not len(thresholds):
+            return None
+        losses_at = np.array([own.at(threshold) for threshold in thresholds])
+
+        def suffices(n_more):
+            bound = self.make(n_units + n_more, self.level, self.tests_at)
+            if not bound.rules_out(np.zeros(bound.n_queries)):
+                return False
+            n_first, n_last = self.numbers(bound)
+            if n_last > bound.n_queries:
+                return False
+            drawn = np.random.default_rng(0).integers(0, n_units, (_N_DRAWS, bound.n_queries))
+            highest = np.sort(levels[drawn], axis=1)[:, ::-1]
+            passes = highest[:, n_last - 1] > -np.inf
+            for number in np.unique(np.linspace(n_first, n_last, _N_STOPS).astype(int)):
+                place = np.searchsorted(thresholds, highest[:, number - 1])
+                passes[passes] = bound.rules_out(losses_at[place[passes, None], drawn[passes]])
+            return passes.mean() >= _POWER
+
+        n_more = least_count(suffices, _MOST_NEEDED)
+        return None if n_more is None else n_units + n_more
 
 
 def _count_passed(steps, bound):
@@ -815,17 +884,20 @@ def _best_certified(curve, scores, lower, upper, levels=None):
     return threshold, float(values[best])
 
 
-def _raise_too_few(make, steps, promise, confidence, sure, units):
+def _raise_too_few(make, steps, promise, confidence, sure, units, start):
     """Raise for too few queries; the error names the number that the guarantee needs.
 
-    `confidence` is the confidence level of this risk's test, and `sure` the guarantee in words.
+    `confidence` is the confidence level of this risk's test, `sure` the guarantee in words, and
+    `start` the place where tests among answered queries begin.
     """
     kind = "queries with a good document" if steps.is_upward else "judged queries"
+    needed = queries_needed(make, promise.max_risk, confidence)
+    if start is not None:
+        kind, needed = "judged queries that can be shown something", start.least_units()
     kind = kind if units.name is None else f"{units.name}s with {kind}"
     text = (
         f"the risk {brief(promise.name)} at most {promise.max_risk:g}{sure} needs at "
-        f"least {queries_needed(make, promise.max_risk, confidence)} calibration "
-        f"{'queries' if units.name is None else units.name + 's'} ({kind}), got {steps.n_queries}"
+        f"least {needed} calibration {units.plural} ({kind}), got {steps.n_queries}"
     )
     if steps.n_queries:
         none = make(steps.n_queries, promise.max_risk, confidence).upper(np.zeros(steps.n_queries))
@@ -856,17 +928,33 @@ def _raise_impossible(steps, promise, most):
     )
 
 
-def _raise_not_among_answered(promise, units, steps, threshold):
-    """Raise if no number of answered queries suffices to certify the risk."""
-    answered = units.answered(steps.counted, threshold)
-    lost = units.mean(
-        steps.at(threshold) * (units.answer_at[steps.counted] >= threshold), steps.counted
-    )
+def _raise_not_among_answered(promise, units, raw, own, threshold, start, n_answered=None):
+    """Raise if no number of answered queries suffices to certify the risk.
+
+    `n_answered` is their number if there are too few of them for the first test. `raw` and `own`
+    are the losses of queries, and of units among answered queries.
+    """
+    answered = units.answered(raw.counted, threshold)
+    lost = units.mean(raw.at(threshold) * (units.answer_at[raw.counted] >= threshold), raw.counted)
+    few = ""
+    if n_answered is not None:
+        few = f"only {n_answered} of {units.count(len(answered))} can be shown something, and "
+    needed = start.units_needed(own, units.levels(raw.counted))
+    if needed is None:
+        ways = (
+            f"Queries like these are not enough, even {len(answered) + _MOST_NEEDED:,} of them (an "
+            "estimate): raise its level, or give a better model"
+        )
+    else:
+        ways = (
+            f"Give {needed:,} calibration {units.plural}, which suffice in {100 * _POWER:.0f} % of "
+            "draws if they are like these (an estimate), or raise its level, or give a better model"
+        )
     raise InputError(
         f"the risk {brief(promise.name)} at most {promise.max_risk:g} among answered queries is "
-        f"certified at no threshold: it is {lost.sum() / answered.sum():.3g} where the "
-        f"{units.count(int(np.count_nonzero(answered)))} with the highest scores are shown "
-        "something. Raise its level, or give more calibration queries or a better model."
+        f"certified at no threshold: {few}it is {lost.sum() / max(answered.sum(), 1e-300):.3g} "
+        f"where the {units.count(int(np.count_nonzero(answered)))} with the highest scores are "
+        f"shown something. {ways}."
     )
 
 

@@ -62,8 +62,8 @@ class Units:
         _, units = np.unique(self.clusters[counted], return_inverse=True)
         return np.bincount(units, values) / np.bincount(units)
 
-    def highest(self, counted) -> np.ndarray:
-        """Return the highest level at which each unit is answered, in descending order.
+    def levels(self, counted) -> np.ndarray:
+        """Return the highest level at which each unit is answered.
 
         A cluster is answered if at least half of its queries are answered.
         """
@@ -73,13 +73,18 @@ class Units:
             answer_at = answer_at[np.lexsort((-answer_at, units))]
             sizes = np.bincount(units)
             answer_at = answer_at[np.cumsum(sizes) - sizes + (sizes - 1) // 2]
-        return np.sort(answer_at)[::-1]
+        return answer_at
 
     def numbers(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the names of all units, and the number of each query's."""
         if self.clusters is None:
             return np.arange(len(self.answer_at)), np.arange(len(self.answer_at))
         return np.unique(self.clusters, return_inverse=True)
+
+    @property
+    def plural(self) -> str:
+        """Name of units in the plural."""
+        return f"{self.name}s" if self.name else "queries"
 
     def count(self, number) -> str:
         """Return a number of units in words."""

@@ -592,11 +592,11 @@ class TestBadInput:
         # 59 queries are enough for a promise to all: a part of the error is that of the start.
         y, groups = np.ones(60), np.arange(60)
         rule = {"risks": {"any_forbidden": 0.05}, "among": "answered"}
-        message = "needs at least 61 .* got 60: .* the risk may be as high as 0.0504"
+        message = "needs at least 74 .* got 60: .* the risk may be as high as 0.0504"
         with pytest.raises(ValueError, match=message):
             CertifiedThreshold(**rule).fit(y, y, groups=groups)
         y, groups = np.ones(61), np.arange(61)
-        with pytest.raises(ValueError, match="queries that are shown something, got 61"):
+        with pytest.raises(ValueError, match="only 61 of 61 queries can be shown something"):
             CertifiedThreshold(**rule).fit(y, y, groups=groups)
 
     def test_too_few_queries_for_several_promises(self):

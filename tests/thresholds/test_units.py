@@ -1,5 +1,8 @@
 """Promises among answered queries, promises over clusters, and the share that is answered."""
 
+import re
+from contextlib import suppress
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -199,6 +202,42 @@ class TestAnswered:
         assert str(found.certificate_) == str(model.certificate_)
         assert found.among == "answered"
 
+    def test_the_number_that_is_asked_for_is_enough(self):
+        """If all queries are shown something good; one query less is not enough."""
+        for risk in ("any_forbidden@3", "forbidden@3"):
+            model = CertifiedThreshold({risk: 0.1}, among="answered", confidence_level=0.9)
+            with pytest.raises(InputError, match="that can be shown something") as error:
+                model.fit(np.arange(12), np.ones(12), groups=np.arange(12))
+            asked = int(re.search(r"at least (\d+) calibration queries", str(error.value))[1])
+            model.fit(np.arange(asked), np.ones(asked), groups=np.arange(asked))
+            with pytest.raises(InputError, match=r"only 0 of 60 queries can be .* Queries like"):
+                model.fit(np.full(60, -np.inf), np.ones(60), groups=np.arange(60))
+            less = np.arange(asked - 1)
+            with pytest.raises(InputError, match=rf"only {asked - 1} of {asked - 1} queries can"):
+                model.fit(less, less + 1, groups=less)
+
+    @pytest.mark.slow
+    def test_the_estimate_suffices_for_queries_like_these(self, many):
+        y, groups, scores = many
+        kept = groups < 70
+        model = CertifiedThreshold({"any_forbidden@3": 0.15}, among="answered")
+        with pytest.raises(InputError, match=r"certified at no threshold: it is .* Give") as error:
+            model.fit(scores[kept], y[kept], groups=groups[kept])
+        n = int(re.search(r"Give ([\d,]+) calibration", str(error.value))[1].replace(",", ""))
+        rows_of = [np.flatnonzero(groups == query) for query in range(70)]
+        shares = {}
+        for size in (71, n):
+            rng, n_fitted = np.random.default_rng(1), 0
+            for _ in range(30):
+                rows = [rows_of[query] for query in rng.integers(0, 70, size)]
+                own = np.repeat(np.arange(size), [len(each) for each in rows])
+                rows = np.concatenate(rows)
+                with suppress(InputError):
+                    model.fit(scores[rows], y[rows], groups=own)
+                    n_fitted += 1
+            shares[size] = n_fitted / 30
+        assert shares[71] < 0.6 <= shares[n], shares
+
     @pytest.mark.parametrize(
         ("params", "level", "message"),
         [
@@ -208,7 +247,7 @@ class TestAnswered:
             (
                 {"confidence_level": 0.99},
                 0.0096,
-                "among answered queries needs at least .* got 500",
+                "certified at no threshold: only .* of 500 queries can be shown something, and",
             ),
             ({}, 0.02, "among answered queries is certified at no threshold: it is .* where the"),
         ],
