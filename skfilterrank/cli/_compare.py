@@ -401,8 +401,8 @@ def estimated(qrels, runs, measures, sampling, reading, holes) -> Sampled:
     _check_estimation(sampling, reading, holes)
     if measures is None:
         tell(
-            f"measured by {', '.join(MEASURES)}: not all other default measures can be estimated "
-            "from a sample; -m names others"
+            f"measured by {', '.join(MEASURES)}, as -m names no measure: not all can be estimated "
+            "from a sample of documents"
         )
     measures = parse_measures(list(measures or MEASURES))
     runs, given = _inputs.with_standard_input(runs), reading.gains
@@ -472,8 +472,8 @@ def _sample(people, qrels, sampling):
                 "the queries that they were drawn from."
             )
         tell(
-            f"{qrels} has no probabilities (--prels): its labels are assumed to be complete, and "
-            "documents without a label to be not relevant"
+            f"{qrels} has no probabilities (--prels): its labels are assumed to be complete, so "
+            "that documents without a label are not relevant"
         )
         return people.assign(inclusion_probability=1.0), "query", "new queries"
     return sample, sampling.unit, target or "these queries"

@@ -362,6 +362,10 @@ class JudgingSession:
                     "such as any_forbidden@5."
                 )
             check_share(level, "--risk")
+            if measure.takes_k and parsed.k is None:
+                tell(
+                    f"{name} looks at whole lists: {name}@5 needs labels of five documents of each"
+                )
             rate, what = plan[name], f"{name} at most {level:g}"
             if rate >= level:
                 raise InputError(
