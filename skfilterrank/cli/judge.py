@@ -130,7 +130,7 @@ def judge(
     measure
         measures that a sample is for; see help measures
     risk
-        draw as many queries as these risks need, such as any_forbidden@5=0.1, or --n-total
+        draw the queries that these risks need, such as any_forbidden@5=0.1
     plan
         what --risk assumes, such as power=0.9; see help strategies
 
