@@ -29,14 +29,14 @@ from skfilterrank.exceptions import SkfilterrankError, UnjudgedWarning
 # _MODULES, and imports heavy packages late, so that --help needs no numpy.
 COMMANDS = {
     "evaluate": "measure TREC runs against judgments",
-    "compare": "tell which TREC runs are better, and how sure that is",
+    "compare": "test which TREC runs are better, and how sure that is",
     "fuse": "make one TREC run of several",
     "rank-filter": "train models that rank and filter, and compare them",
     "threshold": "find from which score on a reranker's documents are shown",
     "apply": "rank and filter documents by a saved model or threshold",
     "monitor": "test whether a saved threshold still keeps its promises",
-    "judge": "grade documents, at the terminal or on a page",
-    "complete": "predict the labels that nobody made",
+    "judge": "judge documents, at the terminal or on a page",
+    "complete": "predict labels of documents that nobody judged",
     "demo": "rank and filter built-in data",
 }
 _MODULES = {"apply": "saved", "monitor": "saved", "demo": "rank_filter"}
@@ -54,7 +54,7 @@ commands:
 options of every command:
   --quiet          print the output and errors only
   --verbose        show progress even if no screen shows it
-  --plugin MODULE  import a module first, such as one that registers measures
+  --plugin MODULE  import a module first, such as one that declares measures
   --debug          show where in the program an error occurred
   --help           list the options of the command
 

@@ -17,6 +17,7 @@ from skfilterrank.cli._output import (
     Section,
     call,
     in_options,
+    listed,
     opened,
     plural,
     print_sections,
@@ -165,15 +166,9 @@ def print_estimates(sample, how, report, format, out):
 
 def _who_lacks(error, n_runs):
     """Describe which runs lack which queries."""
-    queries = {name: _listed(queries) for name, queries in error.lacking.items()}
+    queries = {name: listed(in_order(queries), _SHOWN) for name, queries in error.lacking.items()}
     lack = _inputs.some_runs(queries, n_runs, "lacks", "lack", "; ")
     return f"{lack} values of queries that the runs are to be compared on"
-
-
-def _listed(queries):
-    """List some queries in a phrase."""
-    shown = ", ".join(map(str, in_order(queries)[:_SHOWN]))
-    return shown + (", ..." if len(queries) > _SHOWN else "")
 
 
 def tell_settings(comparisons) -> None:
@@ -181,7 +176,7 @@ def tell_settings(comparisons) -> None:
     for name, each in comparisons.items():
         if dropped := each.scores.dropped_queries:
             n_dropped = counted(len(dropped), "query", "queries")
-            tell(f"{name}: {n_dropped} left out: {_listed(dropped)}")
+            tell(f"{name}: {n_dropped} left out: {listed(in_order(dropped), _SHOWN)}")
     if "n_resamples" in call.given and not any(
         each.test in RESAMPLING_TESTS for each in comparisons.values()
     ):
@@ -401,8 +396,8 @@ def estimated(qrels, runs, measures, sampling, reading, holes) -> Sampled:
     _check_estimation(sampling, reading, holes)
     if measures is None:
         tell(
-            f"measured by {', '.join(MEASURES)}: not all other default measures can be estimated "
-            "from a sample; -m names others"
+            f"measured by {', '.join(MEASURES)}, as -m names no measure: not all can be estimated "
+            "from a sample of documents"
         )
     measures = parse_measures(list(measures or MEASURES))
     runs, given = _inputs.with_standard_input(runs), reading.gains
@@ -473,8 +468,8 @@ def _sample(people, qrels, sampling):
                 "the queries that they were drawn from."
             )
         tell(
-            f"{qrels} has no probabilities (--prels): its labels are assumed to be complete, and "
-            "documents without a label to be not relevant"
+            f"{qrels} has no probabilities (--prels): its labels are assumed to be complete, so "
+            "that documents without a label are not relevant"
         )
         return people.assign(inclusion_probability=1.0), "query", "new queries"
     return sample, sampling.unit, target or "these queries"

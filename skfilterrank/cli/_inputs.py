@@ -16,7 +16,7 @@ from skfilterrank._lists.gains import PROBABILITY, is_sample, measures_of_all_la
 from skfilterrank._lists.measure import counts_forbidden
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, is_of_machine, warn_user
-from skfilterrank.cli._output import plural, progress, standard_input, tell
+from skfilterrank.cli._output import listed, plural, progress, standard_input, tell
 from skfilterrank.cli._types import label_key
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 from skfilterrank.io import read_judged_table, read_prels, read_qrels, read_run
@@ -91,9 +91,7 @@ class Holes:
 
 def some_runs(found, n_runs, one, many, separator=", ") -> str:
     """Say of how many runs something is true, what is found of the first, and the predicate."""
-    shown = [f"{name}: {what}" for name, what in list(found.items())[:_SHOWN]]
-    shown += ["..."] * (len(found) > _SHOWN)
-    which = separator.join(shown)
+    which = listed([f"{name}: {what}" for name, what in found.items()], _SHOWN, separator)
     of_all = f"{len(found)} of {counted(n_runs, 'run')}" if n_runs else counted(len(found), "run")
     return f"{of_all} ({which}) {plural(len(found), one, many)}"
 

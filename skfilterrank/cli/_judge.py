@@ -19,7 +19,7 @@ from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
 from skfilterrank.cli import _inputs
-from skfilterrank.cli._output import plural, progress, refuse, tell
+from skfilterrank.cli._output import listed, plural, progress, refuse, tell
 from skfilterrank.cli._terminal import TerminalAssessor
 from skfilterrank.cli._types import GRADES, POOL_DEPTH
 from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError, brief_list
@@ -28,7 +28,6 @@ from skfilterrank.judgments import judge, read_judgment_log
 from skfilterrank.thresholds import PLANNED_RATE, SENSITIVITY, SPECIFICITY, queries_needed
 
 _KEY = ["qid", "docno"]
-_SHOWN = 20
 # Probability of a certificate that --risk plans for.
 _POWER = 0.8
 # Largest number of grades, one for each digit key.
@@ -361,6 +360,10 @@ class JudgingSession:
                     "such as any_forbidden@5."
                 )
             check_share(level, "--risk")
+            if measure.takes_k and parsed.k is None:
+                tell(
+                    f"{name} looks at whole lists: {name}@5 needs labels of five documents of each"
+                )
             rate, what = plan[name], f"{name} at most {level:g}"
             if rate >= level:
                 raise InputError(
@@ -462,7 +465,7 @@ class JudgingSession:
         if len(missing):
             of_all = f"{len(missing):,} of {counted(len(ids), 'query', 'queries')}"
             have = plural(len(missing), "has", "have")
-            tell(f"{of_all} {have} no text in {self.given.topics}: {_listed(missing)}")
+            tell(f"{of_all} {have} no text in {self.given.topics}: {listed(missing)}")
 
     def _tell_of_missing(self, rows):
         """Print a message about rows without text, which cannot be judged."""
@@ -482,7 +485,7 @@ class JudgingSession:
         tell(
             f"{rows.sum():,} of {counted(len(rows), 'document')} of the pool "
             f"{plural(rows.sum(), 'has', 'have')} no text in {path} and "
-            f"{plural(rows.sum(), 'is', 'are')} left out: {_listed(docnos)}"
+            f"{plural(rows.sum(), 'is', 'are')} left out: {listed(docnos)}"
         )
 
     def _judge(self, assessor, **log):
@@ -677,9 +680,3 @@ def _chosen_grades(gains, machines):
         shown = ",".join(f"{grade:g}" for grade in found)
         tell(f"grades {shown}, {whose}; --grades chooses others")
     return dict.fromkeys(map(float, found), "")
-
-
-def _listed(names):
-    """List the first names and the number of others."""
-    shown = ", ".join(map(str, names[:_SHOWN]))
-    return shown + (f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else "")

@@ -49,6 +49,12 @@ class Section(NamedTuple):
     foot: str = ""
 
 
+def listed(names, most: int = 10, separator: str = ", ") -> str:
+    """Return the first names, and dots if there are more."""
+    shown = [str(name) for name in names[:most]]
+    return separator.join(shown + ["..."] * (len(names) > most))
+
+
 def plural(number: int, one: str, many: str) -> str:
     """Return the form of a word that agrees with a number."""
     return one if number == 1 else many
@@ -399,6 +405,7 @@ _PHRASES = {
     " or functions, got": ", got",
     "assessor_name is for tool='page' only": "--assessor is only for --page and the terminal",
     "(unjudged_label)": "(--holes unjudged-label)",
+    ", 'drop' to take them for": ", or --holes predicted=drop to take them for",
     "pass a greater max_bytes= to load_model": "load it in Python with a greater max_bytes",
     "pass trusted=": "load it in Python with trusted=",
 }
@@ -475,7 +482,7 @@ def report_unforeseen(error, values) -> None:
     """Print one line for an unexpected error, with the files of the command."""
     files = [text for value in values.values() for text in _texts(value) if os.path.isfile(text)]
     what = " ".join(f"{type(error).__name__}: {error}".split())
-    where = f" (files: {', '.join(files[:3])}{', ...' * (len(files) > 3)})" if files else ""
+    where = f" (files: {listed(files, 3)})" if files else ""
     say(
         f"skfilterrank: error: {what[:300]}{where}. This is a fault of skfilterrank: "
         "--debug shows where it occurred."

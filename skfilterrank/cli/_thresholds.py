@@ -276,15 +276,15 @@ def thresholds_section(records, foot) -> output.Section:
     rows = []
     headings: dict[str, str] = {}
     for record in records:
-        row = {"run": record["run"], "threshold": record["threshold"]}
-        row |= {record["measure"]: record["value"], "n_missing": len(record["missing_queries"])}
-        row |= {key: each for key, each in record.items() if not isinstance(each, list | dict)}
+        own = {"value": record["measure"], "missing_queries": "n_missing"}
+        row = {own.get(key, key): each for key, each in record.items() if key != "risks"}
+        row["n_missing"] = len(record["missing_queries"])
         headings |= {key: key.removeprefix("n_").replace("_", " ") for key in record}
         for risk, rate in record.get("risks", {}).items():
             row |= {risk: rate["observed"], f"{risk}_upper_bound": rate["upper_bound"]}
             headings[f"{risk}_upper_bound"] = f"{risk} at most"
         rows.append(row)
-    frame = pd.DataFrame(rows).drop(columns=["measure", "value"]).set_index("run")
+    frame = pd.DataFrame(rows).drop(columns="measure").set_index("run")
     # Runs in a text cannot hold empty lists, which count as missing queries do.
     is_left_out = frame["n_missing"].any() and (frame["missing"] == "drop").all()
     shown = frame.drop(columns="missing" if is_left_out else ["n_missing", "missing"])

@@ -325,9 +325,7 @@ FilterScores = Annotated[
     str | None,
     Arg("column of a second score, higher for documents to be hidden", metavar="COLUMN"),
 ]
-Unit = Annotated[
-    Literal["document", "query"], Arg("unit that was drawn: documents or whole queries")
-]
+Unit = Annotated[Literal["document", "query"], Arg("unit of a sample: documents or whole queries")]
 ConfidenceLevel = Annotated[float, Arg("confidence level", share, metavar="P")]
 Baseline = Annotated[str | None, Arg("run that the others are compared with", metavar="NAME")]
 Document = Annotated[
@@ -372,13 +370,13 @@ class Sampling:
     Parameters
     ----------
     interval
-        values with intervals; so do --prels, --machine-qrels and --pool
+        print values with intervals, as --prels, --machine-qrels and --pool do
     confidence_level
         confidence level of intervals
     prels
         sample that people judged, as judge --strategy sample writes it
     target
-        queries of the intervals
+        queries that the intervals are about; see help intervals
     anytime_from
         labels at the first look; intervals hold at all later ones together
     """

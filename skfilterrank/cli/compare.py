@@ -41,7 +41,7 @@ def compare(
     files
         judgments and runs, packed or not; - reads standard input
     scores
-        take the files for values of evaluate --per-query or trec_eval -q
+        read the files as values of evaluate --per-query or trec_eval -q
     test
         test of significance; see help comparisons (default: by the measure)
     correction
@@ -53,7 +53,7 @@ def compare(
     html
         also write a report to open in a browser
     before
-        earlier report; the new one tells what is different now
+        earlier report; the new one shows what has changed since
     open
         pairs of runs whose documents the report shows (default: the best)
 
@@ -80,9 +80,10 @@ def compare(
     if scores:
         refuse(
             ("gains", "ties", "precision", "n_items", "n_jobs"),
-            "says how runs are measured, and --scores are. Give it to evaluate.",
+            "sets how runs are measured, and values of --scores are measured already. Give it to "
+            "evaluate.",
         )
-        refuse(["docs"], "has the texts of documents, and --scores knows of none. Leave it out.")
+        refuse(["docs"], "has texts of documents, and --scores names no documents. Leave it out.")
         holes = Holes.of(reading.holes, only=("missing",), missing="raise")
         options["scores"] = files
     else:

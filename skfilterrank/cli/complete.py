@@ -3,10 +3,9 @@
 from typing import Any, Literal
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._output import data_output, progress, tell
+from skfilterrank.cli._output import data_output, listed, progress, tell
 from skfilterrank.exceptions import InputError, SkfilterrankWarning
 
-_SHOWN = 10
 _DONE = {"copy": "copied", "pool": "model of all queries", "leave": "left unjudged"}
 
 
@@ -149,7 +148,7 @@ def _of_completed(completed, docs):
     for reason, queries in queries_of.items():
         how = predictor.unjudged_query if reason.startswith("no ") else predictor.one_class
         n_queries = counted(len(queries), "query", "queries")
-        yield f"{n_queries} with {reason} ({_DONE[how]}): {_some(queries)}"
+        yield f"{n_queries} with {reason} ({_DONE[how]}): {listed(queries)}"
     if n_empty := int(predictor.imputed_[predictor.empty_texts_].sum()):
         yield f"{counted(n_empty, 'text')} without a word to go by: labelled by the model's default"
     if len(missing):
@@ -158,10 +157,5 @@ def _of_completed(completed, docs):
         yield (
             f"{counted(len(docnos), 'document')} without text in {docs} "
             f"({counted(len(missing), 'row')}: {n_judged:,} judged, not learned from; the others "
-            f"left unjudged): {_some(docnos)}"
+            f"left unjudged): {listed(docnos)}"
         )
-
-
-def _some(names):
-    """Return the first names."""
-    return ", ".join(names[:_SHOWN]) + ", ..." * (len(names) > _SHOWN)

@@ -6,8 +6,8 @@ from skfilterrank.cli import _output as output
 from skfilterrank.cli import _types as t
 from skfilterrank.exceptions import InputError, brief
 
-# Ranking and filtering, the first relevant document, all of them, the last one, and how much of
-# what is seen was judged at all.
+# Measures of ranking and filtering, of the first relevant document, of all of them and of the
+# last one; and the judged share of the first ten documents.
 MEASURES = ("ndcg_f@10", "rr", "ap", "recall@1000", "lexirecall", "judged@10")
 _FORMATS = ("table", "csv", "json", "trec", "latex", "markdown")
 
@@ -136,7 +136,7 @@ def sorted_by(name, measures):
 
 
 class Notes:
-    """Runs and queries that were not counted, gathered run by run and told at the end."""
+    """Runs and queries that were not counted, collected run by run and printed at the end."""
 
     def __init__(self):
         self.n_failed, self._missing, self._unjudged = 0, {}, {}

@@ -58,7 +58,7 @@ def fuse(
     weights
         weight of each run, by the name of its file without .gz and .txt (default: 1 for all)
     filtered
-        runs that must leave a document out to have it left out
+        runs that must hide a document for the fused run to hide it
     qrels
         judgments to learn from
     learn

@@ -168,10 +168,10 @@ def _slices():
 def _intervals():
     """Intervals (evaluate and compare: --interval, --prels, --machine-qrels or --pool).
 
-    Values, differences and ranks are estimated, with intervals. People's labels of a sample
-    (--prels) make them, and a machine's labels of all documents (--machine-qrels) make them
-    narrower, as far as these deserve. Without a sample, where people judged all of QRELS,
-    intervals are those of the mean over queries like these.
+    Values, differences and ranks are estimated, with intervals, from people's labels of a sample
+    (--prels). A machine's labels of all documents (--machine-qrels) make intervals narrower, the
+    more it agrees with people. Without a sample, where people judged all of QRELS, intervals are
+    those of the mean over queries like these.
 
     --prels FILE          the sample that people judged, with its probabilities, as judge
                           --strategy sample writes it; labels that it lacks are those of QRELS
@@ -200,10 +200,10 @@ def _comparisons():
     tukey             Tukey's HSD, queries as blocks: all pairs at once
     randomized_tukey  the same without assuming normal values
 
-    Pairs differ where p is at most 1 minus --confidence-level. The two last tests keep the chance
-    of any false claim there by themselves. P values of the others are corrected for the number of
-    pairs by --correction; holm and bonferroni keep the same chance, fdr_bh the expected share of
-    false claims.
+    Pairs differ where p is at most 1 minus --confidence-level. The last two tests bound the
+    probability of any false claim by this number. P values of the others are corrected for the
+    number of pairs by --correction: holm and bonferroni bound the same probability, and fdr_bh the
+    expected share of false claims.
 
     For people, each measure has a table of the runs, the best mean first, with how many others
     each beats and is beaten by, and a table of pairs, the better run first, * where significant.
@@ -211,8 +211,8 @@ def _comparisons():
     markdown have a row for each run, and marks of significance that the last line explains.
 
     With --interval, values, differences and ranks are estimated; see help intervals. All
-    differences come from one sample, and are surer than values. Each interval has the
-    --confidence-level by itself, those of ranks together.
+    differences come from one sample, so that they are more precise than values. Each interval has
+    the --confidence-level by itself, those of ranks together.
 
     --html writes one file to open in a browser: figures, the queries that decide between pairs of
     runs, the documents that moved there, and what it was made from. It needs matplotlib and
@@ -256,10 +256,11 @@ def _completed():
     on tf-idf, which learns from the query's judged documents. Labels that people gave stay as they
     are; those of machines are predicted anew.
 
-    Worth: the second column of the output says "predicted" where people did not judge, and the
-    other commands tell of such labels. How many documents predicted relevant are expected to be is
-    printed: judged documents are predicted as if they were not, and with runs their ranks are
-    compared with those of the others. After few judgments a query it may be a few in a hundred.
+    Quality: the second column of the output says "predicted" where people did not judge, and other
+    commands report such labels. The share of documents predicted relevant that is expected to be
+    relevant is printed: judged documents are predicted as if they were not judged, and with runs
+    their ranks are compared with those of the others. After few judgments of a query it may be a
+    few in a hundred.
 
     Left: documents without text, and documents of queries without a judged one, or whose judged
     ones all have one label (--one-class). They are counted and listed, and written with the label
@@ -277,20 +278,20 @@ def _judging():
               question are marked in the documents
     QRELS     qid 0 docno label; written at the end. Every answer is in QRELS.log before the next
               question: after an interruption or a crash, give the same command again. A file QRELS
-              without such a log is another one's, and is not replaced. The log keeps the grades,
-              too, and does not go on with others.
+              without such a log is not overwritten. The log also keeps --grades, and cannot be
+              continued with others.
 
     Keys: a digit, or the key shown, for a grade; s asks again later, u takes the last answer back,
     q saves and ends, ? helps; space and b turn pages, / goes to the next one with a word of the
     query. From a pipe, a line for each. The exit code is 0; 130 after Ctrl-C, 143 after SIGTERM,
     129 after SIGHUP, with everything saved; 2 after an error.
 
-    Judgments that are there (--judged): of one file, its documents are not asked about: the holes
-    of the pool are. Of several assessors of the same documents, those on which they agree are not
-    asked about, and those on which they differ are, with their labels beside; their agreement is
-    printed. Labels of machines (second column: predicted) are taken for not judged. QRELS holds
-    all of it in the end, so their labels must be among --grades. --second-look N asks again about
-    the N labels that a model and the most similar documents contradict the most.
+    Earlier judgments (--judged): with one file, only the other documents of the pool are asked
+    about. With files of several assessors, documents on which they agree are not asked about;
+    those on which they differ are, with their labels beside, and the agreement is printed. Labels
+    of machines (second column: predicted) are taken for not judged. QRELS holds all labels in the
+    end, so they must be among --grades. --second-look N asks again about the N labels that a model
+    and the most similar documents contradict the most.
     --holes unjudged-label=-1 names the label that means pooled but not judged, in --judged and of
     what is written for the rest of the pool.
 

@@ -1,4 +1,4 @@
-"""``skfilterrank judge``: grade documents at the terminal, or write a page to grade them on."""
+"""``skfilterrank judge``: judge documents at the terminal, or write a page to judge them on."""
 
 import argparse
 from typing import Annotated
@@ -92,7 +92,7 @@ def judge(
     ] = None,
     confidence_level: t.ConfidenceLevel = 0.95,
 ) -> None:
-    """Show one document after the other, and save a grade for each. See help judging.
+    """Show one document after the other, and save a label for each. See help judging.
 
     Parameters
     ----------
@@ -130,11 +130,9 @@ def judge(
     measure
         measures that a sample is for; see help measures
     risk
-        risks that a sample of queries is for, such as any_forbidden@5=0.1; without --n-total, as
-        many queries are drawn as they need
+        draw the queries that these risks need, such as any_forbidden@5=0.1
     plan
-        what --risk assumes to find their number: the rate of a risk, power, and sensitivity and
-        specificity of the machine; see help strategies
+        what --risk assumes, such as power=0.9; see help strategies
 
     Examples
     --------

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import chosen_format, draw, print_sections, save_figure, tell
 from skfilterrank.cli._parser import similar
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import FitWarning, InputError
 
 _K = 3
 _folds = t.numeric(int, "a whole number from 2 up", lambda value: 1 < value < 2**31)
@@ -162,6 +162,8 @@ def rank_filter(
         foot.append(f"* best by cross-validation on {train}: {value:.3f}")
     if (certificate := getattr(comparison.models.get(best), "certificate_", None)) is not None:
         foot.append(f"\n{certificate}")
+    elif cutting.risk:
+        foot.append("--save fits the best model on all of TRAIN, and prints its certificate")
     report = rank_filter_report(
         tested.y,
         scores,
@@ -210,6 +212,7 @@ def demo(
     skfilterrank demo --n-queries 500
     """
     import importlib.util
+    import warnings
 
     import numpy as np
     import pandas as pd
@@ -233,19 +236,21 @@ def demo(
     train, test = parts
     tell(f"train: {train}")
     tell(f"test:  {test}")
-    comparison = compared(
-        LOSSES,
-        train,
-        test,
-        cv=None,
-        refit=True,
-        learner="linear",
-        measure=f"ndcg_f@{_K}",
-        threshold=TunedThreshold(),
-        gains=None,
-        random_state=random_state,
-        n_jobs=None,
-    )
+    with warnings.catch_warnings(action="ignore", category=FitWarning):
+        # The report shows which thresholds do not pay.
+        comparison = compared(
+            LOSSES,
+            train,
+            test,
+            cv=None,
+            refit=True,
+            learner="linear",
+            measure=f"ndcg_f@{_K}",
+            threshold=TunedThreshold(),
+            gains=None,
+            random_state=random_state,
+            n_jobs=None,
+        )
     best = comparison.best
     # The generator's own scores: the expected gain of each answer.
     expected = np.asarray(bayes)[~is_train]

@@ -86,7 +86,7 @@ def monitor(
 ) -> int:
     """Test with each new judged query whether the promises of a threshold still hold.
 
-    While they do, there is never an alarm, with probability --confidence-level and however often
+    While they hold, there is no alarm at all with probability --confidence-level, however often
     you look. With --queries-per-false-alarm N there may be one in N queries on average, and a rise
     is noticed earlier. Without --qrels, the scores of the run, and the share of it that is shown,
     are compared with those of the queries that the threshold was made of; nothing is counted.
@@ -103,14 +103,14 @@ def monitor(
     qrels
         judgments of new queries
     state
-        file that keeps what was counted, for the next call; by default it stands beside
-        THRESHOLD, with the ending .monitor.json
+        file with the counts so far, for the next call (default: THRESHOLD with the ending
+        .monitor.json)
     confidence_level
         confidence level of intervals and of the alarm (default: that of THRESHOLD)
     queries_per_false_alarm
         least mean number of queries before a false alarm
     allow_repeats
-        let a query that was counted come again, as another asking of it
+        count a query that was counted before once more, as another request
     gains
         gains of labels that are texts; others have those of the threshold
 

@@ -36,20 +36,19 @@ def threshold(
     Parameters
     ----------
     k
-        places that count; those of the measure, else all
+        places that count (default: those of the measure, else all)
     abstain
         show nothing for queries in whose list this confidence is low
     max_shown
-        documents of a query at most
+        largest number of documents shown for a query
     min_shown
-        documents of a query at least
+        smallest number of documents shown for a query
     rule
-        hide where the gain per harm, the gain less the price of harm, or the harm alone is too
-        low or high; or show the best subset
+        hide by gain per harm, gain less price of harm, or harm; or show the best subset
     clusters
-        table with the cluster of each query, which --risk counts once
+        table with the cluster of each query; --risk then counts clusters
     machine_labels
-        labels of a machine for more queries; --risk is of people's
+        labels of a machine for more queries; the risks are those of people's labels
     save
         save the threshold of the run as JSON, for apply and monitor
     html

@@ -44,6 +44,7 @@ def trained(shown, monkeypatch):
 
 def test_the_demo_prints_a_table_and_draws_a_picture(shown):
     out, err, folder, _ = shown
+    assert "warning" not in err
     for name in (*LOSSES, "rank-only", "filter-only", "filter-all", "generator"):
         assert f"{name} " in out
     assert max(map(len, out.splitlines())) <= 100

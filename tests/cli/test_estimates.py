@@ -241,7 +241,7 @@ def test_the_commands_of_the_page(run, runs, assessor, monkeypatch):
 
 
 def test_the_measure_that_nobody_chose_is_told(run, runs):
-    told = "measured by ndcg_f@10: not all other default measures can be estimated from a sample"
+    told = "measured by ndcg_f@10, as -m names no measure: not all can be estimated from a sample"
     _, out, err = run("evaluate", "all.txt", *runs, "--interval")
     assert told in err
     assert out == run("evaluate", "all.txt", *runs, "--interval", "-m", "ndcg_f@10")[1]

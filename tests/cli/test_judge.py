@@ -1165,6 +1165,25 @@ def test_assumptions_without_a_machine(run, runs, assessor):
     assert "--plan sensitivity describes a machine. Add --machine-qrels." in err
 
 
+def test_a_risk_without_a_cut_off_asks_for_whole_lists(run, runs, assessor):
+    command = [
+        "judge",
+        runs[0],
+        "--docs",
+        "docs.csv",
+        "--out",
+        "own.prels",
+        *RISKY,
+        "--n-total",
+        "2",
+    ]
+    told = "any_forbidden looks at whole lists: any_forbidden@5 needs labels of five documents"
+    assert told in run(*command, "--risk", "any_forbidden=0.6")[2]
+    Path("own.prels.log").unlink()
+    Path("own.prels").unlink()
+    assert "looks at whole lists" not in run(*command, *PROMISED)[2]
+
+
 def test_a_given_number_of_queries_for_a_promise(run, runs, assessor):
     command = ["judge", runs[0], "--docs", "docs.csv", "--out", "own.prels", *RISKY]
     assert run(*command, "--risk", "any_forbidden@2=0.6", "--n-total", "5")[0] == 0

@@ -344,7 +344,12 @@ def test_certificates_state_holes_by_the_names_of_documents(run, folder):
     assert code == 0, err
     certificate = load_model("m.skops")["model"].certificate_
     assert str(certificate) in out
+    assert "--save fits" not in out
     assert "Machines gave" in out
+    # Without a model of all rows there is none.
+    told = "--save fits the best model on all of TRAIN, and prints its certificate"
+    words = ["--models", "bce", "--learner", "linear", "--k", "2", "--cv", "2"]
+    assert told in run("rank-filter", "holes.csv", *words, "--risk", "any_forbidden=0.6")[1]
     rows = certificate.to_judge["row"]
     assert certificate.to_judge["query"].tolist() == table["qid"][rows].tolist()
     assert err.count("that a risk depends on are unjudged") == 1
