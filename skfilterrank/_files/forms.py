@@ -15,8 +15,16 @@ from itertools import islice
 
 import pandas as pd
 
-from skfilterrank._files.files import decode, is_path, json_of, parse_json, read_bytes
+from skfilterrank._files.files import (
+    decode,
+    is_path,
+    json_of,
+    parse_json,
+    read_bytes,
+    unpacked_name,
+)
 from skfilterrank._files.tables import (
+    SUFFIXES,
     format_of_name,
     import_pyarrow,
     is_table_name,
@@ -25,7 +33,6 @@ from skfilterrank._files.tables import (
     read_jsonl,
     read_separated,
     table_of_records,
-    table_stem,
 )
 from skfilterrank._lists.checks import as_list
 from skfilterrank.exceptions import (
@@ -126,8 +133,12 @@ def are_runs(systems) -> bool:
 
 
 def name_of_path(path) -> str:
-    """Name a run after its file."""
-    return table_stem(text_of_path(os.path.basename(path)), ".txt")
+    """Name a run after its file, without the ends that tell its compression and its format."""
+    name = unpacked_name(text_of_path(os.path.basename(path)))
+    for ending in (*SUFFIXES, ".json", ".txt"):
+        if len(name) > len(ending) and name.lower().endswith(ending):
+            return name[: -len(ending)]
+    return name
 
 
 def text_of_path(path) -> str:

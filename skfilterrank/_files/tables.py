@@ -30,7 +30,8 @@ _PANDAS = tuple(map(int, pd.__version__.split(".")[:2]))
 _EXACT_NUMBERS: dict = {} if _PANDAS >= (3, 1) else {"float_precision": "round_trip"}
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _MARKED_FORMULA = re.compile(r"'+[=+\-@\t\r]")
-_SUFFIXES = {
+# Formats by the ends of file names.
+SUFFIXES = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".jsonl": "jsonl",
@@ -48,29 +49,20 @@ def is_table_name(path) -> bool:
 
 def _format_of(path):
     """Return the format of a table from its file name; None if it is not a table."""
-    return _SUFFIXES.get(os.path.splitext("x" + unpacked_name(str(path)).lower())[1])
-
-
-def table_stem(name, *endings) -> str:
-    """Return a file's name without the suffixes of its compression and its format."""
-    name = unpacked_name(name)
-    for ending in (*_SUFFIXES, ".json", *endings):
-        if len(name) > len(ending) and name.lower().endswith(ending):
-            return name[: -len(ending)]
-    return name
+    return SUFFIXES.get(os.path.splitext("x" + unpacked_name(str(path)).lower())[1])
 
 
 def format_of_name(format, name):
     """Return the format from the argument, or else from the suffix of the file name."""
-    known = ", ".join(sorted(set(_SUFFIXES.values())))
+    known = ", ".join(sorted(set(SUFFIXES.values())))
     found = format or _format_of(name)
     if found is None:
         raise InputError(
-            f"the format of {name} is unknown: its name ends in none of {', '.join(_SUFFIXES)} "
+            f"the format of {name} is unknown: its name ends in none of {', '.join(SUFFIXES)} "
             f"(with or without {', '.join(ENDINGS)}). Pass format= one of "
             f"{known}."
         )
-    if found not in _SUFFIXES.values():
+    if found not in SUFFIXES.values():
         raise InputError(f"format must be one of {known}, got {brief(format)}.")
     return found
 
