@@ -52,7 +52,8 @@ def read_state(source, kind: str, read):
         raise FileFormatError(f"{error} {advice}", name) from error
 
 
-# A check is a function of a value and its field name, which returns the value before writing.
+# A check is a function of a stored value and the name of its field. It raises for a wrong value,
+# and returns the value in the form that it had before it was written.
 
 
 def record(fields, *together):

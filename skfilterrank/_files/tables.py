@@ -294,6 +294,6 @@ def records_of(text, separator, name, strict=False):
             csv.field_size_limit(limit)
         if fields is None:
             return
-        # As in pandas, a line with an empty pair of quotes is a row, and a blank line is not.
+        # Like in pandas, a line with an empty pair of quotes is a row, and a blank line is not.
         if len(fields) > 1 or last.strip(" \t\r\n"):
             yield line, fields

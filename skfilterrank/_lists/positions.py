@@ -159,8 +159,8 @@ def relevant_positions(
 
     See Also
     --------
-    lexirecall_score : One number that orders rankings as their positions, from the last one up.
-    lexicographic_preference : The order of two rankings, exactly.
+    lexirecall_score : One number per ranking, by its relevant items from the last one up.
+    lexicographic_preference : Exact comparison of two rankings.
 
     Notes
     -----
@@ -338,7 +338,7 @@ class PreferenceMatrix(Result):
 
         See Also
         --------
-        preference_matrix : The same from scores.
+        preference_matrix : Computes preferences from scores.
 
         Examples
         --------
@@ -557,8 +557,8 @@ def preference_matrix(
 
     See Also
     --------
-    PreferenceMatrix.from_positions : The same for runs with documents of their own.
-    lexicographic_preference : Two rankings.
+    PreferenceMatrix.from_positions : Preferences of runs that retrieved different documents.
+    lexicographic_preference : Compares two rankings.
 
     Notes
     -----

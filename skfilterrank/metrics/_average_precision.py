@@ -169,8 +169,8 @@ def sum_precision_score(block: ListBlock, k):
     See Also
     --------
     average_precision_score : Divided by the number of relevant documents.
-    random_ranking_bound : Its mean over all rankings.
-    ul_normalized_score : Between the two bounds.
+    random_ranking_bound : Mean of a measure over all rankings.
+    ul_normalized_score : Position of a measure between the two bounds.
 
     Notes
     -----
@@ -229,7 +229,7 @@ def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
     See Also
     --------
     udcg_score : For passages that a language model reads in any order.
-    sum_precision_score : Before the division.
+    sum_precision_score : The sum of precisions without a divisor.
     q_measure_score : For graded gains.
     inferred_ap_score, stat_ap_score : For incomplete judgments.
 
@@ -321,8 +321,8 @@ def q_measure_score(block: ListBlock, k, *, beta: float = 1.0, normalize: str = 
 
     See Also
     --------
-    average_precision_score : For relevant or not; its `normalize` has another default.
-    ndcg_score : A discount by place instead.
+    average_precision_score : For binary relevance; `normalize` has another default.
+    ndcg_score : Discounts gains by place.
 
     Notes
     -----

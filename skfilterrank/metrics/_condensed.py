@@ -142,7 +142,7 @@ def bpref_score(block: ListBlock, k, *, variant: str = "trec_eval"):
 
     See Also
     --------
-    average_precision_score : With ``unjudged="drop"`` that of the list without unjudged documents.
+    average_precision_score : With ``unjudged="drop"`` it has the same value.
     inferred_ap_score : An estimate of average precision from a sample of judgments.
 
     Notes
@@ -220,7 +220,7 @@ def induced_ap_score(block: ListBlock, k):
     See Also
     --------
     bpref_score : Counts the judged non-relevant documents above each relevant one.
-    inferred_ap_score : Reckons with the unjudged documents instead of leaving them out.
+    inferred_ap_score : Estimates the relevance of unjudged documents.
 
     Notes
     -----

@@ -175,7 +175,7 @@ def ndcg_score(block: ListBlock, k):
 
     See Also
     --------
-    ndcg_f_score : The bounded measure where documents are forbidden or filtered.
+    ndcg_f_score : Bounded if documents are forbidden or filtered.
 
     Notes
     -----
@@ -307,7 +307,7 @@ def ndcg_f_score(block: ListBlock, k):
 
     See Also
     --------
-    filtering_difficulty : The score of the empty list.
+    filtering_difficulty : nDCG_f of the empty list.
     skfilterrank.thresholds.threshold_curve : The score at every possible threshold.
 
     Notes

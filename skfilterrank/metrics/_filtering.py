@@ -270,7 +270,7 @@ def udcg_score(block: ListBlock, k, *, distraction: float = 1 / 3):
 
     See Also
     --------
-    ndcg_f_score : For people, who read from the top, and for passages that must not be shown.
+    ndcg_f_score : For people, who read a list from the top.
     average_precision_score : With ``normalize="found"`` the context precision of RAGAS.
 
     Notes

@@ -242,7 +242,7 @@ default=None
 
     See Also
     --------
-    random_ranking_bound : What a random ranking scores.
+    random_ranking_bound : Expected value of a random ranking.
     ul_normalized_score : Measures normalised by it.
 
     Notes

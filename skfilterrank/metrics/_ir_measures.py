@@ -53,7 +53,7 @@ def register_with_ir_measures() -> SimpleNamespace:
 
     See Also
     --------
-    evaluate_runs : Without ir_measures, and faster.
+    evaluate_runs : Evaluates runs without ir_measures, and faster.
 
     Notes
     -----

@@ -128,8 +128,8 @@ def lexirecall_score(block: ListBlock, k, *, n_items: int | None = None, scale: 
     See Also
     --------
     lexicographic_preference : Exact comparison of two rankings.
-    lexiprecision_score : The same from the first relevant item down.
-    metric_lexirecall_score : The weighted sum of positions that the paper gives as a number.
+    lexiprecision_score : Compares rankings from the first relevant item down.
+    metric_lexirecall_score : The number that the paper defines: a weighted sum of positions.
 
     Notes
     -----
@@ -220,7 +220,7 @@ def lexiprecision_score(
     See Also
     --------
     lexicographic_preference : Exact comparison of two rankings, with ``kind="precision"``.
-    lexirecall_score : The same from the last relevant item up.
+    lexirecall_score : Compares rankings from the last relevant item up.
 
     Notes
     -----
@@ -293,7 +293,7 @@ def metric_lexirecall_score(
 
     See Also
     --------
-    lexirecall_score : A number that keeps the order of rankings in float64.
+    lexirecall_score : One number per ranking that keeps their order in float64.
 
     Notes
     -----

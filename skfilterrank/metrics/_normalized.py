@@ -177,8 +177,8 @@ def ul_normalized_score(
     See Also
     --------
     random_ranking_bound : The lower bound alone.
-    query_informativeness : The queries on which it matters.
-    above_chance_score : Centred: random rankings have 0 in the mean.
+    query_informativeness : Finds the queries on which systems hardly exceed random rankings.
+    above_chance_score : Random rankings have the mean value 0.
     ndcg_f_score : Normalised between the worst and the best list, also with negative gains.
 
     Notes
@@ -350,7 +350,7 @@ def above_chance_score(
 
     See Also
     --------
-    ul_normalized_score : Between what a random and what a perfect ranking scores.
+    ul_normalized_score : Position between the values of a random and of a perfect ranking.
     random_ranking_bound : The mean over random rankings alone.
 
     Notes

@@ -125,7 +125,7 @@ def recall_at_k_score(block: ListBlock, k):
     See Also
     --------
     precision_at_k_score : Share of the top k that is relevant.
-    false_reject_rate : What the filter alone costs in recall.
+    false_reject_rate : Share of the good documents that are filtered out.
 
     Notes
     -----
@@ -183,7 +183,7 @@ def r_precision_score(block: ListBlock, k):
 
     See Also
     --------
-    precision_at_k_score, recall_at_k_score : The same with one cut-off for all queries.
+    precision_at_k_score, recall_at_k_score : With one cut-off for all queries.
 
     Notes
     -----
@@ -228,7 +228,7 @@ def reciprocal_rank_score(block: ListBlock, k):
     See Also
     --------
     success_at_k_score : Share of queries with a relevant document in the top k.
-    err_score : The same for a user whom each document satisfies with some probability.
+    err_score : Models a user whom each document satisfies with some probability.
 
     Notes
     -----
@@ -291,7 +291,7 @@ def success_at_k_score(block: ListBlock, k):
 
     See Also
     --------
-    reciprocal_rank_score : The first relevant document's place counts too.
+    reciprocal_rank_score : Also depends on the place of the first relevant document.
 
     Notes
     -----

@@ -159,7 +159,7 @@ def recall_paired_preference(
 
     See Also
     --------
-    lexicographic_preference : By the last relevant items, or the first ones.
+    lexicographic_preference : Compares the last relevant items first, or the first ones.
 
     Notes
     -----
@@ -268,7 +268,7 @@ def compatibility_score(block: ListBlock, k, *, persistence: float = 0.95, harm:
     See Also
     --------
     get_measure : "harmful_compatibility" is that with the harmful order alone.
-    ndcg_f_score : Where the sizes of the gains say how much each document helps or harms.
+    ndcg_f_score : Depends on the sizes of the gains, not only on their order.
 
     Notes
     -----
@@ -337,8 +337,8 @@ def harmful_compatibility(block: ListBlock, k, *, persistence: float = 0.95):
 
     See Also
     --------
-    compatibility_score : Helpful less harmful; with ``harm=0`` the helpful order alone.
-    any_forbidden_at_k : Whether a page has anything harmful.
+    compatibility_score : Helpful minus harmful; with ``harm=0`` only the helpful order.
+    any_forbidden_at_k : Share of the queries with a forbidden document in the top k.
 
     Notes
     -----

@@ -141,8 +141,8 @@ def total_search_efficiency_score(
 
     See Also
     --------
-    search_length : The same position, as a number of documents.
-    lexirecall_score : Goes on to the other relevant items where the last ones tie.
+    search_length : Counts the irrelevant documents above the same position.
+    lexirecall_score : Compares the other relevant items, too, if the last ones tie.
 
     Notes
     -----
@@ -217,8 +217,8 @@ def search_length(block: ListBlock, k, *, n_items: int | None = None):
 
     See Also
     --------
-    total_search_efficiency_score : The same position, as an exposure.
-    recall_error : The mean over all relevant documents.
+    total_search_efficiency_score : Exposure of the same position.
+    recall_error : Depends on the mean position of all relevant documents.
 
     Notes
     -----
@@ -275,7 +275,7 @@ def recall_error(block: ListBlock, k, *, n_items: int | None = None):
 
     See Also
     --------
-    search_length : The same for the last relevant document alone.
+    search_length : Depends on the position of the last relevant document alone.
 
     Notes
     -----

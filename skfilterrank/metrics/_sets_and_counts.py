@@ -74,7 +74,7 @@ def n_queries_score(block: ListBlock, k):
 
     See Also
     --------
-    precision_at_k_score, recall_at_k_score : Shares of these numbers.
+    precision_at_k_score, recall_at_k_score : Quotients of these numbers.
 
     Notes
     -----
@@ -106,7 +106,7 @@ def n_retrieved_score(block: ListBlock, k):
 
     See Also
     --------
-    precision_at_k_score, recall_at_k_score : Shares of these numbers.
+    precision_at_k_score, recall_at_k_score : Quotients of these numbers.
 
     Notes
     -----
@@ -139,7 +139,7 @@ def n_relevant_score(block: ListBlock, k):
 
     See Also
     --------
-    precision_at_k_score, recall_at_k_score : Shares of these numbers.
+    precision_at_k_score, recall_at_k_score : Quotients of these numbers.
 
     Notes
     -----
@@ -171,7 +171,7 @@ def n_relevant_retrieved_score(block: ListBlock, k):
 
     See Also
     --------
-    precision_at_k_score, recall_at_k_score : Shares of these numbers.
+    precision_at_k_score, recall_at_k_score : Quotients of these numbers.
 
     Notes
     -----
@@ -221,7 +221,7 @@ def f_score(block: ListBlock, k, *, beta: float = 1.0):
 
     See Also
     --------
-    precision_at_k_score, recall_at_k_score : Its two parts.
+    precision_at_k_score, recall_at_k_score : The two measures that it combines.
 
     Notes
     -----
@@ -266,7 +266,7 @@ def set_map_score(block: ListBlock, k):
     See Also
     --------
     f_score : Their harmonic mean.
-    average_precision_score : Looks at the order.
+    average_precision_score : Depends on the order of the list.
 
     Notes
     -----
@@ -395,7 +395,7 @@ def geometric_map_score(block: ListBlock, k):
 
     See Also
     --------
-    average_precision_score : The values of the queries, which are the same.
+    average_precision_score : Has the same values per query.
 
     Notes
     -----

@@ -62,7 +62,7 @@ def rbp_score(block: ListBlock, k, *, persistence: float = 0.8, relevance: str =
 
     See Also
     --------
-    err_score : A user whom good documents make stop.
+    err_score : Models a user who stops at good documents.
     precision_at_k_score : A user who looks at exactly k documents.
 
     Notes
@@ -140,8 +140,8 @@ def err_score(block: ListBlock, k, *, max_grade: float = 4):
 
     See Also
     --------
-    reciprocal_rank_score : The user is satisfied by the first relevant document.
-    rbp_score : A user who goes on whatever she sees.
+    reciprocal_rank_score : Models a user who stops at the first relevant document.
+    rbp_score : Models a user whose stopping does not depend on the documents.
 
     Notes
     -----

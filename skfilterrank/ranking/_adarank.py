@@ -321,7 +321,8 @@ class FeatureBoosting:
         def strength_of_feature(number, sign):
             return self._strength(sign * column(self.X, number))
 
-        # A row for each feature, and for each reversed feature; a column for each query.
+        # Matrix of values: a row for each feature, then for each reversed feature; a column a
+        # query.
         self._weak = np.array(
             Parallel(n_jobs=ranker.n_jobs, prefer="threads")(
                 delayed(strength_of_feature)(*each) for each in zip(self._numbers, self._signs)

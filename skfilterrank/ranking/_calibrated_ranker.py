@@ -367,7 +367,7 @@ class ScoreColumn(RegressorMixin, BaseEstimator):
 
     See Also
     --------
-    CalibratedRanker : Has it inside for ``CalibratedRanker("passthrough")``.
+    CalibratedRanker : Uses it as the estimator of ``CalibratedRanker("passthrough")``.
 
     Examples
     --------

@@ -186,7 +186,7 @@ def compare_rankers(
         raise InputError(f"X has {count_rows(X)} rows but y has {len(codes)} labels.")
     units = codes if clusters is None else number_clusters(clusters, index)[codes]
     train = (X, labels, codes, clusters)
-    # Original query ids, which certificates and warnings show.
+    # Keep the original query ids, because certificates and warnings show them.
     whole = (X, labels, index.query_ids[codes], judged_by, clusters)
     if X_test is None:
         splits = make_splits(cv, labels, units, single=False)

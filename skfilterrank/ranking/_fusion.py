@@ -124,7 +124,7 @@ class RankFusion(RankerMixin, BaseEstimator):
 
     See Also
     --------
-    fuse_runs : Fuses runs, or scores, in one call; judged queries by weights of other queries.
+    fuse_runs : Fuses runs or scores in one call, with weights from other queries.
     RankAndFilter : Adds a threshold.
 
     Notes

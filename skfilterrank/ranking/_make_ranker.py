@@ -408,7 +408,7 @@ class SharedFeatures(WrapsFitted, TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    share_features : Where sharing happens; elsewhere this is the transformer and no more.
+    share_features : Context in which outputs are shared; outside of it, none are shared.
     """
 
     def __init__(self, transformer):

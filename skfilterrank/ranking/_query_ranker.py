@@ -58,8 +58,8 @@ class QueryRanker(WrappingRanker, BaseEstimator):
 
     See Also
     --------
-    RankAndFilter : Adds the threshold; takes these estimators with or without this around them.
-    make_ranker : Ready-made rankers by name, most of them in a QueryRanker.
+    RankAndFilter : Adds a threshold; accepts the same estimators, also inside a QueryRanker.
+    make_ranker : Ready-made rankers by name; many are QueryRankers.
 
     Notes
     -----

@@ -361,7 +361,7 @@ class PairDistribution:
         n_cells = len(self._starts)
         self._level = np.arange(n_cells) - first[query]
         n_levels = np.diff(first, append=n_cells)
-        # Number of each cell counted from the highest gain down; cells are reversed.
+        # Levels counted from the highest gain down, for the cells in reversed order.
         self._level_down = (n_levels[query] - 1 - self._level)[::-1]
         self._step = None
         if weights == "gain":

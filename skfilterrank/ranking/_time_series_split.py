@@ -35,7 +35,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
 
     See Also
     --------
-    RankAndFilter : Takes it as `cv`, and times in `fit`.
+    RankAndFilter : Accepts it as `cv`, and accepts `times` in `fit`.
 
     Notes
     -----
