@@ -305,7 +305,7 @@ def _joined(parts) -> _Predicted:
 
 
 class _Scoring(NamedTuple):
-    """Work of one pass over rows that are read in blocks: measure all systems for each block."""
+    """Function that measures all systems for one block of rows; rows are read block by block."""
 
     systems: tuple
     valued: dict

@@ -254,7 +254,7 @@ def qrels_rows_of(content, gains=None) -> DocumentPairs:
             raise
         advice = (
             "; labels must be finite numbers, or in tables NaN for unjudged documents. In TREC "
-            "files, write a number for unjudged documents and pass it as unjudged_label."
+            "files, write a number for unjudged documents, and name it as the unjudged label."
         )
         is_label = np.isfinite(labels) | (is_table & np.isnan(labels))
         _check(content, labels, is_label, "the label", advice)

@@ -136,7 +136,8 @@ class QueryDifferenceDisplay(Display):
         scores : SystemScores, or what :meth:`SystemScores.of` reads
             Values of systems for queries.
         first, second : str or None, default=None
-            Names of the systems. None takes the system with the best mean that is not the other.
+            Names of the systems. None takes the system with the best
+            mean; the system that the other parameter names is left out.
         measure : str or None, default=None
             Name of the measure, if `scores` has several.
         ax : matplotlib Axes or None, default=None

@@ -120,7 +120,7 @@ def test_what_gives_no_interval_is_one_sentence(run, runs, case):
 _LINES = {
     "a probability of 0": (
         "1 d1 2 1 0\n",
-        "bad.prels:1: .* 0.0, which has a label; it must be above 0 and at most 1",
+        "bad.prels:1: .* 0.0 for a label; it must be above 0 and at most 1",
     ),
     "a probability above 1": ("9 599 2 1 0.5\n1 d 2 1 1.5\n", "bad.prels:2: .* 1.5, .* at most 1"),
     "no probability": ("9 599 2 1\n", "bad.prels:1: 4 columns where a prels has 5"),

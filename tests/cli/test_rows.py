@@ -96,7 +96,7 @@ def write(folder, name, text):
         ("a.csv", "", {}, "a.csv: the file is empty"),
         ("a.csv", "qid,label,x\n", {}, "a.csv: the file holds no rows"),
         ("a.csv", "q,label,x\n1,1,2\n", {}, r"no column 'qid'; its columns are 'q', 'label', 'x'. "
-         "Say which of these holds the query"),
+         "Pass the names of the columns as"),
         ("a.csv", "qid,label,x\n1,1,2\n", {"label": "y"}, "no column 'y'; its columns are 'qid'"),
         ("a.csv", "qid,label,x\n1,1,2\n", {"document": "y"}, "no column 'y'; its columns are"),
         ("a.csv", "qid,label,x\n1,1,2\n", {"text": ["y"]}, "no column 'y' to learn from; its "

@@ -93,7 +93,7 @@ def test_another_archive_is_not_kept(server, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("archive", "said"),
     [
-        (b"not packed", "a tar archive was expected"),
+        (b"not packed", "expected a tar archive"),
         (packed({"cran.qry": b""}), "lacks cran.all.1400"),
     ],
     # An archive holds the time at which it was packed.

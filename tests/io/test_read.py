@@ -172,7 +172,7 @@ BAD_QRELS = [
     (
         "1 0 a 1\n1 0 b nan\n",
         2,
-        "the label nan; labels must be finite numbers, .* pass it as unjudged_label",
+        "the label nan; labels must be finite numbers, .* the unjudged label",
     ),
     ("1 0 a -inf\n", 1, "the label -inf; labels must be finite"),
     ("1 0 a 1\n2 0 a 1\n1 1 a 1\n", 3, r"'a' twice in query '1' \(first in line 1"),

@@ -166,9 +166,9 @@ def test_frames_of_runs():
     assert run_text(frame.drop(columns="score"))[0].split()[2::6] == ["a", "b", "c"]
     with pytest.raises(ValueError, match=r"run holds the query '#1', but a line .* is a comment"):
         run_text(frame.assign(qid="#1"))
-    with pytest.raises(ValueError, match="leave docnos and y_score out"):
+    with pytest.raises(ValueError, match="docnos and y_score must be None"):
         run_text(frame, ["a", "b", "c"])
-    with pytest.raises(ValueError, match="run must be a data frame, or the query of each row"):
+    with pytest.raises(ValueError, match="run must be a data frame, or query ids"):
         run_text([1, 1, 1])
     with pytest.raises(
         ValueError, match="name must be a text without white space that is not empty, got 5"

@@ -75,7 +75,7 @@ def test_a_threshold_is_loaded_by_a_function(tmp_path):
     with pytest.raises(AttributeError, match=r"Use skfilterrank.thresholds.load_threshold\(path"):
         CertifiedThreshold.load("cut.json")
     FixedThreshold(0.5).fit([1.0], [1], groups=["1"]).save(tmp_path / "cut.json")
-    with pytest.raises(InputError, match=r"holds no model. skfilterrank.thresholds.load_threshold"):
+    with pytest.raises(InputError, match=r"use skfilterrank.thresholds.load_threshold"):
         load_model(tmp_path / "cut.json")
 
 

@@ -133,7 +133,7 @@ def test_what_may_be_said(said):
 def test_what_is_indexed_has_been_told():
     index = QrelsIndex(qrels())
     assert index.labels.tolist() == [-2, -1, 0, 1, 2]
-    with pytest.raises(InputError, match="but qrels is a QrelsIndex"):
+    with pytest.raises(InputError, match="must not be given for a QrelsIndex"):
         values_of_run(index, RUN, "ap", unjudged_label="trec")
     with pytest.raises(InputError, match="but run is an AlignedRun"):
         values_of_run(None, index.align(RUN), "ap", unjudged_label="trec")

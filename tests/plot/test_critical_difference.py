@@ -121,7 +121,7 @@ def test_what_the_line_contradicts_is_said(greater_is_better):
     assert display.systems == ("a", "b", "c")
     assert display.groups == []
     assert display.against_means == [("b", "a")]
-    note = "against the means, b is significantly better than a"
+    note = "contrary to the means, b is significantly better than a"
     assert display.note_.get_text() == note
     # What is hidden and better than the best by its mean is not worse.
     alone = CriticalDifferenceDisplay.from_scores(contradicting, test="sign", n_shown=1)

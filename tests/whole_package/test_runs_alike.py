@@ -372,9 +372,9 @@ def test_every_form_of_files_on_the_command_line(
     [
         (
             b"query-id\tcorpus-id\tscore\n1\ta\t1\n",
-            "These look like judgments, where a r",
+            "These look like judgments, but a r",
         ),
-        (b"qid docno label\n1 a 1\n", "These look like judgments, where a r"),
+        (b"qid docno label\n1 a 1\n", "These look like judgments, but a r"),
         (
             b"<top>\n<num> 1\n</top>\n",
             ":1: 1 column where a run has 6",
@@ -421,8 +421,11 @@ def test_what_a_file_looks_like_is_told(run, message, tmp_path):
 @pytest.mark.parametrize(
     ("qrels", "message"),
     [
-        (b"qid docno score\n1 a 0.5\n", "This looks like a run, where judgments were expected"),
-        (b"q_id,doc_id,score\n1,a,0.5\n", ":2: .*a whole number: this looks like a run"),
+        (b"qid docno score\n1 a 0.5\n", "This looks like a run, but judgments were expected"),
+        (
+            b"q_id,doc_id,score\n1,a,0.5\n",
+            ":2: .*a whole number, was expected: this looks like a run",
+        ),
         (b"1 a 1\n", r":1: 3 columns where a qrels has 4"),
         (b"qid,docno,label\n1,a,2\n1,b,inf\n", ":3: the row holds the label inf; labels must be"),
     ],
