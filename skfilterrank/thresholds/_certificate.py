@@ -45,6 +45,9 @@ _STARTS = {True: (2, 1 / 8), False: (4, 1 / 4)}
 # of draws, number of thresholds that are simulated, and most queries that are added.
 _POWER, _N_DRAWS, _N_STOPS, _MOST_NEEDED = 0.8, 100, 5, 5_000
 _COMMON = (
+    "share_answered",
+    "share_answered_lower",
+    "share_answered_upper",
     "max_shown",
     "shows_more",
     "n_unjudged",
@@ -280,8 +283,9 @@ class RiskCertificate(Result):
     def to_frame(self) -> pd.DataFrame:
         """Make a table with a row for each risk, named after it.
 
-        The columns "max_shown", "shows_more", "n_unjudged", "n_machine", "n_machine_queries" and
-        "n_weighted" are equal in all rows.
+        The columns "share_answered", "share_answered_lower", "share_answered_upper", "max_shown",
+        "shows_more", "n_unjudged", "n_machine", "n_machine_queries" and "n_weighted" are equal in
+        all rows.
         """
         common = {name: getattr(self, name) for name in _COMMON}
         rows = [
@@ -299,7 +303,11 @@ class RiskCertificate(Result):
         levels = ", ".join(f"{p.risk} at most {p.max_risk:g}" for p in self.promises.values())
         machines = ", for labels of machines" if self.n_machine else ""
         weighted = ", weighted" if self.n_weighted else ""
-        return f"{levels} {self._grounds()}{machines}{weighted}, at threshold {self.threshold:.4g}"
+        answered = ""
+        if not np.isnan(self.share_answered):
+            answered = f", {100 * self.share_answered:.1f} % of queries answered"
+        where = f"at threshold {self.threshold:.4g}{answered}"
+        return f"{levels} {self._grounds()}{machines}{weighted}, {where}"
 
     def _grounds(self):
         if self.confidence_level is None:

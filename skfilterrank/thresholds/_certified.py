@@ -10,7 +10,7 @@ from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._files.rows import Rows, rows_in_memory
 from skfilterrank._lists.checks import check_flag, label_array
 from skfilterrank._lists.entry_values import EntryValues
-from skfilterrank._lists.gains import Gains, as_gains
+from skfilterrank._lists.gains import Gains, as_gains, has_two_labels, read_two_labels
 from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
 from skfilterrank._lists.queries import check_same_order
@@ -369,7 +369,9 @@ class CertifiedThreshold(TwoScores):
         judged = self._read_judged(scores, y, groups, **given)
         for name, rows in {"y": y, "scores": scores}.items():
             check_same_order(machine_labels, rows, "machine_labels", name)
-        labels, gains = self._labels_to_score(machine_labels)
+        labels, gains = machine_labels, self.gains
+        if has_two_labels(labels):
+            labels, gains = read_two_labels(labels, gains, "machine_labels").gains, None
         gains = as_gains(labels, gains, name="machine_labels")
         return self.fit_judged(with_machine(judged, gains, label_array(labels)))
 

@@ -192,6 +192,11 @@ class TestAnswered:
         empty = found.promises["empty_list_rate"]
         assert empty.observed == pytest.approx(1 - found.share_answered)
         assert "among answered queries, the forbidden share of the shown top 3 is" in str(found)
+        answered = 100 * found.share_answered
+        assert f"shown for {answered:.1f} % of the queries" in str(found)
+        assert repr(found).endswith(f", {answered:.1f} % of queries answered>")
+        names = ["share_answered", "share_answered_lower", "share_answered_upper"]
+        assert found.to_frame()[names].iloc[0].tolist() == [getattr(found, each) for each in names]
 
     def test_a_file_keeps_it(self, many, tmp_path):
         y, groups, scores = many
