@@ -17,7 +17,8 @@ from skfilterrank._lists.queries import check_same_order
 from skfilterrank._lists.scoring import given_weights
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.thresholds._certificate import RiskCertificate, certify
+from skfilterrank.thresholds._certificate import RiskCertificate
+from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._drift import is_few
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, JudgedScores, values_shown
@@ -372,8 +373,8 @@ class CertifiedThreshold(TwoScores):
         labels, gains = machine_labels, self.gains
         if has_two_labels(labels):
             labels, gains = read_two_labels(labels, gains, "machine_labels").gains, None
-        gains = as_gains(labels, gains, name="machine_labels")
-        return self.fit_judged(with_machine(judged, gains, label_array(labels)))
+        by_machine = as_gains(labels, gains, name="machine_labels")
+        return self.fit_judged(with_machine(judged, by_machine, label_array(labels)))
 
     # A certificate does not cover documents that are shown at any score.
     min_shown = None
