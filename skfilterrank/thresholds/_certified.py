@@ -341,7 +341,8 @@ class CertifiedThreshold(TwoScores):
         ValueError
             As in :meth:`TunedThreshold.fit`; if the queries that people judged cannot be a random
             draw, as the machine flags too many or too few of them, or judged a part of a cluster;
-            or if `machine_labels` meet a second score, weights or ``guarantee="expectation"``.
+            or if `machine_labels` are given with a second score, weights or
+            ``guarantee="expectation"``.
 
         Examples
         --------
@@ -462,9 +463,9 @@ class CertifiedThreshold(TwoScores):
         }
         if names := [name for name, is_given in excluded.items() if is_given]:
             raise InputError(
-                f"machine_labels is not possible with {names[0]}, of which no exact test beside a "
-                "machine is known here. Leave one of the two out; without machine_labels only "
-                "people's labels are tested."
+                f"machine_labels is not possible with {names[0]}: there is no exact test for the "
+                "two together. Leave one of them out; without machine_labels only people's labels "
+                "are tested."
             )
 
     def _fit_levels(self, judged, parsed):
