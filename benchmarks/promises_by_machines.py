@@ -452,10 +452,10 @@ def report_fits(options):
         f"{N_PEOPLE} queries, or clusters of three, and a machine {N_ALL:,}; confidence "
         f"{CONFIDENCE:g}. `broken`: share of the draws in which the true rate at the last "
         f"certified threshold is above the level; {100 * (1 - CONFIDENCE):.0f} % may be, and "
-        "`allowed` is that with two standard errors of the draws. `reached`: mean share of the documents whose scores reach that threshold. `no "
-        "threshold`: share of the draws in which none is certified. The useful machine finds 0.95 "
-        "of the forbidden documents and calls 0.02 of the others forbidden, the adversarial one "
-        "0.1 and 0.2.",
+        "`allowed` is that with two standard errors of the draws. `reached`: mean share of the "
+        "documents whose scores reach that threshold. `no threshold`: share of the draws in which "
+        "none is certified. The useful machine finds 0.95 of the forbidden documents and calls "
+        "0.02 of the others forbidden, the adversarial one 0.1 and 0.2.",
         "",
         f"The highest share broken is {100 * table['broken with'].max():.1f} % with a machine, and "
         f"{100 * table['broken alone'].max():.1f} % with people alone.",
