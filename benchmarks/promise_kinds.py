@@ -27,7 +27,7 @@ from sklearn.preprocessing import StandardScaler
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_marketplace
 from skfilterrank.thresholds import CertifiedThreshold, threshold_curve
-from skfilterrank.thresholds._certificate import certify
+from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._risks import read_promises
 
 CONFIDENCE, N_QUERIES, N_COPIES, N_CLUSTERS = 0.95, 300, 5, 100

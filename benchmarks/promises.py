@@ -39,7 +39,7 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import CertifiedThreshold, _risks, threshold_curve
-from skfilterrank.thresholds._certificate import certify
+from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._risk_steps import steps_of_measure
 from skfilterrank.thresholds._risks import read_promises
 

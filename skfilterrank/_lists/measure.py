@@ -505,7 +505,7 @@ class ParsedMeasure(NamedTuple):
         return f"{name}{within}{cutoff}"
 
 
-# Measures of forbidden documents alone: whoever asks for one has labels that mean forbidden.
+# Measures of forbidden documents alone: with one of these, labels below 0 are meant as forbidden.
 _OF_FORBIDDEN = ("any_forbidden", "forbidden", "harmful_compatibility")
 
 

@@ -96,6 +96,7 @@ def _holes():
     A preset, or settings, or both: --holes trec_eval,missing=empty. Presets:
 
     default    documents without a label have gain 0; labels below 0 are forbidden, with a warning
+               unless a measure or risk is of forbidden documents alone, such as any_forbidden@5
     trec_eval  labels below 0 mean not judged; queries that a run lacks are left out (trec_eval -c:
                trec_eval,missing=empty; trec_eval -J: trec_eval,unjudged=drop)
     forbidden  labels below 0 are forbidden, without a warning

@@ -188,7 +188,8 @@ def evaluate_runs(
         different runs then.
     unjudged_label : None, float, "trec" or "warn", default="warn"
         Labels that mean unjudged, as in :func:`skfilterrank.io.read_qrels`. A dict or callable as
-        `gains`, a QrelsIndex, and what `read_qrels` returned determine what labels below 0 mean.
+        `gains`, a QrelsIndex, what `read_qrels` returned, and a measure of forbidden documents
+        alone, such as "any_forbidden@5", determine what labels below 0 mean.
     predicted : {"warn", "use", "drop"}, default="warn"
         Treatment of labels by machines, as in :func:`skfilterrank.io.read_qrels`: they
         count, with a warning or without one; or their documents are not judged.

@@ -12,7 +12,7 @@ from skfilterrank._estimators.responses import document_scores, has_method
 from skfilterrank._estimators.wrapping import WrappingRanker, estimators_inside, needs_groups
 from skfilterrank._lists.checks import check_choice, count_rows, is_dask, is_level
 from skfilterrank._lists.cut_queries import count_known_queries
-from skfilterrank._lists.gains import Gains, TwoLabels, as_gains, has_two_labels, read_two_labels
+from skfilterrank._lists.gains import Gains, TwoLabels, read_two_labels
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import check_groups, find_groups
 from skfilterrank._lists.results import counted
@@ -401,11 +401,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 "a query (pure filtering).",
             )
             if machine_labels is not None:
-                if has_two_labels(machine_labels):
-                    by_machine = read_two_labels(machine_labels, self.gains).gains
-                else:
-                    by_machine = as_gains(machine_labels, self.gains, name="machine_labels")
-                given["machine_gains"] = by_machine
+                by_machine = read_two_labels(machine_labels, self.gains, "machine_labels")
+                given["machine_gains"] = by_machine.gains
             if two is not None:
                 rows = replace(rows, gains=two.gains, labels=two.gains)
             if clusters is not None:

@@ -8,9 +8,10 @@ from skfilterrank.thresholds._abstention import RiskCoverageCurve as RiskCoverag
 from skfilterrank.thresholds._abstention import risk_coverage_curve
 from skfilterrank.thresholds._auto import AutoThreshold
 from skfilterrank.thresholds._base import BaseThreshold as BaseThreshold
-from skfilterrank.thresholds._certificate import RiskCertificate, risk_certificate
-from skfilterrank.thresholds._certificate import machine_labels as machine_labels
+from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certified import CertifiedThreshold
+from skfilterrank.thresholds._certify import machine_labels as machine_labels
+from skfilterrank.thresholds._certify import risk_certificate
 from skfilterrank.thresholds._expected import ExpectedThreshold, PerQueryThreshold
 from skfilterrank.thresholds._files import load_threshold
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE as FILTER_SCORE

@@ -29,7 +29,7 @@ from skfilterrank._lists.ties import value_tolerance
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence, best_level
-from skfilterrank.thresholds._certificate import machine_labels
+from skfilterrank.thresholds._certify import machine_labels
 from skfilterrank.thresholds._drift import (
     Calibration,
     effective_lists,

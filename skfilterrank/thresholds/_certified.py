@@ -10,14 +10,15 @@ from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._files.rows import Rows, rows_in_memory
 from skfilterrank._lists.checks import check_flag, label_array
 from skfilterrank._lists.entry_values import EntryValues
-from skfilterrank._lists.gains import Gains, as_gains
+from skfilterrank._lists.gains import Gains, as_gains, has_two_labels, read_two_labels
 from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
 from skfilterrank._lists.queries import check_same_order
 from skfilterrank._lists.scoring import given_weights
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.thresholds._certificate import RiskCertificate, certify
+from skfilterrank.thresholds._certificate import RiskCertificate
+from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._drift import is_few
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, JudgedScores, values_shown
@@ -340,7 +341,8 @@ class CertifiedThreshold(TwoScores):
         ValueError
             As in :meth:`TunedThreshold.fit`; if the queries that people judged cannot be a random
             draw, as the machine flags too many or too few of them, or judged a part of a cluster;
-            or if `machine_labels` meet a second score, weights or ``guarantee="expectation"``.
+            or if `machine_labels` are given with a second score, weights or
+            ``guarantee="expectation"``.
 
         Examples
         --------
@@ -369,9 +371,11 @@ class CertifiedThreshold(TwoScores):
         judged = self._read_judged(scores, y, groups, **given)
         for name, rows in {"y": y, "scores": scores}.items():
             check_same_order(machine_labels, rows, "machine_labels", name)
-        labels, gains = self._labels_to_score(machine_labels)
-        gains = as_gains(labels, gains, name="machine_labels")
-        return self.fit_judged(with_machine(judged, gains, label_array(labels)))
+        labels, gains = machine_labels, self.gains
+        if has_two_labels(labels):
+            labels, gains = read_two_labels(labels, gains, "machine_labels").gains, None
+        by_machine = as_gains(labels, gains, name="machine_labels")
+        return self.fit_judged(with_machine(judged, by_machine, label_array(labels)))
 
     # A certificate does not cover documents that are shown at any score.
     min_shown = None
@@ -459,9 +463,9 @@ class CertifiedThreshold(TwoScores):
         }
         if names := [name for name, is_given in excluded.items() if is_given]:
             raise InputError(
-                f"machine_labels is not possible with {names[0]}, of which no exact test beside a "
-                "machine is known here. Leave one of the two out; without machine_labels only "
-                "people's labels are tested."
+                f"machine_labels is not possible with {names[0]}: there is no exact test for the "
+                "two together. Leave one of them out; without machine_labels only people's labels "
+                "are tested."
             )
 
     def _fit_levels(self, judged, parsed):

@@ -225,7 +225,7 @@ _PER_QUERY_FIELDS = record(
 
 
 class PerQueryThreshold(BaseThreshold):
-    """A cut of each list at the point where showing more would lower the expected measure.
+    """A cut of each list by a regression of what each document adds to the measure.
 
     A small regression predicts by how much a document raises the measure, from its score and the
     other scores of its list. Each list is cut after the prefix with the highest sum of predictions.

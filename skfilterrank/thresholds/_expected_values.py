@@ -151,7 +151,7 @@ def is_plain_ndcg_f(parsed: ParsedMeasure) -> bool:
 
 
 def best_prefix_of_steps(steps: ExpectedSteps) -> np.ndarray:
-    """Return for each row its query's threshold that shows the prefix of the highest value.
+    """Return the threshold of each row's query at which the prefix of the highest value is shown.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ def best_prefix_of_steps(steps: ExpectedSteps) -> np.ndarray:
 
 
 def path_keys(steps: ExpectedSteps, cost=0.0) -> np.ndarray:
-    """Return for each row the highest factor on `falls` at which its list's best prefix has it.
+    """Return the highest factor on `falls` at which the best prefix of a list holds the row.
 
     The value of a prefix is ``sum(rises - cost) - factor * sum(falls)``. The best prefix gets
     shorter as the factor grows; it always ends at a corner of the concave hull of the running sums.

@@ -19,9 +19,8 @@ from skfilterrank.thresholds._control_variates import (
     planned_powers,
 )
 from skfilterrank.thresholds._judged_scores import JudgedScores, MachineJudged
-from skfilterrank.thresholds._risk_steps import Steps, has_judged
+from skfilterrank.thresholds._risk_steps import Steps, Units, has_judged, start_at
 from skfilterrank.thresholds._risks import allowed_error, least_count
-from skfilterrank.thresholds._units import Units, start_at
 
 # Parts of the error that are spent on confidence limits: of the share of queries that the machine
 # flags, and of the rate among the flagged queries.

@@ -399,10 +399,10 @@ def trade_off_curve(
     >>> curve = trade_off_curve(
     ...     y, scores, groups=groups, prices=[0.5, 1, 10], measure="ndcg_f@3"
     ... )
-    >>> bool((curve.forbidden_shown[:-1] >= curve.forbidden_shown[1:]).all())
-    True
-    >>> bool((curve.good_hidden[:-1] <= curve.good_hidden[1:]).all())
-    True
+    >>> curve.forbidden_shown.round(2).tolist()
+    [0.2, 0.14, 0.14]
+    >>> curve.good_hidden.round(2).tolist()
+    [0.05, 0.15, 0.15]
     """
     parsed = parse_measure(measure).for_threshold()
     prices = check_numbers(prices, "prices", entry="price").astype(np.float64)

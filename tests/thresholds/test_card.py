@@ -165,7 +165,7 @@ def test_notes_are_texts(model, notes):
 
 
 def test_without_jinja2(model, monkeypatch):
-    for name in ("jinja2", "skfilterrank._files.pages", "skfilterrank.thresholds._card"):
+    for name in ("jinja2", "skfilterrank._files.pages"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingPackageError, match=r"needs jinja2.*skfilterrank\[report\]"):

@@ -22,7 +22,7 @@ from skfilterrank.thresholds import (
     load_threshold,
     threshold_curve,
 )
-from skfilterrank.thresholds._certificate import certify
+from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._risks import BettingBound, BinomialBound, read_promises
 
 # Lists drawn at random often hold nothing that a promise could be broken by.

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import beta, binom
 from sklearn.base import clone
+from sklearn.linear_model import Ridge
 
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
@@ -468,3 +469,11 @@ def test_queries_needed_for_bets_without_a_machine_are_for_peoples_labels_alone(
     assert planned_powers(n - 2, 20 * n, 0.2, 0.9, rates, False)[1] >= 0.8
     powers = [planned_powers(each, each, 0.2, 0.9, rates, False)[0] for each in (n - 1, n)]
     assert powers[0] < 0.8 <= powers[1]
+
+
+def test_errors_of_two_columns_of_machine_labels_name_them():
+    harm = np.column_stack([np.ones(9), np.full(9, -1.0)])
+    for model in (CertifiedThreshold(RISK), RankAndFilter(Ridge(), CertifiedThreshold(RISK))):
+        given = {"groups": np.arange(9), "machine_labels": harm}
+        with pytest.raises(InputError, match=r"^machine_labels has the harm -1: give 0"):
+            model.fit(np.arange(9.0).reshape(-1, 1), np.ones(9), **given)

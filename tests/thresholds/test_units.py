@@ -20,13 +20,13 @@ from skfilterrank.thresholds import (
     load_threshold,
     risk_certificate,
 )
+from skfilterrank.thresholds._risk_steps import Units, last_of_start, start_at
 from skfilterrank.thresholds._risks import (
     BettingBound,
     BinomialBound,
     answers_needed,
     read_promises,
 )
-from skfilterrank.thresholds._units import Units, last_of_start, start_at
 
 pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")
 RISKS = ("any_forbidden", "forbidden", "false_reject_rate")
@@ -182,6 +182,8 @@ class TestAnswered:
         assert of_all.share_answered > answered.share_answered
         assert "the share of answered queries with a forbidden document" in str(answered)
         assert "answered calibration queries it is" in str(answered)
+        share = f", {100 * answered.share_answered:.1f} % of queries answered>"
+        assert repr(answered).endswith(share)
         assert "answered" not in str(of_all)
 
     def test_empty_lists_are_counted_over_all_queries(self, many):
@@ -192,6 +194,10 @@ class TestAnswered:
         empty = found.promises["empty_list_rate"]
         assert empty.observed == pytest.approx(1 - found.share_answered)
         assert "among answered queries, the forbidden share of the shown top 3 is" in str(found)
+        answered = 100 * found.share_answered
+        assert f"shown for {answered:.1f} % of the queries" in str(found)
+        names = ["share_answered", "share_answered_lower", "share_answered_upper"]
+        assert found.to_frame()[names].iloc[0].tolist() == [getattr(found, each) for each in names]
 
     def test_a_file_keeps_it(self, many, tmp_path):
         y, groups, scores = many
