@@ -80,7 +80,7 @@ def compare(
     if scores:
         refuse(
             ("gains", "ties", "precision", "n_items", "n_jobs"),
-            "sets how runs are measured, and values of --scores are measured already. Give it to "
+            "says how runs are measured, and values of --scores are measured already. Give it to "
             "evaluate.",
         )
         refuse(["docs"], "has texts of documents, and --scores names no documents. Leave it out.")
