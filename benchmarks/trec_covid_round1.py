@@ -153,8 +153,7 @@ def speed(aligned, theirs, judgments, repeats=5):
     ours_best = theirs_best = float("inf")
     for _ in range(repeats):
         begin = time.perf_counter()
-        for run in aligned.values():
-            evaluate_runs(None, run, wanted)
+        evaluate_runs(None, aligned, wanted)
         middle = time.perf_counter()
         for run in theirs.values():
             evaluator.evaluate(run)
@@ -194,7 +193,7 @@ def values(options):
     n_values = sum(run.index.n_queries for run in aligned.values())
     lines = sum(map(len, runs.values()))
     text = f"""
-{n_runs} runs, {lines:,} lines, {len(index.topics)} topics, {index.n_judged:,} judgments. Ties are
+{n_runs} runs, {lines:,} lines, {len(index.queries)} topics, {index.n_judged:,} judgments. Ties are
 broken by document id, as trec_eval does.
 
 ## The same values as trec_eval
