@@ -193,7 +193,7 @@ def values(options):
     n_values = sum(run.index.n_queries for run in aligned.values())
     lines = sum(map(len, runs.values()))
     text = f"""
-{n_runs} runs, {lines:,} lines, {len(index.topics)} topics, {index.n_judged:,} judgments. Ties are
+{n_runs} runs, {lines:,} lines, {len(index.queries)} topics, {index.n_judged:,} judgments. Ties are
 broken by document id, as trec_eval does.
 
 ## The same values as trec_eval

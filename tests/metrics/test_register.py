@@ -367,7 +367,7 @@ def test_options_are_of_the_kind_of_their_default(measure_table):
     for name, message in {
         "mine(strict=no)": "strict must be True or False, got 'no'",
         "mine(least=few)": "least must have the type of its default, 1, got the text 'few'",
-        "mine(ends=(1,3))": r"ends must be like its default, \(0, 1\), got the text",
+        "mine(ends=(1,3))": r"ends must have the type of its default, \(0, 1\), got the text",
     }.items():
         with pytest.raises(InputError, match=message):
             value(name)
