@@ -250,7 +250,7 @@ def qrels_rows_of(content, gains=None) -> DocumentPairs:
         try:
             labels = content.numbers("label", "the label")
         except SkfilterrankError as error:
-            error.add_note("Labels that are texts can be read with gains={label: gain}.")
+            error.add_note("Labels that are texts can be read with gains=, the gain of each label.")
             raise
         advice = (
             "; labels must be finite numbers, or in tables NaN for unjudged documents. In TREC "

@@ -256,7 +256,8 @@ def test_the_better_run_is_the_one_that_the_test_finds_better(run, contradicting
     assert lines[-1][:3] == ["steady", "lucky", "-0.0727"]
     assert lines[-1][-3:] == ["+0.82", "0.012", "*"]
     assert (
-        "of 1 pair the system with the worse mean is significantly better: the test uses the "
+        "of 1 pair the system with the worse mean is significantly better, because "
+        "the test uses the "
         "net share of queries, not means\n"
     ) in out
     (pair,) = from_csv(run(*contradicting, "sign", "--format", "csv")[1]).itertuples()

@@ -80,9 +80,9 @@ def sample(tmp_path, monkeypatch):
         ("evaluate few.prels r.txt --interval -m dcg@10", "--strategy sample --judged QRELS',"),
         ("evaluate r.csv q.txt -m dcg@10", "judgments come first, then runs."),
         ("evaluate t.csv r.txt -m ap --gains Bad=-1", "--gains has no gain for labels of t.csv"),
-        ("evaluate q.txt r.txt -m dcg@10", "--holes predicted=use where this is meant"),
-        ("compare q.txt r.txt o.txt -m dcg@10", "--holes predicted=use where this is meant"),
-        ("threshold q.txt r.txt", "--holes predicted=use where this is meant"),
+        ("evaluate q.txt r.txt -m dcg@10", "--holes predicted=use to accept this"),
+        ("compare q.txt r.txt o.txt -m dcg@10", "--holes predicted=use to accept this"),
+        ("threshold q.txt r.txt", "--holes predicted=use to accept this"),
         (
             "threshold q.txt r.txt --risk any_forbidden=.2",
             "0.2 and --confidence-level 0.95 needs",

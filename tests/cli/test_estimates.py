@@ -122,7 +122,10 @@ _LINES = {
         "1 d1 2 1 0\n",
         "bad.prels:1: .* 0.0 for a label; it must be above 0 and at most 1",
     ),
-    "a probability above 1": ("9 599 2 1 0.5\n1 d 2 1 1.5\n", "bad.prels:2: .* 1.5, .* at most 1"),
+    "a probability above 1": (
+        "9 599 2 1 0.5\n1 d 2 1 1.5\n",
+        "bad.prels:2: .* 1.5 for a label.* at most 1",
+    ),
     "no probability": ("9 599 2 1\n", "bad.prels:1: 4 columns where a prels has 5"),
     "a probability that is no number": (
         "9 599 2 1 x\n",

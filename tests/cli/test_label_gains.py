@@ -79,7 +79,7 @@ def test_messages_say_what_to_do(command, run):
     words = command.format("words.txt").split()
     code, _, err = run(*words)
     assert code == 2
-    assert "Labels that are texts are read with --gains, the gain of each" in err
+    assert "Labels that are texts can be read with --gains, the gain of each label" in err
     code, _, err = run(*words, "--gains=Bad=-1,Ok=1")
     assert code == 2
     assert "no gain for labels of words.txt: 'Good'" in err

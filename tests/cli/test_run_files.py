@@ -186,7 +186,7 @@ def test_judgments_of_other_documents_are_told(run, tmp_path, command):
     _, _, err = run(command.split()[0], qrels, *runs, *command.split()[1:])
     for name in ("one", "two") if command != "threshold" else ("one",):
         text = (
-            f"none of the 24 documents that the run '{name}' retrieves is judged: of query '1' it"
+            f"none of the 24 documents that the run '{name}' retrieves is judged: for query '1', it"
         )
         assert err.count(text) == 1
     if command != "threshold":

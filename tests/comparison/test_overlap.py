@@ -195,7 +195,7 @@ def test_text():
 @pytest.mark.parametrize(
     ("first", "params", "message"),
     [
-        ([], {}, "first must hold at least one name, and is empty"),
+        ([], {}, "first must hold at least one name, got none"),
         (["a", "a"], {}, "once, but 'a' occurs more than once"),
         ({"c": 3, "a": 1, "b": 1}, {}, "first must not have ties, but 2 names .* 'a' and 'b'"),
         (

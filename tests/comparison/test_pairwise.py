@@ -88,7 +88,8 @@ def test_contradictions_of_means_are_counted(greater_is_better):
     values = CONTRADICTED if greater_is_better else -CONTRADICTED
     params = {"greater_is_better": greater_is_better, "correction": None}
     assert compared(values, test="sign", **params).contradiction_text() == (
-        "of 1 pair the system with the worse mean is significantly better: the test uses the "
+        "of 1 pair the system with the worse mean is significantly better, because "
+        "the test uses the "
         "net share of queries, not means"
     )
     assert compared(values, test="sign", **params).contradiction_text(0.001) == ""

@@ -181,7 +181,7 @@ def test_ties_in_the_prediction():
         ({"a": 1, "b": "x"}, ["a", "b"], "must hold a number for each system"),
         ([0.5, 0.3], [0.3, 0.5], "names of systems, the best first; got list of numbers"),
         (np.ones((2, 2)), ["a", "b"], "must name the systems, got an array of numbers"),
-        (np.array([3, 1, 2]), np.array([1, 2, 3]), "first|truth must name the systems, and is an"),
+        (np.array([3, 1, 2]), np.array([1, 2, 3]), "(first|truth) must name the systems, got an"),
         ("ab", ["a", "b"], "the best first; got str"),
         (3, ["a", "b"], "the best first; got int"),
     ],

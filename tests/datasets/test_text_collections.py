@@ -94,7 +94,7 @@ def test_another_archive_is_not_kept(server, monkeypatch, tmp_path):
     ("archive", "said"),
     [
         (b"not packed", "expected a tar archive"),
-        (packed({"cran.qry": b""}), "lacks cran.all.1400"),
+        (packed({"cran.qry": b""}), "expected a file cran.all.1400"),
     ],
     # An archive holds the time at which it was packed.
     ids=["no archive", "one file"],

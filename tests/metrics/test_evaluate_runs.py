@@ -136,7 +136,7 @@ def test_warnings_of_other_processes_are_heard(files, n_jobs):
         texts = [str(each.message) for each in caught if "none of the" in str(each.message)]
         assert len(texts) == 2
         assert "the run 'other' retrieves is judged: for query '1', it holds 'D1', and" in texts[0]
-        assert "the run retrieves is judged: of query '2' it holds 'D2', and" in texts[1]
+        assert "the run retrieves is judged: for query '2', it holds 'D2', and" in texts[1]
         assert {each.filename for each in caught} == {__file__}
 
 

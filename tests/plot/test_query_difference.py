@@ -232,7 +232,7 @@ def test_axes_and_styles_are_the_callers():
 def test_errors():
     with pytest.raises(ValueError, match="two different systems, got 'a' for both"):
         QueryDifferenceDisplay.from_scores(scores(), "a", "a")
-    with pytest.raises(ValueError, match="'z' is not among 2 known ones"):
+    with pytest.raises(ValueError, match="'z' is not among the 2 known names"):
         QueryDifferenceDisplay.from_scores(scores(), "z")
     with pytest.raises(ValueError, match="at least 2 systems"):
         QueryDifferenceDisplay.from_scores([[1, 2]])

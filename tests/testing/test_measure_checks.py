@@ -143,7 +143,7 @@ def test_all_that_fails_is_told():
     )
     reasons = dict.fromkeys(["check_filtered_rows", "check_dropped_unjudged_rows"], "counts rows")
     check_measure("lexirecall", expected_failed_checks=reasons)
-    with pytest.raises(AssertionError, match="check_range passes, though it"):
+    with pytest.raises(AssertionError, match="check_range passes, but was"):
         check_measure("lexirecall", expected_failed_checks={**reasons, "check_range": "?"})
 
 
