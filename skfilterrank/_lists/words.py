@@ -158,7 +158,7 @@ def search_of_fit():
         if frame.f_globals.get("__name__", "").startswith("sklearn.model_selection"):
             is_inside = is_inside or frame.f_code.co_name == "_fit_and_score"
             if is_inside:
-                # Of a search in a cross-validation, it is the outer one.
+                # For a search inside a cross-validation, the outer one counts.
                 shared = frame.f_locals.get("parallel") or shared or search_of_fit
         frame = frame.f_back
     return shared

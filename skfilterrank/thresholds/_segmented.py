@@ -18,7 +18,7 @@ from skfilterrank._lists.queries import check_groups, find_groups
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.scoring import QueryWeight, given_weights
 from skfilterrank._lists.sklearn_compat import safe_indexing
-from skfilterrank._lists.words import warn_user, with_warnings
+from skfilterrank._lists.words import repeat_warnings, with_warnings
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._base import DEFAULT_MEASURE, BaseThreshold
 from skfilterrank.thresholds._files import NOT_FITTED, threshold_from_json, threshold_to_json
@@ -195,7 +195,7 @@ class SegmentedThreshold(BaseThreshold):
                 names = brief_list(list(texts))
                 text += f" In {len(texts)} of {counted(len(caught), 'segment')}: {names}"
                 text += "; the figures are of the first." if others else "."
-            warn_user(text, category)
+            repeat_warnings([(text, category)])
 
     def fit_judged(self, judged) -> Self:
         """Refuse rows without segments.
