@@ -19,7 +19,7 @@ the change that one label makes, averaged over the other labels. Each drawn labe
 (1 - pi) / pi documents that were not drawn. For sums this is the difference estimator. Pairs of
 labels are corrected for too. A label would move the point at which its change is found, as it moves
 the predictions of other documents of its query: predictions there leave its fold out. A bias by
-interactions of three and more labels is left.
+interactions of three and more labels is left; intervals are wider by half the effect of pairs.
 
 **Everything else** (ERR, RR, lexirecall) needs whole queries: PPI++ over queries.
 
@@ -173,8 +173,8 @@ def estimate(
     (nDCG, nDCG_f, AP, recall) the first sum is the expected value given the sample's labels and
     predicted probabilities of the others, and w (g - m) is the change of the value by one label,
     times 1 - pi, where the predictions of other documents do not know the label. Interactions of
-    pairs of labels are corrected for, too. A bias of higher order in the errors of the predictions
-    remains.
+    pairs of labels are corrected for, too, and intervals are wider by half this correction. A bias
+    of higher order in the errors of the predictions remains.
     The coverage of intervals of ratios has not been shown, and tables mark them. If everything is
     judged, the estimate equals the measure.
 
@@ -289,7 +289,7 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains):
     for text, form in forms.items():
         influential = form.influential()
         of_any |= influential
-        of_query, changes = _by_labels(form, labels)
+        of_query, changes, of_pairs = _by_labels(form, labels)
         covariance, deviations = covariance_of_total(changes / n_queries, probability)
         values = of_query.mean(axis=1)
         # Predictions alone, as far as the values do not contradict them: all labels say what a
@@ -311,6 +311,7 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains):
             n_possible=int(np.count_nonzero(influential)),
             by_query=of_query,
             is_ratio=not form.is_linear,
+            of_pairs=of_pairs / 2,
         )
     n_judged = int(np.count_nonzero(of_any[rows]))
     return results, (n_judged, int(np.count_nonzero(of_any)), len(rows) - n_judged)
@@ -333,7 +334,7 @@ def _guess(form, labels, *, for_order=False):
 
 
 def _by_labels(form, labels):
-    """Values of each query, (n_runs, n_queries), and what each label and its pairs change."""
+    """Values of each query, (n_runs, n_queries), what each label and what pairs of them change."""
     rows, codes, probability, is_certain = labels
     learned = _guess(form, labels)
 
@@ -360,7 +361,7 @@ def _by_labels(form, labels):
     # A pair is among those of both its documents.
     added = weights[:, None] * (changes + of_pairs / 2)
     np.add.at(of_query.T, form.pool.codes[rows], added)
-    return of_query, changes + of_pairs
+    return of_query, changes + of_pairs, weights @ of_pairs / 2 / of_query.shape[1]
 
 
 def _sample(qrels):

@@ -51,6 +51,9 @@ class MeasureEstimate:
         Estimates of each query. A single query has few labels, and its error is large.
     is_ratio : bool
         True for a ratio, such as nDCG. The coverage of its intervals has not been shown.
+    of_pairs : ndarray of shape (n_runs,) or 0.0
+        Half the change of a ratio's values by the interaction of pairs of labels. Interactions of
+        three and more labels may be as large, and intervals are wider by this amount.
     """
 
     values: np.ndarray
@@ -64,6 +67,14 @@ class MeasureEstimate:
     n_possible: int
     by_query: np.ndarray
     is_ratio: bool
+    of_pairs: np.ndarray | float = 0.0
+
+    def beyond_pairs(self, first=slice(None), second=None) -> np.ndarray:
+        """Allowance for bias in the values of runs, or in differences between two runs."""
+        of_pairs = np.broadcast_to(self.of_pairs, self.values.shape)
+        away = np.abs(of_pairs[first] - (0.0 if second is None else of_pairs[second]))
+        # Values of equal lists differ only by rounding.
+        return np.where(away < 1e-12 * np.abs(of_pairs).max(), 0.0, away)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -157,6 +168,7 @@ class Estimates(Result):
         for name, result in self.results.items():
             error = np.sqrt((result.deviations**2).sum(axis=0))
             width = self._quantile(degrees_of_freedom(result.deviations)) * error
+            width = width + result.beyond_pairs()
             tables[name] = pd.DataFrame(
                 {
                     "value": result.values,
@@ -210,9 +222,10 @@ class Estimates(Result):
         error, freedom = self._pairs(result, first, second)
         # Values of equal lists differ only by rounding.
         difference[np.abs(difference) < 1e-12 * np.abs(result.values).max()] = 0.0
-        width = self._quantile(freedom) * error
-        away = np.abs(difference)
-        ratio = np.divide(away, error, out=np.where(away == 0, 0.0, np.inf), where=error > 0)
+        allowed = result.beyond_pairs(first, second)
+        width = self._quantile(freedom) * error + allowed
+        beyond = np.maximum(np.abs(difference) - allowed, 0.0)
+        ratio = np.divide(beyond, error, out=np.where(beyond == 0, 0.0, np.inf), where=error > 0)
         p_value = 2 * t.sf(ratio, freedom)
         if self.anytime_from is not None:
             p_value = anytime_p_value(norm.isf(p_value / 2), self._spread(self.n_judged))
@@ -269,6 +282,7 @@ class Estimates(Result):
         error, _ = self._pairs(result, first, second)
         if len(first):
             limit = self._largest(result, first, second, error, random_state) * error
+            limit += result.beyond_pairs(first, second)
             surely = np.zeros((n_runs, n_runs), dtype=np.int64)
             difference = sign * (result.values[first] - result.values[second])
             surely[first, second] = difference > limit
@@ -323,7 +337,7 @@ class Estimates(Result):
                 f"{brief(self.runs[0])}: give half_width."
             )
         probability, parts = result.probability, result.deviations**2
-        freedom = degrees_of_freedom(result.deviations)
+        freedom, allowed = degrees_of_freedom(result.deviations), result.beyond_pairs()
         if half_width is None:
             sign = 1 if result.greater_is_better else -1
             best = int(np.argmax(sign * result.order_values))
@@ -331,7 +345,8 @@ class Estimates(Result):
             gap = np.abs(result.values[best] - result.values[others])
             parts = (result.deviations[:, [best]] - result.deviations[:, others]) ** 2
             freedom = degrees_of_pairs(result.deviations)[best, others]
-        drawn = probability[result.influential]
+            allowed = result.beyond_pairs(best, others)
+        drawn, variance = probability[result.influential], parts.sum(axis=0)
 
         def labels(factor):
             return result.n_certain + (np.minimum(drawn * factor, 1.0) / drawn).sum()
@@ -339,7 +354,10 @@ class Estimates(Result):
         def is_enough(factor):
             larger = np.minimum(probability * factor, 1.0)
             shrinks = (1 - larger) / larger * probability / (1 - probability)
-            width = self._quantile(freedom, labels(factor)) * np.sqrt(shrinks @ parts)
+            square = shrinks @ parts
+            # Changes by pairs of labels shrink as the variance does.
+            left = np.divide(square, variance, out=np.zeros_like(square), where=variance > 0)
+            width = self._quantile(freedom, labels(factor)) * np.sqrt(square) + allowed * left
             return bool((width <= gap).all()) if half_width is None else width.mean() <= half_width
 
         low, high = 0.0, 1 / probability.min(initial=1.0)

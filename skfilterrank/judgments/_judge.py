@@ -26,7 +26,7 @@ from skfilterrank.judgments._judgment_log import (
     judgments_of,
     qrels_of,
 )
-from skfilterrank.judgments._pairs import key_columns, refuse_repeated
+from skfilterrank.judgments._label_table import key_columns, refuse_repeated
 from skfilterrank.judgments._selector import QuerySelector, query_budgets
 
 

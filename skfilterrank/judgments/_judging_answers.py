@@ -32,7 +32,7 @@ from skfilterrank.judgments._judging_tasks import (
 )
 from skfilterrank.judgments._judgment_log import Event, Pool, header_of, line_of, read_events
 from skfilterrank.judgments._label_quality import AssessorAgreement, assessor_agreement
-from skfilterrank.judgments._pairs import KEY, key_columns
+from skfilterrank.judgments._label_table import KEY, key_columns
 
 _COLUMNS = [*KEY, "label", "assessor", "note"]
 _QUERY_NAMES, _DOCUMENT_NAMES = ("query", "query text"), ("docid", "doc id", "doc_id")

@@ -18,7 +18,7 @@ from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import keys_of_grades
 from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
 from skfilterrank.judgments._judgment_log import Pool, header_of
-from skfilterrank.judgments._pairs import KEY, key_columns, refuse_repeated
+from skfilterrank.judgments._label_table import KEY, key_columns, refuse_repeated
 
 GRADES = (0, 1, 2)
 TOOLS = ("page", "label-studio", "doccano", "argilla", "quepid")

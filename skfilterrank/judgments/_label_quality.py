@@ -18,9 +18,15 @@ from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex
 from skfilterrank.judgments._label_predictor import LabelPredictor, check_parameters
-from skfilterrank.judgments._label_table import DocumentVectors, column_of, names_of
+from skfilterrank.judgments._label_table import (
+    KEY,
+    DocumentVectors,
+    column_of,
+    key_columns,
+    names_of,
+    refuse_repeated,
+)
 from skfilterrank.judgments._level_model import dealt_folds, held_out_labels
-from skfilterrank.judgments._pairs import KEY, key_columns, refuse_repeated
 
 
 @dataclass(frozen=True, eq=False, repr=False)

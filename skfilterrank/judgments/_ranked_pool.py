@@ -270,11 +270,12 @@ def judges_of(machine_qrels) -> dict:
     if machine_qrels is None:
         return {}
     if not isinstance(machine_qrels, Mapping) or is_by_query(machine_qrels):
-        machine_qrels = {"machine": machine_qrels}
+        table = as_table(machine_qrels, "machine_qrels")
+        return {"machine": _of_machine(table, "machine")}
     if not machine_qrels:
         raise InputError("machine_qrels is empty: give at least one judge, or None.")
     tables = {
-        str(name): as_table(qrels, f"machine_qrels, judge {brief(name)}")
+        str(name): as_table(qrels, f"machine_qrels[{brief(name)}]")
         for name, qrels in machine_qrels.items()
     }
     return {name: _of_machine(table, name) for name, table in tables.items()}
@@ -305,7 +306,12 @@ def as_table(qrels, name):
         is_index = isinstance(qrels, QrelsIndex)
         index = qrels if is_index else QrelsIndex(qrels, predicted="use")
     except (SkfilterrankError, ValueError, OSError) as error:
-        error.add_note(f"The error concerns {name}.")
+        text = str(error)
+        if isinstance(error, SkfilterrankError) and text.startswith("qrels "):
+            # A QrelsIndex calls its argument so.
+            error.args = (name + text.removeprefix("qrels"),)
+        else:
+            error.add_note(f"The error concerns {name}.")
         raise
     return index.to_frame()
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
+from scipy.special import ndtr, ndtri
 
 from skfilterrank._lists.checks import (
     check_choice,
@@ -19,6 +20,8 @@ from skfilterrank._lists.checks import (
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.measure_names import parse_measures
+from skfilterrank._lists.results import counted
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.judgments._estimate import estimate
 from skfilterrank.judgments._label_model import LabelModel, Prediction
@@ -45,6 +48,8 @@ _MOST_GRADES = 12
 _OF_CHANCE = 0.2
 # Weights of the grade above the machine's, and of any, beside 1 of those up to it.
 _HIGHER, _ANY = 0.2, 0.02
+# Shares of the variance of made-up labels that queries and places in the runs explain.
+_BY_QUERY, _BY_PLACE = 0.1, 0.4
 # Shares of the documents at which widths are planned.
 _PLANNED = 0.05, 0.1, 0.2, 0.4, 0.7
 
@@ -130,7 +135,8 @@ def draw_sample(
     -----
     DataWarning
         If runs return documents outside the pool as high as the measures look (among the first 10
-        for those without a cut-off): they cannot be drawn, and count as gain 0.
+        for those without a cut-off): they cannot be drawn, and count as gain 0. If all documents
+        must be judged for `half_width`, or the smallest sample that can be drawn is enough.
 
     See Also
     --------
@@ -155,9 +161,11 @@ def draw_sample(
     For `half_width`, labels of all documents are made up, samples of several sizes are drawn, and
     :func:`estimate` says how wide their intervals are. People give any label up to the machine's
     with equal probability, seldom a higher one; without a machine each grade is half as likely as
-    the one below, from 0 to 1 or as in `gains`. From 50 `judged` documents on, labels are those
+    the one below, from 0 to 1 or as in `gains`. Queries differ in how many good documents they
+    have, and the runs rank these higher. From 50 `judged` documents on, labels are those
     that these predict. Widths between the sizes follow ``sqrt(1 / n - 1 / N)``, N documents in all.
-    benchmarks/results/planned_widths.md compares them with those reached.
+    benchmarks/results/planned_widths.md compares them with those reached: intervals of AP become
+    wider than planned.
 
     References
     ----------
@@ -223,6 +231,19 @@ def draw_sample(
     n_draw = _enough(half_widths, aimed, half_width, n_possible)
     # Fewer are no sample of the pool.
     least = least_by_folds(sizes, pool.folding)
+    if n_draw >= n_possible:
+        warn_user(
+            f"half_width={half_width:g} is expected of no sample: all {n_possible:,} documents are "
+            "to be judged. Ask for wider intervals to judge fewer.",
+            DataWarning,
+        )
+    elif n_draw <= least:
+        warn_user(
+            f"half_width={half_width:g} is expected of the smallest sample that can be drawn, of "
+            f"{counted(least, 'document')}: intervals will be narrower, or are not planned well "
+            "from so few. Ask for narrower ones to judge more.",
+            DataWarning,
+        )
     sample = drawn(max(n_draw, least), random_state)
     sample.attrs["half_widths"] = half_widths
     return sample
@@ -235,8 +256,23 @@ def _made_up(pool, parsed, gains, known):
         grades, probabilities = _learned(pool, gains, levels, known)
     else:
         grades, probabilities = _taken_for_granted(pool, gains, levels, _as_people)
-    numbers = np.random.RandomState(0).uniform(size=(len(pool), 1))
+    # Queries differ in how many good documents they have, and runs return these first.
+    random_state = np.random.RandomState(0)
+    queries = random_state.normal(size=len(pool.queries))[pool.folding.queries][pool.codes]
+    others = random_state.normal(size=len(pool))
+    parts = np.sqrt([_BY_QUERY, _BY_PLACE, 1 - _BY_QUERY - _BY_PLACE])
+    numbers = ndtr(parts @ [queries, _standing(pool), others])[:, None]
     return grades[(numbers > probabilities[:, :-1].cumsum(axis=1)).sum(axis=1)]
+
+
+def _standing(pool):
+    """Normal scores of how high the runs rank a document among those of its query."""
+    worth = np.bincount(pool.row, 1 / pool.place, minlength=len(pool))
+    order = np.lexsort((pool.folding.random_number, worth, pool.codes))
+    sizes = np.bincount(pool.codes)
+    rank = np.empty(len(pool))
+    rank[order] = np.arange(len(pool)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return ndtri((rank + 0.5) / sizes[pool.codes])
 
 
 def _half_widths(sample, pool, parsed):

@@ -25,7 +25,7 @@ from skfilterrank._lists.queries import check_groups, check_same_index
 from skfilterrank._lists.sklearn_compat import safe_indexing
 from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
-from skfilterrank.judgments._pairs import refuse_repeated
+from skfilterrank.judgments._label_table import refuse_repeated
 from skfilterrank.judgments._rank_table import are_runs, as_rank_table
 
 # Hint for wrongly guessed names of the budget.

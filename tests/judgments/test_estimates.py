@@ -309,6 +309,28 @@ OF_A = t.ppf(0.975, 2 / (628 / 784 - 1 / 4) - 1)
 OF_BOTH = 5 / 3
 
 
+def test_intervals_allow_for_as_much_as_pairs_of_labels_change():
+    everywhere = {"value_range": (-np.inf, np.inf)}
+    plain = by_hand(**everywhere)
+    wider = by_hand(**everywhere, of_pairs=np.array([0.3, -0.1]))
+    np.testing.assert_allclose(wider.to_frame()["high"] - plain.to_frame()["high"], [0.3, 0.1])
+    np.testing.assert_allclose(plain.to_frame()["low"] - wider.to_frame()["low"], [0.3, 0.1])
+    before, after = plain.compare(), wider.compare()
+    np.testing.assert_allclose(after.high - before.high, 0.4)
+    assert after.p_value > before.p_value
+    far = {**everywhere, "values": np.array([30.0, 8.0])}
+    widths = [
+        (ranks["high"] - ranks["low"]).tolist()
+        for ranks in (
+            by_hand(**far).order(random_state=0),
+            by_hand(**far, of_pairs=np.array([20.0, -1.0])).order(random_state=0),
+        )
+    ]
+    assert widths == [[0, 0], [1, 1]]
+    wider = by_hand(**everywhere, of_pairs=np.array([3.0, -1.0]))
+    assert wider.labels_needed(half_width=5.0) > plain.labels_needed(half_width=5.0)
+
+
 def test_intervals_by_hand():
     frame = by_hand().to_frame().loc["dcg"]
     np.testing.assert_allclose(frame["standard_error"], [np.sqrt(28), 2])

@@ -1,13 +1,14 @@
 """Labels of machines are not taken for people's, nor people's for a machine's."""
 
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from label_samples import collection, with_labels
-from skfilterrank.exceptions import DataWarning, InputError
+from skfilterrank.exceptions import DataWarning, InputError, SkfilterrankError
 from skfilterrank.judgments import RankedPool, draw_sample, estimate, machine_report
 
 _N = 80
@@ -139,3 +140,36 @@ def test_folds_are_of_one_size(n_documents, n_folds):
     pool = RankedPool.read(None, {"run": rows}, pool=rows[["qid", "docno"]])
     assert pool.n_folds == n_folds
     assert np.ptp(np.bincount(pool.folding.folds, minlength=n_folds)) <= 1
+
+
+BAD_TABLES = {
+    "a number": 3,
+    "an array": np.ones((3, 2)),
+    "no queries": pd.DataFrame({"docno": ["a"], "label": [1]}),
+    "texts": pd.DataFrame({"qid": "1", "docno": ["a"], "label": ["good"]}),
+    "twice": pd.DataFrame({"qid": "1", "docno": ["a", "a"], "label": [1, 2]}),
+    "infinite": pd.DataFrame({"qid": "1", "docno": ["a"], "label": [np.inf]}),
+    "empty": pd.DataFrame({"qid": [], "docno": [], "label": []}),
+}
+
+
+@pytest.mark.parametrize("bad", BAD_TABLES.values(), ids=BAD_TABLES)
+def test_errors_name_the_argument_that_was_given(bad):
+    good = pd.DataFrame({"qid": "1", "docno": list("abcd"), "label": [2, 1, 0, 1]})
+    runs = {"one": good.assign(score=range(4))}
+    sample = good.assign(inclusion_probability=0.5)
+    two = {"machine_qrels": {"good": good, "bad": bad}}
+    for name, call in (
+        ("machine_qrels", partial(RankedPool.read, runs=runs)),
+        ("machine_qrels", partial(draw_sample, runs=runs, measures="dcg")),
+        ("machine_qrels", partial(estimate, sample, runs, "dcg")),
+        ("machine_qrels", partial(machine_report, sample, runs, "dcg")),
+        ("pool", partial(RankedPool.read, good, runs)),
+        ("judged", partial(draw_sample, good, runs, "dcg", n_total=2)),
+        ("qrels", partial(estimate, runs=runs, measures="dcg", machine_qrels=good)),
+        ("qrels", partial(machine_report, runs=runs, measures="dcg", machine_qrels=good)),
+    ):
+        with pytest.raises(SkfilterrankError, match=rf"^{name} "):
+            call(**{name: bad})
+    with pytest.raises(SkfilterrankError, match=r"^machine_qrels\['bad'\] "):
+        estimate(sample, runs, "dcg", **two)

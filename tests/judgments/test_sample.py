@@ -7,15 +7,18 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import spearmanr
 
 from label_samples import collection, elimination_design, with_labels
 from skfilterrank._lists.measure_names import parse_measures
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.judgments import RankedPool, draw_sample, estimate
 from skfilterrank.judgments._sample import (
     _as_people,
     _enough,
+    _made_up,
     _sizes,
+    _standing,
     elimination_order,
     inclusion_probabilities,
 )
@@ -82,9 +85,13 @@ def test_a_sample_for_a_width(data, aim):
     # The measure that needs more decides; a width that all have needs the least sample there is.
     both = draw_sample(None, pool, ["precision@10", "dcg@10"], half_width=goal, **how)
     assert len(both) > len(sample) / 2
-    least = draw_sample(None, pool, "dcg@10", half_width=1e3, **how)
+    with pytest.warns(DataWarning, match="half_width=1000 is expected of the smallest sample"):
+        least = draw_sample(None, pool, "dcg@10", half_width=1e3, **how)
     with pytest.raises(InputError, match=f"with less than {len(least)} some documents"):
         draw_sample(None, pool, "dcg@10", n_total=len(least) - 1, **how)
+    with pytest.warns(DataWarning, match=r"is expected of no sample: all [\d,]+ documents are"):
+        all_ = draw_sample(None, pool, "dcg@10", half_width=1e-6, **how)
+    assert (all_["inclusion_probability"] == 1).all()
 
 
 def test_enough_for_a_width_by_hand():
@@ -108,6 +115,21 @@ def test_labels_that_are_made_up_by_hand():
     expected = [[1.02, 0.22, 0.02], [1.02, 1.02, 0.22], [1.02, 1.02, 1.02], [4, 2, 1]]
     expected = np.array(expected) / np.sum(expected, axis=1, keepdims=True)
     np.testing.assert_allclose(_as_people(3), expected)
+
+
+def test_made_up_labels_are_higher_where_runs_rank_a_document_high(data):
+    pool = data[3]
+    # Sums of reciprocal places, by hand.
+    worth = np.zeros(len(pool))
+    for row, place in zip(pool.row, pool.place):
+        worth[row] += 1 / place
+    standing = _standing(pool)
+    for query in range(len(pool.queries)):
+        mine = pool.codes == query
+        assert spearmanr(worth[mine], standing[mine]).statistic > 0.99
+        np.testing.assert_allclose(standing[mine].mean(), 0, atol=1e-12)
+    grades = _made_up(pool, parse_measures("dcg@10"), None, None)
+    assert grades[standing > 1].mean() > grades[standing < -1].mean() + 0.3
 
 
 @pytest.mark.slow
