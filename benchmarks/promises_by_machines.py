@@ -178,7 +178,7 @@ FITS = {
     "any_forbidden@3 of clusters": (0.12, {}),
 }
 # Slow ones get this part of the draws.
-FEWER = {("any_forbidden@3 among answered", "adversarial"): 4}
+FEWER = {("any_forbidden@3 among answered", "adversarial"): 5}
 N_PEOPLE, N_ALL = 200, 1000
 # Share of the forbidden documents that the machine finds, and of the others that it calls so.
 FINDERS = {"useful": (0.95, 0.02), "adversarial": (0.1, 0.2)}
