@@ -180,7 +180,7 @@ def test_ranks_that_count_from_0_hide_nothing():
     with pytest.raises(InputError, match="rank 0 in all rows"):
         read_run(RUN.assign(rank=0))
     with pytest.raises(
-        InputError, match="17 in column 'shown' in row 1, but True or False was expectedrue"
+        InputError, match="17 in column 'shown' in row 1, but True or False was expected"
     ):
         read_run(RUN.assign(shown=[1, 17, 0, 0]))
 

@@ -72,7 +72,7 @@ lists = st.lists(
 @times(0.5)
 @given(st.lists(lists, min_size=1, max_size=4), st.sampled_from([None, 1, 2, 100]))
 def test_ranks_are_those_of_a_loop_over_lists(runs, depth):
-    # A row that all runs share keeps them from having must have queries in common.
+    # A row that all runs share keeps them from having no query in common.
     runs = {f"r{i}": frame([*rows, ("0", "a", 1.0)]) for i, rows in enumerate(runs)}
     table = rank_table(runs, depth=depth)
     assert as_dict(table) == loop_ranks(runs, depth)
@@ -124,8 +124,8 @@ def test_a_run_that_filters_everything_returns_nothing():
     [
         ({"a": A[:0]}, "runs return no document: all scores"),
         ({"a": A, "b": pd.concat([B, B[:1]])}, "run 'b' holds document 'd3' twice in query '1'"),
-        ({"a": A, "b": B.assign(qid="Q1")}, "run 'a' has must have queries in common.*'1'.*'Q1'"),
-        ({"a": A, "b": B, "c": B.assign(qid="Q1")}, "run 'c' has must have queries in common"),
+        ({"a": A, "b": B.assign(qid="Q1")}, "run 'a' has no query in common.*'1'.*'Q1'"),
+        ({"a": A, "b": B, "c": B.assign(qid="Q1")}, "run 'c' has no query in common"),
         ({"a": A, "b": B.assign(qid=1)}, "column 'qid' is text in some runs"),
         ({"a": A.assign(score=-np.inf)}, "return no document: all scores"),
     ],

@@ -383,7 +383,7 @@ def test_every_form_of_files_on_the_command_line(
         (b"2 qid:1 1:0.5 2:3\n", ":1: 4 columns where a run has 6"),
         (
             "1 Q0 a 1 2 x".encode("utf-16"),
-            ":1: the line holds a zero byte.*UTF-16, con",
+            ":1: the line must not hold a zero byte.*UTF-16, con",
         ),
         (b"PK\x03\x04rest", ":1: 1 column where a run has 6"),
         (b"PAR1\x15rest", "not a Parquet file, or is damaged"),
