@@ -181,7 +181,7 @@ def test_a_bad_run_stops_or_is_left_out(run, files, jobs):
     expected = means(["ap"])["ap"]
     code, out, err = run(*args)
     assert (code, out) == (2, f"run,ap\ngood,{expected['good']}\n")
-    assert err.startswith("skfilterrank: error: bad.txt:7: the line holds the score 'much', which")
+    assert err.startswith("skfilterrank: error: bad.txt:7: the line holds the score 'much', but")
     code, out, err = run(*args[:2], "nope", *args[2:], "--keep-going")
     assert code == 1
     assert out == f"run,ap\ngood,{expected['good']}\nbest,{expected['best']}\n"
