@@ -36,6 +36,7 @@ _SYNONYMS = {
     "metrics.success_at_k_score": "hitrate hits success",
     "metrics.ndcg_f_score": "ndcgf",
     "metrics.f_score": "fmeasure f1",
+    "metrics.get_measure": "qmeasure sumprecision sp qwa inducedap harmfulcompatibility",
     "metrics.make_ranking_scorer": "makescorer rankingscorer",
     "metrics.evaluate_runs": "evaluateruns evaluaterun trec",
     "comparison.compare_systems": "compareruns comparesystems ttest significance plotcomparison",

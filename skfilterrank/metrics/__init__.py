@@ -7,8 +7,6 @@ from skfilterrank._lists.lazy_names import names_of
 from skfilterrank._lists.measure_names import get_measure, get_measure_names
 from skfilterrank.metrics._average_precision import (
     average_precision_score,
-    q_measure_score,
-    sum_precision_score,
 )
 from skfilterrank.metrics._condensed import bpref_score
 from skfilterrank.metrics._dcg import (
@@ -29,7 +27,6 @@ from skfilterrank.metrics._filtering import (
     empty_list_rate,
     false_reject_rate,
     forbidden_at_k,
-    qwa_score,
     udcg_score,
 )
 from skfilterrank.metrics._informativeness import query_informativeness
@@ -94,9 +91,7 @@ __all__ = [
     "ndcg_min_score",
     "ndcg_score",
     "precision_at_k_score",
-    "q_measure_score",
     "query_informativeness",
-    "qwa_score",
     "r_precision_score",
     "random_ranking_bound",
     "rank_filter_report",
@@ -110,7 +105,6 @@ __all__ = [
     "search_length",
     "stat_ap_score",
     "success_at_k_score",
-    "sum_precision_score",
     "total_search_efficiency_score",
     "udcg_score",
     "ul_normalized_score",

@@ -190,7 +190,8 @@ def sum_precision_score(block: ListBlock, k):
 
     Examples
     --------
-    >>> from skfilterrank.metrics import sum_precision_score
+    >>> from skfilterrank.metrics import get_measure
+    >>> sum_precision_score = get_measure("sp")
     >>> y_true, groups = [1, 0, 1, 1], ["a"] * 4
 
     The precisions at the first and the third place, ``1/1 + 2/3``:
@@ -229,8 +230,8 @@ def average_precision_score(block: ListBlock, k, *, normalize: str = "R"):
     See Also
     --------
     udcg_score : For passages that a language model reads in any order.
-    sum_precision_score : The sum of precisions without a divisor.
-    q_measure_score : For graded gains.
+    get_measure : "sp" is the sum of precisions without a divisor, and "q_measure" is for graded
+        gains.
     inferred_ap_score, stat_ap_score : For incomplete judgments.
 
     Notes
@@ -349,7 +350,8 @@ def q_measure_score(block: ListBlock, k, *, beta: float = 1.0, normalize: str = 
 
     Examples
     --------
-    >>> from skfilterrank.metrics import q_measure_score
+    >>> from skfilterrank.metrics import get_measure
+    >>> q_measure_score = get_measure("q_measure")
     >>> y_true, groups = [1, 0, 3], ["a"] * 3
 
     At the first place ``(1 + 1) / (1 + 3)``, at the third ``(2 + 4) / (3 + 4)``:

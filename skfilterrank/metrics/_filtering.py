@@ -226,7 +226,8 @@ def qwa_score(block: ListBlock, k):
 
     Examples
     --------
-    >>> from skfilterrank.metrics import qwa_score
+    >>> from skfilterrank.metrics import get_measure
+    >>> qwa_score = get_measure("qwa")
     >>> y_true, groups = [1, 1, 0], ["a"] * 3
     >>> qwa_score(y_true, [0.9, 0.8, float("-inf")], groups=groups)
     1.0

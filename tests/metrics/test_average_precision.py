@@ -11,10 +11,9 @@ from sklearn.metrics import average_precision_score as sklearn_average_precision
 from skfilterrank.metrics import (
     average_precision_score,
     evaluate,
-    q_measure_score,
     random_ranking_bound,
-    sum_precision_score,
 )
+from skfilterrank.metrics._average_precision import q_measure_score, sum_precision_score
 from trec_runs import random_run
 
 NO, NAN = -np.inf, np.nan

@@ -5,9 +5,7 @@ from math import log2
 import numpy as np
 import pytest
 
-from skfilterrank.metrics import (
-    qwa_score,
-)
+from skfilterrank.metrics._filtering import qwa_score
 
 NO = -np.inf
 

@@ -20,8 +20,8 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.metrics import (
     make_ranking_scorer,
-    qwa_score,
 )
+from skfilterrank.metrics._filtering import qwa_score
 from skfilterrank.ranking import LambdaRankRanker, QueryRanker, RankAndFilter, make_ranker
 from skfilterrank.thresholds import (
     CertifiedThreshold,
