@@ -32,7 +32,7 @@ def test_odd_calls():
     for name, value in {"groups": [1], "average": "mean", "query_weight": {1: 2}}.items():
         with pytest.raises(InputError, match=f"{name} is not possible where evaluate reads Rows"):
             evaluate(Rows(COLUMNS), "ap", **{name: value})
-    with pytest.raises(InputError, match="out is for Rows"):
+    with pytest.raises(InputError, match="out is only for Rows"):
         evaluate([1], [1], "ap", groups=[1], out="values.parquet")
     with pytest.raises(InputTypeError, match="number 1 is 3"):
         evaluate(Rows([COLUMNS, 3]), "ap")

@@ -185,7 +185,7 @@ def test_canonical_names_are_read_back(name, rel, k):
         ("ndcg(gains={a:1})", "must give a number for each label"),
         ("ndcg(gains={0})", "must give a number for each label"),
         ("ndcg(dcg=ln)@10", "must be log2 or exp-log2"),
-        ("ap(unjudged=zero)", "unjudged in .* must be drop, .* leave it out"),
+        ("ap(unjudged=zero)", "unjudged in .* must be drop, .* Leave it out"),
         ("ap(judged_only=False)", "judged_only in .* must be true"),
         ("ap(judged_only=True,unjudged=drop)", "gives judged_only and unjudged: give one"),
         ("bpref(unjudged=drop)", "'bpref' is defined by the unjudged"),

@@ -277,7 +277,7 @@ class TestLabelsOfMachines:
         options += ["--k", "3", "--risk", "any_forbidden=0.3"]
         assert main(["threshold", qrels, run, *options]) == 0
         shown = capsys.readouterr().out
-        assert ("labels of machines" in shown) == ("Machines gave 30" in shown) == bool(n_machine)
+        assert ("machine labels  " in shown) == ("Machines gave 30" in shown) == bool(n_machine)
         assert load_threshold(saved).certificate_.n_machine == n_machine
 
     def test_bad_input(self, judged):
