@@ -201,8 +201,11 @@ class Table:
                 advice = f"These look like judgments, but a run was expected: {ORDER}"
             if name == "label" and present & {"score", "rank"}:
                 advice = f"This looks like a run, but judgments were expected: {ORDER}"
+            names = " or ".join(map(repr, COLUMN_NAMES[name][:2]))
+            if name in present:
+                names += f" of a run (beside {brief('corpus-id')} it is a label)"
             raise InputError(
-                f"{self.name} has no column {' or '.join(map(repr, COLUMN_NAMES[name][:2]))}; its "
+                f"{self.name} has no column {names}; its "
                 f"columns are {brief_list(self._present) or 'none'}. {advice}"
             )
         column = self._frame[alias]
