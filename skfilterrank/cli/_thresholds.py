@@ -10,7 +10,7 @@ import pandas as pd
 
 from skfilterrank import thresholds
 from skfilterrank._files.files import locked
-from skfilterrank._lists.gains import PROBABILITY
+from skfilterrank._lists.gains import PROBABILITY, is_sample
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.results import counted
@@ -136,21 +136,30 @@ def machines_of(qrels):
     return QrelsIndex(qrels.drop(columns=JUDGED_BY).assign(label=is_machine), unjudged_label=None)
 
 
-def beside_machine(path, machine_path, gains, holes) -> tuple[pd.DataFrame, QrelsIndex]:
-    """Read labels by people and by a machine; return both for the union of documents.
-
-    People's labels may be a sample of queries with equal probabilities.
-    """
+def read_people(path, gains, holes) -> pd.DataFrame:
+    """Read labels by people, which may be a sample of queries with equal probabilities."""
     people = _inputs.read_sample_or_judgments(path, gains, holes)
-    if PROBABILITY in people and np.ptp(people[PROBABILITY]) > 0:
+    if not is_sample(people["label"], people.get(PROBABILITY)):
+        return people
+    if np.ptp(people[PROBABILITY]) > 0:
         raise InputError(
             f"{path} is a sample in which documents have several inclusion probabilities, and "
-            "--machine-labels needs queries drawn at random. Draw it by judge --strategy sample "
+            "a threshold needs queries drawn at random. Draw it by judge --strategy sample "
             "--unit query."
         )
+    tell(
+        f"{path} is a sample with the probability {people[PROBABILITY].iloc[0]:g}: its queries are "
+        "taken for a random draw, and the others are left out"
+    )
+    return people.drop(columns=PROBABILITY)
+
+
+def beside_machine(path, machine_path, gains, holes) -> tuple[pd.DataFrame, QrelsIndex]:
+    """Read labels by people and by a machine; return both for the union of documents."""
+    people = read_people(path, gains, holes)
     machine = _inputs.read_judgments(machine_path, gains, replace(holes, predicted="use"))
     key = ["qid", "docno"]
-    both = people.drop(columns=PROBABILITY, errors="ignore").merge(
+    both = people.merge(
         machine[[*key, "label"]].rename(columns={"label": "by_machine"}), on=key, how="outer"
     )
     labels = both[key].assign(label=both["by_machine"])

@@ -91,7 +91,7 @@ def threshold(
             )
     by_machine = None
     if machine_labels is None:
-        judgments = _inputs.read_judgments(qrels, gains, treated)
+        judgments = work.read_people(qrels, gains, treated)
     else:
         judgments, by_machine = work.beside_machine(qrels, machine_labels, gains, treated)
     matched = _inputs.gains_of_labels(

@@ -469,6 +469,10 @@ def _check_design(form, rows, probability, n_open):
         ]
         if form.is_linear and 0 < len(added) < len(form.pool.runs):
             why = f"They seem to be drawn without {brief_list(added)} among the runs."
+        why += (
+            " If people judged only the first part of a sample, draw again with the same "
+            "random_state and n_total as many as they judged."
+        )
     raise InputError(
         f"the inclusion probabilities of qrels are not those of a sample for {text}: by them there "
         f"would be {estimated:,.0f} (± {error:,.0f}) documents whose labels matter, and there are "
@@ -503,15 +507,18 @@ def _by_queries(runs, sample, parsed, pool, target, gains):
     "PPI++: Efficient prediction-powered inference", 2023). Any measure is possible.
     """
     counts = rows_to_judge(pool, parsed)
-    queries, share = _judged_queries(sample, pool, counts)
-    n_all, n_judged = len(pool.queries), len(queries)
+    # Risks are 0 for queries without a document to judge, which no sample contains.
+    drawn_from = np.unique(pool.codes[counts])
+    queries, share = _judged_queries(sample, pool, counts, pool.queries[drawn_from])
+    n_all, n_judged = len(drawn_from), len(queries)
+    part = n_all / len(pool.queries)
     judged = sample.reset_index()[["qid", "docno", "label"]]
     values = _values(judged, runs, parsed, gains, queries, pool.runs)
     guesses = [
-        _values(_labels(pool, labels), runs, parsed, gains, pool.queries, pool.runs)
+        _values(_labels(pool, labels), runs, parsed, gains, pool.queries[drawn_from], pool.runs)
         for labels in pool.machine.values()
     ]
-    is_judged = pool.queries.isin(queries)
+    is_judged = pool.queries[drawn_from].isin(queries)
     grades = as_gains(sample["label"].to_numpy(), gains, name="qrels")
     results = {}
     for number, text in enumerate(parsed):
@@ -527,11 +534,14 @@ def _by_queries(runs, sample, parsed, pool, target, gains):
         if target == "new queries":
             own = by_people - by_people.mean(axis=1, keepdims=True)
             own = own.T * np.sqrt(share / (n_judged * (n_judged - 1)))
-            deviations = np.vstack([deviations, own])
+            between = estimate * np.sqrt((1 - part) / n_all)
+            deviations = np.vstack(
+                [deviations, own, between[None]] if part < 1 else [deviations, own]
+            )
         results[text] = MeasureEstimate(
-            values=estimate,
-            deviations=deviations,
-            order_values=estimate,
+            values=part * estimate,
+            deviations=part * deviations,
+            order_values=part * estimate,
             greater_is_better=parsed[text].measure.greater_is_better,
             value_range=parsed[text].measure.range_for(grades),
             probability=np.full(n_judged, share),
@@ -544,7 +554,7 @@ def _by_queries(runs, sample, parsed, pool, target, gains):
     return results
 
 
-def _judged_queries(sample, pool, counts):
+def _judged_queries(sample, pool, counts, drawn_from):
     """Queries of which all that counts was judged, and their common probability."""
     missing = pool.index[counts].difference(sample.index)
     pool_rows = pool.rows_of(sample.index, "qrels")
@@ -558,14 +568,14 @@ def _judged_queries(sample, pool, counts):
             "unit='document'."
         )
     shares = sample["inclusion_probability"].unique()
-    if len(shares) > 1 or not np.isclose(shares[0], len(queries) / len(pool.queries), rtol=1e-6):
+    if len(shares) > 1 or not np.isclose(shares[0], len(queries) / len(drawn_from), rtol=1e-6):
         raise InputError(
             f"unit='query' takes queries drawn with one probability, that of {len(queries)} of "
-            f"{len(pool.queries)} queries: {len(queries) / len(pool.queries):g}, got "
+            f"{len(drawn_from)} queries: {len(queries) / len(drawn_from):g}, got "
             f"{', '.join(f'{share:g}' for share in shares[:3])}. Draw by "
             "draw_sample(..., unit='query')."
         )
-    if len(queries) < min(_LEAST, len(pool.queries)):
+    if len(queries) < min(_LEAST, len(drawn_from)):
         raise InputError(
             f"unit='query' needs at least {_LEAST} judged queries, got {len(queries)}: judge more."
         )

@@ -125,14 +125,9 @@ class Estimates(Result):
         return (
             f"{interval_text(self.confidence_level)}s for {self.target}: {self.n_judged:,} of "
             f"{counted(self.n_possible, 'document')} judged by people{others}, "
-            f"{counted(len(self.queries), 'query', 'queries')}{self._anytime}{self._caveat}"
+            f"{counted(len(self.queries), 'query', 'queries')}"
+            f"{_at_any_time(self.anytime_from)}{self._caveat}"
         )
-
-    @property
-    def _anytime(self):
-        if self.anytime_from is None:
-            return ""
-        return f"; they hold together for all numbers of labels from {self.anytime_from:,} on"
 
     @property
     def _caveat(self):
@@ -243,6 +238,7 @@ class Estimates(Result):
             correction=correction,
             confidence_level=self.confidence_level,
             target=self.target,
+            anytime_from=self.anytime_from,
             shown_to_cover=not result.is_ratio,
             greater_is_better=result.greater_is_better,
         )
@@ -495,6 +491,8 @@ class EstimatedDifferences(Result):
         False for ratios such as nDCG, whose intervals may hold the truth less often than they say.
     greater_is_better : bool
         True if higher values of the measure are better.
+    anytime_from : int or None
+        Number of judged documents from which on intervals and p values hold at all looks together.
     """
 
     measure: str
@@ -511,6 +509,7 @@ class EstimatedDifferences(Result):
     target: str
     shown_to_cover: bool = True
     greater_is_better: bool = True
+    anytime_from: int | None = None
 
     _display = "IntervalDisplay"
 
@@ -585,7 +584,7 @@ class EstimatedDifferences(Result):
         return (
             f"{self.measure}: {n_sure:,} of "
             f"{counted(len(self.first), 'difference is', 'differences are')} significant for "
-            f"{self.target}"
+            f"{self.target}{_at_any_time(self.anytime_from)}"
             + ("" if self.shown_to_cover else ". Intervals of ratios are not shown to cover")
         )
 
@@ -593,6 +592,13 @@ class EstimatedDifferences(Result):
         order = np.argsort(self.p_value, kind="stable")
         table = self.to_frame().drop(columns="shown_to_cover")
         return table.iloc[order].reset_index(drop=True)
+
+
+def _at_any_time(first):
+    """Describe the looks at which intervals hold together."""
+    if first is None:
+        return ""
+    return f"; intervals hold together for all numbers of labels from {first:,} on"
 
 
 def anytime_bound(alpha, spread):

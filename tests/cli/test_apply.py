@@ -391,7 +391,7 @@ def test_cuts_that_learn_from_lists(run, data, how):
     assert code == 0, err
     code, shown, err = run("apply", "filter.json", "run.txt", "--quiet")
     assert code == 0, err
-    assert len(shown.splitlines()) == json.loads(out)["shown"]
+    assert len(shown.splitlines()) == json.loads(out)["n_shown"]
 
 
 @pytest.mark.slow

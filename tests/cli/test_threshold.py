@@ -249,6 +249,18 @@ def test_a_promise_with_labels_of_a_machine(run, data):
 
 
 @pytest.mark.slow
+def test_a_sample_of_queries_without_a_machine(run, data):
+    table = data[["qid", "docno", "label"]]
+    people = table[table["qid"].isin(sorted(set(table["qid"]))[::2])]
+    people.to_csv("plain.csv", index=False)
+    people.assign(inclusion_probability=0.5).to_csv("people.csv", index=False)
+    plain, drawn = (run("threshold", name, *PROMISE[2:]) for name in ("plain.csv", "people.csv"))
+    assert plain[0] == drawn[0] == 0, drawn
+    assert plain[1] == drawn[1]
+    assert "its queries are taken for a random draw" in drawn[2]
+
+
+@pytest.mark.slow
 def test_a_card_is_written(run, data):
     pytest.importorskip("jinja2")
     code, _, err = run(*PROMISE, "--html", "card.html")

@@ -470,6 +470,32 @@ def test_first_places_are_enough_for_risks(query_data, machine):
         estimate(some, runs, [*measures, "rr"], machine_qrels=machine, unit="query", **how)
 
 
+@pytest.mark.parametrize("machine", [True, False])
+def test_risks_are_zero_where_no_run_returns_a_document(query_data, machine):
+    people, machine_qrels, runs, _ = query_data
+    queries = people["qid"].unique()
+    runs = {name: each[each["qid"].isin(queries[10:])] for name, each in runs.items()}
+    gains, measure = {0: -1, 1: 1, 2: 1, 3: 1}, "any_forbidden@2"
+    machine = machine_qrels if machine else None
+    how = {"pool": people, "gains": gains}
+    drawn = draw_sample(machine, runs, measure, n_total=30, unit="query", random_state=0, **how)
+    how |= {"machine_qrels": machine, "unit": "query"}
+    for target in ("these queries", "new queries"):
+        found = estimate(with_labels(drawn, people), runs, measure, target=target, **how).to_frame()
+        values = evaluate_runs(people, runs, measure, gains=gains, missing="empty").per_query
+        values = values.reset_index().pivot_table(measure, "qid", "run")
+        values = values.reindex(queries).fillna(0.0)
+        np.testing.assert_allclose(found.loc[measure, "value"], values.mean())
+        if target == "new queries":
+            expected = values.std(ddof=0) / np.sqrt(len(queries))
+            np.testing.assert_allclose(found.loc[measure, "standard_error"], expected, rtol=0.03)
+    some = draw_sample(
+        machine, runs, measure, n_total=15, unit="query", random_state=0, pool=people
+    )
+    part = estimate(with_labels(some, people), runs, measure, **how).to_frame()
+    assert (np.abs(part["value"] - values.mean().to_numpy()) < 4 * part["standard_error"]).all()
+
+
 @pytest.mark.nightly
 def test_intervals_hold_the_values(query_data):
     true, inside = query_data[3], []
