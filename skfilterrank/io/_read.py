@@ -407,6 +407,11 @@ def _of_the_other_role(source, value):
     return f"several runs ({name})" if are_several_runs(source) else None
 
 
+def _no_documents():
+    """Return an empty run, which is valid because a filter may hide every document."""
+    return pd.DataFrame({"qid": [], "docno": [], "score": []})
+
+
 def _opened(source, layout, argument, *, also=()) -> TrecLines | Table:
     """Read a path, an open file, a data frame or another object as lines or as a table.
 
@@ -418,6 +423,8 @@ def _opened(source, layout, argument, *, also=()) -> TrecLines | Table:
         raise InputTypeError(f"{argument} must be {what}, got {got}: {ORDER}")
     if not is_path(source) and not hasattr(source, "read"):
         frame = as_table(source, value)
+        if layout is RUN and isinstance(source, Mapping) and not source:
+            frame = _no_documents()
         if frame is None:
             got = brief(source) if isinstance(source, Mapping) else type(source).__name__
             raise InputTypeError(
@@ -430,8 +437,7 @@ def _opened(source, layout, argument, *, also=()) -> TrecLines | Table:
     content = read_bytes(source).removeprefix(b"\xef\xbb\xbf")
     width = n_columns(content)
     if layout is RUN and not width:
-        # An empty file is a valid run, because a filter may hide every document.
-        return Table(pd.DataFrame({"qid": [], "docno": [], "score": []}), name, lambda row: None)
+        return Table(_no_documents(), name, lambda row: None)
     form = form_of(content)
     if form != LINES:
         frame, line_of = read_form(form, content, name)

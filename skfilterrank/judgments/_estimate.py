@@ -129,8 +129,8 @@ def estimate(
         None if the number of labels was decided before anybody saw an estimate. To look at
         estimates while people judge, and stop as soon as the best run is known, give the number of
         labels at the first look. Draw with one `random_state` and a growing `n_total`. Intervals,
-        ranks and p values then hold at all numbers of labels from this one on together; they are
-        about 1.6 times as wide. For ``unit="document"`` and ``target="these queries"``.
+        ranks and p values then hold at all numbers of labels from this one on together; intervals
+        are at least 1.5 times as wide. For ``unit="document"`` and ``target="these queries"``.
 
     Returns
     -------

@@ -330,7 +330,6 @@ def test_what_is_packed_twice_or_in_an_archive(read):
 @pytest.mark.parametrize(
     ("source", "shown"),
     [
-        ({}, r"got \{\}"),
         ({"1": 1.0}, r"got \{'1': 1.0\}"),
         ({"1": ["a", "b"]}, r"got \{'1': \['a', 'b'\]\}"),
     ],
@@ -339,6 +338,13 @@ def test_dicts_of_another_form(read, source, shown):
     message = shown + r"\. A dict \{query: \{document: .*\}\}, an Arrow table"
     with pytest.raises(InputTypeError, match=message):
         read(source)
+
+
+def test_an_empty_dict_is_read_as_an_empty_file_is():
+    with pytest.warns(DataWarning, match="holds no document"):
+        assert len(read_run({})) == 0
+    with pytest.raises(InputTypeError, match=r"got \{\}\. A dict"):
+        read_qrels({})
 
 
 @pytest.mark.parametrize("read", [read_run, read_qrels])

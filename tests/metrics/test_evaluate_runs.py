@@ -471,3 +471,10 @@ def test_only_our_own_warnings_are_said_again():
             assert function(3) == (3, said)
         kinds = [each.category for each in caught]
         assert kinds == ([DeprecationWarning] if said else [DeprecationWarning, DataWarning])
+
+
+def test_a_run_of_which_a_filter_left_nothing():
+    qrels = {"1": {"a": 1, "b": 0}}
+    with pytest.warns(DataWarning, match="holds no document"):
+        values = evaluate_runs(qrels, {"A": {}, "B": {"1": {"a": 1}}}, "ap", missing="empty")
+    assert values.means["ap"].to_dict() == {"A": 0.0, "B": 1.0}
