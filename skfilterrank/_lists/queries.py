@@ -290,7 +290,8 @@ def _group_values(groups, name):
         if missing.any():
             raise InputError(
                 f"{name} has {missing.sum()} missing value(s), the first at row "
-                f"{missing.argmax()}: every row needs the id of its query."
+                f"{missing.argmax()}: every row needs the id of its "
+                f"{'cluster' if name == 'clusters' else 'query'}."
             )
     for kind in entry_types(values):
         if kind.__hash__ is None:

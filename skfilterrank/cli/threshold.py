@@ -100,7 +100,7 @@ def threshold(
     # Judgments that come later may hold labels that these do not.
     unfitted.set_params(gains=_inputs.with_other_labels(matched, gains))
     given = {
-        "index": QrelsIndex(judgments),
+        "index": QrelsIndex(judgments, unjudged_label=None),
         "machines": work.machines_of(judgments),
         "by_machine": by_machine,
         "clusters": work.read_clusters(clusters),

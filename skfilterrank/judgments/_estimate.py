@@ -246,8 +246,8 @@ def _check_anytime(estimates):
     """Raise an error for a first look after this one, or of other samples."""
     if estimates.unit != "document" or estimates.target != "these queries":
         raise InputError(
-            "anytime_from is known for unit='document' and target='these queries'. Leave it out, "
-            "and decide the number of labels beforehand."
+            "anytime_from works only with unit='document' and target='these queries'. Leave it "
+            "out, and decide the number of labels beforehand."
         )
     first = check_count(estimates.anytime_from, "anytime_from", least=2)
     n_labels = estimates.n_judged + estimates.n_other

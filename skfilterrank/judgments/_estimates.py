@@ -321,8 +321,8 @@ class Estimates(Result):
         """
         if self.target != "these queries" or self.unit != "document":
             raise InputError(
-                "labels_needed is known for target='these queries' and unit='document': intervals "
-                "for new queries also depend on how many queries there are."
+                "labels_needed works only with target='these queries' and unit='document': "
+                "intervals for new queries also depend on how many queries there are."
             )
         _, result = self._of(measure)
         if half_width is not None and not (is_finite_number(half_width) and half_width > 0):

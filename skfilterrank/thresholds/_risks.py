@@ -354,7 +354,8 @@ def find_unjudged(
         warn_user(
             f"{len(found):,} of the {n_counted:,} {STILL_UNJUDGED} ({', '.join(named)}{more}), so "
             "the guarantee need not hold for queries that are judged completely. Judge these "
-            "documents, or give unjudged documents a forbidden label to be careful.",
+            "documents, or to be careful give them the worse label: a forbidden one, or for "
+            "false_reject_rate a good one.",
             DataWarning,
         )
     return found
