@@ -143,9 +143,10 @@ def read_people(path, gains, holes) -> pd.DataFrame:
         return people
     if np.ptp(people[PROBABILITY]) > 0:
         raise InputError(
-            f"{path} is a sample in which documents have several inclusion probabilities, and "
-            "a threshold needs queries drawn at random. Draw it by judge --strategy sample "
-            "--unit query."
+            f"{path} is a sample of judgments with inclusion probabilities below 1. Its documents "
+            "have several inclusion probabilities, and a threshold needs queries drawn at random. "
+            "Draw them by judge --strategy sample --unit query. 'skfilterrank evaluate --interval' "
+            "estimates values from this sample."
         )
     tell(
         f"{path} is a sample with the probability {people[PROBABILITY].iloc[0]:g}: its queries are "
