@@ -1,11 +1,14 @@
 """Samples drawn again and again: how often intervals hold the truth, and how wide they are."""
 
+import glob
+
 import numpy as np
 import pandas as pd
 from scipy.stats import kendalltau
 
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
+from skfilterrank.io import read_qrels
 from skfilterrank.judgments import RankedPool, estimate
 from skfilterrank.judgments._estimates import covariance_of_total, degrees_of_freedom
 from skfilterrank.judgments._label_model import Prediction
@@ -125,6 +128,20 @@ class Study:
         quantile = estimates._quantile(degrees_of_freedom(deviations))
         error = np.sqrt(np.diag(covariance))
         return (quantile * error).mean(), 1.96 * error.mean()
+
+
+def studies_of_deep_learning(data, judges, measures):
+    """Every third run of TREC 2019 Deep Learning: judge, measure, study and true values."""
+    folder = data / "trec-dl2019-llm"
+    qrels = read_qrels(folder / "qrels.txt.gz").astype({"qid": str, "docno": str})
+    labels = qrels.set_index(["qid", "docno"])["label"]
+    runs = sorted(glob.glob(f"{folder}/runs/*.gz"))[::3]
+    for judge in (*judges, "people alone"):
+        machine = None if judge == "people alone" else f"{folder}/llm-qrels/{judge}.txt.gz"
+        study = Study(RankedPool.read(machine, runs, pool=qrels), labels, None)
+        for measure in measures:
+            true = true_values(runs, qrels, (measure,), None, study.pool.runs)(measure)
+            yield judge, measure, study, true
 
 
 def true_values(runs, qrels, measures, gains, names):

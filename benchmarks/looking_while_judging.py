@@ -7,16 +7,14 @@ at which its corrected differences to all others are significant.
     python benchmarks/looking_while_judging.py --repetitions 30
 """
 
-import glob
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 from _common import arguments, write_report
-from _intervals import Study, true_values
+from _intervals import studies_of_deep_learning
 
-from skfilterrank.io import read_qrels
-from skfilterrank.judgments import RankedPool, estimate
+from skfilterrank.judgments import estimate
 
 MEASURES = ("dcg@10", "ndcg@10")
 SHARES = np.linspace(0.05, 0.5, 10)
@@ -68,34 +66,26 @@ def row(table):
 
 def main():
     args = arguments(__doc__, repetitions=30)
-    folder = args.data / "trec-dl2019-llm"
-    qrels = read_qrels(folder / "qrels.txt.gz").astype({"qid": str, "docno": str})
-    labels = qrels.set_index(["qid", "docno"])["label"]
-    runs = sorted(glob.glob(f"{folder}/runs/*.gz"))[::3]
     rows = []
-    for judge in (*JUDGES, "people alone"):
-        machine = None if judge == "people alone" else f"{folder}/llm-qrels/{judge}.txt.gz"
-        pool = RankedPool.read(machine, runs, pool=qrels)
-        study = Study(pool, labels, None)
-        for measure in MEASURES:
-            true = true_values(runs, qrels, (measure,), None, pool.runs)(measure)
-            found = pd.DataFrame(
-                {"seed": seed} | each
-                for seed in range(args.repetitions)
-                for each in looks(study, measure, true, seed)
-            )
-            for kind, table in found.groupby("intervals", sort=False):
-                rows.append({"judge": judge, "measure": measure, "intervals": kind} | row(table))
-                print(rows[-1], flush=True)
+    for judge, measure, study, true in studies_of_deep_learning(args.data, JUDGES, MEASURES):
+        found = pd.DataFrame(
+            {"seed": seed} | each
+            for seed in range(args.repetitions)
+            for each in looks(study, measure, true, seed)
+        )
+        for kind, table in found.groupby("intervals", sort=False):
+            rows.append({"judge": judge, "measure": measure, "intervals": kind} | row(table))
+            print(rows[-1], flush=True)
     text = (
-        f"{len(pool.runs)} runs, {args.repetitions} draws, looked at with 5, 10, ..., 50 % of the "
-        "documents judged. Nominal 95 %. `one look`: share of true values in their intervals, "
-        "means over looks; `all looks`: share of runs (or pairs of runs) whose intervals hold the "
-        "truth at all ten looks. `stopped`: share of the draws in which the best run was known at "
-        "some look; `wrong stops`: share of all draws in which it was not the best run; `labels at "
-        "the stop`: mean over the draws that stopped. `half-width`: of differences, mean over "
-        f"looks.\n\n```\n{pd.DataFrame(rows).to_string(index=False, float_format='{:.3f}'.format)}"
-        "\n```"
+        f"{len(study.pool.runs)} runs, {args.repetitions} draws, looked at with 5, 10, ..., 50 % "
+        "of the documents judged. Nominal 95 %. `one look`: share of true values in their "
+        "intervals, means over looks; `all looks`: share of runs (or pairs of runs) whose "
+        "intervals hold the truth at all ten looks. `stopped`: share of the draws in which the "
+        "best run was known at some look; `wrong stops`: share of all draws in which it was not "
+        "the best run; `labels at the stop`: mean over the draws that stopped. `half-width`: of "
+        "differences, mean over looks.\n\n```\n"
+        + pd.DataFrame(rows).to_string(index=False, float_format="{:.3f}".format)
+        + "\n```"
     )
     write_report("looking_while_judging", "Looks at estimates while people judge", text)
 

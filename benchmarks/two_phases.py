@@ -7,15 +7,12 @@ certain, and the sizes of the others are learned from them.
     python benchmarks/two_phases.py --repetitions 20
 """
 
-import glob
-
 import numpy as np
 import pandas as pd
 from _common import arguments, write_report
-from _intervals import Study, true_values
+from _intervals import studies_of_deep_learning
 
-from skfilterrank.io import read_qrels
-from skfilterrank.judgments import RankedPool, draw_sample, estimate
+from skfilterrank.judgments import draw_sample, estimate
 
 MEASURES = ("dcg@10", "ndcg@10")
 SHARES = (0.1, 0.2)
@@ -68,22 +65,14 @@ def figures(study, measure, true, share, of_first, seeds):
 
 def main():
     args = arguments(__doc__, repetitions=20)
-    folder = args.data / "trec-dl2019-llm"
-    qrels = read_qrels(folder / "qrels.txt.gz").astype({"qid": str, "docno": str})
-    labels = qrels.set_index(["qid", "docno"])["label"]
-    runs = sorted(glob.glob(f"{folder}/runs/*.gz"))[::3]
     rows = []
-    for judge in (*JUDGES, "people alone"):
-        machine = None if judge == "people alone" else f"{folder}/llm-qrels/{judge}.txt.gz"
-        study = Study(RankedPool.read(machine, runs, pool=qrels), labels, None)
-        for measure in MEASURES:
-            true = true_values(runs, qrels, (measure,), None, study.pool.runs)(measure)
-            for share in SHARES:
-                for first in OF_FIRST:
-                    key = {"judge": judge, "measure": measure, "share": share, "first": first}
-                    seeds = range(args.repetitions)
-                    rows.append(key | figures(study, measure, true, share, first, seeds))
-                    print(rows[-1], flush=True)
+    for judge, measure, study, true in studies_of_deep_learning(args.data, JUDGES, MEASURES):
+        for share in SHARES:
+            for first in OF_FIRST:
+                key = {"judge": judge, "measure": measure, "share": share, "first": first}
+                seeds = range(args.repetitions)
+                rows.append(key | figures(study, measure, true, share, first, seeds))
+                print(rows[-1], flush=True)
     text = (
         f'{len(study.pool.runs)} runs, {args.repetitions} draws, samples by `aim="differences"`, '
         "nominal 95 %. `share`: of the documents that people judged in all; `first`: share of "

@@ -55,6 +55,12 @@ def named_runs(runs, *, least: int = 1, may_be_one: bool = False) -> dict:
 
     With `may_be_one`, one run in any form is a run of the name that it has, or else "run".
     """
+    # Two runs of which a filter left nothing must not become one run of two queries.
+    if may_be_one and is_by_query(runs) and not any(runs.values()):
+        raise InputError(
+            f"runs is {brief(runs)}, and empty dicts may be runs or queries: give each run as a "
+            "data frame, or as {query: {}}."
+        )
     if isinstance(runs, Mapping) and not is_by_query(runs):
         named = dict(runs)
     elif "label" in getattr(runs, "columns", ()) or (hasattr(runs, "align") and not is_frame(runs)):

@@ -136,11 +136,11 @@ def machines_of(qrels):
     return QrelsIndex(qrels.drop(columns=JUDGED_BY).assign(label=is_machine), unjudged_label=None)
 
 
-def read_people(path, gains, holes) -> pd.DataFrame:
-    """Read labels by people, which may be a sample of queries with equal probabilities."""
+def read_people(path, gains, holes) -> tuple[pd.DataFrame, bool]:
+    """Read labels by people, and tell whether they are a sample, of equal probabilities."""
     people = _inputs.read_sample_or_judgments(path, gains, holes)
     if not is_sample(people["label"], people.get(PROBABILITY)):
-        return people
+        return people, False
     if np.ptp(people[PROBABILITY]) > 0:
         raise InputError(
             f"{path} is a sample of judgments with inclusion probabilities below 1. Its documents "
@@ -152,12 +152,12 @@ def read_people(path, gains, holes) -> pd.DataFrame:
         f"{path} is a sample with the probability {people[PROBABILITY].iloc[0]:g}: its queries are "
         "taken for a random draw, and the others are left out"
     )
-    return people.drop(columns=PROBABILITY)
+    return people.drop(columns=PROBABILITY), True
 
 
 def beside_machine(path, machine_path, gains, holes) -> tuple[pd.DataFrame, QrelsIndex]:
     """Read labels by people and by a machine; return both for the union of documents."""
-    people = read_people(path, gains, holes)
+    people, _ = read_people(path, gains, holes)
     machine = _inputs.read_judgments(machine_path, gains, replace(holes, predicted="use"))
     key = ["qid", "docno"]
     both = people.merge(
@@ -214,9 +214,23 @@ def clusters_of(groups, clusters):
 
 
 def fit_run(
-    threshold, run, second, *, index, machines, by_machine, name, how, missing, clusters=None
+    threshold,
+    run,
+    second,
+    *,
+    index,
+    machines,
+    by_machine,
+    name,
+    how,
+    missing,
+    clusters=None,
+    sample=None,
 ):
-    """Fit the threshold `how` (the value of --threshold) to a run; return a JSON object."""
+    """Fit the threshold `how` (the value of --threshold) to a run; return a JSON object.
+
+    `sample` is the path of judgments that are a sample of queries, else None.
+    """
     aligned, second = _aligned(name, index, run, second, missing)
     y_true, y_score, groups = aligned
     more = {"filter_scores": second, "clusters": clusters_of(groups, clusters)}
@@ -230,6 +244,13 @@ def fit_run(
     except ValueError as error:
         error.add_note(f"(run {name})")
         raise
+    if sample is not None and (n_open := len(threshold.certificate_.to_judge)):
+        raise InputError(
+            f"{sample} is a sample of judgments with inclusion probabilities below 1, and --risk "
+            f"needs whole queries: {counted(n_open, 'document')} of {name} on which the risks "
+            "depend have no label in it. Draw queries by judge --strategy sample --risk, for "
+            "this run. 'skfilterrank evaluate --interval' estimates values from this sample."
+        )
     n_queries = aligned.index.n_queries
     if by_machine is not None:
         # Values are for the queries that people judged.

@@ -89,9 +89,11 @@ def threshold(
                 f"--{option} saves the threshold of one run, got {len(named)}. Name the run that "
                 "is to be filtered."
             )
-    by_machine = None
-    if machine_labels is None:
-        judgments = work.read_people(qrels, gains, treated)
+    by_machine, is_sample = None, False
+    if machine_labels is None and cutting.risk:
+        judgments, is_sample = work.read_people(qrels, gains, treated)
+    elif machine_labels is None:
+        judgments = _inputs.read_judgments(qrels, gains, treated)
     else:
         judgments, by_machine = work.beside_machine(qrels, machine_labels, gains, treated)
     matched = _inputs.gains_of_labels(
@@ -106,6 +108,7 @@ def threshold(
         "clusters": work.read_clusters(clusters),
         "how": cutting.threshold,
         "missing": treated.missing,
+        "sample": qrels if is_sample else None,
     }
     records = []
     for name, path in named.items():

@@ -17,8 +17,9 @@ labels of each grade there are. Its expected value, given the sample's labels an
 probabilities of all others, takes the place of the sum of predictions. The weight is replaced by
 the change that one label makes, averaged over the other labels. Each drawn label represents
 (1 - pi) / pi documents that were not drawn. For sums this is the difference estimator. Pairs of
-labels are corrected for too. A label would move the point at which its change is found, as it moves
-the predictions of other documents of its query: predictions there leave its fold out. A bias by
+labels are corrected for too. The change by a label is computed with predictions that were learned
+without the label's fold. Otherwise the label would also change the predictions of other documents
+of its query, and so the point at which its own change is computed, which biases ratios. A bias by
 interactions of three and more labels is left; intervals are wider by half the effect of pairs.
 
 **Everything else** (ERR, RR, lexirecall) needs whole queries: PPI++ over queries.
@@ -350,8 +351,7 @@ def _by_labels(form, labels):
     if form.is_linear:
         changes = expansion.changes(rows, codes)
     else:
-        # A label moves the predictions of other documents of its query, and by them the point at
-        # which its own change is found: they must not know its fold.
+        # The change by a label is computed with predictions that its fold did not influence.
         folds = np.where(is_certain, -1, form.pool.folding.folds[rows])
         for fold in np.unique(folds[folds >= 0]):
             mine = np.flatnonzero(folds == fold)

@@ -420,7 +420,7 @@ class Estimates(Result):
         return np.sqrt(square), degrees_of_pairs(result.deviations)[first, second]
 
     def _quantile(self, freedom, n_judged=None):
-        """Quantile by which a standard error is multiplied, after so many labels."""
+        """Return the factor of the standard error in an interval; None takes the labels of now."""
         share = (1 + self.confidence_level) / 2
         if self.anytime_from is None:
             return t.ppf(share, freedom)
@@ -429,9 +429,12 @@ class Estimates(Result):
         return t.isf(norm.sf(bound), freedom)
 
     def _spread(self, n_judged):
-        """Variance after so many labels, as a share of that at the first look."""
+        """Return the variance after so many labels, divided by that at the first look."""
         # A simple sample of n of N has a variance in proportion to 1 / n - 1 / N.
         first = 1 / self.anytime_from - 1 / self.n_possible
+        if first <= 0:
+            # People judged all documents that matter before the first look.
+            return 1.0
         return max(1 / n_judged - 1 / self.n_possible, 0.0) / first
 
     def _largest(self, result, first, second, error, random_state):

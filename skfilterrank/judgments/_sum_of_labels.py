@@ -219,7 +219,7 @@ class SumOfLabels:
         rows, grades : ndarray of shape (n_known,)
             Known rows, and their grades by number.
         wanted : ndarray or slice, default=slice(None)
-            Which of the known rows `changes` will ask for.
+            Known rows whose changes will be asked for, as indices into `rows`.
         """
         pool, probabilities = self.pool, prediction.probabilities
         rows, grades = np.asarray(rows, dtype=np.intp), np.asarray(grades, dtype=np.intp)

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 
 import numpy as np
 import pandas as pd
@@ -258,6 +259,16 @@ def test_a_sample_of_queries_without_a_machine(run, data):
     assert plain[0] == drawn[0] == 0, drawn
     assert plain[1] == drawn[1]
     assert "its queries are taken for a random draw" in drawn[2]
+    # Documents drawn at random are no queries drawn at random: those shown have no label.
+    some = table[np.random.RandomState(0).uniform(size=len(table)) < 0.5]
+    some.assign(inclusion_probability=0.5).to_csv("people.csv", index=False)
+    code, out, err = run("threshold", "people.csv", *PROMISE[2:], "--save", "none.json")
+    assert (code, out, os.path.exists("none.json")) == (2, "", False)
+    assert "--risk needs whole queries" in err
+    # Without a risk nothing tells whether the labels are complete.
+    code, _, err = run("threshold", "people.csv", "run.txt", "--k", 3)
+    assert code == 2
+    assert "below 1, where those of all documents were expected" in err
 
 
 @pytest.mark.slow

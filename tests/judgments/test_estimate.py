@@ -151,11 +151,18 @@ def test_new_queries_are_less_sure_than_these(data, sample, estimates):
 
 
 def test_looking_at_any_time_has_a_price(data, sample, estimates):
-    _, machine, runs = data
+    people, machine, runs = data
     anytime = estimate(sample, runs, "dcg@10", machine_qrels=machine, anytime_from=60)
     np.testing.assert_array_equal(anytime.to_frame()["value"], estimates.to_frame()["value"])
     assert (anytime.to_frame()["low"] < estimates.to_frame()["low"]).all()
     assert (anytime.compare().p_value > estimates.compare().p_value).all()
+    drawn = draw_sample(machine, runs, "dcg@10", n_total=1.0, random_state=0)
+    whole = with_labels(drawn, people)
+    for first in (20, len(whole)):
+        found = estimate(whole, runs, "dcg@10", machine_qrels=machine, anytime_from=first)
+        frame = found.to_frame()
+        np.testing.assert_array_equal(frame["low"], frame["high"])
+        assert found.labels_needed(half_width=0.1) <= len(whole)
     for wrong, message in (
         ({"anytime_from": 61}, "qrels has fewer, 60 instead of 61"),
         ({"anytime_from": 1}, "anytime_from"),

@@ -11,7 +11,7 @@ import pytest
 
 from skfilterrank._lists.words import collecting_warnings, warn_user
 from skfilterrank.comparison import score_systems
-from skfilterrank.exceptions import DataWarning, MissingValuesError
+from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, read_run
 from skfilterrank.metrics import _evaluate_runs as module
 from skfilterrank.metrics import evaluate_runs, iter_evaluations, ndcg_f_score, values_of_run
@@ -478,3 +478,9 @@ def test_a_run_of_which_a_filter_left_nothing():
     with pytest.warns(DataWarning, match="holds no document"):
         values = evaluate_runs(qrels, {"A": {}, "B": {"1": {"a": 1}}}, "ap", missing="empty")
     assert values.means["ap"].to_dict() == {"A": 0.0, "B": 1.0}
+    # Two runs must not become one with two queries.
+    with pytest.raises(InputError, match="empty dicts may be runs or queries"):
+        evaluate_runs(qrels, {"A": {}, "B": {}}, "ap", missing="empty")
+    with pytest.warns(DataWarning, match="holds no document"):
+        values = evaluate_runs(qrels, {"A": {"1": {}}, "B": {"1": {}}}, "ap", missing="empty")
+    assert values.means.index.tolist() == ["A", "B"]
