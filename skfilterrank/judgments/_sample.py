@@ -136,7 +136,8 @@ def draw_sample(
     DataWarning
         If runs return documents outside the pool as high as the measures look (among the first 10
         for those without a cut-off): they cannot be drawn, and count as gain 0. If all documents
-        must be judged for `half_width`, or the smallest sample that can be drawn is enough.
+        must be judged for `half_width`, or the smallest sample that can be drawn is enough. If
+        `half_width` is given for a ratio, such as nDCG or AP, whose intervals become wider.
 
     See Also
     --------
@@ -164,8 +165,8 @@ def draw_sample(
     the one below, from 0 to 1 or as in `gains`. Queries differ in how many good documents they
     have, and the runs rank these higher. From 50 `judged` documents on, labels are those
     that these predict. Widths between the sizes follow ``sqrt(1 / n - 1 / N)``, N documents in all.
-    benchmarks/results/planned_widths.md compares them with those reached: intervals of AP become
-    wider than planned.
+    benchmarks/results/planned_widths.md compares them with those reached: intervals of ratios, such
+    as nDCG and AP, become wider than planned, often twice as wide.
 
     References
     ----------
@@ -242,6 +243,14 @@ def draw_sample(
             f"half_width={half_width:g} is expected of the smallest sample that can be drawn, of "
             f"{counted(least, 'document')}: intervals will be narrower, or are not planned well "
             "from so few. Ask for narrower ones to judge more.",
+            DataWarning,
+        )
+    forms = {text: SumOfLabels(each, pool, np.unique(made_up)) for text, each in parsed.items()}
+    if ratios := [text for text, form in forms.items() if not form.is_linear]:
+        warn_user(
+            f"the plan is too hopeful for ratios, here {brief_list(ratios)}: intervals often "
+            "become twice as wide as planned. Judge more documents than it says, or plan for a sum "
+            "over documents, such as 'dcg@10'.",
             DataWarning,
         )
     sample = drawn(max(n_draw, least), random_state)

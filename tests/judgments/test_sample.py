@@ -94,6 +94,13 @@ def test_a_sample_for_a_width(data, aim):
     assert (all_["inclusion_probability"] == 1).all()
 
 
+@pytest.mark.slow
+def test_plans_of_ratios_are_warned_of(data):
+    how = {"half_width": 0.1, "random_state": 0}
+    with pytest.warns(DataWarning, match=r"too hopeful for ratios, here 'ndcg@10', 'ap': interv"):
+        draw_sample(None, data[3], ["ndcg@10", "ap", "precision@10"], **how)
+
+
 def test_enough_for_a_width_by_hand():
     """Half of the root of 1 / 100 - 1 / 400, where a width of 2 is to be 1."""
     widths = {100: {"m": {"values": 2.0}}}
