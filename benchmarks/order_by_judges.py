@@ -76,7 +76,7 @@ def by_machine(pool, measure, sample):
     rows = pool.rows_of(pd.MultiIndex.from_frame(sample[["qid", "docno"]]), "sample")
     weights = sample["inclusion_probability"].to_numpy() ** (-0.5 if form.is_linear else -1.0)
     known = np.full(len(rows), True)
-    prediction = model.predict(rows, codes, len(grades), known, weights)
+    prediction = model.fit(rows, codes, len(grades), known, weights).predict()
     return form.expand(prediction.with_known(rows, codes)).base.mean(axis=1)
 
 
