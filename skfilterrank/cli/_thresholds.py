@@ -136,6 +136,13 @@ def machines_of(qrels):
     return QrelsIndex(qrels.drop(columns=JUDGED_BY).assign(label=is_machine), unjudged_label=None)
 
 
+def judges_of(machines, run, missing):
+    """Return the source of the label of each row of an aligned run; None without machines."""
+    if machines is None:
+        return None
+    return np.where(machines.align(run, missing=missing).y_true == 1, PREDICTED, PEOPLE)
+
+
 def read_people(path, gains, holes) -> tuple[pd.DataFrame, bool]:
     """Read labels by people, and tell whether they are a sample, of equal probabilities."""
     people = _inputs.read_sample_or_judgments(path, gains, holes)
@@ -233,10 +240,11 @@ def fit_run(
     """
     aligned, second = _aligned(name, index, run, second, missing)
     y_true, y_score, groups = aligned
-    more = {"filter_scores": second, "clusters": clusters_of(groups, clusters)}
-    if machines is not None:
-        is_machine = machines.align(run, missing=missing).y_true == 1
-        more["judged_by"] = np.where(is_machine, PREDICTED, PEOPLE)
+    more = {
+        "filter_scores": second,
+        "clusters": clusters_of(groups, clusters),
+        "judged_by": judges_of(machines, run, missing),
+    }
     if by_machine is not None:
         more["machine_labels"] = by_machine.align(run, missing=missing).y_true
     try:
@@ -326,7 +334,20 @@ def thresholds_section(records, foot) -> output.Section:
 
 
 def count_queries(
-    threshold, saved, state, begun, allow_repeats, format, out, *, qrels, run, column, gains, holes
+    threshold,
+    saved,
+    state,
+    begun,
+    allow_repeats,
+    format,
+    out,
+    *,
+    qrels,
+    run,
+    column,
+    clusters,
+    gains,
+    holes,
 ):
     """Update the monitor; return 1 after an alarm. `begun` has parameters of a new monitor."""
     of_texts = _inputs.text_gains(gains, holes) is not None and threshold.gains is None
@@ -335,19 +356,26 @@ def count_queries(
             f"--gains gives labels that are texts a number, and {saved} has gains of numbers "
             f"({brief(threshold.gains)}). Leave out --gains."
         )
-    index = QrelsIndex(_inputs.read_judgments(qrels, gains, holes))
+    judgments, clusters = _inputs.read_judgments(qrels, gains, holes), read_clusters(clusters)
     if holes.said_unjudged is not None:
         tell(
             "labels that --holes takes for not judged raise no alarm: give the same --holes as "
             f"where {saved} was made"
         )
-    aligned, second = _aligned(run, index, *_inputs.read_scores(run, column), holes.missing)
+    rows, second = _inputs.read_scores(run, column)
+    aligned, second = _aligned(run, QrelsIndex(judgments), rows, second, holes.missing)
     y_true, y_score, groups = aligned
+    more = {
+        "clusters": clusters_of(groups, clusters),
+        "judged_by": judges_of(machines_of(judgments), rows, holes.missing),
+        # Hidden rows have the score -inf.
+        "threshold": -np.inf,
+    }
     shown = threshold.predict(y_score, groups=groups, filter_scores=second)
     with locked(state):
         monitor = _resumed(threshold, saved, state, begun, allow_repeats)
         n_before = _n_counted(monitor.status)
-        status = monitor.update(y_true, shown, groups=groups)
+        status = monitor.update(y_true, shown, groups=groups, **more)
         table = output.frame_section(status.rates.rename_axis("rate"))
         # Queries in the state cannot be counted again, so the state is written last, after
         # everything that can fail. A closed output is not a failure.
@@ -361,7 +389,8 @@ def count_queries(
         monitor.save(state)
     _tell_of_missing(run, aligned, holes.missing)
     n_new = _n_counted(status) - n_before
-    tell(f"counted {counted(n_new, 'query', 'queries')}; the state is in {state}")
+    unit = ("query", "queries") if status.unit is None else (status.unit,)
+    tell(f"counted {counted(n_new, *unit)}; the state is in {state}")
     return int(status.alarm)
 
 

@@ -75,6 +75,7 @@ def monitor(
     run: Annotated[str | None, t.Arg(metavar="RUN", file="read")] = None,
     qrels: Annotated[str | None, t.Arg(metavar="QRELS", file="read")] = None,
     filter_scores: t.FilterScores = None,
+    clusters: t.File = None,
     state: t.NewFile = None,
     confidence_level: Annotated[float | None, t.Arg(convert=t.share, metavar="P")] = None,
     queries_per_false_alarm: t.Count = None,
@@ -102,6 +103,9 @@ def monitor(
         scores of the reranker for these queries, filtered or not
     qrels
         judgments of new queries
+    clusters
+        table with the cluster of each query; each cluster then counts once, and comes in one call.
+        Needed where THRESHOLD was made with --clusters
     state
         file with the counts so far, for the next call (default: THRESHOLD with the ending
         .monitor.json)
@@ -137,11 +141,12 @@ def monitor(
         "queries_per_false_alarm": queries_per_false_alarm,
     }
     if qrels is None:
-        of_queries = ("state", *begun, "allow_repeats", "gains", "holes")
+        of_queries = ("clusters", "state", *begun, "allow_repeats", "gains", "holes")
         refuse(of_queries, "is for judged queries. Name their judgments by --qrels.")
         return compare_scores(threshold, saved, run, filter_scores, *where)
     state = _state_of(saved, {"state": state, "run": run, "qrels": qrels, "out": out})
-    judged = {"qrels": qrels, "run": run, "column": filter_scores, "gains": gains, "holes": treated}
+    judged = {"qrels": qrels, "run": run, "column": filter_scores, "clusters": clusters}
+    judged |= {"gains": gains, "holes": treated}
     return count_queries(threshold, saved, state, begun, allow_repeats, *where, **judged)
 
 

@@ -31,12 +31,16 @@ from skfilterrank._lists.checks import (
 from skfilterrank._lists.gains import Gains, check_gains
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.prefixes import places
+from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._certificate import rate_in_words
+from skfilterrank.thresholds._certify import machine_labels
 from skfilterrank.thresholds._files import NOT_FITTED, threshold_checksum
-from skfilterrank.thresholds._risk_steps import has_judged
+from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
+from skfilterrank.thresholds._risk_steps import Units, has_judged
 from skfilterrank.thresholds._risks import AMONG, find_unjudged, read_promises
 
 # Bets as shares of the largest safe bet; the capital is divided equally among them.
@@ -69,21 +73,30 @@ class WatchedRisk:
         self.log_capital = np.full(len(BETS), -np.inf)
         self.most = 0.0
         self.alarm_at: int | None = None
-        self.counts: Counter[float] = Counter()
-        self.recent = np.empty(0)
+        # Numbers of units by their loss and their share of queries that count; see `after`.
+        self.counts: Counter[tuple[float, float]] = Counter()
+        self.recent = np.empty((0, 2))
 
     def anew(self) -> "WatchedRisk":
         """Return the initial state of the same risk."""
         return WatchedRisk(self.promise, self.restarts, self.window)
 
-    def after(self, losses, goal) -> "WatchedRisk":
-        """Return the state after some more losses, in their order."""
+    def after(self, losses, goal, shares=None) -> "WatchedRisk":
+        """Return the state after some more losses, in their order.
+
+        A cluster may have queries that are not answered and do not count. `shares` has the share of
+        its queries that count, and `losses` the mean over all of its queries, of which the others
+        lose nothing. None means that all count.
+        """
         new = copy(self)
+        shares = np.ones(len(losses)) if shares is None else shares
         new.counts = self.counts.copy()
         if not len(losses):
             return new
         n_before = self.counts.total()
-        growth = np.log1p(BETS * (losses[:, None] / self.promise.max_risk - 1.0)).cumsum(axis=0)
+        growth = np.log1p(
+            BETS * (losses[:, None] / self.promise.max_risk - shares[:, None])
+        ).cumsum(axis=0)
         # A later stake is divided by the growth before it, since `growth` starts at the first loss.
         starts = self._log_stakes(np.arange(n_before, n_before + len(losses)))
         stakes = starts[:, None] - np.vstack([np.zeros(len(BETS)), growth[:-1]])
@@ -94,9 +107,10 @@ class WatchedRisk:
         new.most = max(self.most, float(capitals.max()))
         if self.alarm_at is None and (capitals >= goal).any():
             new.alarm_at = n_before + int(np.argmax(capitals >= goal)) + 1
-        values, counts = np.unique(losses, return_counts=True)
-        new.counts.update(dict(zip(values.tolist(), counts.tolist())))
-        new.recent = np.concatenate([self.recent, losses])[-self.window :]
+        units = np.column_stack([losses, shares])
+        values, counts = np.unique(units, axis=0, return_counts=True)
+        new.counts.update(dict(zip(map(tuple, values.tolist()), counts.tolist())))
+        new.recent = np.concatenate([self.recent, units])[-self.window :]
         return new
 
     def _log_stakes(self, n_before):
@@ -129,61 +143,80 @@ class WatchedRisk:
 
     def state(self) -> dict:
         """Convert the state to JSON."""
+        losses = sorted(self.counts.items())
         return {
             "risk": self.promise.name,
             "max_risk": self.promise.max_risk,
             "alarm_at": self.alarm_at,
             "most": self.most,
             "log_capital": self.log_capital.tolist() if self.counts else [],
-            "losses": sorted(map(list, self.counts.items())),
-            "recent": self.recent.tolist(),
+            "losses": [[loss, count] for (loss, _), count in losses],
+            "shares": [share for (_, share), _ in losses],
+            "recent": self.recent[:, 0].tolist(),
+            "recent_shares": self.recent[:, 1].tolist(),
         }
 
     def resume(self, state: dict) -> None:
         """Set the state from JSON."""
-        n_recent = min(sum(count for _, count in state["losses"]), self.window)
-        for name, n_wanted in (("log_capital", len(BETS)), ("recent", n_recent)):
-            if state["losses"] and len(state[name]) != n_wanted:
+        losses, recent = state["losses"], state["recent"]
+        # Earlier files have no clusters, and so no shares.
+        shares = state.get("shares", [1.0] * len(losses))
+        recent_shares = state.get("recent_shares", np.ones(len(recent)))
+        n_recent = min(sum(count for _, count in losses), self.window)
+        for name, found, n_wanted in (
+            ("log_capital", state["log_capital"], len(BETS)),
+            ("recent", recent, n_recent),
+            ("shares", shares, len(losses)),
+            ("recent_shares", recent_shares, n_recent),
+        ):
+            if losses and len(found) != n_wanted:
                 raise InputError(f"{name} must be a list of {n_wanted}.")
-        if state["losses"]:
-            self.log_capital, self.recent = state["log_capital"], state["recent"]
+        if any(not loss <= share or not share for (loss, _), share in zip(losses, shares)):
+            raise InputError("shares must be above 0 and at least the losses.")
+        if losses:
+            self.log_capital = state["log_capital"]
+            self.recent = np.column_stack([recent, recent_shares])
         self.most, self.alarm_at = state["most"], state["alarm_at"]
-        self.counts = Counter(dict(state["losses"]))
+        self.counts = Counter(
+            {(loss, share): count for (loss, count), share in zip(losses, shares)}
+        )
 
     def summary(self, error):
         """Return the risk's row of the status."""
         n = self.counts.total()
-        total = sum(value * count for value, count in self.counts.items())
+        total, n_full = (
+            sum(unit[place] * count for unit, count in self.counts.items()) for place in (0, 1)
+        )
         lower, upper = self.interval(error)
         return {
             "max_risk": self.promise.max_risk,
             "k": np.nan if self.promise.k is None else float(self.promise.k),
             "n_queries": n,
-            "observed": total / n if n else np.nan,
+            "observed": total / n_full if n else np.nan,
             "lower": lower,
             "upper": upper,
             "n_recent": len(self.recent),
-            "recent": float(self.recent.mean()) if n else np.nan,
+            "recent": float(np.divide(*map(np.mean, self.recent.T))) if n else np.nan,
             "evidence": float(np.exp(min(self.most, 700.0))),
             "alarm_at": np.nan if self.alarm_at is None else float(self.alarm_at),
         }
 
     def interval(self, error):
         """Compute the confidence interval: the levels that no bet has ruled out."""
-        values = np.array(list(self.counts))
+        losses, shares = np.array(list(self.counts)).reshape(-1, 2).T
         counts = np.array(list(self.counts.values()), dtype=np.float64)
         goal = np.log(2.0 / error)
 
-        def bound(values):
+        def bound(losses):
             # Lowest level that bets on larger losses have not ruled out.
             def won(level):
-                logs = np.log1p(BETS * (values[:, None] / level - 1.0))
+                logs = np.log1p(BETS * (losses[:, None] / level - shares[:, None]))
                 return float(log_mean(counts @ logs)) - goal
 
             tiny = 1e-9
-            return 0.0 if not len(values) or won(tiny) < 0 else float(brentq(won, tiny, 1.0))
+            return 0.0 if not len(losses) or won(tiny) < 0 else float(brentq(won, tiny, 1.0))
 
-        return bound(values), 1.0 - bound(1.0 - values)
+        return bound(losses), 1.0 - bound(shares - losses)
 
 
 def log_mean(logs):
@@ -209,7 +242,8 @@ _FIELDS = record(
                     "log_capital": numbers(0, len(BETS)),
                     "losses": listed(pair(number(0, 1), count(1))),
                     "recent": numbers(least=0, most=None),
-                }
+                },
+                {"shares": listed(number(0, 1)), "recent_shares": numbers()},
             ),
             least=1,
         ),
@@ -217,7 +251,16 @@ _FIELDS = record(
         "allow_repeats": one_of(True, False),
         "threshold": optional(text),
         "queries": listed(text),
-    }
+    },
+    # Earlier files lack these.
+    {
+        "n_machine": count(),
+        "unit": optional(text),
+        "clusters": listed(text),
+        "hides": optional(
+            record({"level": number(infinite=True), "max_shown": optional(count(1))})
+        ),
+    },
 )
 
 _PARAMETERS = (
@@ -241,20 +284,27 @@ class RiskStatus(Result):
         "n_queries", the number of queries that counted; "observed", their mean loss; "lower" and
         "upper", a confidence interval that holds at all times at once; "n_recent" and "recent",
         number and mean loss of the last queries (at most `window`); "evidence", the highest test
-        statistic so far; "alarm_at", the number of queries at the alarm, NaN without alarm.
+        statistic so far; "alarm_at", the number of queries at the alarm, NaN without alarm;
+        "n_machine", the number of labels by machines among all counted, equal in all rows. If it is
+        not 0, the rates and the guarantee are about such labels. With clusters, numbers of queries
+        are numbers of clusters.
     confidence_level : float
         Probability that an interval contains the risk at all times. If `queries_per_false_alarm` is
         None, also the probability that there is never a false alarm.
     queries_per_false_alarm : int or None
-        Guaranteed mean number of queries before a false alarm.
+        Guaranteed mean number of queries (with clusters, of clusters) before a false alarm.
     among : {"all", "answered"}
         Queries that count: all, or those that are shown something.
+    unit : str or None
+        Name of a cluster, such as "user"; each cluster counts once, with the mean loss of its
+        queries. None if each query is a unit.
     """
 
     rates: pd.DataFrame
     confidence_level: float
     queries_per_false_alarm: int | None = None
     among: str = "all"
+    unit: str | None = None
 
     @property
     def guarantee(self) -> str:
@@ -265,7 +315,7 @@ class RiskStatus(Result):
                 "risks are kept."
             )
         return (
-            f"While the risks are kept, {self.queries_per_false_alarm:,} queries or more come "
+            f"While the risks are kept, {self._count(self.queries_per_false_alarm)} or more come "
             "before an alarm on average."
         )
 
@@ -288,16 +338,30 @@ class RiskStatus(Result):
         """Return the table of risks."""
         return self.rates
 
+    @property
+    def _n_machine(self):
+        return int(self.rates["n_machine"].max())
+
+    def _count(self, number):
+        """Return a number of units in words."""
+        return counted(int(number), *((self.unit,) if self.unit else ("query", "queries")))
+
     def _summary(self):
-        most = counted(int(self.rates["n_queries"].max()), "query", "queries")
-        return f"{'alarm' if self.alarm else 'no alarm'} after {most}"
+        most = self._count(self.rates["n_queries"].max())
+        machines = ", for labels of machines" if self._n_machine else ""
+        return f"{'alarm' if self.alarm else 'no alarm'} after {most}{machines}"
 
     def _head(self):
         lines = []
         for name, rate in self.rates.iterrows():
             risk = rate_in_words(name, rate["k"], "all" if _is_of_empty(name) else self.among)
+            if not rate["n_queries"]:
+                lines.append(
+                    f"No query has been counted yet: the level of {risk} is {rate['max_risk']:g}."
+                )
+                continue
             estimate = (
-                f"{rate['observed']:.4f} on {counted(int(rate['n_queries']), 'query', 'queries')}, "
+                f"{rate['observed']:.4f} on {self._count(rate['n_queries'])}, "
                 f"{100 * self.confidence_level:.4g} % interval {rate['lower']:.4f} to "
                 f"{rate['upper']:.4f}"
             )
@@ -307,10 +371,17 @@ class RiskStatus(Result):
                 lines.append(f"No alarm: {risk} is {estimate}; its level is {rate['max_risk']:g}.")
             else:
                 lines.append(
-                    f"Alarm after {int(rate['alarm_at']):,} queries: {risk} is, or was for a time, "
-                    f"above {rate['max_risk']:g}. Over all queries it is {estimate}."
+                    f"Alarm after {self._count(rate['alarm_at'])}: {risk} is, or was for a time, "
+                    f"above {rate['max_risk']:g}. Over all {_plural(self.unit)} it is {estimate}."
                 )
         text = "\n".join(lines)
+        if self.unit is not None:
+            text += f" Each {self.unit} counts once, with the mean of its queries."
+        if self._n_machine:
+            text += (
+                f" Machines gave {counted(self._n_machine, 'label')} of these queries: the rates "
+                "and the guarantee are those of such labels, and not of people's."
+            )
         return f"{text} {self.guarantee} {self.advice}".rstrip()
 
     def _table(self) -> None:
@@ -332,7 +403,7 @@ class RiskMonitor:
     risks : dict, CertifiedThreshold or RankAndFilter
         Risks with their levels, as in :class:`CertifiedThreshold`. Or a fitted threshold with a
         certificate, or a fitted model with such a threshold; its risks, levels, gains and `among`
-        are used.
+        are used. If its certificate counts clusters, so does the monitor.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. With a threshold,
         None means its gains.
@@ -342,15 +413,15 @@ class RiskMonitor:
         or 0.95 without certificate. Several risks share the error probability equally.
     queries_per_false_alarm : int or None, default=None
         Guaranteed mean number of queries before a false alarm, such as 10,000 (the guarantee
-        "average"). None means the guarantee "never".
+        "average"); with clusters, of clusters. None means the guarantee "never".
     among : {"all", "answered"} or None, default=None
         Queries that count, as in :class:`CertifiedThreshold`: all, or those that are shown
         something. None means `among` of the threshold, or "all" without threshold.
     window : int, default=200
-        Number of last queries whose mean loss the status reports, too.
+        Number of last queries (or clusters) whose mean loss the status reports, too.
     allow_repeats : bool, default=False
         Count a repeated query id as another draw. If False, it is an error, so that no batch is
-        counted twice.
+        counted twice. A cluster counts once in any case.
 
     Attributes
     ----------
@@ -359,7 +430,8 @@ class RiskMonitor:
         about what to do after an alarm; and the table `rates` with a row for each risk and the
         columns "max_risk", "k", "n_queries", "observed", "lower" and "upper" (an interval that
         holds at all times at once), "n_recent" and "recent" (the last queries and their mean),
-        "evidence" and "alarm_at" (the number of queries at the alarm, or NaN).
+        "evidence", "alarm_at" (the number of queries at the alarm, or NaN) and "n_machine" (the
+        number of labels by machines).
     levels : dict of str to float
         Level of each risk, by its name.
     guarantee : {"never", "average"}
@@ -405,7 +477,14 @@ class RiskMonitor:
     Queries of one update count in the order of their first rows, so the division into batches does
     not matter. Queries without a judged document do not count, unless no risk depends on labels
     (such as "empty_list_rate"). Ids are compared as text; equal numbers or dates are the same id,
-    such as 1 and 1.0. The state stores the id of each query, unless `allow_repeats` is true.
+    such as 1 and 1.0. The state stores the id of each query, unless `allow_repeats` is true, and
+    the id of each cluster.
+
+    Both guarantees need a risk that is at most its level given all queries before. Near-copies of
+    one query, or the queries of one user, break this: a loss of one announces the losses of the
+    next, and a false alarm is then far more frequent than stated. ``update(..., clusters=)`` makes
+    the cluster the unit. Its loss is the mean of its queries' losses, as in the certificate; among
+    answered queries, of the answered ones, weighted by their share of the cluster.
 
     References
     ----------
@@ -453,6 +532,10 @@ class RiskMonitor:
         # Checksum of the monitored threshold; path and checksum of the file of this state.
         self._threshold: str | None = None
         self._file: tuple[str, str] | None = None
+        # Name of a cluster, None where queries are units; threshold and cap on the score, None if
+        # there is no threshold or it hides by more than that.
+        self._unit: str | None = None
+        self._hides: dict | None = None
         if isinstance(risks, BaseEstimator):
             threshold = _threshold_of(risks)
             certificate = _certificate_of(threshold)
@@ -471,12 +554,8 @@ class RiskMonitor:
                     f"{brief(among)}. Leave among out."
                 )
             among = threshold.among
-            if certificate.unit is not None:
-                raise InputError(
-                    "a monitor treats queries as independent, but the certificate counts each "
-                    f"{certificate.unit} once. Pass the dict of the risks to RiskMonitor, and "
-                    f"update it with one query of each {certificate.unit}."
-                )
+            self._unit = certificate.unit
+            self._hides = _rule_of(threshold)
             self._threshold = threshold_checksum(threshold)
         if confidence_level is None:
             confidence_level = _CONFIDENCE
@@ -494,6 +573,8 @@ class RiskMonitor:
             for promise in read_promises(risks, self.among)
         ]
         self._seen: set[str] = set()
+        self._seen_clusters: set[str] = set()
+        self._n_machine = 0
 
     @property
     def guarantee(self) -> str:
@@ -527,7 +608,16 @@ class RiskMonitor:
         """
         return self._threshold == threshold_checksum(_threshold_of(threshold))
 
-    def update(self, y_true, y_score, *, groups=None, threshold: float | None = None) -> RiskStatus:
+    def update(
+        self,
+        y_true,
+        y_score,
+        *,
+        groups=None,
+        threshold: float | None = None,
+        clusters=None,
+        judged_by=None,
+    ) -> RiskStatus:
         """Count new judged queries.
 
         Parameters
@@ -540,7 +630,19 @@ class RiskMonitor:
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y_true`.
         threshold : float or None, default=None
-            Rows with a lower score were not shown. None means that hidden rows have score -inf.
+            Rows with a lower score were not shown; -inf if hidden rows have score -inf already.
+            With a monitor of a threshold, None applies it: documents below it, and after the
+            largest number of shown ones, count as hidden, so that scores may come before or after
+            `predict`. A threshold with `abstain` or with filter scores cannot be applied to one
+            score: give what `predict` returns, and -inf here. Without a threshold, None is -inf.
+        clusters : array-like of shape (n_rows,), default=None
+            Cluster of each row, such as the user of the query, as in
+            :meth:`CertifiedThreshold.fit`. Each cluster counts once, with the mean loss of its
+            queries. All of its queries must come in one update. Needed if the certificate of the
+            threshold, or an earlier update, counts clusters.
+        judged_by : array-like of shape (n_rows,), default=None
+            Source of each label: "people", or the name of a machine, as any other text is taken.
+            The status and the file state the number of labels by machines. None means people.
 
         Returns
         -------
@@ -550,41 +652,125 @@ class RiskMonitor:
         Raises
         ------
         ValueError
-            If there are no rows, lengths differ, or a query was counted already. After an error, no
-            query of the update is counted.
+            If there are no rows, lengths differ, or a query or cluster was counted already. If
+            clusters are missing, or come after queries that were counted without. If documents
+            come as shown that the threshold of the monitor hides. After an error, no query of the
+            update is counted.
+
+        Examples
+        --------
+        Three sessions of two queries each; a language model judged the last one:
+
+        >>> from skfilterrank.thresholds import RiskMonitor
+        >>> monitor = RiskMonitor({"any_forbidden": 0.1})
+        >>> session, judge = [1, 1, 2, 2, 3, 3], ["people"] * 4 + ["llm"] * 2
+        >>> given = {"groups": range(6), "clusters": session, "judged_by": judge}
+        >>> monitor.update([1, 1, 1, -1, 1, 1], [0.9] * 6, **given)
+        <RiskStatus: no alarm after 3 clusters, for labels of machines>
         """
-        if threshold is not None and not is_level(threshold):
-            raise InputError(f"threshold must be a number or None, got {brief(threshold)}.")
         lists = RankedLists(y_true, y_score, groups=groups, gains=self.gains)
         lists.scores = check_level_scores(y_score)
-        if threshold is not None:
-            lists = lists.with_scores(lists.scores, threshold)
+        lists = self._with_hidden(lists, threshold)
+        is_of_machine = machine_labels(judged_by, lists.gains)
         if not any(watched.promise.looks_at_labels for watched in self._watched):
             lists = RankedLists(np.zeros(len(lists.gains)), lists.scores, groups=lists.index)
+            is_of_machine = np.zeros(len(lists.gains), dtype=bool)
         ids = [] if self.allow_repeats else [_id_text(id) for id in lists.index.query_ids]
         if repeated := sorted(self._seen.intersection(ids)):
             raise InputError(
                 f"groups holds queries that were counted already: {brief_list(repeated)}. Pass "
                 "each query once, or set allow_repeats=True if an id can occur again."
             )
-        labels = label_array(y_true)
-        codes = lists.index.codes()
+        judged = has_judged(lists)
+        units, names = self._units_of(clusters, lists, judged)
+        labels, codes = label_array(y_true), lists.index.codes()
+        _, unit_of = units.numbers()
         first = np.full(lists.index.n_queries, len(codes))
-        np.minimum.at(first, codes, np.arange(len(codes)))
-        is_answered = np.bincount(codes, lists.scores > -np.inf, len(first)) > 0
+        np.minimum.at(first, unit_of[codes], np.arange(len(codes)))
+        is_answered = units.answer_at > -np.inf
         news = []
         for watched in self._watched:
             steps = watched.promise.steps(lists, labels)
-            order = np.argsort(first[steps.counted], kind="stable")
-            if watched.promise.answered:
-                order = order[is_answered[steps.counted][order]]
-            news.append(watched.after(steps.at(-np.inf)[order], self._goal))
+            counts = is_answered[steps.counted] if watched.promise.answered else True
+            shares = units.mean(np.ones(steps.n_queries) * counts, steps.counted)
+            losses = units.mean(steps.at(-np.inf) * counts, steps.counted)
+            order = np.argsort(first[np.unique(unit_of[steps.counted])], kind="stable")
+            order = order[shares[order] > 0]
+            news.append(watched.after(losses[order], self._goal, shares[order]))
         find_unjudged(lists, [watched.promise for watched in self._watched])
         # The state is changed last, because warnings can be turned into errors. A query without a
         # judged document was not counted, so its id may occur again later.
-        self._seen.update(id for id, judged in zip(ids, has_judged(lists)) if judged)
-        self._watched = news
+        self._seen.update(id for id, is_judged in zip(ids, judged) if is_judged)
+        self._seen_clusters.update(names)
+        self._watched, self._unit = news, units.name
+        self._n_machine += int(np.count_nonzero(is_of_machine))
         return self.status
+
+    def _with_hidden(self, lists, threshold):
+        """Return the lists with score -inf in all rows that were not shown."""
+        if threshold is not None and not is_level(threshold):
+            raise InputError(f"threshold must be a number or None, got {brief(threshold)}.")
+        if self._hides is None:
+            if threshold is None and self._threshold is not None:
+                raise InputError(
+                    "threshold is missing: this monitor cannot apply its own, which abstains or "
+                    "has filter scores, or comes from a file of an earlier version. Give y_score "
+                    "as predict returns it, with -inf where hidden, and say threshold=-np.inf."
+                )
+            return lists if threshold is None else lists.with_scores(lists.scores, threshold)
+        level, most = self._hides["level"], self._hides["max_shown"]
+        if threshold not in (None, -np.inf, level):
+            raise InputError(
+                f"threshold must be that of the monitored threshold, {level!r}, got "
+                f"{brief(threshold)}. Leave threshold out."
+            )
+        shown = lists.scores >= level
+        if most is not None:
+            shown &= places(lists.scores, lists.index) < most
+        wrong = ~shown & (lists.scores > -np.inf)
+        if threshold == -np.inf and wrong.any():
+            row = int(np.argmax(wrong))
+            cap = "" if most is None else f", or come after {most} of the same query"
+            raise InputError(
+                f"y_score has {counted(int(wrong.sum()), 'document')} as shown that the monitored "
+                f"threshold hides, such as row {row}: they are below {level:.6g}{cap}. Leave "
+                "threshold out, so that the monitor hides them. If they were shown, something else "
+                "than the threshold is in use."
+            )
+        return lists.with_scores(np.where(shown, lists.scores, -np.inf), -np.inf)
+
+    def _units_of(self, clusters, lists, judged):
+        """Return the units of new queries, and the ids of the clusters that count."""
+        name = name_unit(clusters)
+        if name is None:
+            if self._unit is not None:
+                raise InputError(
+                    f"clusters is missing: this monitor counts each {self._unit} once. Pass the "
+                    f"{self._unit} of each query by clusters=."
+                )
+            return Units.of(lists), []
+        if self._unit is None and any(watched.counts for watched in self._watched):
+            raise InputError(
+                "clusters is given, but this monitor has counted queries one by one before. Begin "
+                "a new one, and give clusters from the first update on."
+            )
+        if self._unit is not None:
+            if name not in (self._unit, "cluster") and self._unit != "cluster":
+                raise InputError(
+                    f"clusters must be the {self._unit} of each query, as before, got a column "
+                    f"{brief(name)}. Rename it if it holds the same."
+                )
+            name = self._unit
+        numbers = number_clusters(clusters, lists.index)
+        ids = check_groups(clusters, n_rows=lists.index.n_rows, name="clusters").query_ids
+        names = [_id_text(id) for id in ids[np.unique(numbers[judged])]]
+        if repeated := sorted(self._seen_clusters.intersection(names)):
+            raise InputError(
+                f"clusters has {_plural(name)} that were counted already: {brief_list(repeated)}. "
+                f"Each {name} counts once. Give all of its queries in one update, and leave out "
+                "queries that come later."
+            )
+        return Units.of(lists, clusters=numbers, name=name), names
 
     @property
     def levels(self) -> dict[str, float]:
@@ -596,7 +782,10 @@ class RiskMonitor:
         """The state so far."""
         rows = {watched.promise.name: watched.summary(self._error) for watched in self._watched}
         rates = pd.DataFrame.from_dict(rows, orient="index")
-        return RiskStatus(rates, self.confidence_level, self.queries_per_false_alarm, self.among)
+        rates["n_machine"] = self._n_machine
+        return RiskStatus(
+            rates, self.confidence_level, self.queries_per_false_alarm, self.among, self._unit
+        )
 
     def queries_to_notice(
         self,
@@ -663,7 +852,7 @@ class RiskMonitor:
         """Restart the monitor, for example after the cause of an alarm was removed.
 
         Losses and alarms are cleared, and the guarantee starts again. The ids of counted queries
-        are kept, so that no query is counted twice.
+        and clusters are kept, so that none is counted twice.
 
         Examples
         --------
@@ -677,6 +866,7 @@ class RiskMonitor:
         <RiskStatus: no alarm after 0 queries>
         """
         self._watched = [watched.anew() for watched in self._watched]
+        self._n_machine = 0
 
     def save(self, path) -> None:
         """Save the monitor as readable JSON.
@@ -719,6 +909,10 @@ class RiskMonitor:
             "allow_repeats": self.allow_repeats,
             "threshold": self._threshold,
             "queries": sorted(self._seen),
+            "n_machine": self._n_machine,
+            "unit": self._unit,
+            "clusters": sorted(self._seen_clusters),
+            "hides": self._hides,
         }
         call = "monitor.save(path)"
         if not is_path(path):
@@ -762,6 +956,11 @@ class RiskMonitor:
     def __repr__(self) -> str:
         rates = ", ".join(f"{w.promise.name} at most {w.promise.max_risk:g}" for w in self._watched)
         return f"<RiskMonitor: {rates}; {self.status._summary()}>"
+
+
+def _plural(unit) -> str:
+    """Return the name of units in the plural."""
+    return "queries" if unit is None else f"{unit}s"
 
 
 def _is_of_empty(risk) -> bool:
@@ -809,6 +1008,14 @@ def _certificate_of(threshold):
     return certificate
 
 
+def _rule_of(threshold):
+    """Return the threshold and the cap on one score; None if there is more to the threshold."""
+    if threshold.threshold_ is None or threshold.confidence_ is not None:
+        return None
+    _, most = threshold._caps()
+    return {"level": float(threshold.threshold_), "max_shown": most}
+
+
 def _from_json(content):
     """Return the monitor, and the checksum of its file."""
     state = _FIELDS(content)
@@ -822,5 +1029,7 @@ def _from_json(content):
     monitor._seen = set(state["queries"])
     for watched, risk in zip(monitor._watched, state["risks"], strict=True):
         watched.resume(risk)
-    monitor._threshold = state["threshold"]
+    monitor._threshold, monitor._hides = state["threshold"], state.get("hides")
+    monitor._n_machine, monitor._unit = state.get("n_machine", 0), state.get("unit")
+    monitor._seen_clusters = set(state.get("clusters", ()))
     return monitor, states.checksum_of(content)

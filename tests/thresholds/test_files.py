@@ -245,6 +245,14 @@ MISSING = object()
         ("monitor", ["risks", 0, "losses"], [[2.0, 1]]),
         ("monitor", ["risks", 0, "risk"], "nope"),
         ("monitor", ["queries"], [3]),
+        ("monitor", ["n_machine"], -1),
+        ("monitor", ["n_machine"], MISSING),
+        ("monitor", ["clusters"], [3]),
+        ("monitor", ["unit"], 3),
+        ("monitor", ["hides"], {"level": 0.5}),
+        ("monitor", ["risks", 0, "shares", 0], 0.0),
+        ("monitor", ["risks", 0, "shares"], [1.0]),
+        ("monitor", ["risks", 0, "recent_shares"], [1.0]),
     ],
 )
 def test_fields_are_looked_at_whatever_the_checksum(contents, tmp_path, form, field, value):

@@ -1,6 +1,7 @@
 """Monitors: an alarm and an interval that hold at any time, and states that are resumed."""
 
 import itertools
+import json
 import math
 import warnings
 from datetime import date
@@ -16,6 +17,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
+from skfilterrank._files.states import checksum_of
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError
 from skfilterrank.ranking import RankAndFilter
@@ -419,7 +421,10 @@ def test_before_the_first_query():
     rate = status.rates.iloc[0]
     assert (rate["lower"], rate["upper"], rate["n_queries"]) == (0, 1, 0)
     assert math.isnan(rate["observed"])
-    assert "0 queries" in str(status)
+    text = "No query has been counted yet: the level of the share of queries with a forbidden"
+    assert str(status).startswith(text)
+    assert "nan" not in str(status)
+    assert "after 0 queries" in repr(status)
 
 
 def test_a_query_counts_once_unless_it_may_come_again():
@@ -708,10 +713,258 @@ class TestAmongAnsweredQueries:
         with pytest.raises(InputError, match="among must be that of the threshold, 'answered'"):
             RiskMonitor(safe, among="all")
 
-    def test_refuses_clusters(self):
-        _, y, groups, scores = make_rank_and_filter(400, random_state=0)
-        users = pd.Series(groups // 2, name="user")
-        safe = CertifiedThreshold({"any_forbidden@3": 0.3})
-        safe.fit(scores, y, groups=groups, clusters=users)
-        with pytest.raises(InputError, match="the certificate counts each user once"):
-            RiskMonitor(safe)
+
+class TestLabelsOfMachines:
+    def of_two_judges(self):
+        monitor = RiskMonitor({"any_forbidden": 0.1})
+        labels, judges = [1, -1, 1, np.nan, 1], ["people", "llm", "llm", "llm", "people"]
+        given = {"groups": [0, 0, 1, 1, 2], "judged_by": judges}
+        with pytest.warns(DataWarning, match="unjudged"):
+            monitor.update(labels, np.arange(5.0), **given)
+        return monitor
+
+    def test_the_status_says_so_in_every_form(self):
+        status = self.of_two_judges().status
+        assert "Machines gave 2 labels of these queries: the rates and the guarantee" in str(status)
+        assert repr(status) == "<RiskStatus: no alarm after 3 queries, for labels of machines>"
+        assert status.to_frame()["n_machine"].tolist() == [2]
+
+    def test_so_do_the_monitor_and_its_file_until_it_begins_anew(self, tmp_path):
+        monitor = self.of_two_judges()
+        monitor.save(tmp_path / "monitor.json")
+        loaded = RiskMonitor.load(tmp_path / "monitor.json")
+        for each in (monitor, loaded):
+            assert "for labels of machines" in repr(each)
+            assert str(each.status) == str(monitor.status)
+        loaded.update([-1, 1], [1, 1], groups=[3, 4], judged_by=["anna", "people"])
+        assert loaded.status.rates["n_machine"].tolist() == [3]
+        loaded.reset()
+        assert "achine" not in f"{loaded} {loaded.status}"
+
+    def test_people_are_not_named(self):
+        monitor = RiskMonitor({"any_forbidden": 0.1})
+        status = monitor.update([1], [1], groups=[0], judged_by=["people"])
+        assert "achine" not in f"{status} {status!r}"
+
+    def test_a_risk_without_labels_has_none_of_machines(self):
+        monitor = RiskMonitor({"empty_list_rate": 0.5})
+        status = monitor.update([1], [1], groups=[0], judged_by=["llm"])
+        assert status.rates["n_machine"].tolist() == [0]
+
+    @pytest.mark.parametrize(
+        ("judged_by", "message"),
+        [(["llm"], "judged_by has 1 entries"), ([1, 2], "judged_by must hold texts")],
+    )
+    def test_bad_names_count_nothing(self, judged_by, message):
+        monitor = RiskMonitor({"any_forbidden": 0.1})
+        with pytest.raises(ValueError, match=message):
+            monitor.update([1, 1], [1, 1], groups=[0, 1], judged_by=judged_by)
+        assert monitor.status.rates["n_queries"].tolist() == [0]
+
+
+class TestClusters:
+    def test_the_loss_of_a_cluster_is_the_mean_of_its_queries(self):
+        rng = np.random.default_rng(0)
+        losses, user = rng.integers(0, 2, 60), rng.integers(0, 15, 60)
+        places = list(dict.fromkeys(user.tolist()))
+        means = [losses[user == each].mean() for each in places]
+        monitor = RiskMonitor({loss_of_label: 0.1}, window=4)
+        column = pd.Series(user, name="user")
+        status = monitor.update(losses, np.ones(60), groups=np.arange(60), clusters=column)
+        alone = RiskMonitor({loss_of_label: 0.1}, window=4)
+        expected = watch(alone, means, np.ones(len(means)), places)
+        pd.testing.assert_frame_equal(status.rates, expected.rates, rtol=1e-12)
+        assert f"on {len(means)} users" in str(status)
+        assert "Each user counts once, with the mean of its queries." in str(status)
+        assert f"after {len(means)} users" in repr(status)
+
+    @pytest.mark.parametrize("among", ["all", "answered"])
+    def test_of_a_certificate_that_counts_them(self, data, among):
+        """On the calibration queries it sees what the certificate saw."""
+        users = pd.Series(data.groups // 3, name="user")
+        safe = CertifiedThreshold({"any_forbidden@3": 0.5}, among=among)
+        safe.fit(data.bayes_scores, data.y, groups=data.groups, clusters=users)
+        monitor = RiskMonitor(safe, queries_per_false_alarm=500)
+        with pytest.raises(InputError, match="clusters is missing: this monitor counts each user"):
+            monitor.update(data.y, data.bayes_scores, groups=data.groups)
+        given = {"groups": data.groups, "clusters": users.rename("team")}
+        with pytest.raises(InputError, match=r"clusters must be the user .* got a column 'team'"):
+            monitor.update(data.y, data.bayes_scores, **given)
+        given = {"groups": data.groups, "clusters": users.to_numpy()}
+        status = monitor.update(data.y, data.bayes_scores, **given)
+        rate, promise = status.rates.iloc[0], safe.certificate_.promises["any_forbidden@3"]
+        assert rate["observed"] == pytest.approx(promise.observed)
+        assert rate["recent"] == pytest.approx(promise.observed)
+        assert rate["n_queries"] == promise.n_queries
+        assert "500 users or more come before an alarm on average" in str(status)
+
+    def test_among_answered_queries_by_hand(self):
+        """Users with 1 of 2, 2 of 2 and 0 of 1 answered queries."""
+        labels, shown = [-1, 1, -1, 1, 1], [1, -np.inf, 1, 1, -np.inf]
+        monitor = RiskMonitor({"any_forbidden": 0.2}, among="answered", confidence_level=0.5)
+        given = {"groups": range(5), "clusters": [0, 0, 1, 1, 2]}
+        rate = monitor.update(labels, shown, **given).rates.iloc[0]
+        own, share = [0.5, 0.5], [0.5, 1.0]
+        assert (rate["n_queries"], rate["observed"]) == (2, pytest.approx(1 / 1.5))
+        assert rate["recent"] == rate["observed"]
+
+        def capital(losses, level):
+            growth = [
+                np.prod([1 + b * (x / level - a) for x, a in zip(losses, share)]) for b in BETS
+            ]
+            return np.mean(growth)
+
+        assert capital(own, rate["lower"]) == pytest.approx(2 / 0.5)
+        rest = [a - x for x, a in zip(own, share)]
+        assert capital(rest, 1 - rate["upper"]) == pytest.approx(2 / 0.5)
+        paths = np.zeros(len(BETS))
+        for number, (x, a) in enumerate(zip(own, share), 2):
+            stake = 1 / (number * math.log(number) ** 2) / SUM_OF_STARTS
+            paths = (paths + stake) * (1 + BETS * (x / 0.2 - a))
+        assert np.exp(monitor._watched[0].log_capital) == pytest.approx(paths)
+
+    def test_the_file_keeps_clusters_and_shares(self, tmp_path):
+        labels, shown = [-1, 1, -1, 1, 1], [1, -np.inf, 1, 1, -np.inf]
+        monitor = RiskMonitor({"any_forbidden": 0.2}, among="answered")
+        users = pd.Series([0, 0, 1, 1, 2], name="user")
+        monitor.update(labels, shown, groups=range(5), clusters=users)
+        monitor.save(tmp_path / "monitor.json")
+        loaded = RiskMonitor.load(tmp_path / "monitor.json")
+        for each in (monitor, loaded):
+            with pytest.raises(
+                InputError, match="clusters has users that were counted already: '1"
+            ):
+                each.update([1], [1], groups=[9], clusters=[1.0])
+            with pytest.raises(InputError, match="clusters is missing"):
+                each.update([1], [1], groups=[9])
+            each.update([-1, 1], [1, -np.inf], groups=[9, 10], clusters=["x", "x"])
+        pd.testing.assert_frame_equal(loaded.status.rates, monitor.status.rates)
+        assert str(loaded.status) == str(monitor.status)
+
+    def test_a_cluster_counts_once_although_queries_may_come_again(self):
+        monitor = RiskMonitor({"any_forbidden": 0.2}, allow_repeats=True)
+        monitor.update([1, 1], [1, 1], groups=[0, 1], clusters=["a", "b"])
+        with pytest.raises(InputError, match=r"counted already: 'a'\. Each cluster counts once"):
+            monitor.update([1, 1], [1, 1], groups=[0, 1], clusters=["a", "c"])
+        assert monitor.update([1], [1], groups=[0], clusters=["c"]).rates["n_queries"].item() == 3
+
+    def test_a_cluster_that_was_not_judged_may_come_again(self):
+        monitor = RiskMonitor({"any_forbidden": 0.2})
+        monitor.update([1, np.nan], [1, 1], groups=[0, 1], clusters=["a", "b"])
+        again = monitor.update([1], [1], groups=[1], clusters=["b"])
+        assert again.rates["n_queries"].tolist() == [2]
+
+    def test_queries_and_clusters_are_not_mixed(self):
+        monitor = RiskMonitor({"any_forbidden": 0.2})
+        monitor.update([1], [1], groups=[0])
+        with pytest.raises(InputError, match="clusters is given, but this monitor has counted"):
+            monitor.update([1], [1], groups=[1], clusters=["a"])
+        with pytest.raises(InputError, match="several clusters for query 1"):
+            RiskMonitor({"any_forbidden": 0.2}).update(
+                [1, 1], [1, 1], groups=[1, 1], clusters=[2, 3]
+            )
+
+    @pytest.mark.nightly
+    @pytest.mark.parametrize("with_clusters", [True, False])
+    def test_copies_raise_a_false_alarm_unless_they_are_a_cluster(self, with_clusters):
+        rng, times, n_alarms = np.random.default_rng(0), 100, 0
+        for _ in range(times):
+            y_true, _, ids = stream(rng, 80, 0.1)
+            copies = {"groups": np.arange(400)}
+            if with_clusters:
+                copies["clusters"] = np.repeat(ids, 5)
+            monitor = RiskMonitor({"any_forbidden": 0.1})
+            n_alarms += monitor.update(np.repeat(y_true, 5), np.ones(400), **copies).alarm
+        if with_clusters:
+            assert n_alarms <= binom.ppf(0.999, times, 0.05)
+        else:
+            assert n_alarms > times / 2
+
+
+class TestDocumentsThatTheThresholdHides:
+    """A monitor of a threshold applies it, before or after `predict`."""
+
+    @pytest.fixture
+    def fresh(self, safe, tmp_path):
+        def make(is_loaded=False):
+            monitor = RiskMonitor(safe)
+            if not is_loaded:
+                return monitor
+            monitor.save(tmp_path / "monitor.json")
+            return RiskMonitor.load(tmp_path / "monitor.json")
+
+        return make
+
+    @pytest.mark.parametrize("is_loaded", [False, True])
+    def test_raw_scores_are_those_of_predict(self, data, safe, fresh, is_loaded):
+        shown = safe.predict(data.bayes_scores, data.groups)
+        n_shown = np.bincount(data.groups, shown > -np.inf)
+        # Some are hidden by the threshold, and some by the cap.
+        at_threshold = np.bincount(data.groups, data.bayes_scores >= safe.threshold_)
+        assert (n_shown < at_threshold).any()
+        assert (at_threshold < np.bincount(data.groups)).any()
+        found = [
+            fresh(is_loaded).update(data.y, scores, groups=data.groups, **given).rates
+            for scores, given in (
+                (data.bayes_scores, {}),
+                (shown, {}),
+                (data.bayes_scores, {"threshold": safe.threshold_}),
+                (shown, {"threshold": -np.inf}),
+            )
+        ]
+        for name, promise in safe.certificate_.promises.items():
+            assert found[0].loc[name, "observed"] == pytest.approx(promise.observed)
+        for rates in found[1:]:
+            pd.testing.assert_frame_equal(rates, found[0])
+
+    def test_what_is_shown_against_the_threshold_is_refused(self, data, safe, fresh):
+        monitor, level = fresh(), safe.threshold_
+        scores = [level + 1, level - 1, level - 2]
+        with pytest.raises(InputError, match=r"y_score has 2 documents as shown that .* row 1:"):
+            monitor.update([1, 1, 1], scores, groups=[0, 1, 2], threshold=-np.inf)
+        with pytest.raises(InputError, match=r"or come after 3 of the same query\. Leave"):
+            monitor.update(np.ones(4), [level] * 4, groups=[0] * 4, threshold=-np.inf)
+        for other in (level - 1, level + 1):
+            with pytest.raises(InputError, match="threshold must be that of the monitored thresh"):
+                monitor.update([1], [level], groups=[0], threshold=other)
+        assert monitor.status.rates["n_queries"].tolist() == [0, 0]
+
+    @pytest.mark.slow
+    def test_one_that_hides_by_more_than_a_score_is_not_applied(self, data):
+        by_two = CertifiedThreshold({"any_forbidden@3": 0.5}, rule="harm")
+        unsure = CertifiedThreshold({"any_forbidden@3": 0.5}, abstain="best_score")
+        rows = {"groups": data.groups}
+        for threshold, more in ((by_two, {"filter_scores": -data.bayes_scores}), (unsure, {})):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                threshold.fit(data.bayes_scores, data.y, **rows, **more)
+            monitor = RiskMonitor(threshold)
+            with pytest.raises(InputError, match="threshold is missing: this monitor cannot apply"):
+                monitor.update(data.y, data.bayes_scores, **rows)
+            shown = threshold.predict(data.bayes_scores, **rows, **more)
+            given = {"groups": data.groups, "threshold": -np.inf}
+            alone = RiskMonitor({"any_forbidden@3": 0.5})
+            expected = alone.update(data.y, shown, groups=data.groups).rates
+            assert monitor.update(data.y, shown, **given).rates.equals(expected)
+
+    def test_states_of_earlier_versions_are_read(self, data, safe, tmp_path):
+        monitor, shown = RiskMonitor(safe), safe.predict(data.bayes_scores, data.groups)
+        monitor.update(data.y, shown, groups=data.groups)
+        path = tmp_path / "monitor.json"
+        monitor.save(path)
+        state = json.loads(path.read_text())
+        for name in ("n_machine", "unit", "clusters", "hides", "checksum"):
+            del state[name]
+        for risk in state["risks"]:
+            del risk["shares"], risk["recent_shares"]
+        path.write_text(json.dumps(state | {"checksum": checksum_of(state)}))
+        old = RiskMonitor.load(path)
+        assert old.watches(safe)
+        pd.testing.assert_frame_equal(old.status.rates, monitor.status.rates)
+        assert str(old.status) == str(monitor.status)
+        with pytest.raises(InputError, match="or comes from a file of an earlier version"):
+            old.update([1], [9], groups=["new"])
+        rows = [1, 1], [9, -np.inf]
+        for each in (old, monitor):
+            each.update(*rows, groups=["new", "new"], threshold=-np.inf)
+        pd.testing.assert_frame_equal(old.status.rates, monitor.status.rates)
