@@ -357,7 +357,8 @@ class RiskStatus(Result):
             risk = rate_in_words(name, rate["k"], "all" if _is_of_empty(name) else self.among)
             if not rate["n_queries"]:
                 lines.append(
-                    f"No query has been counted yet: the level of {risk} is {rate['max_risk']:g}."
+                    f"No alarm: no query has been counted yet; the level of {risk} is "
+                    f"{rate['max_risk']:g}."
                 )
                 continue
             estimate = (

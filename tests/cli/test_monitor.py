@@ -53,6 +53,54 @@ def test_counts_day_by_day(run, data):
 
 
 @pytest.mark.slow
+def test_labels_of_a_machine_are_told_of_in_output_and_state(run, data):
+    prepare(run, data)
+    text = Path("monday.qrels").read_text()
+    assert look(run, "monday")[0] == 0
+    _, plain, _ = look(run, "tuesday", "--format", "json", "--state", "people.json")
+    assert json.loads(plain)["n_machine"] == 0
+    lines = [line.split(" ") for line in Path("tuesday.qrels").read_text().splitlines()]
+    marked = [f"{query} predicted:llm {doc} {label}\n" for query, _, doc, label in lines]
+    Path("tuesday.qrels").write_text("".join(marked))
+    code, out, err = look(run, "tuesday", "--holes", "predicted=use")
+    assert code == 0, err
+    told = f"Machines gave {len(marked)} labels of these queries: the rates and the guarantee"
+    assert told in out
+    status = RiskMonitor.load("filter.monitor.json").status
+    assert status.rates["n_machine"].tolist() == [len(marked)]
+    # Later looks at people's labels say it, too.
+    Path("monday.qrels").write_text(text)
+    _, out, _ = look(run, "monday", "--allow-repeats", "--format", "json")
+    assert json.loads(out)["n_machine"] == len(marked)
+
+
+@pytest.mark.slow
+def test_clusters_count_once(run, data):
+    prepare(run, data)
+    users = pd.DataFrame({"qid": data["qid"].unique()})
+    users["user"] = [f"u{int(query[1:]) // 4}" for query in users["qid"]]
+    users.to_csv("users.csv", index=False)
+    run(
+        "threshold", "qrels.txt", "run.txt", "--k", 3, "--risk", "any_forbidden=0.4",
+        "--clusters", "users.csv", "--save", "filter.json",
+    )  # fmt: skip
+    code, _, err = look(run, "monday")
+    assert code == 2
+    assert "--clusters is missing: this monitor counts each user once" in err
+    code, out, err = look(run, "monday", "--clusters", "users.csv")
+    assert code == 0, err
+    assert "on 25 users" in out
+    assert "counted 25 users; the state is in" in err
+    code, _, err = look(run, "monday", "--clusters", "users.csv", "--allow-repeats")
+    assert code == 2
+    assert "--clusters has users that were counted already: 'u0'" in err
+    users.head(120).to_csv("users.csv", index=False)
+    code, _, err = look(run, "tuesday", "--clusters", "users.csv")
+    assert code == 2
+    assert "--clusters lacks the cluster of the queries" in err
+
+
+@pytest.mark.slow
 def test_labels_that_raise_no_alarm_are_told_of(run, data):
     prepare(run, data)
     told = "labels that --holes takes for not judged raise no alarm"
@@ -395,6 +443,7 @@ def test_one_false_alarm_on_average(ask):
         ),
         ("--confidence-level 0.9", "--confidence-level is for judged queries. Name their"),
         ("--queries-per-false-alarm 9", "--queries-per-false-alarm is for judged queries."),
+        ("--clusters new.run", "--clusters is for judged queries. Name their judgments by --qrels"),
         ("--state s.json", "--state is for judged queries. Name their judgments by --qrels"),
         ("--allow-repeats", "--allow-repeats is for judged queries. Name their judgments by"),
         ("--qrels new.qrels --gains=0=0,1=1", "Leave out --gains"),

@@ -122,6 +122,10 @@ def test_the_state_of_a_monitor(model):
     monitor.update(bad, np.ones(120), groups=np.arange(120) // 2)
     opened = _Texts(model.certificate_.to_html(monitor=monitor)).opened
     assert ("p", {"class": "alarm"}) in opened
+    assert "Machines gave" not in texts(model.certificate_.to_html(monitor=monitor))["monitor"]
+    monitor.update([1], [1], groups=["new"], judged_by=["llm"])
+    page = texts(model.certificate_.to_html(monitor=monitor))["monitor"]
+    assert "Machines gave 1 label of these queries: the rates and the guarantee" in page
     other = RiskMonitor({"any_forbidden@3": 0.2, "empty_list_rate": 0.7}, among="answered")
     with pytest.raises(InputError, match=r"monitor watches \('any_forbidden@3', 0.2\)"):
         model.certificate_.to_html(monitor=other)

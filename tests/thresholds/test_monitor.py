@@ -421,7 +421,7 @@ def test_before_the_first_query():
     rate = status.rates.iloc[0]
     assert (rate["lower"], rate["upper"], rate["n_queries"]) == (0, 1, 0)
     assert math.isnan(rate["observed"])
-    text = "No query has been counted yet: the level of the share of queries with a forbidden"
+    text = "No alarm: no query has been counted yet; the level of the share of queries with a"
     assert str(status).startswith(text)
     assert "nan" not in str(status)
     assert "after 0 queries" in repr(status)

@@ -1,0 +1,120 @@
+"""Does a monitor keep its guarantees if queries depend on each other?
+
+    python benchmarks/monitor_clusters.py [--streams 500]
+
+One thread, about a minute of processor time. Writes results/monitor_clusters.md.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+from _common import arguments, write_report
+from _promises import share
+from monitor_delays import table_of
+
+from skfilterrank.thresholds import RiskMonitor
+
+LEVEL, ALPHA, RISE = 0.1, 0.05, 0.25
+N_CLUSTERS, ON_AVERAGE = 400, 1000
+
+
+def copies(rng, rate):
+    """Groups of five near-copies of a query, all of which lose or none."""
+    return np.repeat(rng.random(N_CLUSTERS) < rate, 5), np.repeat(np.arange(N_CLUSTERS), 5)
+
+
+def users(rng, rate):
+    """Users with 1 to 9 queries, and a rate of their own."""
+    sizes = rng.integers(1, 10, N_CLUSTERS)
+    own = rng.beta(rate, 1 - rate, N_CLUSTERS)
+    return rng.random(sizes.sum()) < np.repeat(own, sizes), np.repeat(np.arange(N_CLUSTERS), sizes)
+
+
+def independent(rng, rate):
+    """Clusters of one query each."""
+    return rng.random(N_CLUSTERS) < rate, np.arange(N_CLUSTERS)
+
+
+STREAMS = {
+    "clusters of one query": independent,
+    "five near-copies of each query": copies,
+    "users with 1 to 9 queries and an own rate": users,
+}
+
+
+def status(losses, clusters, *, counts_clusters, queries_per_false_alarm=None):
+    """The only row of a monitor of a whole stream."""
+    monitor = RiskMonitor(
+        {"any_forbidden": LEVEL},
+        confidence_level=1 - ALPHA,
+        queries_per_false_alarm=queries_per_false_alarm,
+    )
+    more = {"clusters": clusters} if counts_clusters else {}
+    y_true, ids = np.where(losses, -1, 1), np.arange(len(losses))
+    return monitor.update(y_true, np.ones(len(losses)), groups=ids, **more).rates.iloc[0]
+
+
+def rows(n_streams):
+    """False alarms and wrong intervals at exactly the level, and the delay after a rise."""
+    for kind, make in STREAMS.items():
+        for counts_clusters in (False, True):
+            rng = np.random.default_rng(0)
+            n_alarms = n_early = n_wrong = 0
+            delays = []
+            for _ in range(n_streams):
+                stream = make(rng, LEVEL)
+                never = status(*stream, counts_clusters=counts_clusters)
+                n_alarms += never["alarm_at"] > 0
+                n_wrong += not never["lower"] <= LEVEL <= never["upper"]
+                losses, clusters = stream
+                some = clusters < ON_AVERAGE // 10
+                average = {"queries_per_false_alarm": ON_AVERAGE}
+                early = status(
+                    losses[some], clusters[some], counts_clusters=counts_clusters, **average
+                )
+                n_early += early["alarm_at"] > 0
+                losses, clusters = make(rng, RISE)
+                at = status(losses, clusters, counts_clusters=counts_clusters)["alarm_at"]
+                # The number of clusters until then.
+                at = np.inf if np.isnan(at) else at
+                if at < np.inf and not counts_clusters:
+                    at = clusters[int(at) - 1] + 1
+                delays.append(at)
+            unit = "clusters" if counts_clusters else "queries"
+            found = (share(each, n_streams) for each in (n_alarms, n_wrong, n_early))
+            yield [kind, unit, *found, f"{np.median(delays):,.0f}"]
+            print(kind, unit, flush=True)
+
+
+def main():
+    options = arguments(__doc__.splitlines()[0], streams=500)
+    head = [
+        "queries",
+        "what counts",
+        'alarms of "never"',
+        "wrong intervals",
+        f'early alarms of "{ON_AVERAGE:,}"',
+        "delay",
+    ]
+    text = [
+        f"{options.streams} streams of {N_CLUSTERS} clusters each. The rate of a query is exactly "
+        f"the level, {LEVEL:g}, over all clusters. A monitor counts the queries one by one, or the "
+        "clusters (`update(..., clusters=)`).",
+        "",
+        f'* Alarms of "never": streams with an alarm; {100 * ALPHA:g} % are allowed.',
+        f"* Wrong intervals: streams in which the interval of {100 * (1 - ALPHA):g} % at the end "
+        f"does not hold {LEVEL:g}; {100 * ALPHA:g} % are allowed.",
+        f'* Early alarms of "{ON_AVERAGE:,}": streams with an alarm within the first '
+        f"{ON_AVERAGE // 10} clusters, a tenth of the number that is guaranteed on average.",
+        f'* Delay: clusters until "never" raises an alarm if the rate is {RISE:g} from the start, '
+        "median.",
+        "",
+        table_of(rows(options.streams), head),
+    ]
+    write_report("monitor_clusters", "Monitors and dependent queries", "\n".join(text))
+
+
+if __name__ == "__main__":
+    main()
