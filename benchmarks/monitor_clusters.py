@@ -1,8 +1,8 @@
 """Does a monitor keep its guarantees if queries depend on each other?
 
-    python benchmarks/monitor_clusters.py [--streams 500]
+    python benchmarks/monitor_clusters.py [--streams 200]
 
-One thread, about a minute of processor time. Writes results/monitor_clusters.md.
+One thread, about three minutes of processor time. Writes results/monitor_clusters.md.
 """
 
 import os
@@ -17,7 +17,7 @@ from monitor_delays import table_of
 from skfilterrank.thresholds import RiskMonitor
 
 LEVEL, ALPHA, RISE = 0.1, 0.05, 0.25
-N_CLUSTERS, ON_AVERAGE = 400, 1000
+N_CLUSTERS, ON_AVERAGE = 200, 1000
 
 
 def copies(rng, rate):
@@ -89,7 +89,7 @@ def rows(n_streams):
 
 
 def main():
-    options = arguments(__doc__.splitlines()[0], streams=500)
+    options = arguments(__doc__.splitlines()[0], streams=200)
     head = [
         "queries",
         "what counts",
