@@ -818,7 +818,8 @@ class RiskMonitor:
         Returns
         -------
         float
-            Number of queries that count for the risk; infinite if it is above 100,000.
+            Number of queries (or clusters) that count for the risk; infinite if it is above
+            100,000.
 
         Raises
         ------
@@ -843,8 +844,8 @@ class RiskMonitor:
         check_count(n_repeats, "n_repeats")
         if watched.alarm_at is not None:
             raise InputError(
-                f"{risk} has raised an alarm already, at query {watched.alarm_at}. Call reset() "
-                "to continue."
+                f"{risk} has raised an alarm already, at {self._unit or 'query'} "
+                f"{watched.alarm_at}. Call reset() to continue."
             )
         rng = check_random_state(random_state)
         return watched.queries_to_alarm(rate, self._goal, probability, n_repeats, rng)
