@@ -444,7 +444,7 @@ def main():
         "judgments": judgment_cells,
         "orders": order_cells,
     }
-    options = arguments(__doc__, parts=tuple(parts), most=12.0)
+    options = arguments(__doc__, tuple(parts), most=12.0)
     cells = [cell for name in options.parts or parts for cell in parts[name]()]
     lines = [
         "| | axis | 1e3 | 1e4 | 1e5 | 1e6 | exponent | why |",
