@@ -213,7 +213,10 @@ class Prediction:
     @cached_property
     def expected(self) -> np.ndarray:
         """Compute the expected number of labels of each grade, (n_draws, n_queries, n_grades)."""
-        return np.add.reduceat(self.drawn, _starts(self.pool), axis=2).swapaxes(1, 2).copy()
+        n_queries, n_grades = len(self.pool.queries), self.drawn.shape[1]
+        cells = (self.pool.codes + n_queries * np.arange(n_grades)[:, None]).ravel()
+        sums = [np.bincount(cells, each.ravel(), n_queries * n_grades) for each in self.drawn]
+        return np.reshape(sums, (-1, n_grades, n_queries)).swapaxes(1, 2).copy()
 
     @cached_property
     def counts(self) -> np.ndarray:
@@ -223,7 +226,8 @@ class Prediction:
         consecutive.
         """
         n_draws, n_grades, _ = self.drawn.shape
-        starts = _starts(self.pool)
+        # Rows are sorted by query.
+        starts = np.searchsorted(self.pool.codes, np.arange(len(self.pool.queries)))
         above = np.zeros((n_draws, n_grades + 1, N_LABELS, len(starts)), dtype=np.int64)
         above[:, 0] = np.diff(starts, append=len(self.pool))
         turns = np.arange(N_LABELS)[:, None] / N_LABELS
@@ -237,11 +241,6 @@ class Prediction:
                 above[draw, grade + 1] = np.add.reduceat(ones, starts, axis=1, dtype=np.int32)
         counts = above[:, :-1] - above[:, 1:]
         return counts.transpose(0, 2, 3, 1).reshape(n_draws * N_LABELS, len(starts), n_grades)
-
-
-def _starts(pool):
-    """First row of each query; rows are sorted by query."""
-    return np.searchsorted(pool.codes, np.arange(len(pool.queries)))
 
 
 def _odds_against(log_odds):

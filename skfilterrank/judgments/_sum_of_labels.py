@@ -73,6 +73,7 @@ class SumOfLabels:
         self.segment = pool.segment[shown]
         self.depth = int(pool.place[shown].max(initial=1))
         self.is_linear = not self.slope.any() and self._is_scale_constant()
+        self._found.clear()
 
     def _read(self, grades):
         """The measure without a reading of its own, and what that makes of the grades."""
@@ -134,10 +135,11 @@ class SumOfLabels:
         if counts.max(initial=0) >= base:
             counts, inverse = np.unique(counts, axis=0, return_inverse=True)
             return tuple(each[inverse.ravel()] for each in self._scale(counts))
-        # Rows as one number each, of which most occur in many draws and folds.
+        # Rows as one number each, of which most occur in many draws and folds. New ones are sorted,
+        # for the last bits of a scale depend on the rows beside it.
         bases = base ** np.arange(counts.shape[1])
         inverse, keys = pd.factorize(counts @ bases)
-        if len(new := [key for key in keys.tolist() if key not in self._found]):
+        if new := sorted(key for key in keys.tolist() if key not in self._found):
             found = self._scale(np.array(new)[:, None] // bases % base)
             self._found.update(zip(new, zip(*found)))
         found = np.array([self._found[key] for key in keys.tolist()]).reshape(-1, 2)
