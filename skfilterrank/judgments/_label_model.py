@@ -113,15 +113,15 @@ class LabelModel:
                 weighted[:, at_least],
                 _normal(len(columns), random_state)[columns],
             )
-            against = np.empty((N_DRAWS, len(self.pool)))
+            log_odds = np.empty((N_DRAWS, len(self.pool)))
             for (mine, features), coefficients in zip(members, drawn):
-                against[:, mine] = _odds_against(features.times(coefficients)).T
+                log_odds[:, mine] = features.times(coefficients).T
             mean = drawn.mean(axis=2)[fits].T
             shifts = self.features.times(mean[:, :-1] - mean[:, -1:])
             # Labels that two regressions know, above the grade and not below it.
             known = is_learned[:, at_least].astype(np.int64)
             above = known * (grades > grade)[at_least] @ known.T
-            steps.append((against, _odds_against(shifts.T), above, known @ known.T))
+            steps.append((log_odds, shifts.T, above, known @ known.T))
         return LearnedLabels(self, fits, steps)
 
 
@@ -135,8 +135,8 @@ class LearnedLabels(NamedTuple):
     fits : ndarray of shape (n_folds + 1,), int
         Regression that does not know the labels of each fold; the last one knows all.
     steps : list of tuple of ndarray
-        For each grade but the highest: odds not to be above it, (n_draws, n_rows), by labels of
-        other folds than a row's own; the factor of them if a further fold is left out, (n_folds,
+        For each grade but the highest: log odds to be above it, (n_draws, n_rows), by labels of
+        other folds than a row's own; their change if a further fold is left out, (n_folds,
         n_rows); numbers of labels that two regressions both know, those above the grade and all,
         (n_fits, n_fits).
     """
@@ -160,11 +160,10 @@ class LearnedLabels(NamedTuple):
         other = own if without is None else self.fits[without]
         reached = np.ones((N_DRAWS, len(pool)))
         drawn = np.empty((N_DRAWS, len(self.steps) + 1, len(pool)))
-        for grade, (against, factors, above, n_known) in enumerate(self.steps):
-            factor = 1.0 if without is None else np.where(own == other, 1.0, factors[without])
-            chance = against * factor
-            chance += 1
-            np.divide(1, chance, out=chance)
+        for grade, (log_odds, shifts, above, n_known) in enumerate(self.steps):
+            shift = 0.0 if without is None else np.where(own == other, 0.0, shifts[without])
+            chance = log_odds + shift
+            expit(chance, out=chance)
             # If the other folds lack a grade, its probability keeps its earlier value.
             n_above, n_seen = above[own, other], n_known[own, other]
             is_sure = (n_above == n_seen) | (n_above == 0)
@@ -241,11 +240,6 @@ class Prediction:
                 above[draw, grade + 1] = np.add.reduceat(ones, starts, axis=1, dtype=np.int32)
         counts = above[:, :-1] - above[:, 1:]
         return counts.transpose(0, 2, 3, 1).reshape(n_draws * N_LABELS, len(starts), n_grades)
-
-
-def _odds_against(log_odds):
-    """Turn log odds into the odds of the opposite; products of two of them are finite, too."""
-    return np.exp(-np.clip(log_odds, -350, 350))
 
 
 def _normal(n_rows, random_state):

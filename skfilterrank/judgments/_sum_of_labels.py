@@ -56,7 +56,6 @@ class SumOfLabels:
         # Two lists as long as the longest: one of all grades, one of the highest alone.
         gains = np.concatenate([grades[np.arange(n) % len(grades)], np.full(n, grades.max())])
         form = self._form(gains, np.array([n, n]))
-        self._found: dict = {}
         self.shares = form.weights[: len(grades)]
         largest = np.abs(self.shares).max()
         self.shares = self.shares / largest if largest > 0 else self.shares
@@ -73,7 +72,6 @@ class SumOfLabels:
         self.segment = pool.segment[shown]
         self.depth = int(pool.place[shown].max(initial=1))
         self.is_linear = not self.slope.any() and self._is_scale_constant()
-        self._found.clear()
 
     def _read(self, grades):
         """The measure without a reading of its own, and what that makes of the grades."""
@@ -132,18 +130,15 @@ class SumOfLabels:
             counts = np.minimum(counts, self.depth)
         counts = counts.astype(np.int64)
         base = int(2 ** (62 / counts.shape[1]))
-        if counts.max(initial=0) >= base:
+        if counts.max(initial=0) < base:
+            # Rows as one number each, of which different ones are found in a tenth of the time.
+            bases = base ** np.arange(counts.shape[1])
+            inverse, keys = pd.factorize(counts @ bases, sort=True)
+            counts = keys[:, None] // bases % base
+        else:
             counts, inverse = np.unique(counts, axis=0, return_inverse=True)
-            return tuple(each[inverse.ravel()] for each in self._scale(counts))
-        # Rows as one number each, of which most occur in many draws and folds. New ones are sorted,
-        # for the last bits of a scale depend on the rows beside it.
-        bases = base ** np.arange(counts.shape[1])
-        inverse, keys = pd.factorize(counts @ bases)
-        if new := sorted(key for key in keys.tolist() if key not in self._found):
-            found = self._scale(np.array(new)[:, None] // bases % base)
-            self._found.update(zip(new, zip(*found)))
-        found = np.array([self._found[key] for key in keys.tolist()]).reshape(-1, 2)
-        return found[inverse, 0], found[inverse, 1]
+        scale, offset = self._scale(counts)
+        return scale[inverse.ravel()], offset[inverse.ravel()]
 
     def _as_read(self, counts):
         """Counts with labels that act alike in one column, and 1 where the scale ignores them."""
