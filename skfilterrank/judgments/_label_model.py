@@ -103,7 +103,7 @@ class LabelModel:
         columns[n_values:] = n_values + folding.queries
         fits = fits.ravel()
         members = [np.flatnonzero(fits[folding.folds] == fit) for fit in range(len(weighted))]
-        members = [(mine, self.features.at(mine)) for mine in members]
+        groups = [(mine, self.features.at(mine)) for mine in members]
         steps = []
         for grade in range(n_grades - 1):
             at_least = grades >= grade
@@ -114,7 +114,7 @@ class LabelModel:
                 _normal(len(columns), random_state)[columns],
             )
             log_odds = np.empty((N_DRAWS, len(self.pool)))
-            for (mine, features), coefficients in zip(members, drawn):
+            for (mine, features), coefficients in zip(groups, drawn):
                 log_odds[:, mine] = features.times(coefficients).T
             mean = drawn.mean(axis=2)[fits].T
             shifts = self.features.times(mean[:, :-1] - mean[:, -1:])
