@@ -1,5 +1,6 @@
 """Estimates of values, differences and orders, each with intervals."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,7 +8,12 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm, rankdata, t
 
-from skfilterrank._lists.checks import check_random_state, check_share, is_finite_number
+from skfilterrank._lists.checks import (
+    cached_property,
+    check_random_state,
+    check_share,
+    is_finite_number,
+)
 from skfilterrank._lists.results import Result, counted, interval_text
 from skfilterrank._lists.system_pairs import adjust_p_values
 from skfilterrank._lists.ties import mean_tolerance
@@ -32,8 +38,6 @@ class MeasureEstimate:
     deviations : ndarray of shape (n_units, n_runs)
         Contribution of each drawn document (or query) to the error; ``deviations.T @ deviations``
         is the covariance.
-    order_values : ndarray of shape (n_runs,)
-        Values by which runs are ordered.
     greater_is_better : bool
         True if higher values of the measure are better.
     value_range : tuple of two floats
@@ -54,11 +58,12 @@ class MeasureEstimate:
     of_pairs : ndarray of shape (n_runs,) or 0.0
         Half the change of a ratio's values by the interaction of pairs of labels. Interactions of
         three and more labels may be as large, and intervals are wider by this amount.
+    find_order : callable or None
+        Makes `order_values`; None takes the values.
     """
 
     values: np.ndarray
     deviations: np.ndarray
-    order_values: np.ndarray
     greater_is_better: bool
     value_range: tuple
     probability: np.ndarray
@@ -68,6 +73,16 @@ class MeasureEstimate:
     by_query: np.ndarray
     is_ratio: bool
     of_pairs: np.ndarray | float = 0.0
+    find_order: Callable | None = None
+
+    @cached_property
+    def order_values(self) -> np.ndarray:
+        """Values by which runs are ordered, (n_runs,); they need a regression of their own."""
+        return self.values if self.find_order is None else self.find_order()
+
+    def __getstate__(self):
+        # Without the pool, which finding the order needs.
+        return vars(self) | {"order_values": self.order_values, "find_order": None}
 
     def beyond_pairs(self, first=slice(None), second=None) -> np.ndarray:
         """Allowance for bias in the values of runs, or in differences between two runs."""

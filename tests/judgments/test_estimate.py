@@ -1,5 +1,6 @@
 """Values with intervals from a sample."""
 
+import pickle
 from itertools import product
 
 import numpy as np
@@ -277,6 +278,27 @@ def test_the_order_of_runs_does_not_matter(data, measure):
     pd.testing.assert_frame_equal(frames[1].loc[frames[0].index], frames[0], rtol=1e-7)
     orders = [each.results[measure].order_values for each in found]
     np.testing.assert_allclose(orders[1][::-1], orders[0], rtol=1e-7)
+
+
+def test_the_order_is_found_when_it_is_asked_for(data, sample, monkeypatch):
+    _, machine, runs = data
+    fit, found = LabelModel.fit, []
+
+    def spy(model, *labels):
+        found.append(model)
+        return fit(model, *labels)
+
+    monkeypatch.setattr(LabelModel, "fit", spy)
+    estimates = estimate(sample, runs, "dcg@10", machine_qrels=machine)
+    estimates.to_frame(), estimates.compare()
+    assert len(found) == 1
+    copy = pickle.loads(pickle.dumps(estimates))
+    # A copy has the order, and not the pool to find it by.
+    assert copy.results["dcg@10"].find_order is None
+    order = estimates.order(random_state=0)
+    assert order["rank"].is_monotonic_increasing
+    pd.testing.assert_frame_equal(copy.order(random_state=0), order)
+    assert len(found) == 2
 
 
 @pytest.mark.nightly

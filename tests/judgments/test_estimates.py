@@ -279,7 +279,7 @@ def by_hand(**params):
     result = MeasureEstimate(
         values=np.array([10.0, 8.0]),
         deviations=deviations,
-        order_values=np.array([8.5, 9.5]),
+        find_order=lambda: np.array([8.5, 9.5]),
         greater_is_better=True,
         value_range=(0, 19),
         probability=np.full(4, 0.25),
@@ -382,7 +382,7 @@ def test_labels_needed_by_hand():
     deviations = np.array([[1.0], [1], [1], [1]])
     values = np.array([8.0])
     alone = dataclasses.replace(
-        by_hand(deviations=deviations, values=values, order_values=values), runs=("b",)
+        by_hand(deviations=deviations, values=values, find_order=None), runs=("b",)
     )
     assert alone.labels_needed(half_width=OF_B * 2) == 2 + 4
     assert alone.labels_needed(half_width=OF_B) == 2 + np.ceil(16 * 4 / 7)
