@@ -379,7 +379,7 @@ class JudgingSession:
                 )
             what += f", if it is {rate:g}{of_machine}"
             n, would = n_queries + 1, ""
-            # Where the machine has too few queries, as many as people need without it would do.
+            # If the machine has too few queries, as many as people need without it would do.
             for of_which in (machine, {}):
                 with contextlib.suppress(InputError):
                     n = queries_needed(
