@@ -500,7 +500,8 @@ def _position_weights(form):
     return csr_array((worth, (form.row, form.run)), shape=(len(form.pool), len(form.pool.runs)))
 
 
-_LEAST = 5
+# Queries from which a mean and its error can be had.
+LEAST_QUERIES = 5
 
 
 def _by_queries(runs, sample, parsed, pool, target, gains):
@@ -579,9 +580,10 @@ def _judged_queries(sample, pool, counts, drawn_from):
             f"{', '.join(f'{share:g}' for share in shares[:3])}. Draw by "
             "draw_sample(..., unit='query')."
         )
-    if len(queries) < min(_LEAST, len(drawn_from)):
+    if len(queries) < min(LEAST_QUERIES, len(drawn_from)):
         raise InputError(
-            f"unit='query' needs at least {_LEAST} judged queries, got {len(queries)}: judge more."
+            f"unit='query' needs at least {LEAST_QUERIES} judged queries, got {len(queries)}: "
+            "judge more."
         )
     return queries, float(shares[0])
 

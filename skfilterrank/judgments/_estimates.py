@@ -17,7 +17,8 @@ from skfilterrank._lists.checks import (
 from skfilterrank._lists.results import Result, counted, interval_text
 from skfilterrank._lists.system_pairs import adjust_p_values
 from skfilterrank._lists.ties import mean_tolerance
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._lists.words import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, brief
 
 # Draws for the quantile of the largest of all pairs, and pairs held in memory at a time.
 _N_DRAWS = 4000
@@ -329,17 +330,23 @@ class Estimates(Result):
             Documents that can change the measure in a larger sample of the same design, at most
             all of them.
 
+        Warns
+        -----
+        DataWarning
+            If all of them are needed.
+
         Notes
         -----
         All probabilities are taken to grow by one factor, up to 1, and the drawn documents to
-        stand for the rest: ``sum over the sample of change^2 / pi * (1 - pi') / pi'``.
+        stand for the rest: ``sum over the sample of change^2 / pi * (1 - pi') / pi'``. Documents
+        beyond the sample are scaled so that they are all of the rest where each pi' is 1.
         """
         if self.target != "these queries" or self.unit != "document":
             raise InputError(
                 "labels_needed works only with target='these queries' and unit='document': "
                 "intervals for new queries also depend on how many queries there are."
             )
-        _, result = self._of(measure)
+        name, result = self._of(measure)
         if half_width is not None and not (is_finite_number(half_width) and half_width > 0):
             raise InputError(f"half_width must be a number above 0, got {brief(half_width)}.")
         if half_width is None and len(self.runs) < 2:
@@ -359,8 +366,13 @@ class Estimates(Result):
             allowed = result.beyond_pairs(best, others)
         drawn, variance = probability[result.influential], parts.sum(axis=0)
 
+        n_here = result.n_certain + len(drawn)
+        n_rest = (1 / drawn).sum() - len(drawn)
+        scale = (result.n_possible - n_here) / n_rest if n_rest > 0 else 1.0
+
         def labels(factor):
-            return result.n_certain + (np.minimum(drawn * factor, 1.0) / drawn).sum()
+            n_more = (np.minimum(drawn * factor, 1.0) / drawn).sum() - len(drawn)
+            return n_here + n_more * (scale if n_more > 0 else 1.0)
 
         def is_enough(factor):
             larger = np.minimum(probability * factor, 1.0)
@@ -376,7 +388,17 @@ class Estimates(Result):
             middle = (low + high) / 2
             low, high = (low, middle) if is_enough(middle) else (middle, high)
         # Rounding must not add a label.
-        return int(min(np.ceil(labels(high) - 1e-6), result.n_possible))
+        n_needed = int(min(np.ceil(labels(high) - 1e-6), result.n_possible))
+        if n_needed == result.n_possible > n_here:
+            what = "no sample is expected to tell the best run. Plan for values by half_width="
+            if half_width is not None:
+                what = f"half_width={half_width:g} is expected of no sample. Ask for a wider one"
+            warn_user(
+                f"all {n_needed:,} documents that can change {name} must be judged: {what} to "
+                "judge fewer.",
+                DataWarning,
+            )
+        return n_needed
 
     def plot(self, ax=None, *, measure: str | None = None, **kwargs) -> Any:
         """Draw the values of the runs with their intervals, the best at the top.

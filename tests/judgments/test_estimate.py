@@ -557,9 +557,9 @@ def test_bad_samples_of_queries(query_data):
         of(sample.drop(index=3))
     with pytest.raises(InputError, match="one probability"):
         of(sample.assign(inclusion_probability=0.9))
-    few = with_labels(
-        draw_sample(machine, runs, "err", n_total=2, unit="query", random_state=0), people
-    )
+    n_queries = machine["qid"].nunique()
+    few = sample[sample["qid"].isin(sample["qid"].unique()[:2])]
+    few = few.assign(inclusion_probability=2 / n_queries)
     with pytest.raises(InputError, match="at least 5"):
         of(few)
     with pytest.raises(InputError, match="labels_needed"):
