@@ -145,8 +145,14 @@ def monitor(
         refuse(of_queries, "is for judged queries. Name their judgments by --qrels.")
         return compare_scores(threshold, saved, run, filter_scores, *where)
     state = _state_of(saved, {"state": state, "run": run, "qrels": qrels, "out": out})
-    judged = {"qrels": qrels, "run": run, "column": filter_scores, "clusters": clusters}
-    judged |= {"gains": gains, "holes": treated}
+    judged = {
+        "qrels": qrels,
+        "run": run,
+        "column": filter_scores,
+        "clusters": clusters,
+        "gains": gains,
+        "holes": treated,
+    }
     return count_queries(threshold, saved, state, begun, allow_repeats, *where, **judged)
 
 
