@@ -55,6 +55,7 @@ from skfilterrank.judgments._estimates import (
     covariance_of_total,
     shrink,
 )
+from skfilterrank.judgments._exact_rates import ExactRates
 from skfilterrank.judgments._label_model import LabelModel
 from skfilterrank.judgments._ranked_pool import (
     UNITS,
@@ -73,6 +74,13 @@ _MOST_GRADES = 20
 _SURPRISE = 5.0
 # Documents that a machine and people do not label alike throughout by chance.
 _MANY = 50
+# Sums in benchmarks/results/intervals_dl2019.md and intervals_hard.md, and of looks again and again
+# in looking_while_judging.md.
+_IN_TABLES, _AT_ANY_TIME = ("dcg", "precision", "rbp"), ("dcg",)
+# Measures that are 0 or 1 in each query.
+_ZERO_OR_ONE = "any_forbidden", "success"
+# Judged queries of each value, 0 and 1, in each run from which on a normal quantile holds.
+_MANY_OF_BOTH = 20
 
 
 @suggests(
@@ -226,7 +234,8 @@ def estimate(
         results = _by_queries(runs, sample, parsed, ranked, target, gains)
         numbers = len(sample), int(np.count_nonzero(rows_to_judge(ranked, parsed))), 0
     else:
-        results, numbers = _by_documents(sample, n_open, parsed, ranked, target, gains)
+        given = sample, n_open, parsed, ranked, target, gains, anytime_from
+        results, numbers = _by_documents(*given)
     _warn_of_no_width(results, ranked.runs, numbers[0] < numbers[1])
     estimates = Estimates(
         ranked.runs,
@@ -259,7 +268,7 @@ def _check_anytime(estimates):
         )
 
 
-def _by_documents(sample, n_open, parsed, ranked, target, gains):
+def _by_documents(sample, n_open, parsed, ranked, target, gains, anytime_from):
     """Estimate each measure from a sample of documents, and count documents of three kinds."""
     rows = ranked.rows_of(sample.index, "qrels")
     warn_of_outside(ranked, parsed)
@@ -312,10 +321,19 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains):
             n_possible=int(np.count_nonzero(influential)),
             by_query=of_query,
             is_ratio=not form.is_linear,
+            shown_to_cover=target == "these queries" and _is_in_tables(form, anytime_from),
             of_pairs=of_pairs / 2,
         )
     n_judged = int(np.count_nonzero(of_any[rows]))
     return results, (n_judged, int(np.count_nonzero(of_any)), len(rows) - n_judged)
+
+
+def _is_in_tables(form, anytime_from):
+    """Tell whether benchmarks/results show the coverage of intervals of such a measure."""
+    parsed = form.parsed
+    shown = _IN_TABLES if anytime_from is None else _AT_ANY_TIME
+    has_depth = parsed.k is not None or parsed.measure.name == "rbp"
+    return parsed.measure.name in shown and has_depth and form.is_linear and min(form.grades) >= 0
 
 
 def _guess(form, labels, *, for_order=False):
@@ -389,6 +407,7 @@ def _warn_of_no_width(results, runs, is_partial):
     for text, result in results.items():
         is_one_value = np.ptp(result.by_query, axis=1) == 0
         no_width = is_partial & is_one_value & ~result.deviations.any(axis=0)
+        no_width &= result.rates is None
         if no_width.any():
             warn_user(
                 f"{text}: all judged queries have the same value for "
@@ -524,12 +543,19 @@ def _by_queries(runs, sample, parsed, pool, target, gains):
     for number, text in enumerate(parsed):
         by_people = values[number]
         by_machine = [guess[number] for guess in guesses]
-        machine = np.mean(by_machine, axis=0) if guesses else np.zeros((len(pool.runs), n_all))
+        rates = None
+        if parsed[text].measure.name in _ZERO_OR_ONE:
+            hits = by_people.sum(axis=1)
+            if not guesses or np.minimum(hits, n_judged - hits).min() < _MANY_OF_BOTH:
+                lists = _same_lists(pool, parsed[text].k)[:, drawn_from]
+                by_machine = []
+                rates = ExactRates(by_people > 0, lists, is_judged, part, target == "new queries")
+        machine = np.mean(by_machine, axis=0) if by_machine else np.zeros((len(pool.runs), n_all))
         trust = _trust(by_people, machine[:, is_judged], 1 - share)
         rest = by_people - trust * machine[:, is_judged]
         estimate = rest.mean(axis=1) + trust * machine.mean(axis=1)
         away = rest - rest.mean(axis=1, keepdims=True)
-        degrees = n_judged - 1 - bool(guesses)
+        degrees = n_judged - 1 - bool(by_machine)
         deviations = away.T * np.sqrt((1 - share) / (n_judged * degrees))
         if target == "new queries":
             own = by_people - by_people.mean(axis=1, keepdims=True)
@@ -550,8 +576,20 @@ def _by_queries(runs, sample, parsed, pool, target, gains):
             n_possible=int(np.count_nonzero(counts)),
             by_query=by_people,
             is_ratio=False,
+            shown_to_cover=rates is not None,
+            rates=rates,
         )
     return results
+
+
+def _same_lists(pool, k):
+    """Numbers of lists, (n_runs, n_queries), equal where the first k documents are the same."""
+    shown = pool.place <= (np.inf if k is None else k)
+    # Sums of random numbers, which wrap around: those of other documents are hardly ever the same.
+    random = np.random.RandomState(0).randint(1, 2**62, len(pool))[pool.row[shown]]
+    sums = np.zeros((len(pool.runs), len(pool.queries)), dtype=np.int64)
+    np.add.at(sums, (pool.run[shown], pool.codes[pool.row[shown]]), random)
+    return sums
 
 
 def _judged_queries(sample, pool, counts, drawn_from):
