@@ -230,6 +230,11 @@ def estimate(
             "target='new queries' needs at least two queries, got one, from which nothing can be "
             "said of others."
         )
+    if unit == "query" and ranked is runs:
+        raise InputError(
+            "unit='query' computes values of the runs again, which a RankedPool does not hold: "
+            "pass runs, machine_qrels and pool."
+        )
     if unit == "query":
         results = _by_queries(runs, sample, parsed, ranked, target, gains)
         numbers = len(sample), int(np.count_nonzero(rows_to_judge(ranked, parsed))), 0

@@ -142,7 +142,9 @@ class Estimates(Result):
         exact = [name for name, each in self.results.items() if each.rates is not None]
         unknown = [name for name, each in self.results.items() if not each.shown_to_cover]
         return (
-            f". Intervals of {', '.join(exact)} are exact, by people's labels alone" if exact else ""
+            f". Intervals of {', '.join(exact)} are exact, by people's labels alone"
+            if exact
+            else ""
         ) + (f". Intervals of {', '.join(unknown)} are not shown to cover" if unknown else "")
 
     @property
