@@ -35,7 +35,7 @@ JUDGES = ("llama3-70b_4prompts", "llama3-8b_query-similarity")
 
 
 def collection(rate, machine, random_state):
-    """Arguments of a pool in which each run has so many bad queries, people's labels, and true rates."""
+    """Arguments of a pool of runs with so many bad queries, people's labels, and true rates."""
     bad = np.zeros((N_RUNS, N_QUERIES), dtype=bool)
     for number, row in enumerate(bad):
         n_bad = round(rate * N_QUERIES / (1 if number < N_RUNS / 2 else 2))
@@ -113,7 +113,8 @@ def of_documents(args):
     rows = []
     for judge, _, study, _ in studies_of_deep_learning(args.data, JUDGES, ("dcg@10",)):
         true = true_values(runs, qrels, (measure,), GAINS, study.pool.runs)(measure)
-        study = Study(study.pool, qrels.set_index(["qid", "docno"])["label"], lambda _: true)
+        labels = qrels.set_index(["qid", "docno"])["label"]
+        study = Study(study.pool, labels, {measure: true}.get)
         for share in SHARES:
             seeds = range(args.documents)
             (row,) = study.figures((measure,), GAINS, "differences", share, seeds)
@@ -121,8 +122,8 @@ def of_documents(args):
             rows.append({"judge": judge, "share": share} | {name: row[name] for name in shown})
             print(rows[-1], flush=True)
     text = (
-        f"TREC 2019 Deep Learning, {len(runs)} runs, {args.documents} samples of documents, nominal "
-        f"95 %. Documents of label 0 are forbidden; true values are {true.min():.3f} to "
+        f"TREC 2019 Deep Learning, {len(runs)} runs, {args.documents} samples of documents, "
+        f"nominal 95 %. Documents of label 0 are forbidden; true values are {true.min():.3f} to "
         f"{true.max():.3f}. `least`: coverage of the worst run.\n\n" + _as_text(rows)
     )
     write_report("forbidden_documents", "Intervals of the share of forbidden documents", text)
