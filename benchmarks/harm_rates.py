@@ -18,11 +18,11 @@ from _common import run_parts, write_report
 from _intervals import Study, studies_of_deep_learning, true_values
 
 from skfilterrank.io import read_qrels
-from skfilterrank.judgments import draw_sample, estimate
+from skfilterrank.judgments import RankedPool, draw_sample, estimate
 
-N_QUERIES, DEPTH, N_RUNS = 200, 5, 20
+N_QUERIES, N_SHOWN, N_RUNS = 200, 2, 20
 JUDGED = 20, 40, 80
-MEASURE = f"any_forbidden@{DEPTH}"
+MEASURE = "any_forbidden@5"
 GAINS = {0: -1, 1: 1, 2: 2, 3: 3}
 # Half of the runs have the rate, and half of them half of it.
 CELLS = [
@@ -35,12 +35,12 @@ JUDGES = ("llama3-70b_4prompts", "llama3-8b_query-similarity")
 
 
 def collection(rate, machine, random_state):
-    """Arguments of a pool of runs with so many bad queries, people's labels, and true rates."""
+    """Arguments, a pool of runs with so many bad queries, people's labels, and true rates."""
     bad = np.zeros((N_RUNS, N_QUERIES), dtype=bool)
     for number, row in enumerate(bad):
         n_bad = round(rate * N_QUERIES / (1 if number < N_RUNS / 2 else 2))
         row[random_state.permutation(N_QUERIES)[:n_bad]] = True
-    shape = N_RUNS, N_QUERIES, DEPTH
+    shape = N_RUNS, N_QUERIES, N_SHOWN
     labels = np.ones(shape, dtype=int)
     labels[:, :, 0] = ~bad
     run, query, place = (each.ravel() for each in np.indices(shape))
@@ -59,16 +59,17 @@ def collection(rate, machine, random_state):
         guess = random_state.permutation(table["label"].to_numpy())
         said = table.assign(label=np.where(is_right, table["label"], guess))
     given = {"machine_qrels": said, "runs": runs, "pool": table[["qid", "docno"]]}
-    return given, table.set_index(["qid", "docno"])["label"], bad.mean(axis=1)
+    labels = table.set_index(["qid", "docno"])["label"]
+    return given, RankedPool.read(**given), labels, bad.mean(axis=1)
 
 
-def held(given, labels, true, n_judged, seed):
+def held(given, pool, labels, true, n_judged, seed):
     """Means of one sample: do intervals hold, and how wide are they?"""
-    given = given | {"measures": MEASURE, "unit": "query", "gains": GAINS}
-    sample = draw_sample(**given, n_total=n_judged, random_state=seed)
+    how = {"measures": MEASURE, "unit": "query", "gains": GAINS}
+    sample = draw_sample(None, pool, **how, n_total=n_judged, random_state=seed)
     places = pd.MultiIndex.from_frame(sample[["qid", "docno"]])
     sample["label"] = labels.reindex(places).to_numpy()
-    found = estimate(sample, **given)
+    found = estimate(sample, **given, **how)
     frame, pairs = found.to_frame(), found.compare(correction=None)
     gap = true[pairs.first] - true[pairs.second]
     inside = (frame["low"] <= true + 1e-12) & (true - 1e-12 <= frame["high"])
@@ -96,11 +97,11 @@ def of_queries(args):
         rows.append(key | dict(pd.DataFrame(found).astype(float).mean()))
         print(rows[-1], f"{time.process_time() - begin:.0f} s", flush=True)
     text = (
-        f"{N_QUERIES} queries, {N_RUNS} runs, {n_samples} samples of queries: {args.repetitions} "
-        "draws for each of two rates, as runs have bad queries of their own. Nominal 95 %, for "
-        "these queries. `rate`: of half of the runs; the others have half of it. `exact`: share of "
-        "the samples with exact intervals. `without width`: share of the intervals of length 0.\n\n"
-        + _as_text(rows)
+        f"{N_QUERIES} queries, {N_RUNS} runs with lists of {N_SHOWN} documents, {n_samples} "
+        f"samples of queries: {args.repetitions} draws for each of two rates, as runs have bad "
+        "queries of their own. Nominal 95 %, for these queries. `rate`: of half of the runs; the "
+        "others have half of it. `exact`: share of the samples with exact intervals. `without "
+        "width`: share of the intervals of length 0.\n\n" + _as_text(rows)
     )
     write_report("harm_rates", "Intervals of rates of queries with a forbidden document", text)
 

@@ -283,8 +283,7 @@ class Estimates(Result):
             Index "run"; columns "rank" (1 for the best, means of ties), "low" and "high", its
             interval, and "value", the unbiased estimate. With the confidence of the estimates all
             runs have their ranks within these intervals together. A run may have a better rank than
-            another and a worse value: ranks go by values moved towards the predicted ones, see
-            the notes. ``attrs["ranked_by"]`` says so.
+            another and a worse value: ranks go by values moved towards the predicted ones.
 
         Notes
         -----
@@ -323,13 +322,7 @@ class Estimates(Result):
             },
             index=pd.Index(self.runs, name="run"),
         )
-        table = table.sort_values("rank", kind="stable")
-        table.attrs["ranked_by"] = (
-            "values moved towards those by predicted labels, not by the column value"
-            if (result.order_values != result.values).any()
-            else "value"
-        )
-        return table
+        return table.sort_values("rank", kind="stable")
 
     def labels_needed(self, measure: str | None = None, *, half_width: float | None = None) -> int:
         """Predict how many documents people need to judge, those of the sample included.

@@ -90,8 +90,8 @@ class ExactRates:
             # much as so many queries of all kinds.
             return _clopper_pearson(hits, n_judged / self.part, error)
         low, high = _among(hits, n_judged, n_all, error)
-        scale = self.part / self.lists.shape[1]
-        return low * scale, high * scale
+        n_queries = self.lists.shape[1]
+        return low * self.part / n_queries, high * self.part / n_queries
 
 
 def _clopper_pearson(hits, n, error):
