@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from _common import run_parts, write_report
 from _intervals import Study, studies_of_deep_learning, true_values
+from scipy.stats import t
 
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import RankedPool, draw_sample, estimate
@@ -73,11 +74,15 @@ def held(given, pool, labels, true, n_judged, seed):
     frame, pairs = found.to_frame(), found.compare(correction=None)
     gap = true[pairs.first] - true[pairs.second]
     inside = (frame["low"] <= true + 1e-12) & (true - 1e-12 <= frame["high"])
+    of_student = t.ppf(0.975, n_judged - 1) * frame["standard_error"]
+    is_near = (frame["value"] - true).abs() <= of_student + 1e-12
     own = np.arange(len(true)) < len(true) / 2
     return {
         "exact": found.results[MEASURE].rates is not None,
         "coverage": inside[own].mean(),
+        "Student's": is_near[own].mean(),
         "of half the rate": inside[~own].mean(),
+        "Student's ": is_near[~own].mean(),
         "of differences": ((pairs.low <= gap + 1e-12) & (gap - 1e-12 <= pairs.high)).mean(),
         "without width": (frame["high"] == frame["low"]).mean(),
         "half-width": (frame["high"] - frame["low"])[own].mean() / 2,
@@ -100,8 +105,9 @@ def of_queries(args):
         f"{N_QUERIES} queries, {N_RUNS} runs with lists of {N_SHOWN} documents, {n_samples} "
         f"samples of queries: {args.repetitions} draws for each of two rates, as runs have bad "
         "queries of their own. Nominal 95 %, for these queries. `rate`: of half of the runs; the "
-        "others have half of it. `exact`: share of the samples with exact intervals. `without "
-        "width`: share of the intervals of length 0.\n\n" + _as_text(rows)
+        "others have half of it. `exact`: share of the samples with exact intervals. "
+        "`Student's`: coverage of plain ones. `without width`: share without any.\n\n"
+        + _as_text(rows)
     )
     write_report("harm_rates", "Intervals of rates of queries with a forbidden document", text)
 
