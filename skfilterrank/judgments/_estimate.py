@@ -22,7 +22,8 @@ without the label's fold. Otherwise the label would also change the predictions 
 of its query, and so the point at which its own change is computed, which biases ratios. A bias by
 interactions of three and more labels is left; intervals are wider by half the effect of pairs.
 
-**Everything else** (ERR, RR, lexirecall) needs whole queries: PPI++ over queries.
+**Everything else** (ERR, RR, lexirecall) needs whole queries: PPI++ over queries. Values that are 0
+or 1 in each query (any_forbidden, success) have exact intervals.
 
 **The design.** Elimination sampling (Tillé 1996): exact probabilities for a fixed number of
 documents, each sample inside the next, so that judging goes on in batches under the probabilities
@@ -184,8 +185,16 @@ def estimate(
     times 1 - pi, where the predictions of other documents do not know the label. Interactions of
     pairs of labels are corrected for, too, and intervals are wider by half this correction. A bias
     of higher order in the errors of the predictions remains.
-    The coverage of intervals of ratios has not been shown, and tables mark them. If everything is
-    judged, the estimate equals the measure.
+    If everything is judged, the estimate equals the measure.
+
+    With ``unit="query"`` values that are 0 or 1 in each query, those of any_forbidden and success,
+    have exact intervals by people's labels alone: hypergeometric for these queries, Clopper and
+    Pearson's for new ones. Machine labels are used only if each run has at least 20 judged queries
+    of either value. Means of other values have Student's intervals, by PPI++ [2]_.
+
+    No table shows the coverage of intervals of ratios, of sums other than dcg@k, precision@k and
+    rbp, of ``target="new queries"`` from documents, and of Student's intervals over queries. Tables
+    mark them, see :meth:`Estimates.to_frame`.
 
     Predictions are those of ridge logistic regressions on the labels of all judges, queries and how
     high the runs rank a document, all together and each by itself, learned from the sample in
