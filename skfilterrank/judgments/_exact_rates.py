@@ -12,8 +12,8 @@ import numpy as np
 from scipy.special import bdtrc, betaincinv
 from scipy.stats import hypergeom
 
-# Of the error allowed, the share spent on which of two runs has the value 1 where they differ. The
-# rest is spent on how many queries they differ in, which does not decide the sign.
+# Share of the allowed error that is spent on the sign: on which of two runs has the value 1 where
+# they differ. The rest is spent on how many queries they differ in.
 _OF_SIGN = 0.8
 
 
@@ -113,7 +113,7 @@ def _among(hits, n_drawn, n_all, error):
 
 
 def _most_among(hits, n_drawn, n_all, error):
-    """Largest number of hits among all of which so few among the drawn are not too improbable."""
+    """Find the largest number of hits among all that still gives so few among the drawn."""
     low, high = hits.copy(), n_all - n_drawn + hits
     while (low < high).any():
         middle = (low + high + 1) // 2
