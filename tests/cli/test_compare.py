@@ -563,7 +563,7 @@ def test_a_better_rank_with_a_worse_value_is_explained(sampled_runs):
     (result,) = estimates.results.values()
     note = "Ranks use predicted labels too: a better rank may have a worse value."
     for order_values, is_told in ((result.values, False), (-result.values, True)):
-        changed = replace(result, order_values=order_values)
+        changed = replace(result, find_order=lambda own=order_values: own)
         changed = replace(estimates, results={"dcg@10": changed})
         runs = changed.order(random_state=0).rename(
             columns={"low": "rank_low", "high": "rank_high"}
