@@ -218,6 +218,9 @@ def sections_of_estimates(found, estimates, correction, format):
         for row in runs.itertuples():
             ranks = f"{row.rank:g}", f"{row.rank_low}-{row.rank_high}"
             rows.append([row.Index, number(row.value, 4), _interval(row), *ranks])
+        gains = runs["value"] * (1 if record["greater_is_better"] else -1)
+        if not gains.is_monotonic_decreasing:
+            head += "Ranks use predicted labels too: a better rank may have a worse value.\n"
         yield _section(name, pairs, "value", runs, record, rows, head)
         if format == "table":
             head, how = "", f"p <= {alpha:g}, {correction or 'not corrected'}"

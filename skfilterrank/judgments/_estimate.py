@@ -22,7 +22,8 @@ without the label's fold. Otherwise the label would also change the predictions 
 of its query, and so the point at which its own change is computed, which biases ratios. A bias by
 interactions of three and more labels is left; intervals are wider by half the effect of pairs.
 
-**Everything else** (ERR, RR, lexirecall) needs whole queries: PPI++ over queries.
+**Everything else** (ERR, RR, lexirecall) needs whole queries: PPI++ over queries. Values that are 0
+or 1 in each query (any_forbidden, success) have exact intervals.
 
 **The design.** Elimination sampling (Tillé 1996): exact probabilities for a fixed number of
 documents, each sample inside the next, so that judging goes on in batches under the probabilities
@@ -56,6 +57,7 @@ from skfilterrank.judgments._estimates import (
     covariance_of_total,
     shrink,
 )
+from skfilterrank.judgments._exact_rates import ExactRates
 from skfilterrank.judgments._label_model import LabelModel
 from skfilterrank.judgments._ranked_pool import (
     UNITS,
@@ -74,6 +76,13 @@ _MOST_GRADES = 20
 _SURPRISE = 5.0
 # Documents that a machine and people do not label alike throughout by chance.
 _MANY = 50
+# Sums in benchmarks/results/intervals_dl2019.md and intervals_hard.md, and of looks again and again
+# in looking_while_judging.md.
+_IN_TABLES, _AT_ANY_TIME = ("dcg", "precision", "rbp"), ("dcg",)
+# Measures that are 0 or 1 in each query.
+_ZERO_OR_ONE = "any_forbidden", "success"
+# Judged queries of each value, 0 and 1, in each run from which on a normal quantile holds.
+_MANY_OF_BOTH = 20
 
 
 @suggests(
@@ -177,8 +186,16 @@ def estimate(
     times 1 - pi, where the predictions of other documents do not know the label. Interactions of
     pairs of labels are corrected for, too, and intervals are wider by half this correction. A bias
     of higher order in the errors of the predictions remains.
-    The coverage of intervals of ratios has not been shown, and tables mark them. If everything is
-    judged, the estimate equals the measure.
+    If everything is judged, the estimate equals the measure.
+
+    With ``unit="query"`` values that are 0 or 1 in each query, those of any_forbidden and success,
+    have exact intervals by people's labels alone: hypergeometric for these queries, Clopper and
+    Pearson's for new ones. Machine labels are used only if each run has at least 20 judged queries
+    of either value. Means of other values have Student's intervals, by PPI++ [2]_.
+
+    No table shows the coverage of intervals of ratios, of sums other than dcg@k, precision@k and
+    rbp, of ``target="new queries"`` from documents, and of Student's intervals over queries. Tables
+    mark them, see :meth:`Estimates.to_frame`.
 
     Predictions are those of ridge logistic regressions on the labels of all judges, queries and how
     high the runs rank a document, all together and each by itself, learned from the sample in
@@ -223,11 +240,17 @@ def estimate(
             "target='new queries' needs at least two queries, got one, from which nothing can be "
             "said of others."
         )
+    if unit == "query" and ranked is runs:
+        raise InputError(
+            "unit='query' computes values of the runs again, which a RankedPool does not hold: "
+            "pass runs, machine_qrels and pool."
+        )
     if unit == "query":
         results = _by_queries(runs, sample, parsed, ranked, target, gains)
         numbers = len(sample), int(np.count_nonzero(rows_to_judge(ranked, parsed))), 0
     else:
-        results, numbers = _by_documents(sample, n_open, parsed, ranked, target, gains)
+        given = sample, n_open, parsed, ranked, target, gains, anytime_from
+        results, numbers = _by_documents(*given)
     _warn_of_no_width(results, ranked.runs, numbers[0] < numbers[1])
     estimates = Estimates(
         ranked.runs,
@@ -260,7 +283,7 @@ def _check_anytime(estimates):
         )
 
 
-def _by_documents(sample, n_open, parsed, ranked, target, gains):
+def _by_documents(sample, n_open, parsed, ranked, target, gains, anytime_from):
     """Estimate each measure from a sample of documents, and count documents of three kinds."""
     rows = ranked.rows_of(sample.index, "qrels")
     warn_of_outside(ranked, parsed)
@@ -307,11 +330,20 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains):
             n_possible=int(np.count_nonzero(influential)),
             by_query=of_query,
             is_ratio=not form.is_linear,
+            shown_to_cover=target == "these queries" and _is_in_tables(form, anytime_from),
             of_pairs=of_pairs / 2,
             find_order=partial(_order_values, form, labels, values, covariance),
         )
     n_judged = int(np.count_nonzero(of_any[rows]))
     return results, (n_judged, int(np.count_nonzero(of_any)), len(rows) - n_judged)
+
+
+def _is_in_tables(form, anytime_from):
+    """Tell whether benchmarks/results show the coverage of intervals of such a measure."""
+    parsed = form.parsed
+    shown = _IN_TABLES if anytime_from is None else _AT_ANY_TIME
+    has_depth = parsed.k is not None or parsed.measure.name == "rbp"
+    return parsed.measure.name in shown and has_depth and form.is_linear and min(form.grades) >= 0
 
 
 def _guess(form, labels, *, for_order=False):
@@ -394,6 +426,7 @@ def _warn_of_no_width(results, runs, is_partial):
     for text, result in results.items():
         is_one_value = np.ptp(result.by_query, axis=1) == 0
         no_width = is_partial & is_one_value & ~result.deviations.any(axis=0)
+        no_width &= result.rates is None
         if no_width.any():
             warn_user(
                 f"{text}: all judged queries have the same value for "
@@ -530,12 +563,19 @@ def _by_queries(runs, sample, parsed, pool, target, gains):
     for number, text in enumerate(parsed):
         by_people = values[number]
         by_machine = [guess[number] for guess in guesses]
-        machine = np.mean(by_machine, axis=0) if guesses else np.zeros((len(pool.runs), n_all))
+        rates = None
+        if parsed[text].measure.name in _ZERO_OR_ONE:
+            hits = by_people.sum(axis=1)
+            if not guesses or np.minimum(hits, n_judged - hits).min() < _MANY_OF_BOTH:
+                lists = _same_lists(pool, parsed[text].k)[:, drawn_from]
+                by_machine = []
+                rates = ExactRates(by_people > 0, lists, is_judged, part, target == "new queries")
+        machine = np.mean(by_machine, axis=0) if by_machine else np.zeros((len(pool.runs), n_all))
         trust = _trust(by_people, machine[:, is_judged], 1 - share)
         rest = by_people - trust * machine[:, is_judged]
         estimate = rest.mean(axis=1) + trust * machine.mean(axis=1)
         away = rest - rest.mean(axis=1, keepdims=True)
-        degrees = n_judged - 1 - bool(guesses)
+        degrees = n_judged - 1 - bool(by_machine)
         deviations = away.T * np.sqrt((1 - share) / (n_judged * degrees))
         if target == "new queries":
             own = by_people - by_people.mean(axis=1, keepdims=True)
@@ -555,8 +595,20 @@ def _by_queries(runs, sample, parsed, pool, target, gains):
             n_possible=int(np.count_nonzero(counts)),
             by_query=by_people,
             is_ratio=False,
+            shown_to_cover=rates is not None,
+            rates=rates,
         )
     return results
+
+
+def _same_lists(pool, k):
+    """Numbers of lists, (n_runs, n_queries), equal where the first k documents are the same."""
+    shown = pool.place <= (np.inf if k is None else k)
+    # Sums of random numbers, which wrap around: those of other documents are hardly ever the same.
+    random = np.random.RandomState(0).randint(1, 2**62, len(pool))[pool.row[shown]]
+    sums = np.zeros((len(pool.runs), len(pool.queries)), dtype=np.int64)
+    np.add.at(sums, (pool.run[shown], pool.codes[pool.row[shown]]), random)
+    return sums
 
 
 def _judged_queries(sample, pool, counts, drawn_from):

@@ -19,6 +19,7 @@ from skfilterrank._lists.system_pairs import adjust_p_values
 from skfilterrank._lists.ties import mean_tolerance
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.judgments._exact_rates import ExactRates
 
 # Draws for the quantile of the largest of all pairs, and pairs held in memory at a time.
 _N_DRAWS = 4000
@@ -55,7 +56,11 @@ class MeasureEstimate:
     by_query : ndarray of shape (n_runs, n_queries)
         Estimates of each query. A single query has few labels, and its error is large.
     is_ratio : bool
-        True for a ratio, such as nDCG. The coverage of its intervals has not been shown.
+        True for a ratio, such as nDCG.
+    shown_to_cover : bool
+        True if a table of the project shows how often intervals of such a measure hold.
+    rates : ExactRates or None
+        Values of 0 and 1 by query, whose intervals are exact; None for all others.
     of_pairs : ndarray of shape (n_runs,) or 0.0
         Half the change of a ratio's values by the interaction of pairs of labels. Interactions of
         three and more labels may be as large, and intervals are wider by this amount.
@@ -73,6 +78,8 @@ class MeasureEstimate:
     n_possible: int
     by_query: np.ndarray
     is_ratio: bool
+    shown_to_cover: bool = False
+    rates: ExactRates | None = None
     of_pairs: np.ndarray | float = 0.0
     find_order: Callable | None = None
 
@@ -142,14 +149,19 @@ class Estimates(Result):
             f"{interval_text(self.confidence_level)}s for {self.target}: {self.n_judged:,} of "
             f"{counted(self.n_possible, 'document')} judged by people{others}, "
             f"{counted(len(self.queries), 'query', 'queries')}"
-            f"{_at_any_time(self.anytime_from)}{self._caveat}"
+            f"{_at_any_time(self.anytime_from)}{self._caveats}"
         )
 
     @property
-    def _caveat(self):
-        """Note on ratios, whose intervals may cover less often than they should; else empty."""
-        ratios = [name for name, each in self.results.items() if each.is_ratio]
-        return f". Intervals of {', '.join(ratios)} are not shown to cover" if ratios else ""
+    def _caveats(self):
+        """Notes on exact intervals, and on those that no table shows to cover; else empty."""
+        exact = [name for name, each in self.results.items() if each.rates is not None]
+        unknown = [name for name, each in self.results.items() if not each.shown_to_cover]
+        return (
+            f". Intervals of {', '.join(exact)} are exact, by people's labels alone"
+            if exact
+            else ""
+        ) + (f". Intervals of {', '.join(unknown)} are not shown to cover" if unknown else "")
 
     @property
     def measures(self) -> tuple:
@@ -172,21 +184,29 @@ class Estimates(Result):
         """A row for each measure and run: value, ends of the interval, and standard error.
 
         Intervals are clipped to the range of the measure; an unbiased estimate may be outside it.
-        "shown_to_cover" is False for ratios such as nDCG and AP. Their estimates are biased, and
-        their intervals may cover less often than the confidence level.
+        "shown_to_cover" is True where a table of the project shows how often such intervals hold:
+        for DCG and precision with a cut-off and RBP, from samples of documents and for these
+        queries, and for rates of 0 or 1 by query (any_forbidden, success), whose intervals are
+        exact. It is False for all others: ratios such as nDCG and AP, whose estimates are biased,
+        other sums, and means of other values by query. Their intervals may hold less often than
+        the confidence level says. An exact interval is not made from the standard error, and has a
+        width where that is 0.
         """
         tables = {}
         for name, result in self.results.items():
             error = np.sqrt((result.deviations**2).sum(axis=0))
             width = self._quantile(degrees_of_freedom(result.deviations)) * error
             width = width + result.beyond_pairs()
+            low, high = result.values - width, result.values + width
+            if result.rates is not None:
+                low, high = result.rates.of_runs(self.confidence_level)
             tables[name] = pd.DataFrame(
                 {
                     "value": result.values,
-                    "low": np.clip(result.values - width, *result.value_range),
-                    "high": np.clip(result.values + width, *result.value_range),
+                    "low": np.clip(low, *result.value_range),
+                    "high": np.clip(high, *result.value_range),
                     "standard_error": error,
-                    "shown_to_cover": not result.is_ratio,
+                    "shown_to_cover": result.shown_to_cover,
                 },
                 index=pd.Index(self.runs, name="run"),
             )
@@ -240,6 +260,9 @@ class Estimates(Result):
         p_value = 2 * t.sf(ratio, freedom)
         if self.anytime_from is not None:
             p_value = anytime_p_value(norm.isf(p_value / 2), self._spread(self.n_judged))
+        low, high = difference - width, difference + width
+        if result.rates is not None:
+            low, high, p_value = result.rates.of_pairs(first, second, self.confidence_level)
         most = result.value_range[1] - result.value_range[0]
         return EstimatedDifferences(
             measure=name,
@@ -247,15 +270,15 @@ class Estimates(Result):
             first=first,
             second=second,
             difference=difference,
-            low=np.clip(difference - width, -most, most),
-            high=np.clip(difference + width, -most, most),
+            low=np.clip(low, -most, most),
+            high=np.clip(high, -most, most),
             p_value=p_value,
             p_adjusted=adjust_p_values(p_value, correction),
             correction=correction,
             confidence_level=self.confidence_level,
             target=self.target,
             anytime_from=self.anytime_from,
-            shown_to_cover=not result.is_ratio,
+            shown_to_cover=result.shown_to_cover,
             greater_is_better=result.greater_is_better,
         )
 
@@ -275,7 +298,8 @@ class Estimates(Result):
         DataFrame of shape (n_runs, 4)
             Index "run"; columns "rank" (1 for the best, means of ties), "low" and "high", its
             interval, and "value", the unbiased estimate. With the confidence of the estimates all
-            runs have their ranks within these intervals together.
+            runs have their ranks within these intervals together. A run may have a better rank than
+            another and a worse value: ranks go by values moved towards the predicted ones.
 
         Notes
         -----
@@ -292,15 +316,19 @@ class Estimates(Result):
         n_runs = len(self.runs)
         first, second = np.triu_indices(n_runs, 1)
         error, _ = self._pairs(result, first, second)
-        if len(first):
+        surely = np.zeros((n_runs, n_runs), dtype=np.int64)
+        if len(first) and result.rates is not None:
+            # Each pair gets an equal part of the error (Bonferroni).
+            together = 1 - (1 - self.confidence_level) / len(first)
+            low, high, _ = result.rates.of_pairs(first, second, together)
+            better, worse = (low > 0, high < 0)[::sign]
+            surely[first, second], surely[second, first] = better, worse
+        elif len(first):
             limit = self._largest(result, first, second, error, random_state) * error
             limit += result.beyond_pairs(first, second)
-            surely = np.zeros((n_runs, n_runs), dtype=np.int64)
             difference = sign * (result.values[first] - result.values[second])
             surely[first, second] = difference > limit
             surely[second, first] = difference < -limit
-        else:
-            surely = np.zeros((1, 1), dtype=np.int64)
         table = pd.DataFrame(
             {
                 "rank": rankdata(-sign * result.order_values),
@@ -528,7 +556,8 @@ class EstimatedDifferences(Result):
     target : {"these queries", "new queries"}
         Target of the intervals.
     shown_to_cover : bool
-        False for ratios such as nDCG, whose intervals may hold the truth less often than they say.
+        True if a table of the project shows that such intervals hold, as in
+        :meth:`Estimates.to_frame`.
     greater_is_better : bool
         True if higher values of the measure are better.
     anytime_from : int or None
@@ -625,7 +654,7 @@ class EstimatedDifferences(Result):
             f"{self.measure}: {n_sure:,} of "
             f"{counted(len(self.first), 'difference is', 'differences are')} significant for "
             f"{self.target}{_at_any_time(self.anytime_from)}"
-            + ("" if self.shown_to_cover else ". Intervals of ratios are not shown to cover")
+            + ("" if self.shown_to_cover else ". These intervals are not shown to cover")
         )
 
     def _table(self):

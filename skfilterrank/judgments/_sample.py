@@ -259,7 +259,7 @@ def draw_sample(
 
 def _made_up(pool, parsed, gains, known):
     """Labels that people may give, as gains."""
-    levels = _levels(parsed) + (list(gains.values()) if isinstance(gains, Mapping) else [])
+    levels = _levels(parsed, gains)
     if known is not None and len(known) >= _ENOUGH:
         grades, probabilities = _learned(pool, gains, levels, known)
     else:
@@ -414,7 +414,7 @@ def _turns(sizes, folding):
 
 def _sizes(pool, parsed, gains, aim, known):
     """Standard deviation of what each label changes, over runs and measures."""
-    levels = _levels(parsed)
+    levels = _levels(parsed, gains)
     grades, probabilities = _taken_for_granted(pool, gains, levels, _with_caution)
     if known is not None and len(known) >= _ENOUGH:
         grades, probabilities = _learned(pool, gains, levels, known)
@@ -448,10 +448,15 @@ def _sizes(pool, parsed, gains, aim, known):
     return np.where(influential, 1.0 if aim == "uniform" else sizes, 0.0)
 
 
-def _levels(parsed):
-    """Grades that measures such as "ap(rel=2)" tell apart, though the machine may not give them."""
+def _levels(parsed, gains):
+    """Gains that the machine may not give: those of a dict, and those that "ap(rel=2)" tells apart.
+
+    People may give each of them.
+    """
     readings = [each.measure.own_reading for each in parsed.values()]
-    return [own.rel for own in readings if own is not None and own.rel is not None]
+    told_apart = [own.rel for own in readings if own is not None and own.rel is not None]
+    of_dict = np.array(list(gains.values()) if isinstance(gains, Mapping) else [], dtype=float)
+    return [*told_apart, *of_dict[~np.isnan(of_dict)].tolist()]
 
 
 def _with_caution(n):
@@ -474,7 +479,8 @@ def _as_people(n):
 def _taken_for_granted(pool, gains, levels, given):
     """Grades, and their probabilities given the machine labels, before anybody has judged."""
     judged = list(pool.machine_gains(gains).values())
-    labels = np.unique(np.concatenate([*judged, [0.0, 1.0], levels]))
+    usual = [] if isinstance(gains, Mapping) else [0.0, 1.0]
+    labels = np.unique(np.concatenate([*judged, usual, levels]))
     grades = labels[~np.isnan(labels)]
     if len(grades) > _MOST_GRADES:
         grades = np.union1d(np.linspace(grades[0], grades[-1], 5), levels)

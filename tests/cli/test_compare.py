@@ -4,6 +4,7 @@ import io
 import json
 import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ import pytest
 
 from compared_runs import QRELS, RUNS, from_csv, library
 from sampled_labels import SAMPLED, estimates_of
-from skfilterrank.cli._compare import in_order, number
+from skfilterrank.cli._compare import in_order, number, sections_of_estimates
 from skfilterrank.cli.compare import MEASURES
 from skfilterrank.exceptions import DataWarning
 
@@ -554,6 +555,23 @@ def test_estimates_are_those_of_python(run, sampled_runs):
     code, out, _ = run("compare", *arguments)
     n_sure = int(estimates_of(sampled_runs).compare().significant().sum())
     assert f"{n_sure} of 6 pairs differ (p <= 0.05, holm)" in out
+
+
+@pytest.mark.slow
+def test_a_better_rank_with_a_worse_value_is_explained(sampled_runs):
+    estimates = estimates_of(sampled_runs)
+    (result,) = estimates.results.values()
+    note = "Ranks use predicted labels too: a better rank may have a worse value."
+    for order_values, is_told in ((result.values, False), (-result.values, True)):
+        changed = replace(result, find_order=lambda own=order_values: own)
+        changed = replace(estimates, results={"dcg@10": changed})
+        runs = changed.order(random_state=0).rename(
+            columns={"low": "rank_low", "high": "rank_high"}
+        )
+        runs = runs.join(changed.to_frame().loc["dcg@10"].drop(columns="value"))
+        found = {"dcg@10": (runs, changed.compare().pairs())}
+        head = next(sections_of_estimates(found, changed, "holm", "table")).head
+        assert (note in head) == is_told
 
 
 @pytest.mark.slow

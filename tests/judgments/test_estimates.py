@@ -277,6 +277,26 @@ def test_intervals_of_ratios_are_marked(data):
         assert ("not shown to cover" in str(differences)) != is_shown
 
 
+@pytest.mark.slow
+def test_sums_are_marked_unless_a_table_has_them(data):
+    people, machine, runs = data
+    measures = ["dcg@10", "dcg", "rbp", "precision@5", "forbidden@5", "sp"]
+    gains = {0: -1, 1: 1, 2: 2, 3: 3}
+    sample = draw_sample(machine, runs, "dcg", n_total=150, random_state=0)
+    sample = with_labels(sample, people)
+
+    def marks(chosen, **params):
+        found = estimate(sample, runs, chosen, machine_qrels=machine, **params)
+        return found.to_frame()["shown_to_cover"].groupby("measure").all().to_dict()
+
+    plain = marks([*measures[:4], "sp"])
+    assert plain == {"dcg@10": True, "dcg": False, "rbp": True, "precision@5": True, "sp": False}
+    assert not any(marks(["forbidden@5", "dcg@10"], gains=gains).values())
+    assert not any(marks(measures[:4], target="new queries").values())
+    at_any_time = marks(measures[:4], anytime_from=50)
+    assert [name for name, is_shown in at_any_time.items() if is_shown] == ["dcg@10"]
+
+
 def by_hand(**params):
     """Two runs by four documents of probability 1/4, among 16 that count, and two certain ones."""
     deviations = np.array([[5.0, 1], [1, 1], [1, 1], [1, 1]])

@@ -292,9 +292,36 @@ def test_bad_input(data):
         draw_sample(machine, {}, "dcg@10", n_total=10)
 
 
+@pytest.mark.parametrize("measure", ["forbidden@5", "ndcg_f@10"])
+@pytest.mark.parametrize("machine", ["none", "never says 0", "all"])
+def test_people_may_give_every_gain_of_a_dict(data, measure, machine):
+    """A forbidden document may be found where no machine says that there are any."""
+    people, labels, runs, _ = data
+    said = {"none": None, "never says 0": labels.assign(label=labels["label"].clip(1))}
+    given = {"pool": people[["qid", "docno"]], "random_state": 0, "n_total": 60}
+    gains = {0: -1, 1: 1, 2: 2, 3: 3}
+    drawn = draw_sample(said.get(machine, labels), runs, measure, gains=gains, **given)
+    sample = with_labels(drawn, people)
+    given = {"machine_qrels": said.get(machine, labels), "pool": given["pool"], "gains": gains}
+    found = estimate(sample, runs, measure, **given)
+    assert len(sample) == 60
+    assert np.isfinite(found.to_frame()["high"]).all()
+
+
+def test_gains_of_a_dict_are_the_grades(data):
+    """Without a machine 0 and 1 are taken for granted, or what the dict says."""
+    pool = RankedPool.read(None, data[2], pool=data[0])
+    parsed, dicts = parse_measures(["ndcg@10"]), ({0: 0, 1: 1, 2: 9}, {0: 0, 1: 1})
+    own = [_sizes(pool, parsed, gains, "values", None) for gains in dicts]
+    assert not np.allclose(own[0], own[1], rtol=0.01)
+    np.testing.assert_array_equal(own[1], _sizes(pool, parsed, None, "values", None))
+
+
 def test_a_machine_may_say_what_lies_between_two_labels(data):
     _, machine, runs, _ = data
-    soft = machine.assign(label=machine["label"] * 0.75)
+    # Whole labels, too: gains of a dict may be given even where the machine never says them.
+    part = np.where(np.arange(len(machine)) % 2, 0.75, 1.0)
+    soft = machine.assign(label=machine["label"] * part)
     steps = {0: 0, 1: 1, 2: 3, 3: 4}
     drawn = [
         draw_sample(soft, runs, "dcg@10", n_total=20, gains=gains, random_state=0)
