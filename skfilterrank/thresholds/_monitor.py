@@ -35,7 +35,7 @@ from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._certificate import rate_in_words
-from skfilterrank.thresholds._files import NOT_FITTED, threshold_checksum
+from skfilterrank.thresholds._files import NOT_FITTED, certificate_checksum, threshold_checksum
 from skfilterrank.thresholds._risk_steps import has_judged
 from skfilterrank.thresholds._risks import AMONG, find_unjudged, read_promises
 
@@ -192,7 +192,7 @@ def log_mean(logs):
 
 
 _CONFIDENCE = 0.95
-_FORMAT = "skfilterrank monitor 4"
+_FORMAT = "skfilterrank monitor 5"
 _FIELDS = record(
     {
         "gains": states.gains_from_json,
@@ -216,6 +216,7 @@ _FIELDS = record(
         "among": one_of(*AMONG),
         "allow_repeats": one_of(True, False),
         "threshold": optional(text),
+        "certificate": optional(text),
         "queries": listed(text),
     }
 )
@@ -450,8 +451,10 @@ class RiskMonitor:
     ):
         check_gains(gains)
         check_flag(allow_repeats, "allow_repeats")
-        # Checksum of the monitored threshold; path and checksum of the file of this state.
+        # Checksums of the monitored threshold and of its certificate; path and checksum of the file
+        # of this state.
         self._threshold: str | None = None
+        self._certificate: str | None = None
         self._file: tuple[str, str] | None = None
         if isinstance(risks, BaseEstimator):
             threshold = _threshold_of(risks)
@@ -478,6 +481,7 @@ class RiskMonitor:
                     f"update it with one query of each {certificate.unit}."
                 )
             self._threshold = threshold_checksum(threshold)
+            self._certificate = certificate_checksum(certificate)
         if confidence_level is None:
             confidence_level = _CONFIDENCE
         self.gains = gains
@@ -526,6 +530,10 @@ class RiskMonitor:
             True if it was; False for a monitor that was made without a threshold.
         """
         return self._threshold == threshold_checksum(_threshold_of(threshold))
+
+    def _may_watch(self, certificate) -> bool:
+        """Tell if this monitor was made from the threshold of a certificate, or from none."""
+        return self._certificate in (None, certificate_checksum(certificate))
 
     def update(self, y_true, y_score, *, groups=None, threshold: float | None = None) -> RiskStatus:
         """Count new judged queries.
@@ -718,6 +726,7 @@ class RiskMonitor:
             "risks": [watched.state() for watched in self._watched],
             "allow_repeats": self.allow_repeats,
             "threshold": self._threshold,
+            "certificate": self._certificate,
             "queries": sorted(self._seen),
         }
         call = "monitor.save(path)"
@@ -822,5 +831,5 @@ def _from_json(content):
     monitor._seen = set(state["queries"])
     for watched, risk in zip(monitor._watched, state["risks"], strict=True):
         watched.resume(risk)
-    monitor._threshold = state["threshold"]
+    monitor._threshold, monitor._certificate = state["threshold"], state["certificate"]
     return monitor, states.checksum_of(content)

@@ -29,7 +29,7 @@ def test_a_certificate_of_the_top_shows_no_more():
     assert served[shown].tolist() == many[shown].tolist()
     assert [each["score"] for each in hidden] == many[:5].tolist()
     assert [each["id"] for each in hidden] == list("abcde")
-    assert {each["reason"] for each in hidden} == {"hidden by CertifiedThreshold"}
+    assert {each["reason"] for each in hidden} == {"beyond the first 3"}
     (below,) = serve(cut, many[:1] - 9, query="q", ids=["a"], on_hidden=None)[2]
     assert below["reason"] == f"score below the threshold {cut.threshold_:.6g}"
 

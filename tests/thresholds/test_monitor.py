@@ -653,8 +653,8 @@ class TestFiles:
         ("content", "message"),
         [
             ("{", "not JSON"),
-            ("[]", "expected 'skfilterrank monitor 4'"),
-            ('{"format": "skfilterrank monitor 9"}', "expected 'skfilterrank monitor 4'"),
+            ("[]", "expected 'skfilterrank monitor 5'"),
+            ('{"format": "skfilterrank monitor 9"}', "expected 'skfilterrank monitor 5'"),
             ('{"format": "other"}', "its format is 'other'"),
             ("", "not JSON"),
         ],
