@@ -204,7 +204,9 @@ class TwoScores(BaseThreshold):
     def _passes_level(self, scores, index, columns):
         if not self._has_two:
             return super()._passes_level(scores, index, columns)
-        return self._path_of(scores, index, columns, None).at(self.level_) > -np.inf
+        # The best subset is not the first part of a longer one.
+        most = self._most_of_rule() if self.rule_ == "subset" else None
+        return self._path_of(scores, index, columns, most).at(self.level_) > -np.inf
 
     def _why_below_level(self, level):
         if not self._has_two:
