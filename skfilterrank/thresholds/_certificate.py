@@ -349,7 +349,7 @@ class RiskCertificate(Result):
         weighted += "" if self.abstain is None else f", abstain: {self.abstain}"
         answered = ""
         if not np.isnan(self.share_answered):
-            answered = f", {100 * self.share_answered:.1f} % of queries answered"
+            answered = f", {100 * self.share_answered:.1f} % answered"
         return f"{levels} {self._grounds()}{machines}{weighted}, {self._where()}{answered}"
 
     def _grounds(self):
