@@ -642,9 +642,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         reasons = np.full(len(scores), self._why_below_level(self.level_), dtype=object)
         if most is not None:
             reasons[passes] = f"beyond the first {most}"
-        if vars(self).get("confidence_") is not None:
-            is_sure = self.confidence_.of(scores, index) >= self.answer_level_
-            words = CONFIDENCES[self.confidence_.name]
+        confidence = vars(self).get("confidence_")
+        if confidence is not None:
+            is_sure = confidence.of(scores, index) >= self.answer_level_
+            words = CONFIDENCES[confidence.name]
             reasons[~is_sure[index.codes()]] = (
                 f"query not answered: the {words} is below {self.answer_level_:.6g}"
             )
