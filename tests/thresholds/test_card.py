@@ -221,7 +221,7 @@ def unsure_rows():
     """
     rng = np.random.default_rng(0)
     scores = np.array([1.0, 0.5, 0.2, 0.1]) + rng.uniform(0, 0.09, (600, 4))
-    y = np.where((rng.random((600, 4)) < 0.1) | (scores < 0.215), -1.0, 1.0)
+    y = np.where((rng.random((600, 4)) < 0.05) | (scores < 0.215), -1.0, 1.0)
     is_unsure = np.arange(600) % 17 == 0
     scores[is_unsure], y[is_unsure] = 0.3 + 0.01 * rng.random((is_unsure.sum(), 4)), -1.0
     y, scores, groups = y.ravel(), scores.ravel(), np.repeat(np.arange(600), 4)
