@@ -270,7 +270,9 @@ def test_each_form_names_everything(
         assert (row["rule"], row["abstain"]) == (
             name if kind == "rule" else None, name if kind == "abstain" else None
         )  # fmt: skip
-        assert np.isfinite(row["answer_level"]) == (kind == "abstain")
+        assert row["answer_level"] == it.answer_level == model.answer_level_
+        assert np.isfinite(it.answer_level) == (kind == "abstain")
+        assert it.threshold == model.level_
         assert row["among"] == among
         assert row["unit"] == ("family" if "families" in data else None)
         assert row["segment"] == ("language = fr" if more["segment"] else None)
