@@ -333,7 +333,11 @@ def test_dates_of_the_calibration_queries():
     newest = QueryTimeSeriesSplit(n_splits=1, test_size=0.3)
     model = RankAndFilter(LogisticRegression(), CertifiedThreshold(RISKS), cv=newest)
     days = pd.Timestamp("2026-05-01") + pd.to_timedelta(groups // 10, unit="D")
-    for times, dates in ((days, "2026-05-29 to 2026-06-09"), (groups // 10, "28 to 39")):
+    for times, dates in (
+        (days, "2026-05-29 to 2026-06-09"),
+        (days.strftime("%Y-%m-%d"), "2026-05-29 to 2026-06-09"),
+        (groups // 10, "28 to 39"),
+    ):
         it = model.fit(X, y, groups=groups, times=times).certificate_
         assert it.dates == it.to_frame()["dates"].iloc[0] == dates
         assert f"The calibration queries are of {dates}." in str(it)
