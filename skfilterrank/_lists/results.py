@@ -154,7 +154,16 @@ def spread_places(n_rows: int, n_shown: int = _N_ROWS) -> np.ndarray:
 
 def counted(number: int, one: str, many: str | None = None) -> str:
     """Return a number with its noun, such as "1 pair" and "1,200 queries"."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{number:,} {one if number == 1 else many or plural(one)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of an English noun: "families", "boxes", "users"; "users" stays."""
+    if re.search("[^aeiou]y$", noun):
+        return f"{noun[:-1]}ies"
+    if re.search("(ss|us|is|x|z|ch|sh)$", noun):
+        return f"{noun}es"
+    return noun if noun.endswith("s") else f"{noun}s"
 
 
 def p_text(value: float) -> str:

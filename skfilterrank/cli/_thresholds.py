@@ -44,6 +44,7 @@ BY_NAME = {
 # Rates of what is shown, and of what is lost.
 _OF_SHOWN = {"any_forbidden", "forbidden"}
 _OF_LOST = {"false_reject_rate", "empty_list_rate"}
+_MAY_BE_INFINITE = {"threshold", "level", "answer_level"}
 # Thresholds with random models.
 _RANDOM = ("auto", "learned")
 
@@ -296,6 +297,14 @@ def fit_run(
             record["n_machine_labels"] = certificate.n_machine
         if by_machine is not None:
             record["n_machine_queries"] = certificate.n_machine_queries
+        if certificate.rule is not None:
+            record["level"] = certificate.threshold
+        if certificate.abstain is not None:
+            record |= {"abstain": certificate.abstain, "answer_level": certificate.answer_level}
+        if certificate.unit is not None:
+            record["unit"] = certificate.unit
+        if threshold.among != "all":
+            record["among"] = threshold.among
         record["share_answered"] = certificate.share_answered
         record["risks"] = {
             risk: {"observed": promise.observed, "upper_bound": promise.upper_bound}
@@ -330,7 +339,10 @@ def thresholds_section(records, foot) -> output.Section:
     shown = frame.drop(columns="missing" if is_left_out else ["n_missing", "missing"])
     shown = shown.rename(columns=headings | {"n_missing": "left out"})
     # An infinite threshold shows nothing; it is not missing.
-    told = [each | {"threshold": output.finite_or_text(each["threshold"])} for each in records]
+    told = [
+        each | {name: output.finite_or_text(each[name]) for name in _MAY_BE_INFINITE & each.keys()}
+        for each in records
+    ]
     return output.frame_section(shown, foot=foot)._replace(frame=frame, records=told)
 
 

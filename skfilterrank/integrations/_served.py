@@ -94,6 +94,10 @@ def serve(
     hidden = np.flatnonzero(~is_shown)
     if not hidden.size:
         return order.tolist(), served, []
+    why = getattr(threshold, "_why_hidden", None)
+    reasons = np.full(n_rows, f"hidden by {type(threshold).__name__}", dtype=object)
+    if why is not None:
+        reasons = why(scores, groups)
     has_features = hasattr(threshold, "filter_")
     known = threshold.decision_function(scores, groups=groups) if has_features else _column(scores)
     record = [
@@ -101,7 +105,7 @@ def serve(
             "id": ids[row],
             "row": row,
             "score": float(known[row]),
-            "reason": _reason(threshold, known[row]),
+            "reason": reasons[row],
         }
         for row in hidden.tolist()
     ]
@@ -117,11 +121,3 @@ def _column(scores):
     if isinstance(scores, pd.DataFrame):
         scores = scores["score"] if "score" in scores else scores.iloc[:, 0]
     return np.asarray(scores, dtype=np.float64)
-
-
-def _reason(threshold, score) -> str:
-    """Return a text that says why a document with this score is hidden."""
-    level = None if hasattr(threshold, "filter_") else getattr(threshold, "threshold_", None)
-    if level is not None and score < level:
-        return f"score below the threshold {level:.6g}"
-    return f"hidden by {type(threshold).__name__}"

@@ -24,7 +24,7 @@ from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
 from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 from skfilterrank.ranking._fit_with_groups import in_memory
-from skfilterrank.ranking._time_series_split import QueryTimeSeriesSplit, order_of_queries
+from skfilterrank.ranking._time_series_split import QueryTimeSeriesSplit, order_of_queries, span_of
 from skfilterrank.thresholds import JudgedScores, machine_labels, with_machine
 
 
@@ -155,6 +155,11 @@ class HeldOutScores:
     scores: np.ndarray
     lists: GroupIndex
     are_of_folds: bool
+
+    def dates(self) -> str | None:
+        """Return the first and the last time of these rows; None without times."""
+        times = self.data.times
+        return None if times is None else span_of(times[self.rows], self.data.known_times)
 
     def fit_threshold(
         self, threshold, *, columns=None, query_weight=None, judged_by=None, machine_gains=None

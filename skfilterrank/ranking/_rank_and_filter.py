@@ -407,7 +407,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 rows = replace(rows, gains=two.gains, labels=two.gains)
             if clusters is not None:
                 rows = rows.with_clusters(clusters)
-            rows = replace(rows, times=find_times(times, y, X, n_rows=len(rows.groups)))
+            numbers, known = find_times(times, y, X, n_rows=len(rows.groups))
+            rows = replace(rows, times=numbers, known_times=known)
             threshold._check_weights(query_weight)
         threshold.fitted_with_groups_ = self.fitted_with_groups_
         self.n_unjudged_ = rows.n_unjudged
@@ -544,6 +545,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             self.filter_.certificate_,
             exact=tuning.is_calibrated and not n_known,
             assumes_unseen=self._is_prefit,
+            dates=held_out.dates(),
         )
 
     def predict(self, X, groups=None) -> np.ndarray:
@@ -603,6 +605,10 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             if find_groups(groups, X) is None:
                 check_groups(None, n_rows=count_rows(X), carrier="X as a DataFrame")
         return self._filtered("rank", X, groups)
+
+    def _why_hidden(self, X, groups) -> np.ndarray:
+        """Say why each row of whole lists is hidden, as thresholds say it."""
+        return self._filtered("_why_hidden", X, groups)
 
     def _filtered(self, method, X, groups):
         """Apply the threshold to the scores of the rows."""

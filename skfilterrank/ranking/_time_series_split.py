@@ -1,6 +1,8 @@
 """Cross-validation that trains on older queries and tests on newer ones."""
 
+import re
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -112,7 +114,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         gap = check_count(self.gap, "gap", 0)
         n_rows = count_rows(X)
         index = check_groups(groups, y, X, n_rows=n_rows, carrier="y as a Series")
-        times = find_times(times, y, X, n_rows=n_rows)
+        times, _ = find_times(times, y, X, n_rows=n_rows)
         oldest_first = np.argsort(order_of_queries(index, times), kind="stable")
         n_queries, n_test = index.n_queries, self._count_tested(index.n_queries)
         first = n_queries - n_splits * n_test
@@ -162,8 +164,8 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         return self.n_splits
 
 
-def find_times(times, *carriers, n_rows) -> np.ndarray | None:
-    """Number the time of each row, 0 for the oldest; equal times have one number.
+def find_times(times, *carriers, n_rows) -> tuple[np.ndarray | None, Any]:
+    """Number the time of each row, 0 for the oldest; return the numbers, and the distinct times.
 
     Times are `times`, or else an index level "time", or else None.
     """
@@ -174,7 +176,7 @@ def find_times(times, *carriers, n_rows) -> np.ndarray | None:
                 times = index.get_level_values(TIME)
                 break
         else:
-            return None
+            return None, None
     column = pd.Series(as_column(times, "times", "time"))
     if len(column) != n_rows:
         raise InputError(f"times has {len(column)} entries but there are {n_rows} rows.")
@@ -187,11 +189,18 @@ def find_times(times, *carriers, n_rows) -> np.ndarray | None:
     if pd.api.types.infer_dtype(column) == "string":
         column = _parse_dates(column)
     try:
-        return pd.factorize(column, sort=True)[0].astype(np.intp)
+        numbers, values = pd.factorize(column, sort=True)
+        return numbers.astype(np.intp), values
     except TypeError as error:
         raise InputError(
             "times must be all numbers, all dates or all texts, so that they can be sorted."
         ) from error
+
+
+def span_of(numbers, values) -> str:
+    """Return the first and the last of some numbered times, such as "2026-05-01 to 2026-05-31"."""
+    ends = (str(values[each]) for each in (min(numbers), max(numbers)))
+    return " to ".join(dict.fromkeys(re.sub(r" 00:00:00(\+00:00)?$", "", end) for end in ends))
 
 
 def _parse_dates(column: pd.Series) -> pd.Series:

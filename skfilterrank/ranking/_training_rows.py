@@ -52,7 +52,8 @@ class TrainingRows:
 
     `groups` holds the number of each row's query, from 0, and `ids` its given id. `clusters` holds
     the number of each row's cluster, or is None if each query is a cluster; `unit` is the word for
-    a cluster in messages. `times` holds the number of each row's time, or is None without times.
+    a cluster in messages. `times` holds the number of each row's time among `known_times`, the
+    distinct times in their order; both are None without times.
     """
 
     X: Any
@@ -67,6 +68,7 @@ class TrainingRows:
     clusters: np.ndarray | None = None
     unit: str | None = None
     times: np.ndarray | None = None
+    known_times: Any = None
 
     are_in_memory: ClassVar[bool] = True
 

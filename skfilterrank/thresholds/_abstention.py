@@ -57,7 +57,13 @@ def _score_std(scores, index):
 
 # Statistics of the scores; "score_regression" is learned.
 _STATISTICS = {"best_score": _best_score, "score_gap": _score_gap, "score_std": _score_std}
-CONFIDENCES = (*_STATISTICS, "score_regression")
+# Names of the confidences, in words.
+CONFIDENCES = {
+    "best_score": "highest score",
+    "score_gap": "gap between the two highest scores",
+    "score_std": "standard deviation of the scores",
+    "score_regression": "gain of an answer, predicted from the first ten scores,",
+}
 
 
 class Confidence:
@@ -335,7 +341,7 @@ def _sums(values):
 def _confidences(confidence, worth, lists):
     """Return the confidence of each query, by name or as given."""
     if isinstance(confidence, str):
-        check_choice(confidence, "confidence", CONFIDENCES)
+        check_choice(confidence, "confidence", tuple(CONFIDENCES))
         return Confidence(confidence).fit(worth, lists.scores, lists.index).out_of_fold_
     sure = check_numbers(confidence, "confidence", entry="number").astype(np.float64)
     if len(sure) != len(worth):

@@ -214,6 +214,9 @@ class AutoThreshold(BaseThreshold):
     def _keys(self, scores, index, columns):
         return self.chosen_._keys(scores, index, columns)
 
+    def _why_below_level(self, level):
+        return self.chosen_._why_below_level(level)
+
     def _state(self):
         return {"chosen": self.chosen_name_, "state": self.chosen_._state()}
 

@@ -628,6 +628,41 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             capped[place >= most] = -np.inf
         return capped
 
+    def _why_hidden(self, scores, groups, *, filter_scores=None) -> np.ndarray:
+        """Say why each row of whole lists is hidden; the text of a row that is shown means nothing.
+
+        Nothing is checked or counted, as `predict` has done it.
+        """
+        scores, columns = read_scores(
+            type(self).__name__, self._column_names, scores, filter_scores
+        )
+        index = check_groups(groups, n_rows=len(scores))
+        passes = self._passes_level(scores, index, columns)
+        _, most = self._caps()
+        reasons = np.full(len(scores), self._why_below_level(self.level_), dtype=object)
+        if most is not None:
+            reasons[passes] = f"beyond the first {most}"
+        confidence = vars(self).get("confidence_")
+        if confidence is not None:
+            is_sure = confidence.of(scores, index) >= self.answer_level_
+            words = CONFIDENCES[confidence.name]
+            reasons[~is_sure[index.codes()]] = (
+                f"query not answered: the {words} is below {self.answer_level_:.6g}"
+            )
+        reasons[np.isneginf(scores)] = "score of -inf"
+        return reasons
+
+    def _passes_level(self, scores, index, columns):
+        """Return a mask of the rows that would be shown without cap and abstention."""
+        keys = self._keys(scores, index, columns)
+        return (keys >= self.level_) & (keys > -np.inf) & (scores > -np.inf)
+
+    def _why_below_level(self, level) -> str:
+        """Say why a row is hidden that does not pass the level."""
+        if self._is_by_score:
+            return f"score below the threshold {level:.6g}"
+        return f"hidden by {type(self).__name__}"
+
     def _most_shown(self):
         """Return the largest number of shown documents of each query."""
         return self.max_shown

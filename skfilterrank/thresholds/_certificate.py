@@ -8,8 +8,10 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import open_for_writing
-from skfilterrank._lists.results import Result, counted
+from skfilterrank._lists.results import Result, counted, plural
 from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.thresholds._abstention import CONFIDENCES
+from skfilterrank.thresholds._hide_rules import rule_in_words
 
 _RATES = {
     "any_forbidden": "the share of {queries} with a forbidden document in the shown {top}",
@@ -23,12 +25,20 @@ _COMMON = (
     "share_answered_upper",
     "max_shown",
     "shows_more",
+    "list_end",
     "n_unjudged",
     "n_machine",
     "n_machine_queries",
     "n_weighted",
+    "confidence_level",
+    "unit",
+    "rule",
+    "abstain",
+    "answer_level",
+    "n_apart",
+    "segment",
+    "dates",
 )
-_ASKED = {"Dates": "not stated", "Segment": "not stated: all queries together"}
 _LEARN_THEN_TEST = (
     "Learn then Test with fixed-sequence testing, so that every real threshold is tested "
     "(Angelopoulos et al., Annals of Applied Statistics 19(2), 2025, arXiv:2110.01052). "
@@ -71,7 +81,8 @@ class RiskPromise(Result):
         Mean loss at the threshold, over all queries or over the answered ones (see `among`).
     upper_bound : float
         Upper confidence bound of the risk at the threshold. If the threshold was chosen, the bound
-        is computed as for a given threshold, and capped at `max_risk`, which is guaranteed.
+        is computed as for a given threshold, and capped at `max_risk`, which is guaranteed. Bets
+        that win before the last losses may rule out even the mean; the bound is then the mean.
     lower_bound : float
         Lower confidence bound of the risk at a given threshold, else NaN.
     among : {"all", "answered"}
@@ -115,6 +126,21 @@ class RiskPromise(Result):
         """Describe the risk in words."""
         return rate_in_words(self.risk, self.k, self.among)
 
+    @property
+    def is_own_bound(self) -> bool:
+        """True if the bound is the observed mean, which the bets rule out."""
+        is_same = np.isclose(self.observed, self.upper_bound, rtol=1e-9, atol=0)
+        return bool(is_same and 0 < self.observed < 1)
+
+    def figures(self) -> tuple[str, str]:
+        """Return the observed mean and its upper bound, with digits enough to tell them apart."""
+        pair = self.observed, self.upper_bound
+        for digits in range(4, 9):
+            observed, bound = (f"{each:.{digits}f}" for each in pair)
+            if observed != bound or self.is_own_bound or self.observed == self.upper_bound:
+                break
+        return observed, bound
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RiskCertificate(Result):
@@ -148,6 +174,8 @@ class RiskCertificate(Result):
     shows_more : bool
         True if more than `max_shown` documents may be shown, so that the guarantee covers only the
         first places.
+    list_end : int or None
+        Largest number of documents of a query that the threshold shows; None means any.
     n_machine : int
         Number of labels by machines. If there are any, the guarantee holds for such labels.
     assumes_unseen : bool
@@ -178,6 +206,19 @@ class RiskCertificate(Result):
     n_weighted : int
         Number of queries from which the calibration queries were drawn with probabilities
         `query_weight`; 0 without weights. The guarantee holds for queries in these proportions.
+    rule : {"ratio", "price", "subset", "harm"} or None
+        Rule that hides by a second score; `threshold` is then its level. None without such a score.
+    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None
+        Confidence below which a query is shown nothing; None if no query is left unanswered for it.
+    answer_level : float
+        Lowest confidence at which a query is shown something; -inf if there is no such level.
+    n_apart : int
+        Number of other queries, from which `answer_level` or the curves of `rule` were learned.
+    segment : str or None
+        Segment of the queries, such as "language = fr"; None if a SegmentedThreshold has not made
+        the certificate.
+    dates : str or None
+        First and last time of the calibration queries, where `RankAndFilter.fit` knows times.
     """
 
     promises: dict[str, RiskPromise]
@@ -190,6 +231,7 @@ class RiskCertificate(Result):
     assumes_unseen: bool = False
     max_shown: int | None = None
     shows_more: bool = False
+    list_end: int | None = None
     n_machine: int = 0
     n_queries: int = 0
     n_units: int = 0
@@ -202,6 +244,12 @@ class RiskCertificate(Result):
     n_machine_queries: int = 0
     n_machine_units: int = 0
     n_weighted: int = 0
+    rule: str | None = None
+    abstain: str | None = None
+    answer_level: float = -np.inf
+    n_apart: int = 0
+    segment: str | None = None
+    dates: str | None = None
     # Columns of `to_judge` as arrays, because skops cannot save a table.
     _to_judge: dict[str, np.ndarray] | None = None
 
@@ -226,10 +274,12 @@ class RiskCertificate(Result):
             File to write; an older file is replaced once the new one is whole. None returns the
             page.
         monitor : RiskMonitor or None, default=None
-            Monitor of the same risks, whose state the page shows.
+            Monitor of the same risks, whose state the page shows. If it was made from a threshold,
+            this must be the threshold of the certificate.
         notes : dict of str to str or None, default=None
             More facts about the data by name, such as ``{"Dates": "1 to 31 May"}``. If no name
-            begins with "Dates" or "Segment", the page says "not stated" for it.
+            begins with "Dates" or "Segment", the page gives `dates` and `segment`, or says "not
+            stated" for what is not known.
 
         Returns
         -------
@@ -241,7 +291,8 @@ class RiskCertificate(Result):
         MissingPackageError
             If jinja2 is not installed.
         ValueError
-            If the monitor watches other risks or levels, or notes are not texts by name.
+            If the monitor watches other risks, levels or thresholds, or notes are not texts by
+            name.
         OSError
             If the file cannot be written.
 
@@ -271,9 +322,8 @@ class RiskCertificate(Result):
     def to_frame(self) -> pd.DataFrame:
         """Make a table with a row for each risk, named after it.
 
-        The columns "share_answered", "share_answered_lower", "share_answered_upper", "max_shown",
-        "shows_more", "n_unjudged", "n_machine", "n_machine_queries" and "n_weighted" are equal in
-        all rows.
+        Columns about the whole certificate, from "share_answered" to "dates", are equal in all
+        rows.
         """
         common = {name: getattr(self, name) for name in _COMMON}
         rows = [
@@ -288,22 +338,84 @@ class RiskCertificate(Result):
         return self.to_frame()[["max_risk", "observed", "upper_bound", "n_queries"]]
 
     def _summary(self):
-        levels = ", ".join(f"{p.risk} at most {p.max_risk:g}" for p in self.promises.values())
+        levels = ", ".join(
+            f"{p.risk} at most {p.max_risk:g}{' among answered' * (p.among == 'answered')}"
+            for p in self.promises.values()
+        )
         machines = ", for labels of machines" if self.n_machine else ""
         weighted = ", weighted" if self.n_weighted else ""
+        weighted += "" if self.segment is None else f", {self.segment}"
+        weighted += "" if self.unit is None else f", over {plural(self.unit)}"
+        weighted += "" if self.abstain is None else f", abstain: {self.abstain}"
         answered = ""
         if not np.isnan(self.share_answered):
-            answered = f", {100 * self.share_answered:.1f} % of queries answered"
-        where = f"at threshold {self.threshold:.4g}{answered}"
-        return f"{levels} {self._grounds()}{machines}{weighted}, {where}"
+            answered = f", {100 * self.share_answered:.1f} % answered"
+        return f"{levels} {self._grounds()}{machines}{weighted}, {self._where()}{answered}"
 
     def _grounds(self):
         if self.confidence_level is None:
             return "in expectation"
         return f"with confidence {self.confidence_level:g}"
 
+    def _where(self):
+        """Name the threshold, or the rule and its level."""
+        if self.rule is None:
+            return f"at threshold {self.threshold:.4g}"
+        return f"at level {self.threshold:.4g} of the rule {self.rule!r}"
+
+    def shows(self) -> str:
+        """Say in a sentence without its full stop which documents are shown."""
+        return rule_in_words(self.rule, self.threshold)
+
+    def abstains(self) -> str:
+        """Say in a sentence for which queries nothing is shown; empty without abstention."""
+        if self.abstain is None:
+            return ""
+        words = CONFIDENCES[self.abstain]
+        if np.isneginf(self.answer_level):
+            return (
+                f"No level of the {words} was found below which it is better to show nothing "
+                f"(abstain: {self.abstain})."
+            )
+        return (
+            f"Nothing is shown for queries in which the {words} is below {self.answer_level:.6g} "
+            f"(abstain: {self.abstain})."
+        )
+
+    def learned(self) -> str:
+        """Say in a sentence what was learned from other queries; empty if nothing was."""
+        if not self.n_apart:
+            return ""
+        others = counted(self.n_apart, "other query")
+        if self.rule is not None:
+            return f"The curves of the rule were learned from {others}."
+        found = "searched" if np.isneginf(self.answer_level) else "learned"
+        return f"The level was {found} on {others}."
+
+    def own_bounds(self) -> str:
+        """Say in a sentence which observed means are their own upper bounds; empty for none."""
+        names = [name for name, each in self.promises.items() if each.is_own_bound]
+        if not names or self.confidence_level is None:
+            return ""
+        return (
+            f"Of {', '.join(names)} the bets ruled out the observed mean itself before all queries "
+            "were counted, so that it is stated as the upper bound, too."
+        )
+
+    def on_new(self) -> str:
+        """Name the units that the guarantee is about."""
+        units = "queries" if self.unit is None else plural(self.unit)
+        segment = "" if self.segment is None else f" of the segment {self.segment}"
+        return f"new {units}{segment}"
+
     def _head(self):
-        covers, holes = self._covers() + self._answers(), ""
+        told = [self.abstains(), self.learned(), self.own_bounds()]
+        if self.rule is not None:
+            told.insert(0, f"{self.shows()}.")
+        if self.dates is not None:
+            told.append(f"The calibration queries are of {self.dates}.")
+        told = "".join(f" {each}" for each in told if each)
+        covers, holes = self._covers() + told + self._answers(), ""
         if self.n_weighted:
             holes += (
                 f" These queries were drawn from {self.n_weighted:,} by query_weight: the "
@@ -331,18 +443,19 @@ class RiskCertificate(Result):
             for promise in self.promises.values()
         ]
         text = (
-            f"{grounds[0].upper()}{grounds[1:]}, {', and '.join(parts)} on new "
-            f"{self._units()}, at threshold {self.threshold:.4g}"
+            f"{grounds[0].upper()}{grounds[1:]}, {', and '.join(parts)} on {self.on_new()}, "
+            f"{self._where()}"
         )
         if len(parts) == 1:
             (promise,) = self.promises.values()
             found = "estimated with the machine at" if promise.uses_machine else ""
-            bound = f"with an upper bound of {promise.upper_bound:.4f}"
+            observed, upper = promise.figures()
+            bound = f"with an upper bound of {upper}"
             if self.confidence_level is None:
-                bound = f"and {promise.upper_bound:.4f} if one more lost everything"
+                bound = f"and {upper} if one more lost everything"
             text += (
                 f": on {promise.n_queries} {self._units('calibration ', promise)} it is "
-                f"{f'{found} '.lstrip()}{promise.observed:.4f}, {bound}"
+                f"{f'{found} '.lstrip()}{observed}, {bound}"
             )
         if self.assumes_unseen:
             holes = (
@@ -355,7 +468,7 @@ class RiskCertificate(Result):
         answered = promise is not None and promise.among == "answered"
         if self.unit is None:
             return f"{'answered ' if answered else ''}{of}queries"
-        return f"{of}{self.unit}s{' with an answered query' if answered else ''}"
+        return f"{of}{plural(self.unit)}{' with an answered query' if answered else ''}"
 
     def _by_machine(self):
         """Describe in sentences how machine labels of more queries were used."""
@@ -402,7 +515,8 @@ class RiskCertificate(Result):
             return ""
         covered = counted(self.max_shown, "document")
         if self.shows_more:
-            return f" More may be shown, and the guarantee covers the first {covered} alone."
+            end = "" if self.list_end is None else f", up to {self.list_end} of a query"
+            return f" More may be shown{end}, and the guarantee covers the first {covered} alone."
         return f" The guarantee covers lists that show at most {covered}."
 
     def _verdict(self, promise):
@@ -441,8 +555,9 @@ def _card_of(certificate, path, monitor, notes) -> str | None:
         {
             "it": certificate,
             "promises": list(certificate.promises.values()),
-            "notes": _with_what_is_asked(notes),
+            "notes": _with_what_is_asked(notes, certificate),
             "monitor": None if monitor is None else _status_of(monitor, certificate),
+            "is_of_threshold": getattr(monitor, "_certificate", None) is not None,
             "method": _method_of(certificate),
             "version": skfilterrank.__version__,
             "today": datetime.now(UTC).date().isoformat(),
@@ -455,8 +570,8 @@ def _card_of(certificate, path, monitor, notes) -> str | None:
     return None
 
 
-def _with_what_is_asked(notes) -> dict[str, str]:
-    """Return the notes, with "not stated" for dates and segment if they are missing."""
+def _with_what_is_asked(notes, certificate) -> dict[str, str]:
+    """Return the notes with dates and segment, as far as they are known."""
     notes = {} if notes is None else notes
     if not isinstance(notes, Mapping) or not all(
         isinstance(each, str) for pair in notes.items() for each in pair
@@ -468,7 +583,10 @@ def _with_what_is_asked(notes) -> dict[str, str]:
     given = [name.casefold() for name in notes]
     asked = {
         name: text
-        for name, text in _ASKED.items()
+        for name, text in {
+            "Dates": certificate.dates or "not stated",
+            "Segment": certificate.segment or "not stated: all queries together",
+        }.items()
         if not any(each.startswith(name[:4].casefold()) for each in given)
     }
     return {**notes, **asked}
@@ -488,6 +606,11 @@ def _status_of(monitor, certificate):
         raise InputError(
             f"monitor counts {monitor.among} queries, and the certificate {among} ones. Give "
             f"RiskMonitor(risks, among={among!r})."
+        )
+    if not monitor._may_watch(certificate):
+        raise InputError(
+            "monitor watches another threshold than that of the certificate, though of the same "
+            "risks. Give the monitor that RiskMonitor(threshold) made of this threshold."
         )
     return monitor.status
 

@@ -482,6 +482,13 @@ class CertifiedThreshold(TwoScores):
             judged, parsed, lists, entries, {}, between=between, scores=judged.scores, most=most
         )
         self.confidence_, self.answer_level_ = confidence, answer_level
+        if self.abstain is not None:
+            self.certificate_ = replace(
+                self.certificate_,
+                abstain=self.abstain,
+                answer_level=float(answer_level),
+                n_apart=every.index.n_queries - judged.index.n_queries,
+            )
         keys = self._capped(judged.scores, judged.scores, judged.index)
         shown = (keys >= self.level_) & (keys > -np.inf)
         self._note_hidden(shown)
@@ -585,6 +592,8 @@ class CertifiedThreshold(TwoScores):
             n_machine_queries=0 if machine is None else machine.lists.index.n_queries,
             n_machine_units=0 if machine is None else len(np.unique(machine.clusters)),
             value=value,
+            rule=self.rule_ if self._has_two else None,
+            n_apart=0 if judged.apart is None else judged.apart.index.n_queries,
         )
         self.level_, self.confidence_, self.answer_level_ = certificate.threshold, None, -np.inf
 

@@ -353,6 +353,7 @@ def certify(
         value,
         max_shown=covered,
         shows_more=covered is not None and covered != most,
+        list_end=most,
         **_about(units, lists, threshold, grounds, to_judge),
     )
 
@@ -531,7 +532,7 @@ def _raise_too_few(make, steps, promise, confidence, sure, units, start):
     needed = queries_needed(make, promise.max_risk, confidence)
     if start is not None:
         kind, needed = "judged queries that can be shown something", start.least_units()
-    kind = kind if units.name is None else f"{units.name}s with {kind}"
+    kind = kind if units.name is None else f"{units.plural} with {kind}"
     text = (
         f"the risk {brief(promise.name)} at most {promise.max_risk:g}{sure} needs at "
         f"least {needed} calibration {units.plural} ({kind}), got {steps.n_queries}"

@@ -16,6 +16,7 @@ from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.thresholds._drift import LEVELS, Calibration
+from skfilterrank.thresholds._hide_rules import RULES
 from skfilterrank.thresholds._risks import AMONG, read_promises
 
 NOT_FITTED = "This %(name)s is not fitted. Call fit(scores, y, groups=...) first."
@@ -98,6 +99,11 @@ def load_threshold(source) -> SavedAsJson:
 def threshold_checksum(threshold: SavedAsJson) -> str:
     """Compute a checksum of a threshold and its certificate, independent of the version."""
     return states.checksum_of(threshold_to_json(threshold))
+
+
+def certificate_checksum(certificate: RiskCertificate) -> str:
+    """Compute a checksum of a certificate, which is the same once it is saved and loaded."""
+    return states.checksum_of(_as_json(_certificate_to_json(certificate)))
 
 
 def threshold_to_json(threshold: SavedAsJson) -> dict:
@@ -268,6 +274,12 @@ def _certificate_from_json(value, name):
     return RiskCertificate(**state | {"promises": promises}, assumes_unseen=True)
 
 
+def _certificate_to_json(certificate):
+    """Convert a certificate to JSON."""
+    fields = {name: getattr(certificate, name) for name in _CERTIFICATE}
+    return fields | {"promises": [vars(promise) for promise in certificate.promises.values()]}
+
+
 _LEVEL = number(infinite=True)
 _BOUND = number(infinite=True, nan=True)
 _VALUE = number(nan=True)
@@ -307,6 +319,7 @@ _CERTIFICATE = {
     "n_weighted": count(),
     "max_shown": optional(check_count),
     "shows_more": _IS,
+    "list_end": optional(check_count),
     "n_queries": count(),
     "n_units": count(),
     "unit": optional(text),
@@ -317,6 +330,12 @@ _CERTIFICATE = {
     "share_hidden": number(0, 1, nan=True),
     "n_machine_queries": count(),
     "n_machine_units": count(),
+    "rule": one_of(*RULES, None),
+    "abstain": one_of(*CONFIDENCES, None),
+    "answer_level": _LEVEL,
+    "n_apart": count(),
+    "segment": optional(text),
+    "dates": optional(text),
 }
 # Attributes of all thresholds, and attributes of some.
 _OF_ALL = {
@@ -340,10 +359,7 @@ _OF_SOME = {
 _TO_JSON: dict[str, Callable] = {
     "confidence": lambda confidence: {"name": confidence.name, "weights": confidence.weights_},
     "calibration": vars,
-    "certificate": lambda certificate: (
-        {name: getattr(certificate, name) for name in _CERTIFICATE}
-        | {"promises": [vars(promise) for promise in certificate.promises.values()]}
-    ),
+    "certificate": _certificate_to_json,
 }
 _FITTED = record(
     _OF_ALL,

@@ -27,6 +27,15 @@ from skfilterrank._lists.prefixes import places
 RULES = ("ratio", "price", "subset", "harm")
 # Rules that keep the order of documents, so that documents enter lists one by one.
 KEY_RULES = ("harm", "ratio")
+_IN_WORDS = {
+    "harm": "Documents with a second score of {opposite:.6g} or less are shown",
+    "ratio": "Documents are shown whose expected gain is at least {level:.6g} times their "
+    "probability of harm",
+    "price": "Documents are shown whose expected gain is above {level:.6g} times their probability "
+    "of harm",
+    "subset": "Of each list the subset is shown with the highest DCG of expected gain, less "
+    "{level:.6g} times the probability of harm of its documents",
+}
 # Number of levels of the other rules.
 N_LEVELS = 106
 # Largest number of bins for learning curves.
@@ -39,6 +48,16 @@ _MOST_MIDDLES = 10.0
 _LEAST_WORTH, _LEAST_HARM = 1e-3, 1e-9
 # Number of queries whose best subsets are searched together.
 _N_TOGETHER = 2048
+
+
+def rule_in_words(rule: str | None, level: float) -> str:
+    """Say which documents are shown at a level of a rule, or of the score if there is no rule."""
+    if np.isposinf(level):
+        return "No document is shown"
+    if np.isneginf(level):
+        return "Every document with a score is shown"
+    text = "Documents with a score of {level:.6g} or more are shown"
+    return _IN_WORDS.get(rule or "", text).format(level=level, opposite=0.0 - level)
 
 
 class RisingCurve(NamedTuple):

@@ -623,7 +623,7 @@ def _check_drawn_by_chance(judged, is_judged) -> None:
     if not others.size or mannwhitneyu(drawn, others, method="asymptotic").pvalue >= _NOT_RANDOM:
         return
     raise InputError(
-        f"people judged {len(drawn)} {judged.unit or 'querie'}s, whose best scores (median "
+        f"people judged {counted(len(drawn), judged.unit or 'query')}, whose best scores (median "
         f"{np.median(drawn):.4g}) are unlike those of the other {len(others)} "
         f"({np.median(others):.4g}): this is not a random sample. Draw the queries at random "
         "with equal probabilities, or leave machine_labels out."

@@ -38,7 +38,7 @@ from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._certificate import rate_in_words
 from skfilterrank.thresholds._certify import machine_labels
-from skfilterrank.thresholds._files import NOT_FITTED, threshold_checksum
+from skfilterrank.thresholds._files import NOT_FITTED, certificate_checksum, threshold_checksum
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
 from skfilterrank.thresholds._risk_steps import Units, has_judged
 from skfilterrank.thresholds._risks import AMONG, find_unjudged, read_promises
@@ -254,6 +254,7 @@ _FIELDS = record(
     },
     # Earlier files lack these.
     {
+        "certificate": optional(text),
         "n_machine": count(),
         "unit": optional(text),
         "clusters": listed(text),
@@ -530,8 +531,10 @@ class RiskMonitor:
     ):
         check_gains(gains)
         check_flag(allow_repeats, "allow_repeats")
-        # Checksum of the monitored threshold; path and checksum of the file of this state.
+        # Checksums of the monitored threshold and of its certificate; path and checksum of the file
+        # of this state.
         self._threshold: str | None = None
+        self._certificate: str | None = None
         self._file: tuple[str, str] | None = None
         # Name of a cluster, None where queries are units; threshold and cap on the score, None if
         # there is no threshold or it hides by more than that.
@@ -558,6 +561,7 @@ class RiskMonitor:
             self._unit = certificate.unit
             self._hides = _rule_of(threshold)
             self._threshold = threshold_checksum(threshold)
+            self._certificate = certificate_checksum(certificate)
         if confidence_level is None:
             confidence_level = _CONFIDENCE
         self.gains = gains
@@ -608,6 +612,10 @@ class RiskMonitor:
             True if it was; False for a monitor that was made without a threshold.
         """
         return self._threshold == threshold_checksum(_threshold_of(threshold))
+
+    def _may_watch(self, certificate) -> bool:
+        """Tell if this monitor was made from the threshold of a certificate, or from none."""
+        return self._certificate in (None, certificate_checksum(certificate))
 
     def update(
         self,
@@ -910,6 +918,7 @@ class RiskMonitor:
             "risks": [watched.state() for watched in self._watched],
             "allow_repeats": self.allow_repeats,
             "threshold": self._threshold,
+            "certificate": self._certificate,
             "queries": sorted(self._seen),
             "n_machine": self._n_machine,
             "unit": self._unit,
@@ -1032,6 +1041,7 @@ def _from_json(content):
     for watched, risk in zip(monitor._watched, state["risks"], strict=True):
         watched.resume(risk)
     monitor._threshold, monitor._hides = state["threshold"], state.get("hides")
+    monitor._certificate = state.get("certificate")
     monitor._n_machine, monitor._unit = state.get("n_machine", 0), state.get("unit")
     monitor._seen_clusters = set(state.get("clusters", ()))
     return monitor, states.checksum_of(content)

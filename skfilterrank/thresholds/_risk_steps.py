@@ -20,7 +20,7 @@ from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import Ranking
-from skfilterrank._lists.results import counted
+from skfilterrank._lists.results import counted, plural
 from skfilterrank.exceptions import InputError, brief
 
 # Number of queries for which a function is also called with only their rows.
@@ -448,11 +448,11 @@ class Units:
     @property
     def plural(self) -> str:
         """Name of units in the plural."""
-        return f"{self.name}s" if self.name else "queries"
+        return plural(self.name or "query")
 
     def count(self, number) -> str:
         """Return a number of units in words."""
-        return counted(number, self.name) if self.name else counted(number, "query", "queries")
+        return counted(number, self.name or "query")
 
     def share_answered(self, threshold, confidence) -> tuple[float, float, float]:
         """Return the mean share of answered queries of a unit, and an interval.

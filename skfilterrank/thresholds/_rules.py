@@ -184,6 +184,9 @@ class FirstK(BaseThreshold):
     def _keys(self, scores, index, columns):
         return -1.0 - places(scores, index)
 
+    def _why_below_level(self, level):
+        return f"beyond the first {max(-level, 0):g}"
+
 
 class LargestGap(BaseThreshold):
     """A cut of each list before its largest gap between two scores; nothing is tuned.

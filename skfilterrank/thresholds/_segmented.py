@@ -1,6 +1,7 @@
 """A threshold of its own for each segment of the queries, such as each language."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -177,6 +178,8 @@ class SegmentedThreshold(BaseThreshold):
                 if self._segment is None:
                     raise
                 raise InputError(f"segment {brief(name)}: {error}") from error
+            if self._segment is not None and hasattr(own := self.thresholds_[name], "certificate_"):
+                own.certificate_ = replace(own.certificate_, segment=f"{self._segment} = {name}")
         self._warn_of_segments(caught)
         thresholds = list(self.thresholds_.values())
         self.measure_ = thresholds[0].measure_
@@ -256,6 +259,10 @@ class SegmentedThreshold(BaseThreshold):
             Places, as :meth:`TunedThreshold.rank` returns them.
         """
         return self._predict_parts("rank", np.int64, scores, groups, filter_scores)
+
+    def _why_hidden(self, scores, groups, *, filter_scores=None) -> np.ndarray:
+        """Say why the threshold of its segment hides each row."""
+        return self._predict_parts("_why_hidden", object, scores, groups, filter_scores)
 
     def _predict_parts(self, method, dtype, scores, groups, filter_scores):
         """Call a method of each threshold for the rows of its segment."""

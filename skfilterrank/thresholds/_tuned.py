@@ -181,11 +181,15 @@ class TwoScores(BaseThreshold):
     def _ordered(self, scores, index, columns):
         if not self._has_two:
             return super()._ordered(scores, index, columns)
+        path = self._path_of(scores, index, columns, self._most_of_rule())
+        return path.at(self.level_)
+
+    def _path_of(self, scores, index, columns, most):
+        """Make the path of the fitted rule for rows, with at most so many shown in a list."""
         worth, harm = scores, columns[FILTER_SCORE]
         if self.worth_ is not None:
             worth, harm = self.worth_.of(scores, harm)
-        path = HidePath(self.rule_, scores, worth, harm, index, most=self._most_of_rule())
-        return path.at(self.level_)
+        return HidePath(self.rule_, scores, worth, harm, index, most=most)
 
     def _shown(self, scores, index, columns):
         if not self._has_two:
@@ -196,6 +200,18 @@ class TwoScores(BaseThreshold):
         if not self._has_two:
             return super()._thresholds(scores, index, shown)
         return np.where(shown, -np.inf, np.inf)
+
+    def _passes_level(self, scores, index, columns):
+        if not self._has_two:
+            return super()._passes_level(scores, index, columns)
+        # The best subset is not the first part of a longer one.
+        most = self._most_of_rule() if self.rule_ == "subset" else None
+        return self._path_of(scores, index, columns, most).at(self.level_) > -np.inf
+
+    def _why_below_level(self, level):
+        if not self._has_two:
+            return super()._why_below_level(level)
+        return f"hidden by the rule {self.rule_!r}"
 
     # Saving.
 

@@ -360,3 +360,40 @@ def test_options_of_promises(run, data, users, words, message):
 )
 def test_missing_queries_lower_no_rate(risks, among, expected):
     assert treatment_of_missing(risks, among) == expected
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
+@pytest.mark.parametrize("rule", ["ratio", "harm"])
+def test_a_promise_by_a_rule_is_told_with_its_level(run, data, rule):
+    rng = np.random.default_rng(0)
+    table = data.assign(harm=rng.normal(-data["label"]))
+    table[["qid", "docno", "score", "harm"]].to_csv("two.csv", index=False)
+    words = ("threshold", "qrels.txt", "two.csv", *PROMISE[3:], "--filter-scores", "harm")
+    code, out, err = run(*words, "--rule", rule, "--html", "card.html")
+    assert code == 0, err
+    sentence = {"ratio": "Documents are shown whose expected gain is at least", "harm":
+                "Documents with a second score of"}[rule]  # fmt: skip
+    assert sentence in out
+    with open("card.html", encoding="utf-8") as page:
+        assert sentence in page.read()
+    code, out, err = run(*words, "--rule", rule, "--format", "json")
+    found = json.loads(out)
+    assert found["threshold"] == rule
+    assert np.isfinite(found["level"])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
+def test_families_and_abstention_are_told(run, data, users):
+    table = users.rename("family").reset_index()
+    table.to_csv("families.csv", index=False)
+    words = (*PROMISE, "--clusters", "families.csv", "--abstain", "score_std")
+    code, out, err = run(*words, "--among", "answered")
+    assert code == 0, err
+    assert "on new families" in out
+    assert "familys" not in out
+    assert "(abstain: score_std)" in out
+    found = json.loads(run(*words, "--among", "answered", "--format", "json")[1])
+    assert (found["unit"], found["among"], found["abstain"]) == ("family", "answered", "score_std")
+    assert "answer_level" in found

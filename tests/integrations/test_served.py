@@ -13,7 +13,9 @@ from skfilterrank.integrations._served import check_threshold, serve
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
     CertifiedThreshold,
+    FirstK,
     FixedThreshold,
+    LargestGap,
     SegmentedThreshold,
     TunedThreshold,
 )
@@ -29,7 +31,7 @@ def test_a_certificate_of_the_top_shows_no_more():
     assert served[shown].tolist() == many[shown].tolist()
     assert [each["score"] for each in hidden] == many[:5].tolist()
     assert [each["id"] for each in hidden] == list("abcde")
-    assert {each["reason"] for each in hidden} == {"hidden by CertifiedThreshold"}
+    assert {each["reason"] for each in hidden} == {"beyond the first 3"}
     (below,) = serve(cut, many[:1] - 9, query="q", ids=["a"], on_hidden=None)[2]
     assert below["reason"] == f"score below the threshold {cut.threshold_:.6g}"
 
@@ -100,3 +102,66 @@ def test_the_room_imports_no_framework():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "set()\n"
+
+
+def _lists(n_queries=400):
+    """Labels, scores and queries; in some all documents are bad, and scores hardly differ."""
+    rng = np.random.default_rng(0)
+    scores = np.array([1.0, 0.5, 0.2, 0.1]) + rng.uniform(0, 0.09, (n_queries, 4))
+    y = np.where(scores < 0.15, -1, 1)
+    unsure = np.arange(n_queries) % 17 == 0
+    scores[unsure], y[unsure] = 0.3 + 0.01 * rng.random((unsure.sum(), 4)), -1
+    return y.ravel(), scores.ravel(), np.repeat(np.arange(n_queries), 4)
+
+
+@pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
+@pytest.mark.parametrize(
+    ("threshold", "scores", "reasons"),
+    [
+        (FixedThreshold(0.5, max_shown=1), [0.9, 0.8, 0.1, -np.inf],
+         ["beyond the first 1", "score below the threshold 0.5", "score of -inf"]),
+        (FixedThreshold(0.1, abstain="score_std"), [0.31, 0.3],
+         ["query not answered: the standard deviation of the scores is below "] * 2),
+        (CertifiedThreshold({"any_forbidden@3": 0.9}, abstain="best_score", measure="ndcg_f@3"),
+         [0.31, 0.3], ["query not answered: the highest score is below "] * 2),
+        (FirstK(max_shown=3), [0.9, 0.8, 0.7, 0.6], ["beyond the first 3"]),
+        (LargestGap(), [0.9, 0.8, 0.1], ["hidden by LargestGap"]),
+    ],
+)  # fmt: skip
+def test_reasons(threshold, scores, reasons):
+    y, fitted_on, groups = _lists()
+    threshold.fit(fitted_on, y, groups=groups)
+    hidden = serve(threshold, scores, query="q", ids=range(len(scores)), on_hidden=None)[2]
+    assert len(hidden) == len(reasons)
+    for each, reason in zip(hidden, reasons):
+        assert each["reason"].startswith(reason), each
+
+
+@pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
+@pytest.mark.parametrize("rule", ["ratio", "price", "subset", "harm"])
+def test_reasons_of_two_scores(rule):
+    y, scores, groups = _lists()
+    second = np.random.default_rng(1).normal(-2.0 * y)
+    cut = TunedThreshold("ndcg_f@2", rule=rule, max_shown=2)
+    cut.fit(scores, y, groups=groups, filter_scores=second)
+    table = pd.DataFrame({"score": [1.0, 0.9, 0.8, 0.7], "filter_score": [-4.0, -4.0, -4.0, 6.0]})
+    hidden = serve(cut, table, query="q", ids=list("abcd"), on_hidden=None)[2]
+    cut_off = f"hidden by the rule {rule!r}" if rule == "subset" else "beyond the first 2"
+    found = {each["id"]: each["reason"] for each in hidden}
+    assert found == {"c": cut_off, "d": f"hidden by the rule {rule!r}"}
+
+
+def test_reasons_of_models_and_segments():
+    X, y, groups, scores = make_rank_and_filter(n_queries=200, random_state=0)
+    cut = CertifiedThreshold({"any_forbidden@2": 0.2}, measure="ndcg_f@2")
+    ranker = RankAndFilter(LinearRegression(), cut, cv=0.5).fit(X, y, groups=groups)
+    rows = X[np.argsort(-ranker.estimator_.predict(X))[[0, 1, 2, -1]]]
+    hidden = serve(ranker, rows, query="q", ids=range(4), on_hidden=None)[2]
+    assert [each["reason"] for each in hidden] == [
+        "beyond the first 2", f"score below the threshold {ranker.threshold_:.6g}"
+    ]  # fmt: skip
+    table = pd.DataFrame({"score": scores, "language": np.where(groups % 2, "fr", "en")})
+    model = SegmentedThreshold(cut, segment="language").fit(table, y, groups=groups)
+    table = pd.DataFrame({"score": [9.0, 8.0, 7.0], "language": "fr"})
+    (hidden,) = serve(model, table, query="q", ids=range(3), on_hidden=None)[2]
+    assert hidden["reason"] == "beyond the first 2"

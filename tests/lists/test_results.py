@@ -2,7 +2,7 @@
 
 import pytest
 
-from skfilterrank._lists.results import Cell, paper_note, paper_table
+from skfilterrank._lists.results import Cell, counted, paper_note, paper_table, plural
 from skfilterrank.exceptions import InputError
 
 HEAD = ["system", "ap", "n"]
@@ -54,3 +54,22 @@ def test_marks_of_either_language(text, latex, markdown):
 def test_other_formats():
     with pytest.raises(InputError, match="format must be"):
         paper_table(HEAD, ROWS, "html")
+
+
+@pytest.mark.parametrize(
+    ("one", "many"),
+    [
+        ("user", "users"),
+        ("family", "families"),
+        ("query", "queries"),
+        ("day", "days"),
+        ("box", "boxes"),
+        ("batch", "batches"),
+        ("class", "classes"),
+        ("users", "users"),
+    ],
+)
+def test_plurals(one, many):
+    assert plural(one) == many
+    assert (counted(1, one), counted(1200, one)) == (f"1 {one}", f"1,200 {many}")
+    assert counted(2, one, "others") == "2 others"

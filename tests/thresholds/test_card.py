@@ -2,9 +2,11 @@
 
 import base64
 import hashlib
+import html
 import re
 import sys
 from html.parser import HTMLParser
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -12,14 +14,20 @@ import pytest
 
 pytest.importorskip("jinja2")
 
+from sklearn.linear_model import LogisticRegression
+
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError, MissingPackageError
+from skfilterrank.ranking import QueryTimeSeriesSplit, RankAndFilter
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     RiskMonitor,
+    SegmentedThreshold,
     load_threshold,
     risk_certificate,
 )
+from skfilterrank.thresholds._certificate import RiskPromise
+from skfilterrank.thresholds._risks import BettingBound
 
 RISKS = {"any_forbidden@3": 0.3, "empty_list_rate": 0.7}
 
@@ -174,6 +182,231 @@ def test_without_jinja2(model, monkeypatch):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     with pytest.raises(MissingPackageError, match=r"needs jinja2.*skfilterrank\[report\]"):
         model.certificate_.to_html()
+
+
+# Words of each rule and of each confidence.
+RULES = {
+    "ratio": "Documents are shown whose expected gain is at least {:.6g} times their probability",
+    "price": "Documents are shown whose expected gain is above {:.6g} times their probability",
+    "subset": "the highest DCG of expected gain, less {:.6g} times the probability of harm",
+    "harm": "Documents with a second score of {:.6g} or less are shown",
+}
+CONFIDENCES = {
+    "best_score": "the highest score is below",
+    "score_gap": "the gap between the two highest scores is below",
+    "score_std": "the standard deviation of the scores is below",
+    "score_regression": "the gain of an answer, predicted from the first ten scores, is below",
+}
+
+
+def combinations():
+    """Each way to hide with each mean, guarantee and unit that goes with it."""
+    hiding = [(None, None), *product(["rule"], RULES), *product(["abstain"], CONFIDENCES)]
+    means = [("all", "confidence"), ("all", "expectation"), ("answered", "confidence")]
+    units = ["queries", "families", "weights", "machine", "machine and families"]
+    possible = [
+        (kind, name, among, guarantee, data)
+        for (kind, name), (among, guarantee), data in product(hiding, means, units)
+        if not ("machine" in data and (kind == "rule" or guarantee == "expectation"))
+    ]
+    for number, each in enumerate(possible):
+        # Segments, a second risk and places that are not covered are there in turn.
+        more = {"segment": number % 2 == 0, "two": number % 3 == 0, "beyond": number % 5 < 2}
+        name = "-".join([*map(str, each[1:]), *(other for other in more if more[other])])
+        yield pytest.param(*each, more, id=name)
+
+
+@pytest.fixture(scope="module")
+def unsure_rows():
+    """Labels, scores, second scores, queries and a machine's labels.
+
+    In one query of 17 all documents are bad, and their scores hardly differ. The others
+    have good documents even at lower scores, but not below 0.215.
+    """
+    rng = np.random.default_rng(0)
+    scores = np.array([1.0, 0.5, 0.2, 0.1]) + rng.uniform(0, 0.09, (600, 4))
+    y = np.where((rng.random((600, 4)) < 0.05) | (scores < 0.215), -1.0, 1.0)
+    is_unsure = np.arange(600) % 17 == 0
+    scores[is_unsure], y[is_unsure] = 0.3 + 0.01 * rng.random((is_unsure.sum(), 4)), -1.0
+    y, scores, groups = y.ravel(), scores.ravel(), np.repeat(np.arange(600), 4)
+    machine = np.where(rng.random(len(y)) < 0.1, -y, y)
+    return y, scores, rng.normal(-y), groups, machine
+
+
+def text_of(page):
+    """The texts of a page in one line."""
+    page = re.sub(r"<style>.*?</style>|</?(bdi|strong)>", "", page, flags=re.S)
+    return html.unescape(" ".join(re.sub(r"<[^>]*>", " ", page).split()))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.SkfilterrankWarning")
+@pytest.mark.parametrize(("kind", "name", "among", "guarantee", "data", "more"), combinations())
+def test_each_form_names_everything(
+    unsure_rows, kind, name, among, guarantee, data, more, tmp_path
+):
+    y, scores, second, groups, machine = unsure_rows
+    given = {"filter_scores": second} if kind == "rule" else {}
+    if "families" in data:
+        given["clusters"] = pd.Series(groups // 2, name="family")
+    if data == "weights":
+        given["query_weight"] = np.where(groups % 3 == 0, 0.5, 1.0)
+    if "machine" in data:
+        given["machine_labels"], y = machine, np.where(groups // 2 % 3 > 0, y, np.nan)
+    settings = {"among": among, "guarantee": guarantee, "confidence_level": 0.9}
+    settings |= {kind: name} if kind else {}
+    settings |= {"show_beyond_k": True, "max_shown": 5} if more["beyond"] else {}
+    risks = {"any_forbidden@3": 0.8} | ({"empty_list_rate": 0.97} if more["two"] else {})
+    model = CertifiedThreshold(risks, measure="ndcg_f@3", **settings)
+    if more["segment"]:
+        table = pd.DataFrame({"score": scores, "language": np.where(groups // 2 % 2, "fr", "en")})
+        model = SegmentedThreshold(model, segment="language").fit(table, y, groups=groups, **given)
+        model = model.thresholds_["fr"]
+    else:
+        model.fit(scores, y, groups=groups, **given)
+    model.save(tmp_path / "t.json")
+    for it in (model.certificate_, load_threshold(tmp_path / "t.json").certificate_):
+        page, row = text_of(it.to_html()), it.to_frame().loc["any_forbidden@3"]
+        told = {"text": str(it), "page": page, "line": repr(it)}
+        for is_there, words in _words(it, kind, name, among, guarantee, data, more).items():
+            for where, each in words:
+                assert (each in told[where]) == is_there, (where, each, told[where])
+        assert (row["rule"], row["abstain"]) == (
+            name if kind == "rule" else None, name if kind == "abstain" else None
+        )  # fmt: skip
+        assert row["answer_level"] == it.answer_level == model.answer_level_
+        assert np.isfinite(it.answer_level) == (kind == "abstain")
+        assert it.threshold == model.level_
+        assert row["among"] == among
+        assert row["unit"] == ("family" if "families" in data else None)
+        assert row["segment"] == ("language = fr" if more["segment"] else None)
+        assert (row["n_weighted"] > 0, row["n_machine_queries"] > 0) == (
+            data == "weights", "machine" in data
+        )  # fmt: skip
+        assert row["list_end"] == (5 if more["beyond"] and name != "subset" else 3)
+
+
+def _words(it, kind, name, among, guarantee, data, more):
+    """Return words that each form must have, and words that it must not have."""
+    found = {True: [("page", "No monitor is attached")], False: [("text", "familys")]}
+
+    def both(is_there, words):
+        found[bool(is_there)] += [("text", words), ("page", words)]
+
+    def each(is_there, **words):
+        found[bool(is_there)] += list(words.items())
+
+    for rule, words in RULES.items():
+        both(rule == name, words.format(-it.threshold if rule == "harm" else it.threshold))
+    each(kind == "rule", text=f"at level {it.threshold:.4g} of the rule {name!r}", page="Rule ")
+    each(kind != "rule", text=f"at threshold {it.threshold:.4g}",
+         page=f"Documents with a score of {it.threshold:.6g} or more")  # fmt: skip
+    both(kind == "rule" and name != "harm", f"of the rule were learned from {it.n_apart} other")
+    for confidence, words in CONFIDENCES.items():
+        is_active = confidence == name
+        both(is_active, f"Nothing is shown for queries in which {words} {it.answer_level:.6g}")
+        both(is_active, f"(abstain: {confidence}). The level was learned on {it.n_apart} other")
+    each(True, text=f"{100 * it.share_answered:.1f} % of the queries",
+         page=f"{100 * it.share_answered:.3g} % of the queries")  # fmt: skip
+    both(among == "answered", "the share of answered queries with a forbidden")
+    each(among == "answered", line="any_forbidden@3 at most 0.8 among answered")
+    is_sure = guarantee == "confidence"
+    each(is_sure, text="With confidence 0.9", page="With a confidence of 90 %")
+    each(not is_sure, text="In expectation", page="In the mean over repeated calibrations")
+    each(is_sure, page="upper bound")
+    each(not is_sure, page="if one more lost all")
+    both("families" in data, "ounts once, with the mean of its queries")
+    segment = " of the segment language = fr" if more["segment"] else ""
+    both(True, f"on new {'families' if 'families' in data else 'queries'}{segment}")
+    each(more["segment"], page="Other segments than language = fr")
+    each(not more["segment"], page="Segment not stated: all queries together")
+    is_weighted = data == "weights"
+    both(is_weighted, f"drawn from {it.n_weighted:,} ")
+    each(is_weighted, text="in the proportions of the weights", page="proportions of their weights")
+    each("machine" in data, text="A machine judged", page="a machine judged")
+    each(it.shows_more, text="More may be shown, up to 5 of a query", page="more may be shown")
+    each(True, page=f"at most {it.list_end} of a query")
+    both(more["two"], "the share of queries that are shown nothing")
+    both(True, "the shown top 3")
+    found[True] += [("page", each) for one in it.promises.values() for each in one.figures()]
+    return found
+
+
+def test_dates_of_the_calibration_queries():
+    X, y, groups, _ = make_rank_and_filter(400, random_state=0)
+    newest = QueryTimeSeriesSplit(n_splits=1, test_size=0.3)
+    model = RankAndFilter(LogisticRegression(), CertifiedThreshold(RISKS), cv=newest)
+    days = pd.Timestamp("2026-05-01") + pd.to_timedelta(groups // 10, unit="D")
+    for times, dates in (
+        (days, "2026-05-29 to 2026-06-09"),
+        (days.strftime("%Y-%m-%d"), "2026-05-29 to 2026-06-09"),
+        (groups // 10, "28 to 39"),
+    ):
+        it = model.fit(X, y, groups=groups, times=times).certificate_
+        assert it.dates == it.to_frame()["dates"].iloc[0] == dates
+        assert f"The calibration queries are of {dates}." in str(it)
+        page = text_of(it.to_html())
+        assert f"Dates {dates}" in page
+        assert f"another time than {dates}" in page
+        assert f"Dates May {dates}" in text_of(it.to_html(notes={"Dates": f"May {dates}"}))
+
+
+def test_a_monitor_of_another_threshold_is_refused(rows, tmp_path):
+    _, y, groups, scores = make_rank_and_filter(400, random_state=1)
+    model = CertifiedThreshold({"any_forbidden@3": 0.3})
+    certificate = model.fit(scores, y, groups=groups).certificate_
+    monitor = RiskMonitor(model)
+    model.save(tmp_path / "t.json")
+    monitor.save(tmp_path / "m.json")
+    loaded = RiskMonitor.load(tmp_path / "m.json")
+    for it in (certificate, load_threshold(tmp_path / "t.json").certificate_):
+        for own in (monitor, loaded):
+            page = text_of(it.to_html(monitor=own))
+            assert "No alarm" in page
+            assert "no record tells" not in page
+    unknown = RiskMonitor({"any_forbidden@3": 0.3})
+    assert "no record tells which threshold" in text_of(certificate.to_html(monitor=unknown))
+    shifted = RiskMonitor(model.fit(scores + 5, y, groups=groups))
+    with pytest.raises(InputError, match="monitor watches another threshold than that of the cert"):
+        certificate.to_html(monitor=shifted)
+
+
+@pytest.mark.parametrize(
+    ("threshold", "words"),
+    [(np.inf, "No document is shown."), (-np.inf, "Every document with a score is shown.")],
+)
+def test_infinite_thresholds_in_words(rows, threshold, words):
+    y, scores, groups, _ = rows
+    given = {"groups": groups, "risks": {"empty_list_rate": 0.5}}
+    assert words in text_of(risk_certificate(y, scores, threshold, **given).to_html())
+
+
+def test_a_mean_that_is_its_own_bound_is_explained():
+    """The bets win on queries without a loss, and the losses come last."""
+    n = 2000
+    order = BettingBound(n, 0.4, 0.95)._order
+    shown_good = np.ones(n)
+    shown_good[order[-500:]] = 0.1
+    y = np.ones(2 * n)
+    scores = np.column_stack([np.ones(n), shown_good]).ravel()
+    found = risk_certificate(
+        y, scores, 0.5, groups=np.repeat(np.arange(n), 2), risks={"false_reject_rate": 0.4}
+    )
+    promise = found.promises["false_reject_rate"]
+    assert promise.upper_bound == promise.observed == 500 * 0.5 / n
+    words = "Of false_reject_rate the bets ruled out the observed mean itself"
+    assert words in str(found)
+    assert words in text_of(found.to_html())
+
+
+def test_figures_have_digits_enough():
+    given = {"risk": "forbidden", "max_risk": 0.1, "k": None, "lower": 0, "upper": 1}
+    given |= {"n_queries": 9, "n_tried": 1}
+    figures = [
+        RiskPromise(**given, observed=low, upper_bound=high).figures()
+        for low, high in ((0.02481, 0.02484), (0.1, 0.2), (0.1, 0.1))
+    ]
+    assert figures == [("0.02481", "0.02484"), ("0.1000", "0.2000"), ("0.1000", "0.1000")]
 
 
 @pytest.mark.nightly

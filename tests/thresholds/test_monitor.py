@@ -953,7 +953,7 @@ class TestDocumentsThatTheThresholdHides:
         path = tmp_path / "monitor.json"
         monitor.save(path)
         state = json.loads(path.read_text())
-        for name in ("n_machine", "unit", "clusters", "hides", "checksum"):
+        for name in ("certificate", "n_machine", "unit", "clusters", "hides", "checksum"):
             del state[name]
         for risk in state["risks"]:
             del risk["shares"], risk["recent_shares"]

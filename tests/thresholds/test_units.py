@@ -182,7 +182,7 @@ class TestAnswered:
         assert of_all.share_answered > answered.share_answered
         assert "the share of answered queries with a forbidden document" in str(answered)
         assert "answered calibration queries it is" in str(answered)
-        share = f", {100 * answered.share_answered:.1f} % of queries answered>"
+        share = f", {100 * answered.share_answered:.1f} % answered>"
         assert repr(answered).endswith(share)
         assert "answered" not in str(of_all)
 
