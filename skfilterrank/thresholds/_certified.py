@@ -197,12 +197,13 @@ class CertifiedThreshold(TwoScores):
 
     So a useless, biased or adversarial machine costs power alone. Risks are tested by people's
     labels alone where the computed power is not higher with the machine: for a risk of 0.6 of its
-    level and a machine that flags 0.8 of the bad queries and 0.05 of the good ones. Bets must gain
-    0.05. This is decided by the numbers of queries alone, before any label. The certificate states
-    which test it was. With `clusters` people judge whole clusters, drawn at random. With `abstain`
-    the level of confidence is learned from people's labels of queries that are set apart, which
-    the machine's labels of these do not enter either. In expectation, with weights and with two
-    scores there is no such test.
+    level and a machine that flags 0.8 of the bad queries and 0.05 of the good ones. The binomial
+    test must fail in at most 0.95 as many cases, and bets must gain 0.05. This is decided by the
+    numbers of queries alone, before any label. The certificate states which test it was. With
+    `clusters` people judge whole clusters, drawn at random. With `abstain` the level of confidence
+    is learned from people's labels of queries that are set apart, which the machine's labels of
+    these do not enter either. In expectation, with weights and with two scores there is no such
+    test.
 
     Unjudged documents count as shown, and as neither forbidden nor good. If labels of some unjudged
     documents could change a risk, there is a warning, and `certificate_.to_judge` lists these
