@@ -12,7 +12,8 @@ from skfilterrank._lists.checks import check_count, check_flag, check_number, ch
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.results import counted
-from skfilterrank.exceptions import InputError
+from skfilterrank._lists.words import warn_user
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._control_variates import (
     ControlledBound,
     ControlledLosses,
@@ -46,8 +47,9 @@ _MOST_PLANNED = 300
 _LEAST_GAIN, _MOST_MISSES = 0.05, 0.95
 # Queries for which powers of bets are drawn at most.
 _MOST_BETS = 10_000
-# A sample this unlikely to be random is refused.
-_NOT_RANDOM = 1e-6
+# A sample this unlikely to be random is refused, and there is a warning before that. A refusal costs
+# labels, so that honest draws must be refused far more seldom than certificates may be broken.
+_NOT_RANDOM, _UNLIKELY = 1e-4, 1e-2
 
 
 class Counts(NamedTuple):
@@ -463,18 +465,6 @@ class LossPool:
             return len(self.people) * ones, len(self.machine) * ones
         return tuple(_lost(each, thresholds) for each in self.answers)
 
-    def check_random(self) -> None:
-        """Raise where the queries of people are no random draw of all."""
-        counts, n_people, n_machine = self.at(-np.inf), len(self.people), len(self.machine)
-        drawn = hypergeom(n_machine, counts.flagged_by_machine, n_people)
-        if 2 * min(drawn.cdf(counts.flagged), drawn.sf(counts.flagged - 1)) < _NOT_RANDOM:
-            raise InputError(
-                f"people judged {n_people} queries, of which the machine flags {counts.flagged}, "
-                f"and {counts.flagged_by_machine} of all {n_machine}: these are no random draw. "
-                "Draw the queries at random, each as likely as the others, or leave "
-                "machine_labels out."
-            )
-
     def thresholds(self, start):
         """Return the thresholds at which something changes, from a first one downwards."""
         changes = [self.people, self.machine, *(self.answers or ())]
@@ -556,8 +546,12 @@ class ControlledTest:
 
 def choose_test(
     promise, steps: Steps, raw: Steps, units: Units, confidence, machine: MachineJudged, start
-) -> StratifiedTest | ControlledTest | None:
+) -> tuple[StratifiedTest | ControlledTest | None, tuple[float, float]]:
     """Choose the test of people's labels beside a machine's; None is people's alone.
+
+    The other two numbers are the risk by the machine's labels on all units and on those of people,
+    where everything is shown; NaN where this tells nothing. Raise where they show that the queries
+    of people are no random draw.
 
     Numbers of queries and the name of the risk decide, and no label: a choice by labels of people
     would not be a fixed one.
@@ -580,7 +574,7 @@ def choose_test(
     level, rate = promise.max_risk, promise.rate
     is_any_forbidden = isinstance(rate, ParsedMeasure) and rate.measure.name == "any_forbidden"
     if machine.labels is None and not isinstance(rate, ParsedMeasure):
-        return None
+        return None, (np.nan, np.nan)
     clusters = None if units.clusters is None else machine.clusters
     every = Units.of(machine.lists, clusters=clusters)
     by_machine = promise.steps(machine.lists, machine.labels)
@@ -589,7 +583,8 @@ def choose_test(
         answer_at = every.answer_at if promise.answered else None
         first = _first_losses(raw), _first_losses(by_machine)
         pool = LossPool(*first, machine.of_people, answer_at)
-        pool.check_random()
+        is_judged = np.isin(np.arange(len(pool.machine)), machine.of_people)
+        rates = _compare_draw(promise, units, pool.machine > -np.inf, is_judged)
         n, n_all = len(pool.people), len(pool.machine)
 
         def has_power(n_people):
@@ -598,20 +593,23 @@ def choose_test(
         # Few queries are answered at first, and more and more on the way.
         least = least_count(has_power, n) if promise.answered else n if has_power(n) else None
         if least is None:
-            return None
-        return StratifiedTest(pool, level, confidence, np.inf if start is None else start, least)
+            return None, rates
+        first = np.inf if start is None else start
+        return StratifiedTest(pool, level, confidence, first, least), rates
     (names, _), (all_names, numbers) = units.numbers(), every.numbers()
     of_people = np.unique(numbers[machine.of_people])
     n_people, n_machine = len(names), len(all_names)
     bound = ControlledBound(n_people, level, confidence)
+    every_steps = every.of_promise(by_machine, promise)
+    rates = np.nan, np.nan
+    if not steps.is_upward:
+        is_judged = np.isin(every_steps.counted, all_names[of_people])
+        rates = _compare_draw(promise, units, every_steps.at(-np.inf), is_judged)
     given = n_people, n_machine, level, confidence, steps.is_binary, promise.answered
-    if not pays(*given):
-        return None
-    if not bound.rules_out(np.zeros(n_people), np.zeros(n_people)):
-        return None
+    if not pays(*given) or not bound.rules_out(np.zeros(n_people), np.zeros(n_people)):
+        return None, rates
     counted_units = np.searchsorted(names, steps.counted)
     people = steps.of_all(n_people, counted_units, level)
-    every_steps = every.of_promise(by_machine, promise)
     counted_all = np.searchsorted(all_names, every_steps.counted)
     every_steps = every_steps.of_all(n_machine, counted_all, level).in_direction(steps.is_upward)
     if start is None:
@@ -625,7 +623,49 @@ def choose_test(
         return share
 
     losses = ControlledLosses(people, every_steps, of_people)
-    return ControlledTest(losses, bound, start, share_answered)
+    return ControlledTest(losses, bound, start, share_answered), rates
+
+
+def _compare_draw(promise, units, losses, is_judged) -> tuple[float, float]:
+    """Return the machine's mean loss of all units and of those of people; check their draw."""
+    judged, others = losses[is_judged], losses[~is_judged]
+    rates = float(np.mean(losses)), float(np.mean(judged)) if len(judged) else np.nan
+    if losses.dtype == bool:
+        drawn = hypergeom(len(losses), np.count_nonzero(losses), len(judged))
+        n_flagged = np.count_nonzero(judged)
+        chance = 2 * min(drawn.cdf(n_flagged), drawn.sf(n_flagged - 1))
+    else:
+        chance = _chance_of_difference(judged, others)
+    _check_draw(
+        chance,
+        f"by the machine's labels and where everything is shown, {promise.name} is {rates[1]:.3g} "
+        f"on the {len(judged):,} {units.plural} that people judged, and {rates[0]:.3g} on all "
+        f"{len(losses):,}",
+    )
+    return rates
+
+
+def _chance_of_difference(drawn, others) -> float:
+    """Compute the probability that a random draw differs as much from the others."""
+    if not len(drawn) or not len(others) or np.ptp(np.append(drawn, others)) == 0:
+        return 1.0
+    return float(mannwhitneyu(drawn, others, method="asymptotic").pvalue)
+
+
+def _check_draw(chance, finding) -> None:
+    """Raise for a draw that is too unlikely, or warn of one that is unlikely."""
+    if chance < _NOT_RANDOM:
+        raise InputError(
+            f"{finding}: this is not a random sample. Draw the queries at random with equal "
+            "probabilities, or leave machine_labels out."
+        )
+    if chance < _UNLIKELY:
+        warn_user(
+            f"{finding}: only {100 * chance:.2g} % of random draws differ as much. The certificate "
+            "holds for a random draw with equal probabilities alone: check how the queries were "
+            "drawn.",
+            FitWarning,
+        )
 
 
 def pays(n_people, n_machine, level, confidence, is_binary, answered=False) -> bool:
@@ -682,7 +722,7 @@ def _check_whole_clusters(judged, is_judged) -> None:
 
 
 def _check_drawn_by_chance(judged, is_judged) -> None:
-    """Raise an error if the best scores of people's queries are unlike those of the others."""
+    """Check that the best scores of people's queries are like those of the others."""
     units = np.unique(judged.clusters, return_inverse=True)[1]
     if judged.unit is None:
         units = np.arange(len(is_judged))
@@ -690,13 +730,11 @@ def _check_drawn_by_chance(judged, is_judged) -> None:
     np.maximum.at(best, units[judged.codes], judged.scores)
     is_drawn[units] = is_judged
     drawn, others = best[is_drawn], best[~is_drawn]
-    if not others.size or mannwhitneyu(drawn, others, method="asymptotic").pvalue >= _NOT_RANDOM:
-        return
-    raise InputError(
-        f"people judged {len(drawn)} {judged.unit or 'querie'}s, whose best scores (median "
-        f"{np.median(drawn):.4g}) are unlike those of the other {len(others)} "
-        f"({np.median(others):.4g}): this is not a random sample. Draw the queries at random "
-        "with equal probabilities, or leave machine_labels out."
+    _check_draw(
+        _chance_of_difference(drawn, others),
+        f"people judged {len(drawn):,} {judged.unit or 'querie'}s, whose best scores (median "
+        f"{np.median(drawn):.4g}) are unlike those of the other {len(others):,}"
+        + (f" ({np.median(others):.4g})" if len(others) else ""),
     )
 
 
