@@ -382,7 +382,7 @@ class RiskCertificate(Result):
         return f"{text}. The test{of} uses the machine's labels, whose errors cannot break it."
 
     def _compared_draw(self) -> str:
-        """Compare in a sentence the queries that people judged with all, by the machine's labels."""
+        """Compare in a sentence people's queries with all, by the machine's labels."""
         rates = [
             f"{name} is {100 * each.machine_rate_judged:.3g} % on theirs and "
             f"{100 * each.machine_rate:.3g} % on all"

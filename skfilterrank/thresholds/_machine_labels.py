@@ -47,8 +47,8 @@ _MOST_PLANNED = 300
 _LEAST_GAIN, _MOST_MISSES = 0.05, 0.95
 # Queries for which powers of bets are drawn at most.
 _MOST_BETS = 10_000
-# A sample this unlikely to be random is refused, and there is a warning before that. A refusal costs
-# labels, so that honest draws must be refused far more seldom than certificates may be broken.
+# A sample this unlikely to be random is refused, and there is a warning before that. A refusal
+# costs labels, so that honest draws are refused far more seldom than certificates may be broken.
 _NOT_RANDOM, _UNLIKELY = 1e-4, 1e-2
 
 

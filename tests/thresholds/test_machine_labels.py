@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import beta, binom
+from scipy.stats import beta, binom, hypergeom
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
@@ -364,6 +364,55 @@ def test_labels_that_are_no_random_draw(judged):
     flagged = np.unique(groups[machine < 0])[:300]
     y = np.where(np.isin(groups, flagged), np.nan, every)
     with pytest.raises(InputError, match="this is not a random sample"):
+        CertifiedThreshold(RISK).fit(scores, y, groups=groups, machine_labels=machine)
+
+
+def draw_with(n_flagged, judged):
+    """Labels of 150 queries, of which the machine flags so many; and the flags of all."""
+    scores, _, groups, machine = judged
+    _, every, _, _ = make_rank_and_filter(1000, random_state=0)
+    place = pd.Series(scores).groupby(groups).rank(ascending=False)
+    flags = pd.Series((machine < 0) & (place <= 3)).groupby(groups).any().to_numpy()
+    rng = np.random.default_rng(2)
+    drawn = np.append(
+        rng.choice(np.flatnonzero(flags), n_flagged, replace=False),
+        rng.choice(np.flatnonzero(~flags), 150 - n_flagged, replace=False),
+    )
+    return np.where(np.isin(groups, drawn), every, np.nan), flags
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("risk", ["any_forbidden@3", "forbidden@3"])
+def test_an_unlikely_draw_is_warned_of_and_stated(judged, risk, tmp_path):
+    scores, _, groups, machine = judged
+    y, flags = draw_with(37, judged)
+    tail = hypergeom(1000, flags.sum(), 150).cdf(37)
+    assert 1e-4 < 2 * tail < 1e-2
+    safe = CertifiedThreshold({risk: 0.2}, confidence_level=0.9)
+    found = r"forbidden@3 is 0\.\d+ on the 150 queries that people judged, and 0\.\d+ on all 1,000"
+    with pytest.warns(FitWarning, match=rf"{found}: only 0\.\d+ % of random draws"):
+        safe.fit(scores, y, groups=groups, machine_labels=machine)
+    promise = safe.certificate_.promises[risk]
+    if risk == "any_forbidden@3":
+        assert promise.machine_rate == flags.mean()
+        assert promise.machine_rate_judged == 37 / 150
+    assert promise.machine_rate_judged < promise.machine_rate
+    stated = f"{risk} is {100 * promise.machine_rate_judged:.3g} % on theirs and "
+    stated += f"{100 * promise.machine_rate:.3g} % on all."
+    assert stated in " ".join(str(safe.certificate_).split())
+    assert stated in safe.certificate_.to_html()
+    safe.save(tmp_path / "safe.json")
+    again = load_threshold(tmp_path / "safe.json").certificate_.promises[risk]
+    assert again.machine_rate_judged == promise.machine_rate_judged
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:people judged:skfilterrank.exceptions.FitWarning")
+@pytest.mark.parametrize("n_flagged", [30, 95])
+def test_a_draw_by_the_machines_labels_is_refused(judged, n_flagged):
+    scores, _, groups, machine = judged
+    y, _ = draw_with(n_flagged, judged)
+    with pytest.raises(InputError, match=r"on all 1,000: this is not a random sample"):
         CertifiedThreshold(RISK).fit(scores, y, groups=groups, machine_labels=machine)
 
 
