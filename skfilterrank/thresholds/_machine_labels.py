@@ -594,8 +594,8 @@ def choose_test(
         least = least_count(has_power, n) if promise.answered else n if has_power(n) else None
         if least is None:
             return None, rates
-        first = np.inf if start is None else start
-        return StratifiedTest(pool, level, confidence, first, least), rates
+        start = np.inf if start is None else start
+        return StratifiedTest(pool, level, confidence, start, least), rates
     (names, _), (all_names, numbers) = units.numbers(), every.numbers()
     of_people = np.unique(numbers[machine.of_people])
     n_people, n_machine = len(names), len(all_names)
