@@ -15,7 +15,7 @@ RESULTS = HERE / "results"
 DEFAULT_DATA = Path.home() / "skfilterrank_data"
 
 
-def arguments(description, parts=(), **options):
+def arguments(description, parts=(), /, **options):
     """Parse `--data`, names of parts, and further options given as name=default."""
     parser = argparse.ArgumentParser(
         description=description, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -40,7 +40,7 @@ def arguments(description, parts=(), **options):
 
 def run_parts(description, parts, **options):
     """Run the parts that the command names, each a function of the options, or all of them."""
-    parsed = arguments(description, parts=tuple(parts), **options)
+    parsed = arguments(description, tuple(parts), **options)
     for part in parsed.parts or parts:
         parts[part](parsed)
 

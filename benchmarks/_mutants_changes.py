@@ -191,7 +191,7 @@ def _annotations(tree):
     return [
         ((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset))
         for n in nodes
-        if isinstance(n, ast.AST)
+        if isinstance(n, ast.expr)
     ]
 
 

@@ -14,12 +14,12 @@ def simulate_agreement(sizes, measures, *, n_queries, n_relevant=(5, 50), seed=0
     """
     rng, rows = np.random.RandomState(seed), []
     for size in sizes:
-        worst, preferred = [], {name: [] for name in measures}
+        signs, preferred = [], {name: [] for name in measures}
         for first, second in random_pairs(rng, size, n_queries, n_relevant):
-            worst.append(np.sign(second[:, -1] - first[:, -1]))
+            signs.append(np.sign(second[:, -1] - first[:, -1]))
             for name, found in preferred.items():
                 found.append(preference(name, first, second, rng))
-        worst = np.concatenate(worst)
+        worst = np.concatenate(signs)
         decided = worst != 0
         shares = {
             name: (np.concatenate(found) == worst)[decided].mean()
@@ -38,8 +38,8 @@ def simulate_ties(n_items, depths, measures, *, n_queries, n_relevant=(5, 50), s
     for pair in random_pairs(rng, n_items, n_queries, n_relevant):
         last = np.arange(n_items - pair[0].shape[1] + 1.0, n_items + 1)
         for row, depth in zip(ties, depths, strict=True):
-            returned = [np.where(positions > depth, last, positions) for positions in pair]
-            row += [np.sum(preference(name, *returned, rng) == 0) for name in measures]
+            first, second = (np.where(positions > depth, last, positions) for positions in pair)
+            row += [np.sum(preference(name, first, second, rng) == 0) for name in measures]
     index = pd.Index(depths, name="depth")
     return pd.DataFrame(ties / n_queries, index=index, columns=list(measures))
 

@@ -116,7 +116,7 @@ def main():
     times = "\n".join(f"| {name} | {value:.2f} s |" for name, value in seconds.items())
     n_lines = sum(len(everything[name]) for name in chosen["random"])
     text = f"""
-{len(index.topics)} topics, ten runs at a time; fused lists are cut to {DEPTH:,} documents, as runs
+{len(index.queries)} topics, ten runs at a time; fused lists are cut to {DEPTH:,} documents, as runs
 are. Differences are from the best of the ten runs, which
 only the judgments show; intervals are of Student's t over topics, at 95 %, not corrected for the
 number of fusions. Unjudged documents count as not relevant in the measures; weights are learned

@@ -437,7 +437,6 @@ def reason(name, axis, value):
 
 
 def main():
-    options = arguments(__doc__, most=12.0, parts="")
     parts = {
         "measures": measure_cells,
         "files": file_cells,
@@ -445,8 +444,8 @@ def main():
         "judgments": judgment_cells,
         "orders": order_cells,
     }
-    names = options.parts.split(",") if options.parts else list(parts)
-    cells = [cell for name in names for cell in parts[name]()]
+    options = arguments(__doc__, tuple(parts), most=12.0)
+    cells = [cell for name in options.parts or parts for cell in parts[name]()]
     lines = [
         "| | axis | 1e3 | 1e4 | 1e5 | 1e6 | exponent | why |",
         "|---|---|---:|---:|---:|---:|---:|---|",
@@ -455,8 +454,8 @@ def main():
     for name, axis, make in cells:
         try:
             seconds = measured(make, options.most)
-        except (ValueError, TypeError) as error:
-            print(f"{name}, {axis}: {type(error).__name__}: {error}", flush=True)
+        except ValueError as error:
+            print(f"{name}, {axis}: {error}", flush=True)
             continue
         shown = [f"{value:.4f}" for value in seconds] + [""] * (len(SIZES) - len(seconds))
         value = exponent(seconds)

@@ -133,7 +133,7 @@ def draw(table, needed):
     for which, limits in (("tau", (0, 1)), ("rmse", (1e-3, 0.4))):
         figure, axes = plt.subplots(3, 3, figsize=(13, 10), sharex=True)
         for name, ax in zip(SELECTIONS, axes.flat):
-            for mitigation, colour in zip((*MEASURES, *PREDICTED), plt.cm.tab10.colors):
+            for mitigation, colour in zip((*MEASURES, *PREDICTED), mpl.color_sequences["tab10"]):
                 own = table[(table["selection"] == name) & (table["mitigation"] == mitigation)]
                 if not own["n_samples"].any():
                     continue

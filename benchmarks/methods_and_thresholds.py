@@ -269,8 +269,8 @@ def promise(task, found, tables, form, level):
         f"{len(tables)}"
     )
     if kept:
-        values = pd.DataFrame({name: table["ndcg_f@3"] for name, table in tables.items()})
-        cost = (values.loc["one threshold"] - values.loc[form])[kept]
+        values = values_of(tables)
+        cost = (values["one threshold"] - values[form])[kept]
         shares = pd.Series({name: shows_forbidden(task, found[name][form].scores) for name in kept})
         error = np.sqrt(level * (1 - level) / len(np.unique(task.groups_test)))
         above = shares[shares > level]
@@ -311,12 +311,18 @@ def significant(table, form, sign):
     return row["p_value"] < 0.05 and np.sign(row["difference"]) == sign
 
 
+def values_of(tables):
+    """Values of all methods by form."""
+    columns = {name: table["ndcg_f@3"] for name, table in tables.items()}
+    return {form: pd.Series({name: columns[name][form] for name in columns}) for form in FORMS}
+
+
 def findings(task, found, tables):
     """What the table says, computed."""
-    values = pd.DataFrame({name: table["ndcg_f@3"] for name, table in tables.items()})
+    values = values_of(tables)
     lines = []
     for form in ("one threshold", "per query"):
-        change = values.loc[form] - values.loc["rank only"]
+        change = values[form] - values["rank only"]
         better = [name for name in tables if significant(tables[name], form, +1)]
         worse = [name for name in tables if significant(tables[name], form, -1)]
         lines.append(
@@ -325,19 +331,19 @@ def findings(task, found, tables):
             f"over queries, 0.05, uncorrected): {names(better)}; significantly worse: "
             f"{names(worse)}."
         )
-    change = values.loc["per query"] - values.loc["one threshold"]
+    change = values["per query"] - values["one threshold"]
     lines.append(
         f"* Per query against one threshold: better in {(change > 0).sum()} of {len(change)}, by "
         f"{change.min():+.3f} to {change.max():+.3f}."
     )
     for form in FORMS:
-        best = values.loc[form].nlargest(2)
+        best = values[form].nlargest(2)
         lines.append(
             f"* Best, {form}: {best.index[0]} {best.iloc[0]:.3f}, then {best.index[1]} "
             f"{best.iloc[1]:.3f}."
         )
     across = [name for name in tables if name not in WITHIN_QUERIES]
-    gain = values.loc["one threshold"] - values.loc["rank only"]
+    gain = values["one threshold"] - values["rank only"]
     lines.append(
         f"* What one threshold adds, in the mean: {gain[list(WITHIN_QUERIES)].mean():+.3f} for "
         "methods that learn the order within queries alone "

@@ -134,9 +134,9 @@ def bets_ruled_out(kind, how, n, times, rate, repeats, rng):
     others = by_machine(kind, others, how, rate, rng).mean(axis=-1)
     beside = ControlledBound(n, LEVEL, CONFIDENCE).rules_out(losses, flags - others)
     is_binary = kind == "0 or 1"
-    alone = BinomialBound if is_binary else BettingBound
-    alone = alone(n, LEVEL, CONFIDENCE, answered=kind == "half answered")
-    alone = np.array([alone.rules_out(row) for row in losses])
+    kind_of_bound = BinomialBound if is_binary else BettingBound
+    bound = kind_of_bound(n, LEVEL, CONFIDENCE, answered=kind == "half answered")
+    alone = np.array([bound.rules_out(row) for row in losses])
     chosen = pays(n, times * n, LEVEL, CONFIDENCE, is_binary, kind == "half answered")
     return alone.mean(), beside.mean(), (beside if chosen else alone).mean(), chosen
 

@@ -117,9 +117,9 @@ def main():
         for depth in DEPTHS:
             # The runs hold a thousand documents a topic at most.
             cuts = {name: cut(run, depth) for name, run in runs.items()}
-            n_lists = len(runs) * len(index.topics)
+            n_lists = len(runs) * len(index.queries)
             returned = sum(map(len, cuts.values())) / n_lists
-            facts[data, depth] = (len(runs), len(index.topics), n_relevant, returned)
+            facts[data, depth] = (len(runs), len(index.queries), n_relevant, returned)
             full[data, depth] = with_all_labels(cuts, index)
             for sampling in SAMPLING if depth in DEGRADED else ():
                 less[data, depth, sampling] = with_fewer_labels(

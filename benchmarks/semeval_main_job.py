@@ -160,9 +160,9 @@ def main():
     ]
     with share_features():
         for gains in GAINS:
-            result = compare(train, dev, gains, options.learner)
+            report, own, tuned, seconds, best = compare(train, dev, gains, options.learner)
             parts.append(f"## Bad = {gains['Bad']}, PotentiallyUseful = 1, Good = 2")
-            parts.append(section(*result, gains))
+            parts.append(section(report, own, tuned, seconds, best, gains))
     write_report("semeval_main_job", "Rank and filter on SemEval-2016 CQA", "\n\n".join(parts))
 
 

@@ -13,6 +13,7 @@ as whole lists and as short ones. Writes results/thresholds_other_lists.md.
 """
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -201,7 +202,7 @@ def _trees(leaf, **parameters):
 
 # On the large set, models of each kind; at a cost of -10 showing nothing is best there.
 ON_MQ2007 = {"BCE (LogisticRegression)", "MSE (Ridge)", "LGBMRegressor", "LGBMRanker", "LambdaRank"}
-METHODS = {
+METHODS: dict[str, Any] = {
     "single": Single,
     "per_query (built)": PerQuery,
     "squares, all places": lambda k: Learned(k, _ridge(2)),

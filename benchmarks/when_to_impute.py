@@ -7,7 +7,7 @@ Needs bm25s and PyStemmer.
 
     python benchmarks/when_to_impute.py --repetitions 4
 
-Tables are kept in results/when_to_impute_*.csv. `--parts scoring_cranfield,training_mq2007` makes
+Tables are kept in results/when_to_impute_*.csv. `--only scoring_cranfield,training_mq2007` makes
 these alone, and reads the others there are from their files.
 """
 
@@ -275,8 +275,8 @@ def kept(name, make, read, repetitions, parts):
 
 
 def main():
-    options = arguments(__doc__.splitlines()[0], repetitions=4, parts="")
-    parts = options.parts.split(",") if options.parts else []
+    options = arguments(__doc__.splitlines()[0], repetitions=4, only="")
+    parts = options.only.split(",") if options.only else []
     warnings.simplefilter("ignore", SkfilterrankWarning)
     begin, text = time.process_time(), FINDINGS
     text += "\n## Training: nDCG@10 of a ridge regression\n"

@@ -45,6 +45,10 @@ from skfilterrank.exceptions import (
 
 # Hint in errors about judgments in the place of runs, and the reverse.
 ORDER = "judgments come first, then runs, as in evaluate_runs(qrels, runs, measures)."
+OF_SERIES = (
+    "Make a data frame of it, with the columns 'qid', 'docno' and 'score' (or 'label'), such as by "
+    "reset_index() where queries and documents are in its index."
+)
 _EXPECTED = (
     "a path, a list of paths, a folder, or a dict {name: path, open file, data frame or other run}"
 )
@@ -63,6 +67,8 @@ def named_runs(runs, *, least: int = 1, may_be_one: bool = False) -> dict:
         )
     if isinstance(runs, Mapping) and not is_by_query(runs):
         named = dict(runs)
+    elif isinstance(runs, pd.Series):
+        raise InputTypeError(f"runs must be {_EXPECTED}, got one Series. {OF_SERIES}")
     elif "label" in getattr(runs, "columns", ()) or (hasattr(runs, "align") and not is_frame(runs)):
         raise InputTypeError(f"runs must be {_EXPECTED}, got judgments. Swap them: {ORDER}")
     elif may_be_one and (is_table(runs) or hasattr(runs, "read") or hasattr(runs, "y_score")):

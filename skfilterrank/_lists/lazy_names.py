@@ -31,32 +31,47 @@ PARTS = (
 _SYNONYMS = {
     "metrics.average_precision_score": "ap meanaverageprecision map",
     "metrics.reciprocal_rank_score": "mrr rr meanreciprocalrank",
-    "metrics.precision_at_k_score": "precision precisionatk",
-    "metrics.recall_at_k_score": "recall recallatk",
+    "metrics.ndcg_score": "ndcgatk ndcgcut",
+    "metrics.inferred_ap_score": "infap",
+    "metrics.precision_at_k_score": "p precision precisionatk",
+    "metrics.recall_at_k_score": "r recall recallatk",
     "metrics.success_at_k_score": "hitrate hits success",
     "metrics.ndcg_f_score": "ndcgf",
     "metrics.f_score": "fmeasure f1",
-    "metrics.get_measure": "qmeasure sumprecision sp qwa inducedap harmfulcompatibility",
+    "metrics.get_measure_names": "supportedmeasures listmeasures",
+    "metrics.get_measure": "getscorer parsemeasure qmeasure sumprecision sp qwa inducedap "
+    "harmfulcompatibility",
     "metrics.make_ranking_scorer": "makescorer rankingscorer",
-    "metrics.evaluate_runs": "evaluateruns evaluaterun trec",
-    "comparison.compare_systems": "compareruns comparesystems ttest significance plotcomparison",
+    "metrics.evaluate_runs": "evaluate evaluateruns evaluaterun trec relevanceevaluator itercalc "
+    "calcaggregate",
+    "comparison.compare_systems": "compare compareruns comparesystems ttest pairedttest "
+    "significance stats holm bootstrap tukeyhsd plotcomparison",
+    "comparison.rank_biased_overlap": "rbo",
     "ranking": "estimators learners learning modelselection models rankers",
-    "ranking.RankFusion": "fusion rankfusion rrf reciprocalrankfusion combmnz",
+    "ranking.RankFusion": "fusion rankfusion rrf reciprocalrankfusion combmnz combsum borda "
+    "condorcet",
     "ranking.make_text_features": "features",
     "ranking.OrdinalRanker": "ordinal ordinalregressor ordinalclassifier ordinalloss",
-    "ranking.make_ranker": "lambdamart losses",
-    "ranking.QueryRanker": "ranker lgbmranker",
+    "ranking.make_ranker": "lambdamart listnet ranknet losses",
+    "ranking.QueryRanker": "ranker lgbmranker xgbranker catboostranker",
+    "ranking.QueryScaler": "preprocessing standardscaler minmaxscaler",
+    "ranking.CalibratedRanker": "calibration",
     "thresholds": "filtering filters thresholding",
     "thresholds.TunedThreshold": "threshold thresholdtuner tunedthresholdclassifiercv",
     "thresholds.load_threshold": "loadthreshold readthreshold",
-    "thresholds.CertifiedThreshold": "certificate conformalthreshold riskcontrol",
+    "thresholds.CertifiedThreshold": "certificate conformal conformalthreshold riskcontrol "
+    "conformalriskcontrol mapieclassifier",
+    "thresholds.RiskMonitor": "monitor monitoring drift",
     "io.Rows": "stream streams",
     "io.read_letor": "loadletor loadsvmlightfile",
-    "io.read_run": "readtrecrun loadrun",
-    "io.read_qrels": "loadqrels",
+    "io.read_run": "run readtrec readtrecrun loadrun",
+    "io.read_qrels": "qrels readtrecqrels loadqrels",
     "io.load_model": "load",
     "io.save_model": "save",
-    "judgments.estimate": "estimation estimatevalues evaluatewithmachinelabels",
+    "judgments.estimate": "estimation estimatevalues evaluatewithmachinelabels labelsneeded",
+    "judgments.assessor_agreement": "kappa cohenkappa krippendorffalpha",
+    "judgments.draw_sample": "sample",
+    "datasets": "data dataset",
     "judgments.LabelPredictor": "labelimputer",
     "judgments.MaxRepSelector": "maxrep activelearner selectdocuments",
     "judgments": "judging judgements labeling labels",
@@ -73,6 +88,21 @@ _SYNONYMS = {
     "plot.ThresholdCurveDisplay": "plotcurve",
 }
 SYNONYMS = {name: place for place, names in _SYNONYMS.items() for name in names.split()}
+_OF_SKLEARN = {
+    *("pipeline", "makepipeline", "ensemble", "linearmodel", "featureselection", "inspection"),
+    *("base", "utils", "kfold", "groupkfold", "gridsearchcv", "crossval", "crossvalidate"),
+    *("auc", "rocauc", "columntransformer", "traintestsplit"),
+}
+_SENTENCES = dict.fromkeys(
+    ("getdatahome", "cleardatahome"),
+    "Data sets are in the folder data_home= of skfilterrank.datasets.fetch_trec_qrels and others, "
+    "or of the environment variable SKFILTERRANK_DATA, or else skfilterrank_data in the home "
+    "folder.",
+) | dict.fromkeys(_OF_SKLEARN, "Use scikit-learn's own, which works with this package.")
+_SENTENCES["selection"] = (
+    "Splits of queries are in skfilterrank.ranking, and selectors of documents to judge in "
+    "skfilterrank.judgments."
+)
 
 
 def names_of(part, later=None):
@@ -95,17 +125,16 @@ def names_of(part, later=None):
             return found
         if part == "skfilterrank" and name in PARTS:
             return importlib.import_module(f"{part}.{name}")
-        known = "" if name.startswith("_") else _synonym(name)
+        if name.startswith("_"):
+            raise AttributeError(f"module {part!r} has no attribute {name!r}")
+        known = _spelled_otherwise(part, name) or _synonym(name)
         # True for an import statement, False for `hasattr` and pickle.
         is_import = sys._getframe(1).f_globals.get("__name__") == "importlib._bootstrap"
-        if is_import and not name.startswith("_"):
-            near = known or _nearest(name)
-            if near and importlib.util.find_spec(f"{part}.{name}") is None:
-                raise ImportError(
-                    f"cannot import name {name!r} from {part!r}. Did you mean {near}?", name=part
-                )
-        hint = f". Did you mean {known}?" if known else ""
-        raise AttributeError(f"module {part!r} has no attribute {name!r}{hint}")
+        if is_import and importlib.util.find_spec(f"{part}.{name}") is None:
+            hint = _hint(name, known or _nearest(part, name, PARTS), part)
+            raise ImportError(f"cannot import name {name!r} from {part!r}. {hint}", name=part)
+        hint = _hint(name, known or _nearest(part, name), part)
+        raise AttributeError(f"module {part!r} has no attribute {name!r}. {hint}")
 
     return __getattr__
 
@@ -123,30 +152,65 @@ class ModuleHints:
             return None
         import difflib
 
-        near = [f"{package}.{room}" for room in difflib.get_close_matches(name, PARTS, n=1)]
-        place = _synonym(name) or "".join(near)
-        hint = f"Did you mean {place}?" if place else f"The modules are {', '.join(PARTS)}."
+        near = difflib.get_close_matches(name, PARTS, n=1, cutoff=0.7)
+        place = _synonym(name) or "".join(f"{package}.{room}" for room in near)
+        hint = _hint(name, place, package)
         raise ModuleNotFoundError(f"No module named {fullname!r}. {hint}", name=fullname)
 
 
 def _synonym(name):
     """Return the public name for a common synonym, or an empty string."""
-    plain = name.lower().replace("_", "")
-    place = SYNONYMS.get(plain) or SYNONYMS.get(plain.removesuffix("score"))
+    place = SYNONYMS.get(_plain(name))
     return f"skfilterrank.{place}" if place else ""
 
 
-def _nearest(name):
-    """Return the most similar public names, with their rooms, separated by commas."""
+def _plain(name):
+    return name.lower().replace("_", "").removesuffix("score")
+
+
+def _hint(name, place, part):
+    """Return a sentence that names a place, or says where to look."""
+    if _plain(name) in _SENTENCES:
+        return _SENTENCES[_plain(name)]
+    if place:
+        return f"Did you mean {place}?"
+    if part == "skfilterrank":
+        return f"The modules are {', '.join(PARTS)}."
+    names = _names(part)
+    return f"Its names are {', '.join(names)}." if len(names) < 10 else f"See dir({part})."
+
+
+def _names(part):
+    return getattr(sys.modules[part], "__all__", ())
+
+
+def _spelled_otherwise(part, name):
+    """Return the name of a module that differs in capitals, "_" and a final "score" alone."""
+    return next((f"{part}.{each}" for each in _names(part) if _plain(each) == _plain(name)), "")
+
+
+def _nearest(part, name, others=()):
+    """Return the most similar public names, with their rooms, separated by commas.
+
+    Those of the module itself come first; of others, only names that are nearly the same.
+    """
     import difflib
 
-    places = {}
-    for part in PARTS:
-        module = importlib.import_module(f"skfilterrank.{part}")
-        for each in module.__all__:
-            places.setdefault(each, []).append(module.__name__)
-    near = difflib.get_close_matches(name, places, n=4)
-    return ", ".join(f"{place}.{each}" for each in near for place in places[each])
+    rooms = [importlib.import_module(f"skfilterrank.{each}").__name__ for each in others]
+    wanted = _plain(name)
+    if part == "skfilterrank.datasets":
+        wanted = wanted.replace("load", "fetch")
+    near_by = ([part], 0.67), (rooms, 0.8)
+    if others and part == "skfilterrank":
+        near_by = ((rooms, 0.67),)
+    for places, cutoff in near_by:
+        found = {}
+        for place in places:
+            for each in _names(place):
+                found.setdefault(_plain(each), []).append(f"{place}.{each}")
+        if near := difflib.get_close_matches(wanted, found, n=4, cutoff=cutoff):
+            return ", ".join(each for plain in near for each in found[plain])
+    return ""
 
 
 def suggests(*, by_place: str = "", **instead: str) -> Callable[[_Function], _Function]:

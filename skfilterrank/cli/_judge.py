@@ -294,6 +294,10 @@ class JudgingSession:
         """Draw a sample with all judged documents; return query and document of each row."""
         given, known = self.given, self.judged.labels.rename("label").reset_index()
         labels = {"--grades": pd.Series(list(self.grades), dtype=float)}
+        if given.unit == "query":
+            # Samples of documents take gains between those of --gains.
+            paths = _inputs.named_paths(given.machine_qrels or [])
+            labels |= {paths[name]: each["label"] for name, each in machines.items()}
         pool = None if pool is None else pool.to_frame(index=False)
         measures = parse_measures(list(given.measure))
         gains = _inputs.match_gains(given.gains, labels)
@@ -307,7 +311,10 @@ class JudgingSession:
             )
         pool = judgments.RankedPool.read(machines or None, runs, pool=pool)
         if given.risk:
-            n_needed = self._queries_needed(measures, len(pool.queries), bool(machines))
+            # Queries for which no run returns a document have nothing to judge.
+            every = judgments.draw_sample(None, pool, measures, n_total=1.0, unit="query")
+            n_queries = every["qid"].nunique()
+            n_needed = self._queries_needed(measures, n_queries, bool(machines))
             given.n_total = n_needed if given.n_total is None else given.n_total
         if gains is None and not machines:
             # Labels that people can give, for plans.
@@ -371,24 +378,28 @@ class JudgingSession:
                     "--risk cannot be certified. Give a lower rate, or a higher level."
                 )
             what += f", if it is {rate:g}{of_machine}"
-            try:
-                n = queries_needed(
-                    *(level, rate),
-                    confidence_level=given.confidence_level,
-                    power=plan["power"],
-                    is_binary=measure.name == "any_forbidden",
-                    **machine,
-                )
-            except InputError:
-                n = n_queries + 1
+            n, would = n_queries + 1, ""
+            # If the machine has too few queries, as many as people need without it would do.
+            for of_which in (machine, {}):
+                with contextlib.suppress(InputError):
+                    n = queries_needed(
+                        *(level, rate),
+                        confidence_level=given.confidence_level,
+                        power=plan["power"],
+                        is_binary=measure.name == "any_forbidden",
+                        **of_which,
+                    )
+                    would = f", those of {n:,} queries would"
+                    break
             if n > n_queries:
                 of_all = counted(n_queries, "query that there is", "queries that there are")
                 what += f", needs more than the {of_all}"
                 if given.n_total is None:
                     raise InputError(
-                        f"{what}: all of their labels would hardly certify it. Give more queries, "
-                        f"a higher level, a lower --confidence-level, or --plan {name}=RATE if "
-                        "you expect a lower rate; --n-total draws nevertheless."
+                        f"{what}: all of their labels would hardly certify it{would}. Give more "
+                        "queries with documents in the runs, a higher level, a lower "
+                        f"--confidence-level, or --plan {name}=RATE if you expect a lower rate; "
+                        "--n-total draws nevertheless."
                     )
                 tell(what)
             else:
@@ -668,11 +679,17 @@ def _chosen_grades(gains, machines):
     whose = ""
     if machines:
         found = np.unique(np.concatenate([each["label"].dropna() for each in machines.values()]))
+        broken = found[found % 1 != 0]
+        why = "no label" if not len(found) else f"the label {found[0]:g} alone"
+        if len(broken):
+            why = f"labels such as {broken[0]:g}, which are no whole numbers"
         # Grades between machine labels are allowed even if no machine used them.
         found = np.union1d(found, np.arange(found.max(initial=0).clip(max=_MOST_GRADES) + 1))
-        is_scale = 1 < len(found) <= _MOST_GRADES and not (found % 1).any()
+        if not len(broken) and len(found) > _MOST_GRADES:
+            why = f"labels from {found[0]:g} to {found[-1]:g}, more grades than {_MOST_GRADES}"
+        is_scale = 1 < len(found) <= _MOST_GRADES and not len(broken)
         found = found.tolist() if is_scale else None
-        whose = "as in --machine-qrels" if found else "since --machine-qrels holds no grades"
+        whose = "as in --machine-qrels" if found else f"since --machine-qrels holds {why}"
     if isinstance(gains, dict):
         found, whose = sorted(_inputs.numbered_gains(gains)), "as in --gains"
     found = found or GRADES

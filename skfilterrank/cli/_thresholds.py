@@ -259,7 +259,8 @@ def fit_run(
         n_queries = len(pd.unique(groups))
     measure = threshold.measure_
     shown = threshold.predict(y_score, groups=groups, filter_scores=second)
-    given = {"groups": groups, "gains": threshold.gains, "average": "mean"}
+    # The rows of a query are in the order of trec_eval, which evaluate takes, too.
+    given = {"groups": groups, "gains": threshold.gains, "ties": "stable", "average": "mean"}
     plain, value = (evaluate(y_true, scores, [measure], **given) for scores in (y_score, shown))
     n_rows, n_shown = (int((scores > -np.inf).sum()) for scores in (y_score, shown))
     _tell_of_missing(name, aligned, missing)

@@ -142,7 +142,8 @@ def _thresholds():
     Lists end at the smallest cut-off of these risks (--k, or that of any_forbidden@3), which cover
     no document behind it, unless --show-beyond-k is given. A document is forbidden where its gain
     is below 0, good where it is above 0. Judged documents that the run lacks count as filtered.
-    Queries without judgments are left out.
+    Queries without judgments are left out. Values of threshold break ties as evaluate does, but
+    held_out, and what the threshold is chosen by, are means over the orders of tied documents.
 
     A judged query that the run lacks is shown nothing, if it was asked of the reranker at all. So
     that no rate looks lower than it is, by default (--holes missing=empty and missing=drop say
@@ -169,10 +170,10 @@ def _slices():
 def _intervals():
     """Intervals (evaluate and compare: --interval, --prels, --machine-qrels or --pool).
 
-    Values, differences and ranks are estimated, with intervals, from people's labels of a sample
-    (--prels). A machine's labels of all documents (--machine-qrels) make intervals narrower, the
-    more it agrees with people. Without a sample, where people judged all of QRELS, intervals are
-    those of the mean over queries like these.
+    Values, differences and ranks are estimated, with intervals of --confidence-level, from
+    people's labels of a sample (--prels). A machine's labels of all documents (--machine-qrels)
+    make intervals narrower, the more it agrees with people. Without a sample, where people judged
+    all of QRELS, intervals are those of the mean over queries like these.
 
     --prels FILE          the sample that people judged, with its probabilities, as judge
                           --strategy sample writes it; labels that it lacks are those of QRELS
@@ -182,6 +183,9 @@ def _intervals():
     --unit query          whole queries were drawn, from which all measures can be had
     --target new-queries  the mean of all queries that these were drawn from; these-queries are the
                           values that these queries would have, were all of the pool judged
+    --anytime-from N      any-time intervals: who looks while people judge, and stops as soon as the
+                          best run is known, gives the number of labels at the first look. They hold
+                          at all later looks together, and are at least 1.5 times as wide
 
     Measures: sums over documents such as dcg@10, precision@10 and rbp, and ndcg, ndcg_f, ap and
     recall; others with --unit query.

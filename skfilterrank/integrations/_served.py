@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
+from skfilterrank._lists.results import counted
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds import load_threshold
 
@@ -76,11 +77,15 @@ def serve(
     `on_hidden` gets this list. If it is None, the log gets the number of hidden rows.
     """
     n_rows = len(ids)
-    if len(scores) != n_rows:
+    shape = np.shape(scores)
+    if shape[:1] != (n_rows,):
+        got = counted(shape[0], "score") if shape else brief(scores)
         raise InputError(
-            f"scorer must return one score per document, got {len(scores)} scores for {n_rows} "
-            "documents."
+            f"scorer must return one score per document, got {got} for "
+            f"{counted(n_rows, 'document')}."
         )
+    if len(shape) == 2 and shape[1] == 1 and not hasattr(threshold, "filter_"):
+        scores = scores if isinstance(scores, pd.DataFrame) else np.ravel(scores)
     groups = np.zeros(n_rows, dtype=np.int64)
     # predict is called only once, because thresholds count lists to detect scores on another scale.
     served = threshold.predict(scores, groups=groups)

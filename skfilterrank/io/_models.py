@@ -11,6 +11,7 @@ import warnings
 import zipfile
 from collections.abc import Mapping, Sequence
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import InconsistentVersionWarning
@@ -157,7 +158,7 @@ def save_model(model, path) -> None:
         handle.write(data)
 
 
-def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | None = None) -> object:
+def load_model(path, *, trusted: Sequence[str | type] = (), max_bytes: int | None = None) -> Any:
     """Load a model saved by `save_model`, without running code from the file.
 
     Parameters

@@ -8,6 +8,7 @@ import pandas as pd
 from skfilterrank._files.files import is_path, read_bytes, source_name
 from skfilterrank._files.forms import (
     LINES,
+    OF_SERIES,
     ORDER,
     are_several_runs,
     as_table,
@@ -431,6 +432,8 @@ def _opened(source, layout, argument, *, also=()) -> TrecLines | Table:
                 f"{argument} must be a data frame, a path or an open file, got {got}. A dict "
                 f"{{query: {{document: {value}}}}}, an Arrow table and objects of ranx, "
                 "ir_measures and ir_datasets are also accepted."
+                + f" {OF_SERIES}"
+                * isinstance(source, pd.Series)
             )
         return Table(frame, argument)
     name = source_name(source)

@@ -36,6 +36,7 @@ drawn from the rest.
 """
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -293,17 +294,11 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains):
         of_query, changes, of_pairs = _by_labels(form, labels)
         covariance, deviations = covariance_of_total(changes / n_queries, probability)
         values = of_query.mean(axis=1)
-        # Predictions alone, as far as the values do not contradict them: all labels say what a
-        # machine means, and how much it favours each run.
-        steady = _guess(form, (*labels[:3], np.full(len(rows), True)), for_order=True)
-        steady = steady.predict().with_known(rows, codes)
-        order_values = shrink(values, covariance, form.expand(steady).base.mean(axis=1))
         if target == "new queries":
             deviations = (of_query - values[:, None]).T / np.sqrt(n_queries * (n_queries - 1))
         results[text] = MeasureEstimate(
             values=values,
             deviations=deviations,
-            order_values=order_values,
             greater_is_better=parsed[text].measure.greater_is_better,
             value_range=parsed[text].measure.range_for(form.grades),
             probability=probability[~is_certain],
@@ -313,6 +308,7 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains):
             by_query=of_query,
             is_ratio=not form.is_linear,
             of_pairs=of_pairs / 2,
+            find_order=partial(_order_values, form, labels, values, covariance),
         )
     n_judged = int(np.count_nonzero(of_any[rows]))
     return results, (n_judged, int(np.count_nonzero(of_any)), len(rows) - n_judged)
@@ -334,6 +330,15 @@ def _guess(form, labels, *, for_order=False):
     return model.fit(rows, codes, len(form.grades), known, weights)
 
 
+def _order_values(form, labels, values, covariance):
+    """Values moved towards predictions, as far as they do not contradict these."""
+    rows, codes, probability, _ = labels
+    # All labels say what a machine means, and how much it favours each run.
+    learned = _guess(form, (rows, codes, probability, np.full(len(rows), True)), for_order=True)
+    steady = form.expand(learned.predict().with_known(rows, codes))
+    return shrink(values, covariance, steady.base.mean(axis=1))
+
+
 def _by_labels(form, labels):
     """Values of each query, (n_runs, n_queries), what each label and what pairs of them change."""
     rows, codes, probability, is_certain = labels
@@ -343,7 +348,7 @@ def _by_labels(form, labels):
         prediction = learned.predict(without).with_known(rows[is_certain], codes[is_certain])
         return form.expand(prediction, rows, codes, wanted)
 
-    expansion = expand(slice(None))
+    expansion = expand(slice(0))
     # Number of undrawn documents that each drawn label represents.
     weights = (1 - probability) / probability
     of_query = expansion.base.copy()
@@ -495,7 +500,8 @@ def _position_weights(form):
     return csr_array((worth, (form.row, form.run)), shape=(len(form.pool), len(form.pool.runs)))
 
 
-_LEAST = 5
+# Queries from which a mean and its error can be had.
+LEAST_QUERIES = 5
 
 
 def _by_queries(runs, sample, parsed, pool, target, gains):
@@ -541,7 +547,6 @@ def _by_queries(runs, sample, parsed, pool, target, gains):
         results[text] = MeasureEstimate(
             values=part * estimate,
             deviations=part * deviations,
-            order_values=part * estimate,
             greater_is_better=parsed[text].measure.greater_is_better,
             value_range=parsed[text].measure.range_for(grades),
             probability=np.full(n_judged, share),
@@ -575,9 +580,10 @@ def _judged_queries(sample, pool, counts, drawn_from):
             f"{', '.join(f'{share:g}' for share in shares[:3])}. Draw by "
             "draw_sample(..., unit='query')."
         )
-    if len(queries) < min(_LEAST, len(drawn_from)):
+    if len(queries) < min(LEAST_QUERIES, len(drawn_from)):
         raise InputError(
-            f"unit='query' needs at least {_LEAST} judged queries, got {len(queries)}: judge more."
+            f"unit='query' needs at least {LEAST_QUERIES} judged queries, got {len(queries)}: "
+            "judge more."
         )
     return queries, float(shares[0])
 

@@ -1,5 +1,6 @@
 """Estimates of values, differences and orders, each with intervals."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -7,11 +8,17 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm, rankdata, t
 
-from skfilterrank._lists.checks import check_random_state, check_share, is_finite_number
+from skfilterrank._lists.checks import (
+    cached_property,
+    check_random_state,
+    check_share,
+    is_finite_number,
+)
 from skfilterrank._lists.results import Result, counted, interval_text
 from skfilterrank._lists.system_pairs import adjust_p_values
 from skfilterrank._lists.ties import mean_tolerance
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._lists.words import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, brief
 
 # Draws for the quantile of the largest of all pairs, and pairs held in memory at a time.
 _N_DRAWS = 4000
@@ -32,8 +39,6 @@ class MeasureEstimate:
     deviations : ndarray of shape (n_units, n_runs)
         Contribution of each drawn document (or query) to the error; ``deviations.T @ deviations``
         is the covariance.
-    order_values : ndarray of shape (n_runs,)
-        Values by which runs are ordered.
     greater_is_better : bool
         True if higher values of the measure are better.
     value_range : tuple of two floats
@@ -54,11 +59,12 @@ class MeasureEstimate:
     of_pairs : ndarray of shape (n_runs,) or 0.0
         Half the change of a ratio's values by the interaction of pairs of labels. Interactions of
         three and more labels may be as large, and intervals are wider by this amount.
+    find_order : callable or None
+        Makes `order_values`; None takes the values.
     """
 
     values: np.ndarray
     deviations: np.ndarray
-    order_values: np.ndarray
     greater_is_better: bool
     value_range: tuple
     probability: np.ndarray
@@ -68,6 +74,16 @@ class MeasureEstimate:
     by_query: np.ndarray
     is_ratio: bool
     of_pairs: np.ndarray | float = 0.0
+    find_order: Callable | None = None
+
+    @cached_property
+    def order_values(self) -> np.ndarray:
+        """Values by which runs are ordered, (n_runs,); they need a regression of their own."""
+        return self.values if self.find_order is None else self.find_order()
+
+    def __getstate__(self):
+        # Without the pool, which finding the order needs.
+        return vars(self) | {"order_values": self.order_values, "find_order": None}
 
     def beyond_pairs(self, first=slice(None), second=None) -> np.ndarray:
         """Allowance for bias in the values of runs, or in differences between two runs."""
@@ -314,17 +330,23 @@ class Estimates(Result):
             Documents that can change the measure in a larger sample of the same design, at most
             all of them.
 
+        Warns
+        -----
+        DataWarning
+            If all of them are needed.
+
         Notes
         -----
         All probabilities are taken to grow by one factor, up to 1, and the drawn documents to
-        stand for the rest: ``sum over the sample of change^2 / pi * (1 - pi') / pi'``.
+        stand for the rest: ``sum over the sample of change^2 / pi * (1 - pi') / pi'``. Documents
+        beyond the sample are scaled so that they are all of the rest where each pi' is 1.
         """
         if self.target != "these queries" or self.unit != "document":
             raise InputError(
                 "labels_needed works only with target='these queries' and unit='document': "
                 "intervals for new queries also depend on how many queries there are."
             )
-        _, result = self._of(measure)
+        name, result = self._of(measure)
         if half_width is not None and not (is_finite_number(half_width) and half_width > 0):
             raise InputError(f"half_width must be a number above 0, got {brief(half_width)}.")
         if half_width is None and len(self.runs) < 2:
@@ -344,8 +366,13 @@ class Estimates(Result):
             allowed = result.beyond_pairs(best, others)
         drawn, variance = probability[result.influential], parts.sum(axis=0)
 
+        n_here = result.n_certain + len(drawn)
+        n_rest = (1 / drawn).sum() - len(drawn)
+        scale = (result.n_possible - n_here) / n_rest if n_rest > 0 else 1.0
+
         def labels(factor):
-            return result.n_certain + (np.minimum(drawn * factor, 1.0) / drawn).sum()
+            n_more = (np.minimum(drawn * factor, 1.0) / drawn).sum() - len(drawn)
+            return n_here + n_more * (scale if n_more > 0 else 1.0)
 
         def is_enough(factor):
             larger = np.minimum(probability * factor, 1.0)
@@ -361,7 +388,17 @@ class Estimates(Result):
             middle = (low + high) / 2
             low, high = (low, middle) if is_enough(middle) else (middle, high)
         # Rounding must not add a label.
-        return int(min(np.ceil(labels(high) - 1e-6), result.n_possible))
+        n_needed = int(min(np.ceil(labels(high) - 1e-6), result.n_possible))
+        if n_needed == result.n_possible > n_here:
+            what = "no sample is expected to tell the best run. Plan for values by half_width="
+            if half_width is not None:
+                what = f"half_width={half_width:g} is expected of no sample. Ask for a wider one"
+            warn_user(
+                f"all {n_needed:,} documents that can change {name} must be judged: {what} to "
+                "judge fewer.",
+                DataWarning,
+            )
+        return n_needed
 
     def plot(self, ax=None, *, measure: str | None = None, **kwargs) -> Any:
         """Draw the values of the runs with their intervals, the best at the top.

@@ -14,6 +14,7 @@ errors have mean 0, and the calibration cannot bias an estimate.
 """
 
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -101,6 +102,8 @@ class LabelModel:
         n_values = len(columns) - len(folding.queries)
         columns[n_values:] = n_values + folding.queries
         fits = fits.ravel()
+        members = [np.flatnonzero(fits[folding.folds] == fit) for fit in range(len(weighted))]
+        groups = [(mine, self.features.at(mine)) for mine in members]
         steps = []
         for grade in range(n_grades - 1):
             at_least = grades >= grade
@@ -111,9 +114,8 @@ class LabelModel:
                 _normal(len(columns), random_state)[columns],
             )
             log_odds = np.empty((N_DRAWS, len(self.pool)))
-            for fit in np.unique(fits):
-                mine = np.flatnonzero(fits[folding.folds] == fit)
-                log_odds[:, mine] = self.features.at(mine).times(drawn[fit]).T
+            for (mine, features), coefficients in zip(groups, drawn):
+                log_odds[:, mine] = features.times(coefficients).T
             mean = drawn.mean(axis=2)[fits].T
             shifts = self.features.times(mean[:, :-1] - mean[:, -1:])
             # Labels that two regressions know, above the grade and not below it.
@@ -159,15 +161,15 @@ class LearnedLabels(NamedTuple):
         reached = np.ones((N_DRAWS, len(pool)))
         drawn = np.empty((N_DRAWS, len(self.steps) + 1, len(pool)))
         for grade, (log_odds, shifts, above, n_known) in enumerate(self.steps):
-            if without is not None:
-                log_odds = log_odds + np.where(own == other, 0.0, shifts[without])
-            chance = expit(log_odds)
+            shift = 0.0 if without is None else np.where(own == other, 0.0, shifts[without])
+            chance = log_odds + shift
+            expit(chance, out=chance)
             # If the other folds lack a grade, its probability keeps its earlier value.
             n_above, n_seen = above[own, other], n_known[own, other]
             is_sure = (n_above == n_seen) | (n_above == 0)
             chance[:, is_sure] = n_above[is_sure] > 0
             chance[:, ~self.model.influential] = 0.0
-            drawn[:, grade] = reached * (1 - chance)
+            np.multiply(reached, 1 - chance, out=drawn[:, grade])
             reached *= chance
         drawn[:, -1] = reached
         return Prediction(pool, drawn.mean(axis=0).T, drawn)
@@ -200,6 +202,8 @@ class Prediction:
 
     def with_known(self, rows, grades) -> "Prediction":
         """Return the prediction with some labels fixed to known ones."""
+        if not len(rows):
+            return self
         known = np.eye(self.probabilities.shape[1])[grades]
         probabilities, drawn = self.probabilities.copy(), self.drawn.copy()
         probabilities[rows], drawn[:, :, rows] = known, known.T
@@ -208,12 +212,10 @@ class Prediction:
     @cached_property
     def expected(self) -> np.ndarray:
         """Compute the expected number of labels of each grade, (n_draws, n_queries, n_grades)."""
-        n_rows = len(self.pool)
-        queries = sparse.csr_array(
-            (np.ones(n_rows), (self.pool.codes, np.arange(n_rows))),
-            shape=(len(self.pool.queries), n_rows),
-        )
-        return np.stack([queries @ each.T for each in self.drawn])
+        n_queries, n_grades = len(self.pool.queries), self.drawn.shape[1]
+        cells = (self.pool.codes + n_queries * np.arange(n_grades)[:, None]).ravel()
+        sums = [np.bincount(cells, each.ravel(), n_queries * n_grades) for each in self.drawn]
+        return np.reshape(sums, (-1, n_grades, n_queries)).swapaxes(1, 2).copy()
 
     @cached_property
     def counts(self) -> np.ndarray:
@@ -223,23 +225,21 @@ class Prediction:
         consecutive.
         """
         n_draws, n_grades, _ = self.drawn.shape
-        n_cells = len(self.pool.queries) * n_grades
-        counts = np.empty((n_draws, N_LABELS, n_cells), dtype=np.int64)
+        # Rows are sorted by query.
+        starts = np.searchsorted(self.pool.codes, np.arange(len(self.pool.queries)))
+        above = np.zeros((n_draws, n_grades + 1, N_LABELS, len(starts)), dtype=np.int64)
+        above[:, 0] = np.diff(starts, append=len(self.pool))
         turns = np.arange(N_LABELS)[:, None] / N_LABELS
-        first = np.arange(N_LABELS)[:, None] * n_cells + self.pool.codes * n_grades
         for draw, each in enumerate(self.drawn):
             # Systematic sampling: each label occurs in proportion to its probability.
             numbers = self.pool.folding.random_number + (turns + draw / (n_draws * N_LABELS))
             numbers -= numbers >= 1
-            cells, end = first.copy(), 0.0
-            for grade in each[:-1]:
-                end = end + grade
+            for grade, end in enumerate(accumulate(each[:-1])):
                 # Cumulative probabilities must end in exactly 1.
-                cells += numbers >= np.where(end > 1 - 1e-12, 1.0, end)
-            counts[draw] = np.bincount(cells.ravel(), minlength=N_LABELS * n_cells).reshape(
-                N_LABELS, n_cells
-            )
-        return counts.reshape(n_draws * N_LABELS, -1, n_grades)
+                ones = (numbers >= np.where(end > 1 - 1e-12, 1.0, end)).view(np.int8)
+                above[draw, grade + 1] = np.add.reduceat(ones, starts, axis=1, dtype=np.int32)
+        counts = above[:, :-1] - above[:, 1:]
+        return counts.transpose(0, 2, 3, 1).reshape(n_draws * N_LABELS, len(starts), n_grades)
 
 
 def _normal(n_rows, random_state):
@@ -359,6 +359,8 @@ def ridge_logistic(features: Features, target, weights, numbers) -> np.ndarray:
     penalty[:, 0] = _OF_INTERCEPT
     coefficients = np.zeros((n_fits, n_columns))
     diagonal = np.arange(n_values)
+    across = np.ascontiguousarray(values.T)
+    weighted, inner = np.empty_like(across), np.empty((n_fits, n_values, n_values))
     for step in range(_N_STEPS):
         ridge = penalty[:, blocks]
         eta = coefficients[:, :n_values] @ values.T + coefficients[:, n_values:][:, query]
@@ -367,13 +369,16 @@ def ridge_logistic(features: Features, target, weights, numbers) -> np.ndarray:
         error = weights * (target - chance)
         slope = -ridge * coefficients
         slope[:, :n_values] += error @ values
-        inner = np.stack([(values.T * each) @ values for each in spread])
-        inner[:, diagonal, diagonal] += ridge[:, :n_values]
         outer, cross = ridge[:, n_values:], np.zeros((n_fits, n_columns - n_values, n_values))
+        for fit, each in enumerate(spread):
+            np.multiply(across, each, out=weighted)
+            inner[fit] = weighted @ values
+            if len(starts):
+                cross[fit, seen] = np.add.reduceat(weighted, starts, axis=1).T
+        inner[:, diagonal, diagonal] += ridge[:, :n_values]
         if len(starts):
             slope[:, n_values + seen] += np.add.reduceat(error, starts, axis=1)
             outer[:, seen] += np.add.reduceat(spread, starts, axis=1)
-            cross[:, seen] = np.add.reduceat(spread[:, :, None] * values, starts, axis=1)
         scaled = cross / outer[:, :, None]
         inverse = np.linalg.inv(inner - np.swapaxes(cross, 1, 2) @ scaled)
         rest = slope[:, :n_values] - np.einsum("ktp,kt->kp", scaled, slope[:, n_values:])

@@ -253,16 +253,18 @@ def rows_to_judge(pool: RankedPool, parsed) -> np.ndarray:
     Where all measures are risks of first places, no other documents matter.
     """
     depths = [
-        each.k for each in parsed.values() if each.k is not None and _is_risk_of_first(each.measure)
+        each.k
+        for each in parsed.values()
+        if each.k is not None and each.measure.takes_k and is_rate(each.measure)
     ]
     if len(depths) < len(parsed):
         return np.ones(len(pool), dtype=bool)
     return np.bincount(pool.row[pool.place <= max(depths)], minlength=len(pool)) > 0
 
 
-def _is_risk_of_first(measure):
-    is_rate = not measure.greater_is_better and measure.value_range == (0.0, 1.0)
-    return is_rate and measure.takes_k
+def is_rate(measure) -> bool:
+    """Tell if a measure is a rate of which lower is better, and can be a risk."""
+    return not measure.greater_is_better and measure.value_range == (0.0, 1.0)
 
 
 def judges_of(machine_qrels) -> dict:

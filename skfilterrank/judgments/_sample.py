@@ -23,10 +23,11 @@ from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
-from skfilterrank.judgments._estimate import estimate
+from skfilterrank.judgments._estimate import LEAST_QUERIES, estimate
 from skfilterrank.judgments._label_model import LabelModel, Prediction
 from skfilterrank.judgments._ranked_pool import (
     UNITS,
+    is_rate,
     judged_table,
     ranked_pool,
     rows_to_judge,
@@ -129,9 +130,10 @@ def draw_sample(
     ------
     InputError
         If not one of `n_total` and `half_width` is given, or is not in range; if `n_total` is so
-        small that some documents could not be drawn; if
-        `judged` has documents outside the pool, a run returns none of the pool, or a measure gives
-        no interval from a sample of documents.
+        small that some documents could not be drawn, or that fewer than 5 queries are, from which
+        :func:`estimate` gives no interval (risks alone may be certified from fewer); if `judged`
+        has documents outside the pool, a run returns none of the pool, a measure gives no interval
+        from a sample of documents, or a label of a machine has no gain.
 
     Warns
     -----
@@ -204,6 +206,9 @@ def draw_sample(
     if half_width is not None and not (is_finite_number(half_width) and half_width > 0):
         raise InputError(f"half_width must be a number above 0, got {brief(half_width)}.")
     if unit == "query":
+        # Whoever judges for days must not learn of it behind the last label.
+        for name, labels in pool.machine.items():
+            as_gains(labels, gains, name=f"machine_qrels ({name})")
         return _draw_queries(pool, parsed, n_total, known, random_state)
     sizes = _sizes(pool, parsed, gains, aim, known)
     certain = np.zeros(len(pool), dtype=bool)
@@ -354,6 +359,12 @@ def _draw_queries(pool, parsed, n_total, known, random_state):
     queries = queries[np.isin(queries, codes)]
     n_queries = len(queries)
     n_draw = _number(n_total, n_queries, "queries")
+    is_of_risks = all(is_rate(each.measure) for each in parsed.values())
+    if n_draw < min(LEAST_QUERIES, n_queries) and not is_of_risks:
+        raise InputError(
+            f"n_total={brief(n_total)} draws {counted(n_draw, 'query', 'queries')} of "
+            f"{n_queries:,}, and intervals need at least {LEAST_QUERIES}: draw so many."
+        )
     order = queries[random_state.permutation(n_queries)[:n_draw]]
     place = np.full(len(pool.queries), n_queries)
     place[order] = np.arange(n_draw)

@@ -21,6 +21,7 @@ it.
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from skfilterrank._lists.additive import RowFacts
@@ -127,26 +128,47 @@ class SumOfLabels:
         counts = self._as_read(counts)
         if counts.max(initial=0) > self.depth and self._is_depth_enough:
             counts = np.minimum(counts, self.depth)
-        return self._scale(counts)
+        counts = counts.astype(np.int64)
+        base = int(2 ** (62 / counts.shape[1]))
+        if counts.max(initial=0) < base:
+            # Rows as one number each, of which different ones are found in a tenth of the time.
+            bases = base ** np.arange(counts.shape[1])
+            inverse, keys = pd.factorize(counts @ bases, sort=True)
+            counts = keys[:, None] // bases % base
+        else:
+            counts, inverse = np.unique(counts, axis=0, return_inverse=True)
+        scale, offset = self._scale(counts)
+        return scale[inverse.ravel()], offset[inverse.ravel()]
 
     def _as_read(self, counts):
-        """Counts with all labels of a gain in one column, and 1 where the scale ignores them."""
-        alike, matters, one = self._columns
-        return np.where(matters, counts @ alike, one)
+        """Counts with labels that act alike in one column, and 1 where the scale ignores them."""
+        alike, one = self._columns
+        return counts.astype(float) @ alike + one
 
     @cached_property
     def _columns(self):
-        """Matrix that adds up labels of one gain, gains that the scale depends on, and others."""
+        """Matrix that adds up labels that act alike, and a count of each gain that is ignored."""
         n_grades = len(self.grades)
         _, first, number = np.unique(self.grades, return_index=True, return_inverse=True)
-        matters, one = np.zeros((2, n_grades), dtype=np.int64)
-        expected = self._scale(self._probes)
-        for grade in first:
+        alike, one = np.zeros((n_grades, n_grades)), np.zeros(n_grades)
+        expected, column = self._scale(self._probes), None
+
+        def is_same(probes):
+            return np.allclose(self._scale(probes), expected, rtol=1e-12, atol=1e-15)
+
+        for place, grade in enumerate(first):
             other = self._probes.copy()
             other[:, grade] = 1
-            is_same = np.allclose(self._scale(other), expected, rtol=1e-12, atol=1e-15)
-            (one if is_same else matters)[grade] = 1
-        return np.eye(n_grades, dtype=np.int64)[first[number]], matters > 0, one
+            if is_same(other):
+                one[grade] = 1
+                continue
+            other[:, grade] = 0
+            if column is not None:
+                other[:, column] += self._probes[:, grade]
+            if column is None or not is_same(other):
+                column = grade
+            alike[number == place, column] = 1
+        return alike, one
 
     @cached_property
     def _probes(self):
@@ -169,14 +191,6 @@ class SumOfLabels:
         return bool(np.allclose(self._scale(probes), cut, rtol=1e-12, atol=1e-15))
 
     def _scale(self, counts):
-        # Rows as one number each, which are sorted in a tenth of the time.
-        base = int(counts.max(initial=0)) + 1
-        if base ** counts.shape[1] < 2**62:
-            key = counts @ base ** np.arange(counts.shape[1])
-            _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-            counts = counts[first]
-        else:
-            counts, inverse = np.unique(counts, axis=0, return_inverse=True)
         sizes = counts.sum(axis=1)
         gains = np.repeat(np.tile(self.grades, len(counts)), counts.ravel())
         form = self._form(gains, sizes)
@@ -188,9 +202,7 @@ class SumOfLabels:
         has_end = usable[queries, grade] > 0
         row = ends[queries, grade][has_end] - 1
         scale[has_end] = form.weights[row] / self.shares[grade[has_end]]
-        offset = np.broadcast_to(np.asarray(form.offset, dtype=float), scale.shape)
-        inverse = inverse.ravel()
-        return scale[inverse], offset[inverse]
+        return scale, np.broadcast_to(np.asarray(form.offset, dtype=float), scale.shape)
 
     def _is_scale_constant(self):
         """Tell whether the scale is the same for all numbers of labels of each grade."""

@@ -57,6 +57,12 @@ from skfilterrank.ranking._out_of_fold import (
 from skfilterrank.ranking._training_rows import prepare_rows
 
 LEARNED = ("coordinate_ascent", "logistic")
+_NO_WEIGHT = "the learned weights are all 0, so that fused scores order nothing"
+_INSTEAD = (
+    " Either no query has documents of different gain, or systems score all documents of a query "
+    "alike, or the penalty of the learner is too strong. Check labels, gains and query ids, give "
+    "more judged queries, or use a fixed method such as 'combsum'."
+)
 
 
 class RankFusion(RankerMixin, BaseEstimator):
@@ -170,8 +176,8 @@ class RankFusion(RankerMixin, BaseEstimator):
     training uses only judged rows: label unjudged rows 0 there if most rows are unjudged. Results
     of fixed methods are bit-equal for any order of the systems.
 
-    If all gains are equal, coordinate ascent gives all systems weight 0, and logistic regression
-    raises.
+    If all gains are equal, coordinate ascent gives all systems weight 0, with a warning, and
+    logistic regression raises.
 
     References
     ----------
@@ -312,6 +318,8 @@ class RankFusion(RankerMixin, BaseEstimator):
         # Without this, CoordinateAscentRanker would subtract its threshold from the scores.
         intercept = getattr(self.learner_, "intercept_", -getattr(self.learner_, "threshold_", 0.0))
         self.intercept_ = float(np.ravel(intercept)[0])
+        if not self.weights_.any():
+            warn_user(f"{_NO_WEIGHT}.{_INSTEAD}", FitWarning)
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:
@@ -808,6 +816,8 @@ def _fuse_held_out(fusion, scores, labels, index, cv, unjudged, n_jobs, verbose)
         fused[test] = values
         n_queries = len(np.unique(codes[test]))
         learned.append({"n_queries": n_queries, "weights": weights, "params": chosen})
+    if n_without := sum(not any(model["weights"]) for model in learned):
+        warn_user(f"{_NO_WEIGHT}, in {n_without} of {len(learned)} fits.{_INSTEAD}", FitWarning)
     return fused, learned
 
 
@@ -823,6 +833,8 @@ def _fit_and_fuse(fusion, scores, gains, codes, train, test):
     with warnings.catch_warnings():
         # No warning about left-out rows: the user chose unjudged="drop".
         warnings.simplefilter("ignore", UnjudgedWarning)
+        # All folds are warned of at once, also those that other processes fit.
+        warnings.filterwarnings("ignore", _NO_WEIGHT, FitWarning)
         model = clone(fusion).fit(X_train, y, groups=codes[train])
     chosen = getattr(model, "best_params_", {})
     weights = getattr(model, "best_estimator_", model).weights_.tolist()

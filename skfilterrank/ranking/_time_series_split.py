@@ -93,7 +93,8 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
         times : array-like of shape (n_rows,), default=None
-            Time of each row: numbers, dates or texts that sort by time, such as "2024-05-31".
+            Time of each row: numbers, dates or texts of the form "2024-05-31" or
+            "2024-05-31T10:00" (ISO 8601), in UTC where they name no time zone.
 
         Yields
         ------
@@ -103,8 +104,8 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         Raises
         ------
         ValueError
-            If a parameter is out of range, there are no query ids, times are missing or of
-            different types, or there are too few queries.
+            If a parameter is out of range, there are no query ids, times are missing, of
+            different types or texts of another form, or there are too few queries.
         """
         n_splits = check_count(self.n_splits, "n_splits")
         n_most = check_count(self.max_train_size, "max_train_size", or_none=True)
@@ -181,12 +182,29 @@ def find_times(times, *carriers, n_rows) -> np.ndarray | None:
         raise InputError(
             f"times is missing in row {int(np.argmax(missing))}: give the time of each row."
         )
+    if isinstance(column.dtype, pd.CategoricalDtype) and not column.cat.ordered:
+        column = column.astype(column.cat.categories.dtype)
+    if pd.api.types.infer_dtype(column) == "string":
+        column = _parse_dates(column)
     try:
         return pd.factorize(column, sort=True)[0].astype(np.intp)
     except TypeError as error:
         raise InputError(
             "times must be all numbers, all dates or all texts, so that they can be sorted."
         ) from error
+
+
+def _parse_dates(column: pd.Series) -> pd.Series:
+    """Return the times that texts say; other texts than ISO dates would sort in another order."""
+    dates = pd.to_datetime(column, format="ISO8601", utc=True, errors="coerce")
+    if (unread := dates.isna().to_numpy()).any():
+        row = int(np.argmax(unread))
+        raise InputError(
+            f"times has the text {brief(column.iloc[row])} in row {row}, which is no date of the "
+            "form 2024-05-31 or 2024-05-31T10:00. Texts in other forms do not sort by time: pass "
+            "numbers, or dates made by pandas.to_datetime(times, format=...)."
+        )
+    return dates
 
 
 def order_of_queries(index: GroupIndex, times: np.ndarray | None) -> np.ndarray:

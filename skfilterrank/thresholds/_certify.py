@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype
+from scipy.special import betaincinv
 
 from skfilterrank._lists.checks import as_column, check_level_scores, is_level, label_array
 from skfilterrank._lists.lists import RankedLists
@@ -37,6 +38,8 @@ _STARTS = {True: (2, 1 / 8), False: (4, 1 / 4)}
 # Estimates of the number of queries that would suffice: share of the draws that must pass, number
 # of draws, number of thresholds that are simulated, and most queries that are added.
 _POWER, _N_DRAWS, _N_STOPS, _MOST_NEEDED = 0.8, 100, 5, 5_000
+# Factor up to which the number of units that may be needed is searched.
+_WIDEST = 10
 
 
 def risk_certificate(
@@ -411,11 +414,13 @@ class _Start:
 
         return least_count(suffices)
 
-    def units_needed(self, own: Steps, levels) -> int | None:
+    def units_needed(
+        self, own: Steps, levels, shift: float = 0.0, most: int = _MOST_NEEDED
+    ) -> int | None:
         """Estimate the number of units that suffices, by draws from those at hand.
 
-        It suffices if the tests around the start pass in 80 % of the draws. None if 5,000 more are
-        too few.
+        It suffices if the tests around the start pass in 80 % of the draws. None if `most` more
+        are too few.
 
         Parameters
         ----------
@@ -423,6 +428,8 @@ class _Start:
             Losses of the units among answered queries.
         levels : ndarray of shape (n_units,)
             Highest threshold at which each is answered.
+        shift : float
+            Share of the losses of answered units that becomes 1, or 0 if it is negative, at random.
         """
         n_units = len(levels)
         thresholds = np.unique(levels[levels > -np.inf])
@@ -437,16 +444,41 @@ class _Start:
             n_first, n_last = self.numbers(bound)
             if n_last > bound.n_queries:
                 return False
-            drawn = np.random.default_rng(0).integers(0, n_units, (_N_DRAWS, bound.n_queries))
+            random_state = np.random.default_rng(0)
+            drawn = random_state.integers(0, n_units, (_N_DRAWS, bound.n_queries))
+            is_other = random_state.uniform(size=drawn.shape) < abs(shift)
             highest = np.sort(levels[drawn], axis=1)[:, ::-1]
             passes = highest[:, n_last - 1] > -np.inf
             for number in np.unique(np.linspace(n_first, n_last, _N_STOPS).astype(int)):
                 place = np.searchsorted(thresholds, highest[:, number - 1])
-                passes[passes] = bound.rules_out(losses_at[place[passes, None], drawn[passes]])
+                losses = losses_at[place[passes, None], drawn[passes]]
+                is_answered = levels[drawn[passes]] >= thresholds[place[passes], None]
+                losses = np.where(is_other[passes] & is_answered, float(shift > 0), losses)
+                passes[passes] = bound.rules_out(losses)
             return passes.mean() >= _POWER
 
-        n_more = least_count(suffices, _MOST_NEEDED)
+        n_more = least_count(suffices, most)
         return None if n_more is None else n_units + n_more
+
+    def range_needed(self, own, levels, rate, n_answered, needed) -> str:
+        """Return in words what suffices at the ends of an 80 % interval of the rate."""
+        n_lost, ends = rate * n_answered, ""
+        low, high = 0.0, 1.0
+        if n_lost > 0:
+            low = betaincinv(n_lost, n_answered - n_lost + 1, 0.1)
+        if n_lost < n_answered:
+            high = betaincinv(n_lost + 1, n_answered - n_lost, 0.9)
+        least = self.units_needed(own, levels, (low - rate) / rate if rate > 0 else 0.0)
+        most = None
+        if needed is not None:
+            # Searched up to ten times as many, which are slow to draw.
+            shift = (high - rate) / (1 - rate) if rate < 1 else 0.0
+            most = self.units_needed(own, levels, shift, _WIDEST * needed - len(levels))
+            ends = f"{most:,}" if most is not None else f"more than {_WIDEST * needed:,}"
+        if least is None:
+            return "an estimate"
+        ends = f"{least:,} to {ends}" if ends else f"{least:,} or more"
+        return f"an estimate: {ends} at the ends of an 80 % interval of this rate"
 
 
 def _count_passed(steps, bound):
@@ -549,20 +581,22 @@ def _raise_not_among_answered(promise, units, raw, own, threshold, start, n_answ
     few = ""
     if n_answered is not None:
         few = f"only {n_answered} of {units.count(len(answered))} can be shown something, and "
-    needed = start.units_needed(own, units.levels(raw.counted))
+    levels, rate = units.levels(raw.counted), lost.sum() / max(answered.sum(), 1e-300)
+    needed = start.units_needed(own, levels)
+    about = start.range_needed(own, levels, rate, answered.sum(), needed)
     if needed is None:
         ways = (
-            f"Queries like these are not enough, even {len(answered) + _MOST_NEEDED:,} of them (an "
-            "estimate): raise its level, or give a better model"
+            f"Queries like these are not enough, even {len(answered) + _MOST_NEEDED:,} of them "
+            f"({about}): raise its level, or give a better model"
         )
     else:
         ways = (
             f"Give {needed:,} calibration {units.plural}, which suffice in {100 * _POWER:.0f} % of "
-            "draws if they are like these (an estimate), or raise its level, or give a better model"
+            f"draws if they are like these ({about}), or raise its level, or give a better model"
         )
     raise InputError(
         f"the risk {brief(promise.name)} at most {promise.max_risk:g} among answered queries is "
-        f"certified at no threshold: {few}it is {lost.sum() / max(answered.sum(), 1e-300):.3g} "
+        f"certified at no threshold: {few}it is {rate:.3g} "
         f"where the {units.count(int(np.count_nonzero(answered)))} with the highest scores are "
         f"shown something. {ways}."
     )

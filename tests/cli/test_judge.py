@@ -615,8 +615,9 @@ def test_what_is_skipped_comes_last_and_topics_in_their_order(run, runs, assesso
     [
         ([0, 3, 1], [], [0, 1, 2, 3], "grades 0,1,2,3, as in --machine-qrels; --grades chooses"),
         ([0, -1, 1], [], [-1, 0, 1], "grades -1,0,1, as in"),
-        ([0.5, 0.1, 0.2], [], [0, 1, 2], "grades 0,1,2, since --machine-qrels holds no grades"),
-        ([0, 99, 5], [], [0, 1, 2], "holds no grades"),
+        ([0.5, 0.1, 0.2], [], [0, 1, 2], "labels such as 0.1, which are no whole n"),
+        ([0, 99, 5], [], [0, 1, 2], "holds labels from 0 to 99, more grades than 10; --grades ch"),
+        ([0], [], [0, 1, 2], "grades 0,1,2, since --machine-qrels holds the label 0 alone; --gra"),
         ([0, 3, 1], ["--grades", "0,1"], [0, 1], None),
     ],
 )
@@ -1182,6 +1183,34 @@ def test_a_risk_without_a_cut_off_asks_for_whole_lists(run, runs, assessor):
     Path("own.prels.log").unlink()
     Path("own.prels").unlink()
     assert "looks at whole lists" not in run(*command, *PROMISED)[2]
+
+
+def test_a_promise_needs_queries_with_documents_in_the_runs(run, runs, assessor):
+    lines = Path(runs[0]).read_text().splitlines(keepends=True)
+    queries = sorted({line.split()[0] for line in lines})[:20]
+    Path("few.txt").write_text("".join(line for line in lines if line.split()[0] in queries))
+    command = ["judge", "few.txt", "--docs", "docs.csv", "--out", "own.prels", *RISKY]
+    # 28 queries would do among the 30 of the machine.
+    code, _, err = run(*command, "--risk", "any_forbidden@2=0.6")
+    assert code == 2
+    needed = queries_needed(0.6, 0.36)
+    assert "needs more than the 20 queries that there are: all of their labels would hard" in err
+    assert f"certify it, those of {needed} queries would. Give more queries with documents" in err
+    assert "--n-total is" not in err
+
+
+def test_grades_of_the_machine_without_a_gain_are_told_before_judging(run, runs, assessor, world):
+    write_qrels("graded.txt", world["machine"].assign(label=np.resize([0, 3, 1], 1800)))
+    command = ["judge", runs[0], "--docs", "docs.csv", "--out", "own.prels", *RISKY]
+    command[command.index("llm.txt")] = "graded.txt"
+    assessor.asked.clear()
+    for size in (
+        ["--risk", "any_forbidden@2=0.6"],
+        ["--unit", "query", "-m", "err", "--n-total", "9"],
+    ):
+        code, _, err = run(*command, *size)
+        assert (code, assessor.asked) == (2, [])
+        assert "--gains has no gain for 3, of the labels of graded.txt. Add 3=GAIN." in err
 
 
 def test_a_given_number_of_queries_for_a_promise(run, runs, assessor):

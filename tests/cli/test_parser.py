@@ -2,12 +2,14 @@
 
 import argparse
 from collections import defaultdict
+from dataclasses import fields
 from typing import Annotated
 
 import pytest
 
 from skfilterrank import cli
 from skfilterrank.cli import _types as types
+from skfilterrank.cli import help
 from skfilterrank.cli._parser import Arg, CommandParser
 from skfilterrank.thresholds._abstention import CONFIDENCES
 from skfilterrank.thresholds._hide_rules import RULES
@@ -243,6 +245,12 @@ def test_names_are_those_of_the_library():
     parser = CommandParser(threshold, "threshold", nothing)
     assert parser.options()["abstain"][1].choices == CONFIDENCES
     assert parser.options()["rule"][1].choices == RULES
+
+
+def test_help_of_intervals_names_their_options():
+    text = help.SUBJECTS["intervals"].__doc__
+    for field in fields(types.Sampling):
+        assert f"--{field.name.replace('_', '-')}" in text
 
 
 def test_an_option_has_one_value_so_that_it_takes_no_other_argument():

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -123,6 +124,17 @@ def test_each_column_by_hand(run, half_forbidden, words, value, unfiltered, show
     assert (row[words.split()[1]], row["held_out"]) == (value, value)
     counts = [int(row[name]) for name in ("n_queries", "n_shown", "n_filtered")]
     assert counts == [20, shown, 40 - shown]
+
+
+def test_ties_are_broken_as_by_evaluate(run, half_forbidden):
+    # Tied documents are in descending order of their ids: the forbidden one is first.
+    Path("run.txt").write_text(Path("run.txt").read_text().replace(" 1 2 x", " 1 1 x"))
+    code, out, err = run(*half_forbidden, "-m", "forbidden@1", "--threshold", "1")
+    assert code == 0, err
+    (row,) = pd.read_csv(io.StringIO(out)).to_dict("records")
+    assert (row["forbidden@1"], row["unfiltered"]) == (1, 1)
+    out = run("evaluate", *half_forbidden[1:], "-m", "forbidden@1")[1]
+    assert pd.read_csv(io.StringIO(out))["forbidden@1"].tolist() == [1]
 
 
 def test_a_given_threshold_by_hand(run, half_forbidden):

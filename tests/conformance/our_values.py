@@ -89,9 +89,8 @@ def our_value(vector, parameters):
 def _of_rows(vector, name, parameters, how):
     rows = {key: [row[key] for row in vector["rows"]] for key in ("query", "document")}
     labels = np.array([row["label"] for row in vector["rows"]], dtype=float)
-    scores = [row["score"] for row in vector["rows"]]
-    scores = np.array(["-inf" if score is None else score for score in scores], dtype=object)
-    scores = scores.astype(float)
+    scores = [-np.inf if row["score"] is None else row["score"] for row in vector["rows"]]
+    scores = np.array(scores, dtype=object).astype(float)
     if how["ties"] is None:
         del how["ties"]
     elif how["ties"] == "docno":

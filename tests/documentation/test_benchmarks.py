@@ -2,17 +2,20 @@
 
 import ast
 import importlib
+import inspect
 import re
 import shutil
 import subprocess
 import sys
 import tomllib
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from _site import benchmarks as pages_of_results
+from skfilterrank._lists.measure import MEASURES
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
@@ -231,3 +234,61 @@ def test_scripts_import_names_that_exist(folder):
             places = [f"{node.module}.{name}" for name in missing]
             wrong += [f"{path.name}: {each}" for each in places if not find_spec(each)]
     assert wrong == []
+
+
+def unknown_arguments(tree):
+    """Arguments by name, also in `partial`, that a function of the library or a measure lacks."""
+    nodes, called = list(ast.walk(tree)), {}
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("skfilterrank."):
+            module = importlib.import_module(node.module)
+            for alias in node.names:
+                value = getattr(module, alias.name, None)
+                if callable(value) and not isinstance(value, type):
+                    called[alias.asname or alias.name] = inspect.signature(value).parameters
+    for call in nodes:
+        if not isinstance(call, ast.Call):
+            continue
+        name = getattr(call.func, "id", None)
+        if name == "partial":
+            name = getattr(call.args[0], "id", None)
+        known = called.get(name, {})
+        rest = [each.name for each in known.values() if each.kind is each.VAR_KEYWORD]
+        if known and rest in ([], ["options"]):
+            names = known.keys() | (options_of_measures() if rest else set())
+            given = [each.arg for each in call.keywords if each.arg is not None]
+            yield from (f"{name}({each}=)" for each in given if each not in names)
+
+
+@cache
+def options_of_measures():
+    """Names of the parameters of all measures, which functions take as `**options`."""
+    return {name for each in MEASURES.values() for name in inspect.signature(each).parameters}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("folder", ["benchmarks", "examples"])
+def test_scripts_give_arguments_that_exist(folder):
+    """Also options of measures, which mypy takes for anything."""
+    wrong = [
+        f"{path.name}: {each}"
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for each in unknown_arguments(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    assert wrong == []
+
+
+def test_an_argument_that_does_not_exist_is_found():
+    script = """
+from skfilterrank.comparison import compare_systems as compare, score_systems
+from skfilterrank.metrics import ndcg_f_score
+score_systems(qrels, runs, missings="empty", persistence=0.5, **options)
+partial(compare, test="tukey", n_resample=9)
+ndcg_f_score([1], [2.0], k=3, persistence=0.5)
+"""
+    found = list(unknown_arguments(ast.parse(script)))
+    assert sorted(found) == [
+        "compare(n_resample=)",
+        "ndcg_f_score(persistence=)",
+        "score_systems(missings=)",
+    ]

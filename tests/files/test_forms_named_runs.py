@@ -70,6 +70,7 @@ def test_a_path_a_list_and_a_dict():
         (NESTED, InputTypeError, "got one dict. Name a run"),
         (io.StringIO("1 Q0 a 1 1 x"), InputTypeError, "got one StringIO"),
         (QRELS, InputTypeError, "got judgments. Swap them"),
+        (RUN["score"], InputTypeError, "data frame or other run}, got one Series. Make a data fr"),
         (QrelsIndex(QRELS), InputTypeError, "got judgments. Swap them: judgments come first"),
         ([RUN], InputTypeError, "a list that holds DataFrame: only a path gives a run its name"),
         ([io.BytesIO()], InputTypeError, "a list that holds BytesIO"),

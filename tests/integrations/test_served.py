@@ -79,6 +79,16 @@ def test_what_is_no_fitted_threshold(threshold, message):
 def test_as_many_scores_as_documents():
     with pytest.raises(ValueError, match="one score per document, got 2 scores for 3 documents"):
         serve(FixedThreshold(0.5).fit(), [1, 2], query="q", ids="abc", on_hidden=None)
+    with pytest.raises(ValueError, match=r"one score per document, got 0\.2 for 3 documents"):
+        serve(FixedThreshold(0.5).fit(), 0.2, query="q", ids="abc", on_hidden=None)
+
+
+def test_scores_in_one_column_are_those_of_the_documents():
+    cut = FixedThreshold(0.5).fit()
+    flat = serve(cut, [0.2, 0.9, 0.6], query="q", ids="abc", on_hidden=None)
+    column = serve(cut, np.array([[0.2], [0.9], [0.6]]), query="q", ids="abc", on_hidden=None)
+    assert flat[0] == column[0] == [1, 2]
+    assert flat[2] == column[2] != []
 
 
 @pytest.mark.slow

@@ -374,6 +374,8 @@ def test_files_that_hold_nothing_or_cannot_be_read(read, tmp_path):
         read(tmp_path / "absent")
     with pytest.raises(TypeError, match="source must be a data frame, a path or an open file, got"):
         read([])
+    with pytest.raises(TypeError, match=r"got Series\. .* such as by reset_index\(\) where q"):
+        read(pd.Series([1.0]))
 
 
 @pytest.mark.parametrize("content", [b"PAR\n", b"\x00\x15\x04PAR1", b"no table"])

@@ -1,5 +1,6 @@
 """Values with intervals from a sample."""
 
+import pickle
 from itertools import product
 
 import numpy as np
@@ -279,6 +280,27 @@ def test_the_order_of_runs_does_not_matter(data, measure):
     np.testing.assert_allclose(orders[1][::-1], orders[0], rtol=1e-7)
 
 
+def test_the_order_is_found_when_it_is_asked_for(data, sample, monkeypatch):
+    _, machine, runs = data
+    fit, found = LabelModel.fit, []
+
+    def spy(model, *labels):
+        found.append(model)
+        return fit(model, *labels)
+
+    monkeypatch.setattr(LabelModel, "fit", spy)
+    estimates = estimate(sample, runs, "dcg@10", machine_qrels=machine)
+    estimates.to_frame(), estimates.compare()
+    assert len(found) == 1
+    copy = pickle.loads(pickle.dumps(estimates))
+    # A copy has the order, and not the pool to find it by.
+    assert copy.results["dcg@10"].find_order is None
+    order = estimates.order(random_state=0)
+    assert order["rank"].is_monotonic_increasing
+    pd.testing.assert_frame_equal(copy.order(random_state=0), order)
+    assert len(found) == 2
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize("judge", ["of a run", None])
 def test_the_order_is_better_than_that_of_the_values(judge):
@@ -535,9 +557,9 @@ def test_bad_samples_of_queries(query_data):
         of(sample.drop(index=3))
     with pytest.raises(InputError, match="one probability"):
         of(sample.assign(inclusion_probability=0.9))
-    few = with_labels(
-        draw_sample(machine, runs, "err", n_total=2, unit="query", random_state=0), people
-    )
+    n_queries = machine["qid"].nunique()
+    few = sample[sample["qid"].isin(sample["qid"].unique()[:2])]
+    few = few.assign(inclusion_probability=2 / n_queries)
     with pytest.raises(InputError, match="at least 5"):
         of(few)
     with pytest.raises(InputError, match="labels_needed"):

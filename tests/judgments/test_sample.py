@@ -283,6 +283,11 @@ def test_bad_input(data):
         )
     with pytest.raises(InputError, match="drawn whole"):
         draw_sample(None, pool, "err", n_total=2, unit="query", judged=people, random_state=0)
+    with pytest.raises(InputError, match=r"machine_qrels \(machine\) holds labels with no e"):
+        draw_sample(machine, runs, "err", n_total=6, unit="query", gains={0: 0, 1: 1})
+    for few, n in ((4, 4), (0.1, 1)):
+        with pytest.raises(InputError, match=f"n_total={few} draws {n} quer.* of 12, .* least 5"):
+            draw_sample(None, pool, "err", n_total=few, unit="query", random_state=0)
     with pytest.raises(InputError, match="at least 1 run"):
         draw_sample(machine, {}, "dcg@10", n_total=10)
 
@@ -512,6 +517,6 @@ def test_queries_for_risks_need_their_first_places_alone():
     assert sample.groupby("qid")["docno"].agg(set).tolist() == [firsts, firsts]
     assert set(sample["inclusion_probability"]) == {0.5}
     whole = draw_sample(
-        machine, runs, ["any_forbidden@3", "err"], n_total=2, unit="query", random_state=0
+        machine, runs, ["any_forbidden@3", "err"], n_total=4, unit="query", random_state=0
     )
-    assert len(whole) == 40
+    assert len(whole) == 80

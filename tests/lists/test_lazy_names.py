@@ -27,6 +27,15 @@ from skfilterrank._lists.lazy_names import PARTS, SYNONYMS, ModuleHints
         ("metrics", "precision_score", "skfilterrank.metrics.precision_at_k_score"),
         ("metrics", "hit_rate", "skfilterrank.metrics.success_at_k_score"),
         ("metrics", "map_score", "skfilterrank.metrics.average_precision_score"),
+        ("metrics", "ndcg", "skfilterrank.metrics.ndcg_score"),
+        ("metrics", "P", "skfilterrank.metrics.precision_at_k_score"),
+        ("metrics", "RelevanceEvaluator", "skfilterrank.metrics.evaluate_runs"),
+        ("metrics", "kendall_tau", "skfilterrank.comparison.kendall_tau"),
+        ("datasets", "load_trec_dl2019", "skfilterrank.datasets.fetch_trec_qrels"),
+        ("datasets", "load_trec_covid", "skfilterrank.datasets.fetch_trec_covid"),
+        ("ranking", "TimeSeriesSplit", "skfilterrank.ranking.QueryTimeSeriesSplit"),
+        ("", "read_trec_qrels", "skfilterrank.io.read_qrels"),
+        ("", "XGBRanker", "skfilterrank.ranking.QueryRanker"),
     ],
 )
 def test_names_that_stand_elsewhere(part, name, near):
@@ -78,9 +87,36 @@ def test_whoever_asks_for_a_module_gets_none():
     assert sys.meta_path.count(ModuleHints) == 1
 
 
-def test_names_like_no_other():
-    with pytest.raises(ImportError, match="cannot import name 'qqq'"):
-        exec("from skfilterrank.io import qqq")
+@pytest.mark.parametrize(
+    ("part", "name", "where"),
+    [
+        ("io", "qqq", "See dir(skfilterrank.io)."),
+        ("datasets", "load_iris", "Its names are fetch_cranfield, fetch_semeval_cqa, fetch_trec_c"),
+        ("datasets", "load_msmarco", "Its names are fetch_cranfield"),
+        ("datasets", "get_data_home", "in the folder data_home= of skfilterrank.datasets.fetch_tr"),
+        ("ranking", "cross_val_score", "Use scikit-learn's own"),
+    ],
+)
+def test_names_like_no_other(part, name, where):
+    with pytest.raises(ImportError, match=f"cannot import name '{name}'") as error:
+        exec(f"from skfilterrank.{part} import {name}")
+    assert where in str(error.value)
+    with pytest.raises(AttributeError) as error:
+        getattr(importlib.import_module(f"skfilterrank.{part}"), name)
+    assert where in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("module", "said"),
+    [
+        ("selection", "Splits of queries are in skfilterrank.ranking, and selectors of documents"),
+        ("inspection", "Use scikit-learn's own"),
+        ("evaluate", r"Did you mean skfilterrank.metrics.evaluate_runs\?"),
+    ],
+)
+def test_modules_of_other_libraries(module, said):
+    with pytest.raises(ModuleNotFoundError, match=said):
+        exec(f"import skfilterrank.{module}")
 
 
 def test_parts_are_imported_from_the_package():
@@ -117,6 +153,8 @@ def test_synonyms_are_written_as_they_are_looked_up():
 def test_attributes_suggest_synonyms():
     with pytest.raises(AttributeError, match=r"Did you mean .*reciprocal_rank_score"):
         skfilterrank.metrics.mrr_score  # noqa: B018
+    with pytest.raises(AttributeError, match=r"Did you mean skfilterrank.metrics.ndcg_score\?"):
+        skfilterrank.metrics.ndcg  # noqa: B018
     assert not hasattr(skfilterrank.metrics, "mrr_score")
 
 

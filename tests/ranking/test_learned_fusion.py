@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestRegressor
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import Lasso, LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
 
+from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import (
     average_precision_score,
     evaluate,
@@ -103,9 +104,22 @@ class TestWeights:
 
     def test_equal_gains(self, data):
         X, _, groups = data
-        fusion = RankFusion("coordinate_ascent").fit(X, np.ones(len(X)), groups=groups)
+        with pytest.warns(
+            FitWarning, match="weights are all 0, so .*no query has documents of diff"
+        ):
+            fusion = RankFusion("coordinate_ascent").fit(X, np.ones(len(X)), groups=groups)
         np.testing.assert_array_equal(fusion.weights_, [0, 0, 0])
         np.testing.assert_array_equal(fusion.predict(X, groups=groups), np.zeros(len(X)))
+
+    def test_weights_of_0_are_warned_of_once_for_all_folds(self, data):
+        X, y, groups = data
+        with pytest.warns(FitWarning, match="all 0, so .*, in 5 of 5 fits. .*'combsum'") as warned:
+            fuse_runs(X, Lasso(100.0), qrels=y, groups=groups)
+        assert len(warned) == 1
+        fold = (np.flatnonzero(groups < 20), np.flatnonzero(groups >= 20))
+        learned = {"qrels": np.where(groups < 20, 1, y), "cv": [fold, fold[::-1]]}
+        with pytest.warns(FitWarning, match="in 1 of 2 fits"):
+            fuse_runs(X, "coordinate_ascent", groups=groups, **learned)
 
     def test_queries_with_one_document(self, data):
         X, y, groups = data

@@ -84,6 +84,10 @@ def test_one_split_holds_out_the_newest():
         np.array(["2024-02-01", "2023-01-01", "2024-01-31"], dtype="datetime64[s]"),
         [date(2024, 2, 1), date(2023, 1, 1), date(2024, 1, 31)],
         ["2024-02-01", "2023-01-01", "2024-01-31"],
+        # Two hours before the first, and one after the last.
+        ["2024-02-01T01:00+02:00", "2023-01-01", "2024-01-31 22:00"],
+        pd.Categorical(["2024-02-01", "2023-01-01", "2024-01-31"]),
+        pd.Categorical(["new", "old", "later"], ["old", "later", "new"], ordered=True),
         pd.to_datetime(["2024-02-01", "2023-01-01", "2024-01-31"], utc=True),
         pd.Series([2.5, -1.0, 2.25]),
     ],
@@ -108,6 +112,12 @@ def test_times_of_any_type(times):
         ({"test_size": True}, None, "test_size must be None"),
         ({}, [1, 2], "times has 2 entries but there are 3 rows"),
         ({}, [1, np.nan, 3], "times is missing in row 1: give the time of each row"),
+        ({}, ["12/20/2025", "1/2/2026", "2026"], "text '12/20/2025' in row 0, which is no date"),
+        (
+            {},
+            ["2026-01-01", "8", "10"],
+            "text '8' in row 1, which is no date of the form 2024",
+        ),
         ({}, [1, "a", date(2024, 1, 1)], "times must be all numbers, all dates or all texts"),
     ],
 )

@@ -102,8 +102,8 @@ def read(path="r.html"):
 
 
 def page_of(options, html="r.html"):
-    paths = (options.get(name) for name in ("before", "open", "topics", "docs", "text"))
-    return report.Page(html, *paths, options)
+    files = {name: options.get(name) for name in ("before", "open", "topics", "docs", "text")}
+    return report.Page(html, **files, options=options)
 
 
 def compared(*files, measures="ndcg_f@3", test=None, baseline=None, missing="empty", **options):

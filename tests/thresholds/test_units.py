@@ -229,7 +229,12 @@ class TestAnswered:
         model = CertifiedThreshold({"any_forbidden@3": 0.15}, among="answered")
         with pytest.raises(InputError, match=r"certified at no threshold: it is .* Give") as error:
             model.fit(scores[kept], y[kept], groups=groups[kept])
-        n = int(re.search(r"Give ([\d,]+) calibration", str(error.value))[1].replace(",", ""))
+        text = str(error.value).replace(",", "")
+        n = int(re.search(r"Give (\d+) calibration", text)[1])
+        ends = re.search(
+            r"\(an estimate: (\d+) to (?:more than )?(\d+) at the ends of an 80 %", text
+        )
+        assert 70 < int(ends[1]) <= n < int(ends[2])
         rows_of = [np.flatnonzero(groups == query) for query in range(70)]
         shares = {}
         for size in (71, n):
@@ -243,6 +248,34 @@ class TestAnswered:
                     n_fitted += 1
             shares[size] = n_fitted / 30
         assert shares[71] < 0.6 <= shares[n], shares
+
+    @pytest.mark.nightly
+    def test_the_range_of_the_estimate_holds_what_suffices(self):
+        model = CertifiedThreshold({"any_forbidden@3": 0.1}, among="answered", measure="ndcg_f@3")
+
+        def asked(n_queries, seed):
+            """Return the range and the estimate of an error, or None where there is none."""
+            rng, groups = np.random.default_rng(seed), np.repeat(np.arange(n_queries), 10)
+            latent = 0.8 * rng.normal(size=n_queries)[groups] + rng.normal(size=len(groups))
+            y = np.select([latent > 0.6, latent < -0.9], [1, -1], 0)
+            scores = latent + 0.8 * rng.normal(size=len(groups))
+            try:
+                model.fit(scores, y, groups=groups)
+            except InputError as error:
+                text = str(error).replace(",", "")
+                found = re.search(r"Give (\d+) .*: (\d+) to (more than )?(\d+) at the ends", text)
+                low, high, estimate = (int(found[i]) for i in (2, 4, 1))
+                return low, np.inf if found[3] else high, estimate
+
+        def suffices(n_queries):
+            return np.mean([asked(n_queries, 1000 + seed) is None for seed in range(60)]) >= 0.8
+
+        needed = next(n for n in range(50, 200, 10) if suffices(n))
+        ranges = np.array([asked(40, seed) for seed in range(30)])
+        low, high, estimate = ranges.T
+        assert np.mean((low <= needed) & (needed <= high)) >= 0.8
+        # A single number would be far off.
+        assert np.median(estimate) < 0.9 * needed < estimate.max()
 
     @pytest.mark.parametrize(
         ("params", "level", "message"),
