@@ -184,7 +184,7 @@ class AutoThreshold(BaseThreshold):
             rows = ~others[judged.codes]
             found[rows] = held_out[name][rows]
         self._found = found
-        return self._fit_abstention(judged, parsed, shown[chosen]), entries
+        return self._fit_abstention(judged, parsed, shown[chosen])[0], entries
 
     def _held_out_shown(self, judged, parsed, entries):
         return self._answered(judged, self._found)

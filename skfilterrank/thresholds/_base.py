@@ -57,6 +57,8 @@ from skfilterrank.thresholds._judged_scores import (
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve, mean_of_rows
 
 DEFAULT_MEASURE = "ndcg_f"
+# Levels of confidence with each of which the best threshold is found.
+_N_LEVELS = 32
 
 
 class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
@@ -362,14 +364,40 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             self.level_ = self.threshold_curve_.best_threshold
         else:
             self.level_ = self._level
-        shown = (keys >= self.level_) & (keys > -np.inf)
-        return self._fit_abstention(judged, parsed, shown), entries
+
+        def fit_with(level):
+            self.level_ = level
+            return self._fit_abstention(judged, parsed, (keys >= level) & (keys > -np.inf))
+
+        shown, value = fit_with(self.level_)
+        if entries is not None and self.abstain is not None:
+            alone, joint = self.level_, self._joint_level(judged, parsed, entries, keys)
+            shown, joint_value = fit_with(joint)
+            if not joint_value > value + float(value_tolerance(np.array([value]))):
+                shown, _ = fit_with(alone)
+        return shown, entries
+
+    def _joint_level(self, judged, parsed, entries, keys):
+        """Find the level that is best together with one of some levels of confidence."""
+        nothing, everything = np.zeros(len(keys), dtype=bool), keys > -np.inf
+        values, without = values_shown(judged.lists, parsed, everything, nothing)
+        confidence = Confidence(self.abstain)
+        confidence.fit(values - without, judged.scores, judged.index, judged.clusters)
+        sure, weights = confidence.out_of_fold_, judged.lists.weights
+        sign = 1.0 if parsed.measure.greater_is_better else -1.0
+        found = []
+        for least in np.unique(np.sort(sure)[np.arange(_N_LEVELS) * len(sure) // _N_LEVELS]):
+            is_sure = sure >= least
+            level, _ = entries.best(is_sure)
+            values = np.where(is_sure, sign * entries.at(level), without)
+            found.append((mean_over_queries(values, weights), level))
+        return max(found, key=lambda each: each[0])[1]
 
     def _fit_abstention(self, judged, parsed, shown):
-        """Find the lowest confidence to answer; return the rows that are still shown."""
+        """Find the lowest confidence to answer; return the rows still shown, and their value."""
         self.confidence_, self.answer_level_ = None, -np.inf
         if self.abstain is None:
-            return shown
+            return shown, np.nan
         nothing = np.zeros(len(shown), dtype=bool)
         values, without = values_shown(judged.lists, parsed, shown, nothing)
         # Difference of each query's value to that of an empty list.
@@ -378,7 +406,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self.confidence_ = confidence.fit(worth, judged.scores, judged.index, judged.clusters)
         sure = self.confidence_.out_of_fold_
         self.answer_level_ = best_level(sure, worth, judged.lists.weights)
-        return self._answered(judged, shown)
+        values = np.where(sure >= self.answer_level_, values, without)
+        return self._answered(judged, shown), mean_over_queries(values, judged.lists.weights)
 
     def _answered(self, judged, shown):
         """Hide the rows of queries that are not answered."""

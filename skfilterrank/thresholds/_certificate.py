@@ -89,6 +89,10 @@ class RiskPromise(Result):
         Queries over which the risk is averaged: all, or those with a non-empty list.
     uses_machine : bool
         True if the test of people's labels also used a machine's labels of more queries.
+    machine_rate, machine_rate_judged : float
+        The risk by a machine's labels where everything is shown, on all queries and on those that
+        people judged. A random draw makes them alike. NaN without machine labels, for risks that
+        are lowest where everything is shown, and for functions in some cases.
     """
 
     risk: str
@@ -103,6 +107,8 @@ class RiskPromise(Result):
     lower_bound: float = np.nan
     among: str = "all"
     uses_machine: bool = False
+    machine_rate: float = np.nan
+    machine_rate_judged: float = np.nan
 
     @classmethod
     def of(cls, promise, **found) -> "RiskPromise":
@@ -481,12 +487,24 @@ class RiskCertificate(Result):
             of_people = f"{self.n_queries:,} of {counted(self.n_units, self.unit)}"
         text = (
             f" A machine judged {whole}, and people {of_people}, which are taken for a random "
-            "draw. The guarantee is about people's labels"
+            f"draw.{self._compared_draw()} The guarantee is about people's labels"
         )
         if not using:
             return f"{text}, which were tested alone."
         of = "" if len(using) == len(self.promises) else f" of {', '.join(using)}"
         return f"{text}. The test{of} uses the machine's labels, whose errors cannot break it."
+
+    def _compared_draw(self) -> str:
+        """Compare in a sentence people's queries with all, by the machine's labels."""
+        rates = [
+            f"{name} is {100 * each.machine_rate_judged:.3g} % on theirs and "
+            f"{100 * each.machine_rate:.3g} % on all"
+            for name, each in self.promises.items()
+            if not np.isnan(each.machine_rate_judged)
+        ]
+        if not rates:
+            return ""
+        return f" By the machine's labels and where everything is shown, {', '.join(rates)}."
 
     def _answers(self):
         """Describe in sentences the share of answered queries and the clusters."""

@@ -1,10 +1,12 @@
 """The best threshold on a score at which risks on new queries are kept."""
 
+import warnings
 from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._files.rows import Rows, rows_in_memory
@@ -26,6 +28,9 @@ from skfilterrank.thresholds._machine_labels import with_machine
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._tuned import TunedThreshold, TwoScores, learned_and_tested
+
+# Levels of confidence with each of which all thresholds are tried.
+_N_LEVELS = 12
 
 
 class CertifiedThreshold(TwoScores):
@@ -77,8 +82,9 @@ class CertifiedThreshold(TwoScores):
         Largest number of shown documents of a query.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
         Show nothing for a query whose confidence is below a level. The confidence is computed from
-        the scores, as in :class:`TunedThreshold`. The level is chosen on one part of the queries.
-        The guarantee is tested on the other part, with the same rule for unanswered queries.
+        the scores, as in :class:`TunedThreshold`. The level is chosen on one part of the queries,
+        so that the risks are kept there. The guarantee is tested on the other part, with the same
+        rule for unanswered queries.
     show_beyond_k : bool, default=False
         Show more documents of a query than the cut-offs of the risks cover. If False, lists end
         at the smallest of these cut-offs.
@@ -145,8 +151,12 @@ class CertifiedThreshold(TwoScores):
     other nine tenths. Shares of answers below that are therefore never certified: it is an error if
     no threshold is.
 
-    With `abstain`, the level of confidence is chosen together with a tuned threshold on a separate
-    part of the queries. This part is drawn as for two scores (see below).
+    With `abstain`, the level of confidence is chosen on a separate part of the queries, which is
+    drawn as for two scores (see below). Up to 13 levels are tried with all thresholds, as without
+    `abstain`, and the one with the best certified value on this part is taken. If this part is too
+    small to certify any, a confidence of 0.5 has to do, and else the level of
+    :class:`TunedThreshold`. The other queries test thresholds at this one level. So the test is
+    exact however the level was chosen, but it fails where this part misleads, as a small one can.
 
     Several risks that are safe at the same end are each tested with the whole error: the first bad
     threshold is bad for one of them, and only the test of this risk must err. Risks that are safe
@@ -197,12 +207,13 @@ class CertifiedThreshold(TwoScores):
 
     So a useless, biased or adversarial machine costs power alone. Risks are tested by people's
     labels alone where the computed power is not higher with the machine: for a risk of 0.6 of its
-    level and a machine that flags 0.8 of the bad queries and 0.05 of the good ones. Bets must gain
-    0.05. This is decided by the numbers of queries alone, before any label. The certificate states
-    which test it was. With `clusters` people judge whole clusters, drawn at random. With `abstain`
-    the level of confidence is learned from people's labels of queries that are set apart, which
-    the machine's labels of these do not enter either. In expectation, with weights and with two
-    scores there is no such test.
+    level and a machine that flags 0.8 of the bad queries and 0.05 of the good ones. The binomial
+    test must fail in at most 0.95 as many cases, and bets must gain 0.05. This is decided by the
+    numbers of queries alone, before any label. The certificate states which test it was. With
+    `clusters` people judge whole clusters, drawn at random. With `abstain` the level of confidence
+    is learned from people's labels of queries that are set apart, which the machine's labels of
+    these do not enter either. In expectation, with weights and with two scores there is no such
+    test.
 
     Unjudged documents count as shown, and as neither forbidden nor good. If labels of some unjudged
     documents could change a risk, there is a warning, and `certificate_.to_judge` lists these
@@ -506,7 +517,14 @@ class CertifiedThreshold(TwoScores):
             self.measure, max_shown=self._most_shown(), abstain=self.abstain, gains=self.gains
         )
         tuned._fit_levels(learned, self._parsed())
-        if tuned.answer_level_ == -np.inf:
+
+        def answered(lists, sure, level):
+            lists = copy(lists)
+            lists.scores = np.where((sure >= level)[lists.index.codes()], lists.scores, -np.inf)
+            return lists
+
+        level = self._level_to_answer(learned, answered, tuned)
+        if level == -np.inf:
             warn_user(
                 f"abstain={self.abstain!r} found no level of confidence that helps: every query is "
                 f"answered as without it, and {learned.index.n_queries} queries were spent on the "
@@ -514,18 +532,41 @@ class CertifiedThreshold(TwoScores):
                 FitWarning,
             )
 
-        def answered(lists):
-            is_sure = tuned.confidence_.of(lists.scores, lists.index) >= tuned.answer_level_
-            lists = copy(lists)
-            lists.scores = np.where(is_sure[lists.index.codes()], lists.scores, -np.inf)
-            return lists
+        def sure_of(lists):
+            return answered(lists, tuned.confidence_.of(lists.scores, lists.index), level)
 
         machine = tested.by_machine
         if machine is not None:
             machine = machine.without(np.unique(judged.codes[learned_rows]))
-            machine = replace(machine, lists=answered(machine.lists))
-        tested = replace(tested, lists=answered(tested.lists), by_machine=machine)
-        return tested, tuned.confidence_, tuned.answer_level_
+            machine = replace(machine, lists=sure_of(machine.lists))
+        tested = replace(tested, lists=sure_of(tested.lists), by_machine=machine)
+        return tested, tuned.confidence_, level
+
+    def _level_to_answer(self, learned, answered, tuned):
+        """Find the level of confidence that is best while the risks are kept on the learned part.
+
+        Each level is tried with all thresholds. Where no level passes the test with the own
+        confidence, half of it has to do, and the tuned level where none passes that.
+        """
+        parsed, sure = self._parsed(), tuned.confidence_.out_of_fold_
+        places = np.arange(_N_LEVELS) * len(sure) // _N_LEVELS
+        levels = [tuned.answer_level_, -np.inf, *np.unique(np.sort(sure)[places])[1:]]
+        sign = 1.0 if parsed.measure.greater_is_better else -1.0
+        for confidence in (self.confidence_level, 0.5):
+            other = clone(self).set_params(abstain=None, confidence_level=confidence)
+            found = []
+            for level in levels:
+                lists = answered(learned.lists, sure, level)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    try:
+                        other._fit_levels(replace(learned, lists=lists, by_machine=None), parsed)
+                    except InputError:
+                        continue
+                found.append((sign * other.certificate_.value, level))
+            if found:
+                return max(found, key=lambda each: each[0])[1]
+        return tuned.answer_level_
 
     def _note_hidden(self, shown):
         """State in the certificate the share of the documents that is hidden."""

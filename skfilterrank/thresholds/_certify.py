@@ -243,7 +243,7 @@ def certify(
     if n_tests > 1:
         each_confidence = 1.0 - (1.0 - confidence_level) / n_tests
     every = [units.of_promise(*each) for each in zip(every, promises)]
-    tested, with_machine = [], {}
+    tested, with_machine, rates = [], {}, {}
     for promise, own, raw in zip(promises, every, every_query):
         if guarantee == "expectation" and own.is_chosen:
             raise InputError(
@@ -277,7 +277,9 @@ def certify(
             steps = start_at(steps, first)
         beside = None
         if machine is not None:
-            beside = choose_test(promise, own, raw, units, tests_at, machine, first)
+            beside, rates[promise.name] = choose_test(
+                promise, own, raw, units, tests_at, machine, first
+            )
         if beside is not None:
             limit, n_passed = beside.walk()
             with_machine[promise.name] = beside
@@ -326,6 +328,7 @@ def certify(
             observed, upper_bound = with_machine[promise.name].found(threshold)
         else:
             upper_bound = bound.upper(steps.at(threshold), answered)
+        machine_rate, machine_rate_judged = rates.get(promise.name, (np.nan, np.nan))
         results[promise.name] = RiskPromise.of(
             promise,
             lower=lower,
@@ -335,6 +338,8 @@ def certify(
             observed=observed,
             upper_bound=min(upper_bound, promise.max_risk),
             uses_machine=promise.name in with_machine,
+            machine_rate=machine_rate,
+            machine_rate_judged=machine_rate_judged,
         )
     grounds = confidence_level if guarantee == "confidence" else None
     covered = most_shown(promises, most)

@@ -306,6 +306,8 @@ _PROMISE = record(
         "lower_bound": number(0, 1, nan=True),
         "among": one_of(*AMONG),
         "uses_machine": _IS,
+        "machine_rate": number(0, 1, nan=True),
+        "machine_rate_judged": number(0, 1, nan=True),
     }
 )
 _CERTIFICATE = {

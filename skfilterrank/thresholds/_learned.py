@@ -327,7 +327,7 @@ class LearnedThreshold(BaseThreshold):
         self._out_of_fold = keys
         self.level_ = self._best_factor(judged, entries)
         shown = (keys >= self.level_) & (keys > -np.inf)
-        return self._fit_abstention(judged, parsed, shown), entries
+        return self._fit_abstention(judged, parsed, shown)[0], entries
 
     def _best_factor(self, judged, entries, among=None) -> float:
         """Choose the factor nearest to 1 that is within one standard error of the best."""

@@ -5,14 +5,15 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import bdtr, bdtrik, betaincinv, gammaln, xlog1py, xlogy
+from scipy.special import bdtr, bdtrik, betaincinv, gammaln, ndtri, xlog1py, xlogy
 from scipy.stats import binom, hypergeom, mannwhitneyu
 
 from skfilterrank._lists.checks import check_count, check_flag, check_number, check_share
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.results import counted
-from skfilterrank.exceptions import InputError
+from skfilterrank._lists.words import warn_user
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._control_variates import (
     ControlledBound,
     ControlledLosses,
@@ -35,15 +36,20 @@ _CELLS, _MOST_CELLS, _N_HALVINGS = (3, 6), 300, 6
 _N_CLASSES, _TAIL = 48, 1e-7
 # Number of steps to which shares of flagged queries are rounded.
 _N_SHARES = 200
+# Places of the counts over which power is averaged, and quantiles of the number of flagged queries
+# at which the exact test is done for it.
+_N_NODES, _AT = 20, (0.25, 0.75)
 # Largest number of people's queries for which powers are compared: more queries only favor the test
 # with the machine.
 _MOST_PLANNED = 300
-# Power by which bets beside a machine must be better, as powers of draws are not exact.
-_LEAST_GAIN = 0.05
+# Power by which bets beside a machine must be better, and share of the misses of people's labels
+# alone that the binomial test may have, as powers of draws and means over counts are not exact.
+_LEAST_GAIN, _MOST_MISSES = 0.05, 0.95
 # Queries for which powers of bets are drawn at most.
 _MOST_BETS = 10_000
-# A sample this unlikely to be random is refused.
-_NOT_RANDOM = 1e-6
+# A sample this unlikely to be random is refused, and there is a warning before that. A refusal
+# costs labels, so that honest draws are refused far more seldom than certificates may be broken.
+_NOT_RANDOM, _UNLIKELY = 1e-4, 1e-2
 
 
 class Counts(NamedTuple):
@@ -119,23 +125,6 @@ class StratifiedBound:
             low, high = (low, middle) if is_out else (middle, high)
         return high
 
-    def power(self, flagged, flagged_by_machine, rates) -> float:
-        """Return the power at given loss rates of flagged and of other queries."""
-        n1, n0 = flagged, self.n_people - flagged
-        first, last = binom.ppf([1e-5, 1 - 1e-5], n1, rates[0]).astype(int)
-        highest, total = n0, 0.0
-        for losses in range(first, last + 1):
-            # More losses among flagged queries never allow more among others.
-            low = -1
-            while highest > low:
-                middle = (low + highest + 1) // 2
-                counts = Counts(n1, losses, middle, flagged_by_machine)
-                low, highest = (middle, highest) if self._rules_out(counts) else (low, middle - 1)
-            if highest >= 0:
-                total += binom.pmf(losses, n1, rates[0]) * binom.cdf(highest, n0, rates[1])
-            highest = min(n0, highest + 2) if highest >= 0 else min(n0, 8)
-        return float(total)
-
     def _of_level(self, level):
         return StratifiedBound(self.n_people, self.n_machine, level, self.confidence)
 
@@ -164,16 +153,17 @@ class StratifiedBound:
             losses = counts.losses_flagged + counts.losses_other
             error = allowed_error(self.confidence)
             return bool(bdtr(losses, self.n_people, self.level) <= error)
-        statistic, level = self.estimate(counts), self.level
+        return self.rules_out_statistic(self.estimate(counts), counts)
+
+    def rules_out_statistic(self, statistic, counts):
+        """Return True if a statistic is low enough, where the counts tell all but it."""
+        level, n1 = self.level, int(counts.flagged)
         if statistic >= level:
             return False
-        n1, x1 = int(counts.flagged), int(counts.losses_flagged)
         low, high = self._limits(n1, self._class(counts))
         if high >= 1:
             return False
-        least = 0.0
-        if x1:
-            least = float(betaincinv(x1, n1 - x1 + 1, _OF_RATE * (1 - self.confidence)))
+        least = float(self._least_rate(n1, int(counts.losses_flagged)))
         error = (1 - _OF_SHARE - _OF_RATE) * (1 - self.confidence) - 4 * _TAIL
         for worse, first, last in ((True, max(least, level), 1.0), (False, least, level)):
             if first < last or worse:
@@ -181,6 +171,31 @@ class StratifiedBound:
                 if not below.is_at_most(error, first, last):
                     return False
         return True
+
+    def _least_rate(self, flagged, losses):
+        """Return the lower limit of the rate among flagged queries."""
+        error = _OF_RATE * (1 - self.confidence)
+        limit = betaincinv(np.maximum(losses, 1), flagged - losses + 1, error)
+        return np.where(losses > 0, limit, 0.0)
+
+    def spread(self, flagged, losses, share):
+        """Compute the largest standard error of the statistic where the risk is the level.
+
+        Nothing may be divided by a number of flagged or of other queries that is 0.
+        """
+        n, level, n1, n0 = self.n_machine, self.level, flagged, self.n_people - flagged
+        rest = 1 - share
+        # The variance is a concave parabola in the rate of flagged queries.
+        linear = share / n1 + (2 * level - rest) / n0 - 2 * level / (rest * n)
+        square = share / n1 + share / n0 - 1 / (rest * n)
+        highest = np.minimum(1.0, level / share)
+        rate = np.clip(linear / (2 * square), self._least_rate(n1, losses), highest)
+        other = (level - share * rate) / rest
+        return np.sqrt(
+            share**2 * rate * (1 - rate) / n1
+            + rest**2 * other * (1 - other) / n0
+            + share * rest * (rate - other) ** 2 / n
+        )
 
 
 def _quantile(probability, n, share):
@@ -318,7 +333,7 @@ class _Below:
         return np.clip((self.level - shares * rates) / (1 - shares), 0.0, 1.0)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def planned_power(
     n_people,
     n_machine,
@@ -327,24 +342,81 @@ def planned_power(
     rate=None,
     sensitivity=SENSITIVITY,
     specificity=SPECIFICITY,
+    factor=None,
 ) -> float:
-    """Compute the power of the test with the machine, for the expected counts of flagged queries.
+    """Compute the power of the test with the machine, over all counts that are likely.
 
-    If `rate` is None, a fixed share of the level is used.
+    The test rejects where the statistic lies some standard errors below the level. This factor is
+    found by the exact test for some counts that are likely, and hardly depends on them. Power for
+    exact counts would jump, as the shares of flagged queries have few values, and so do the rates.
+
+    If `rate` is None, a fixed share of the level is used. `factor` is the factor if it is known.
     """
     rate = PLANNED_RATE * level if rate is None else rate
     share = rate * sensitivity + (1 - rate) * (1 - specificity)
-    rates = rate * sensitivity / max(share, 1e-300), rate * (1 - sensitivity) / max(1 - share, 1e-9)
+    if not 0 < share < 1:
+        return 0.0
+    if factor is None:
+        factor = _critical_factor(
+            n_people, n_machine, level, confidence, rate, sensitivity, specificity
+        )
+    if np.isinf(factor):
+        return 0.0
+    rate1, rate0 = rate * sensitivity / share, rate * (1 - sensitivity) / (1 - share)
+    middles = (np.arange(_N_NODES) + 0.5) / _N_NODES
+    n1 = binom.ppf(middles, n_people, share)[:, np.newaxis, np.newaxis]
+    x1 = binom.ppf(middles[:, np.newaxis], n1, rate1)
+    unjudged = binom.ppf(middles[2::5], n_machine - n_people, share)
+    n0, weights = n_people - n1, (n1 + unjudged) / n_machine
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bound = StratifiedBound(n_people, n_machine, level, confidence)
+        highest = level - factor * bound.spread(n1, x1, weights)
+        most = np.floor((highest - weights * x1 / n1) * n0 / (1 - weights) + 1e-9)
+    # The test never rejects without a flagged query.
+    can_reject = (n1 > 0) & (n0 > 0) & (most >= 0)
+    powers = bdtr(np.where(can_reject, most, 0.0), n0.astype(int), rate0)
+    return float(np.where(can_reject, powers, 0.0).mean())
+
+
+@lru_cache(maxsize=1024)
+def _critical_factor(
+    n_people, n_machine, level, confidence, rate, sensitivity, specificity
+) -> float:
+    """Find how many standard errors below the level the statistic must lie, by the exact test."""
+    share = rate * sensitivity + (1 - rate) * (1 - specificity)
+    if n_people >= n_machine or not 0 < share < 1:
+        return np.inf
     bound = StratifiedBound(n_people, n_machine, level, confidence)
-    return bound.power(round(share * n_people), round(share * n_machine), rates)
+    usual, found = -ndtri(allowed_error(confidence)), []
+    for flagged in binom.ppf(_AT, n_people, share).astype(int):
+        losses = round(flagged * rate * sensitivity / share)
+        counts = Counts(flagged, losses, 0, flagged + round((n_machine - n_people) * share))
+        if not 0 < flagged < n_people:
+            continue
+        spread = float(bound.spread(flagged, losses, counts.flagged_by_machine / n_machine))
+        if not bound.rules_out_statistic(0.0, counts):
+            return np.inf
+        low, high = usual, usual + 0.4
+        if not bound.rules_out_statistic(level - high * spread, counts):
+            low, high = high, level / spread
+        for _ in range(4):
+            middle = (low + high) / 2
+            is_out = bound.rules_out_statistic(level - middle * spread, counts)
+            low, high = (low, middle) if is_out else (middle, high)
+        found.append((low + high) / 2)
+    return float(np.mean(found)) if found else np.inf
 
 
-def power_of_people(n_people, level, confidence, rate=None) -> float:
-    """Compute the power of the binomial test that uses only people's labels."""
+def power_of_people(n_people, level, confidence, rate=None):
+    """Compute the power of the binomial test that uses only people's labels.
+
+    `n_people` may be an array.
+    """
     rate = PLANNED_RATE * level if rate is None else rate
-    losses = np.arange(n_people + 1)
-    ruled_out = bdtr(losses, n_people, level) <= (1 - confidence) * (1 + 1e-12)
-    return float(binom.pmf(losses[ruled_out], n_people, rate).sum())
+    error = allowed_error(confidence)
+    most = binom.ppf(error, n_people, level)
+    most = np.where(bdtr(most, n_people, level) > error, most - 1, most)
+    return np.where(most >= 0, bdtr(np.maximum(most, 0), n_people, rate), 0.0)
 
 
 def choose_bound(n_people, n_machine, level, confidence) -> StratifiedBound | None:
@@ -353,7 +425,7 @@ def choose_bound(n_people, n_machine, level, confidence) -> StratifiedBound | No
         return None
     n_planned = min(n_people, _MOST_PLANNED)
     power = planned_power(n_planned, n_planned * n_machine // n_people, level, confidence)
-    if power <= power_of_people(n_planned, level, confidence):
+    if 1 - power > _MOST_MISSES * (1 - power_of_people(n_planned, level, confidence)):
         return None
     bound = StratifiedBound(n_people, n_machine, level, confidence)
     # The sequence of thresholds begins where nothing is shown, and no query has a loss.
@@ -392,18 +464,6 @@ class LossPool:
             ones = np.ones(np.shape(thresholds), dtype=np.int64)
             return len(self.people) * ones, len(self.machine) * ones
         return tuple(_lost(each, thresholds) for each in self.answers)
-
-    def check_random(self) -> None:
-        """Raise where the queries of people are no random draw of all."""
-        counts, n_people, n_machine = self.at(-np.inf), len(self.people), len(self.machine)
-        drawn = hypergeom(n_machine, counts.flagged_by_machine, n_people)
-        if 2 * min(drawn.cdf(counts.flagged), drawn.sf(counts.flagged - 1)) < _NOT_RANDOM:
-            raise InputError(
-                f"people judged {n_people} queries, of which the machine flags {counts.flagged}, "
-                f"and {counts.flagged_by_machine} of all {n_machine}: these are no random draw. "
-                "Draw the queries at random, each as likely as the others, or leave "
-                "machine_labels out."
-            )
 
     def thresholds(self, start):
         """Return the thresholds at which something changes, from a first one downwards."""
@@ -486,8 +546,12 @@ class ControlledTest:
 
 def choose_test(
     promise, steps: Steps, raw: Steps, units: Units, confidence, machine: MachineJudged, start
-) -> StratifiedTest | ControlledTest | None:
+) -> tuple[StratifiedTest | ControlledTest | None, tuple[float, float]]:
     """Choose the test of people's labels beside a machine's; None is people's alone.
+
+    The other two numbers are the risk by the machine's labels on all units and on those of people,
+    where everything is shown; NaN where this tells nothing. Raise where they show that the queries
+    of people are no random draw.
 
     Numbers of queries and the name of the risk decide, and no label: a choice by labels of people
     would not be a fixed one.
@@ -510,7 +574,7 @@ def choose_test(
     level, rate = promise.max_risk, promise.rate
     is_any_forbidden = isinstance(rate, ParsedMeasure) and rate.measure.name == "any_forbidden"
     if machine.labels is None and not isinstance(rate, ParsedMeasure):
-        return None
+        return None, (np.nan, np.nan)
     clusters = None if units.clusters is None else machine.clusters
     every = Units.of(machine.lists, clusters=clusters)
     by_machine = promise.steps(machine.lists, machine.labels)
@@ -519,7 +583,8 @@ def choose_test(
         answer_at = every.answer_at if promise.answered else None
         first = _first_losses(raw), _first_losses(by_machine)
         pool = LossPool(*first, machine.of_people, answer_at)
-        pool.check_random()
+        is_judged = np.isin(np.arange(len(pool.machine)), machine.of_people)
+        rates = _compare_draw(promise, units, pool.machine > -np.inf, is_judged)
         n, n_all = len(pool.people), len(pool.machine)
 
         def has_power(n_people):
@@ -528,20 +593,23 @@ def choose_test(
         # Few queries are answered at first, and more and more on the way.
         least = least_count(has_power, n) if promise.answered else n if has_power(n) else None
         if least is None:
-            return None
-        return StratifiedTest(pool, level, confidence, np.inf if start is None else start, least)
+            return None, rates
+        start = np.inf if start is None else start
+        return StratifiedTest(pool, level, confidence, start, least), rates
     (names, _), (all_names, numbers) = units.numbers(), every.numbers()
     of_people = np.unique(numbers[machine.of_people])
     n_people, n_machine = len(names), len(all_names)
     bound = ControlledBound(n_people, level, confidence)
+    every_steps = every.of_promise(by_machine, promise)
+    rates = np.nan, np.nan
+    if not steps.is_upward:
+        is_judged = np.isin(every_steps.counted, all_names[of_people])
+        rates = _compare_draw(promise, units, every_steps.at(-np.inf), is_judged)
     given = n_people, n_machine, level, confidence, steps.is_binary, promise.answered
-    if not pays(*given):
-        return None
-    if not bound.rules_out(np.zeros(n_people), np.zeros(n_people)):
-        return None
+    if not pays(*given) or not bound.rules_out(np.zeros(n_people), np.zeros(n_people)):
+        return None, rates
     counted_units = np.searchsorted(names, steps.counted)
     people = steps.of_all(n_people, counted_units, level)
-    every_steps = every.of_promise(by_machine, promise)
     counted_all = np.searchsorted(all_names, every_steps.counted)
     every_steps = every_steps.of_all(n_machine, counted_all, level).in_direction(steps.is_upward)
     if start is None:
@@ -555,7 +623,49 @@ def choose_test(
         return share
 
     losses = ControlledLosses(people, every_steps, of_people)
-    return ControlledTest(losses, bound, start, share_answered)
+    return ControlledTest(losses, bound, start, share_answered), rates
+
+
+def _compare_draw(promise, units, losses, is_judged) -> tuple[float, float]:
+    """Return the machine's mean loss of all units and of those of people; check their draw."""
+    judged, others = losses[is_judged], losses[~is_judged]
+    rates = float(np.mean(losses)), float(np.mean(judged)) if len(judged) else np.nan
+    if losses.dtype == bool:
+        drawn = hypergeom(len(losses), np.count_nonzero(losses), len(judged))
+        n_flagged = np.count_nonzero(judged)
+        chance = 2 * min(drawn.cdf(n_flagged), drawn.sf(n_flagged - 1))
+    else:
+        chance = _chance_of_difference(judged, others)
+    _check_draw(
+        chance,
+        f"by the machine's labels and where everything is shown, {promise.name} is {rates[1]:.3g} "
+        f"on the {len(judged):,} {units.plural} that people judged, and {rates[0]:.3g} on all "
+        f"{len(losses):,}",
+    )
+    return rates
+
+
+def _chance_of_difference(drawn, others) -> float:
+    """Compute the probability that a random draw differs as much from the others."""
+    if not len(drawn) or not len(others) or np.ptp(np.append(drawn, others)) == 0:
+        return 1.0
+    return float(mannwhitneyu(drawn, others, method="asymptotic").pvalue)
+
+
+def _check_draw(chance, finding) -> None:
+    """Raise for a draw that is too unlikely, or warn of one that is unlikely."""
+    if chance < _NOT_RANDOM:
+        raise InputError(
+            f"{finding}: this is not a random sample. Draw the queries at random with equal "
+            "probabilities, or leave machine_labels out."
+        )
+    if chance < _UNLIKELY:
+        warn_user(
+            f"{finding}: only {100 * chance:.2g} % of random draws differ as much. The certificate "
+            "holds for a random draw with equal probabilities alone: check how the queries were "
+            "drawn.",
+            FitWarning,
+        )
 
 
 def pays(n_people, n_machine, level, confidence, is_binary, answered=False) -> bool:
@@ -612,7 +722,7 @@ def _check_whole_clusters(judged, is_judged) -> None:
 
 
 def _check_drawn_by_chance(judged, is_judged) -> None:
-    """Raise an error if the best scores of people's queries are unlike those of the others."""
+    """Check that the best scores of people's queries are like those of the others."""
     units = np.unique(judged.clusters, return_inverse=True)[1]
     if judged.unit is None:
         units = np.arange(len(is_judged))
@@ -620,13 +730,11 @@ def _check_drawn_by_chance(judged, is_judged) -> None:
     np.maximum.at(best, units[judged.codes], judged.scores)
     is_drawn[units] = is_judged
     drawn, others = best[is_drawn], best[~is_drawn]
-    if not others.size or mannwhitneyu(drawn, others, method="asymptotic").pvalue >= _NOT_RANDOM:
-        return
-    raise InputError(
+    _check_draw(
+        _chance_of_difference(drawn, others),
         f"people judged {counted(len(drawn), judged.unit or 'query')}, whose best scores (median "
-        f"{np.median(drawn):.4g}) are unlike those of the other {len(others)} "
-        f"({np.median(others):.4g}): this is not a random sample. Draw the queries at random "
-        "with equal probabilities, or leave machine_labels out."
+        f"{np.median(drawn):.4g}) are unlike those of the other {len(others):,}"
+        + (f" ({np.median(others):.4g})" if len(others) else ""),
     )
 
 
@@ -668,9 +776,9 @@ def queries_needed(
     Returns
     -------
     int
-        Number of queries at which the power is reached, found by doubling and bisection. Since
-        counts are whole numbers, power is not monotone, and a smaller number may also reach it. If
-        the machine does not help, this is the number for people's labels only.
+        Smallest number of queries at which the power is reached. For people's labels only, some
+        larger numbers have a little less power, since counts are whole numbers. If the machine does
+        not help, this is the number for people's labels only.
 
     Raises
     ------
@@ -684,17 +792,22 @@ def queries_needed(
 
     Notes
     -----
-    Powers of binomial tests are exact, for the flagged queries that are expected among people's and
-    all queries. Powers of bets are shares of 400 draws of a fixed seed.
+    The power of the binomial test of people's labels is exact. Beside a machine it is a mean over
+    the counts that are likely. The exact test tells for some of them how many standard errors below
+    the level the estimate must lie, and this factor is used for all. Powers of bets are shares of
+    400 draws of a fixed seed.
+
+    `fit` decides by numbers of queries alone, and not by your rates, if it tests beside the machine
+    (see :class:`CertifiedThreshold`). The number is one for which it does so.
 
     Examples
     --------
     >>> from skfilterrank.thresholds import queries_needed
     >>> queries_needed(0.1, 0.06, confidence_level=0.9)
-    222
+    210
     >>> machine = {"sensitivity": 0.9, "specificity": 0.97}
     >>> queries_needed(0.1, 0.06, confidence_level=0.9, **machine)
-    186
+    173
     >>> queries_needed(0.1, 0.06, confidence_level=0.9, is_binary=False)
     372
     >>> queries_needed(0.1, 0.06, confidence_level=0.9, is_binary=False, **machine)
@@ -723,22 +836,25 @@ def queries_needed(
         for name, value in (("sensitivity", sensitivity), ("specificity", specificity)):
             check_number(value, name, least=0.0, most=1.0)
 
-    def suffices(n):
-        if not is_binary:
-            n_machine = 20 * n if n_machine_queries is None else n_machine_queries
-            rates = expected_risk, sensitivity, specificity
-            if sensitivity is None:
-                n_machine, rates = n, (expected_risk, 0.0, 1.0)
-            return max(planned_powers(n, n_machine, level, confidence, rates, False)) >= goal
-        if power_of_people(n, level, confidence, expected_risk) >= goal:
-            return True
-        if sensitivity is None:
-            return False
-        n_machine = 20 * n if n_machine_queries is None else n_machine_queries
-        given = level, confidence, expected_risk, sensitivity, specificity
-        return planned_power(n, n_machine, *given) >= goal
+    rates = expected_risk, *((0.0, 1.0) if sensitivity is None else (sensitivity, specificity))
 
-    needed = least_count(suffices, most)
+    def by_bets(n):
+        n_machine = 20 * n if n_machine_queries is None else n_machine_queries
+        n_machine = n if sensitivity is None else n_machine
+        return max(planned_powers(n, n_machine, level, confidence, rates, False)) >= goal
+
+    if is_binary:
+        for highest in (min(most, 1000), most):
+            sizes = np.arange(1, highest + 1)
+            is_enough = power_of_people(sizes, level, confidence, rates[0]) >= goal
+            needed = int(sizes[np.argmax(is_enough)]) if is_enough.any() else None
+            if needed:
+                break
+        if sensitivity is not None:
+            given = level, confidence, *rates
+            needed = _needed_beside(goal, needed or most, n_machine_queries, given) or needed
+    else:
+        needed = least_count(by_bets, most)
     if needed is None:
         raise InputError(
             f"more than {most:,} queries are needed for a risk of at most {level:g} that is "
@@ -746,3 +862,27 @@ def queries_needed(
             "confidence_level or power."
         )
     return needed
+
+
+def _needed_beside(goal, most, n_machine, given) -> int | None:
+    """Find how many queries people must judge for the binomial test beside a machine.
+
+    `given` are level, confidence and rates. None if fewer than `most` do not suffice.
+    """
+
+    def beside(n):
+        return 20 * n if n_machine is None else n_machine
+
+    def least(*sizes):
+        # Factors hardly depend on the number of queries, and the mean of some does not jump.
+        factor = np.mean([_critical_factor(n, beside(n), *given) for n in sizes])
+        return least_count(lambda n: planned_power(n, beside(n), *given, factor) >= goal, most)
+
+    def is_used(n):
+        return choose_bound(n, beside(n), *given[:2]) is not None
+
+    n = least(most)
+    n = n and least(*np.maximum(n * np.array([17, 19, 20, 21, 23]) // 20, 1).tolist())
+    while n and n < most and not is_used(n):
+        n += max(n // 20, 1)
+    return n if n and n < most else None

@@ -151,8 +151,8 @@ class FirstK(BaseThreshold):
         Largest and smallest number of shown documents of a query; shorter lists are shown whole.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
         Show nothing for a query whose confidence is below a level. The confidence is computed from
-        the scores, as in :func:`risk_coverage_curve`. The level is the best one for the measure
-        after the lists are cut.
+        the scores, as in :func:`risk_coverage_curve`. The level is chosen together with
+        the cut, as in :class:`TunedThreshold`.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
@@ -257,8 +257,8 @@ class Surprise(BaseThreshold):
         Largest and smallest number of shown documents of a query; shorter lists are shown whole.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
         Show nothing for a query whose confidence is below a level. The confidence is computed from
-        the scores, as in :func:`risk_coverage_curve`. The level is the best one for the measure
-        after the lists are cut.
+        the scores, as in :func:`risk_coverage_curve`. The level is chosen together with
+        the cut, as in :class:`TunedThreshold`.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 

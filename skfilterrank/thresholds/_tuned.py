@@ -301,8 +301,8 @@ class TunedThreshold(TwoScores):
         the cut-off of the measure do not change it and may be shown; set `max_shown` to hide them.
     abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
         Show nothing for a query whose confidence is below a level. The confidence is computed from
-        the scores, as in :func:`risk_coverage_curve`. The level is the best one for the measure
-        after the lists are cut.
+        the scores, as in :func:`risk_coverage_curve`. The level is chosen together with the
+        threshold: the best threshold for each of up to 32 levels, and then the best level for it.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. A gain below 0
         marks a forbidden document.

@@ -1,5 +1,7 @@
 """Confidence in lists, and the measure where sure queries alone are answered."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,8 +14,14 @@ from sklearn.preprocessing import StandardScaler
 
 from all_thresholds import PLAIN
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.thresholds import FixedThreshold, TunedThreshold, risk_coverage_curve
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    FixedThreshold,
+    TunedThreshold,
+    risk_coverage_curve,
+)
 
 INF = np.inf
 
@@ -79,6 +87,16 @@ def fitted(data, name, **parameters):
     return model.fit(data.bayes_scores, data.y, groups=data.groups)
 
 
+def bad_lists_score_as_high(n_queries, second):
+    """Lists of two documents, seven in ten of which are bad: the gap of their scores tells."""
+    rng = np.random.default_rng(0)
+    is_bad, best = rng.random(n_queries) < 0.7, rng.uniform(0.5, 0.9, n_queries)
+    gaps = np.where(is_bad, rng.uniform(0, 0.01, n_queries), rng.uniform(0.3, 0.4, n_queries))
+    y = np.where(is_bad[:, None], [-1, -1], [1, second])
+    scores = np.column_stack([best, best - gaps])
+    return scores.ravel(), y.ravel(), np.repeat(np.arange(n_queries), 2)
+
+
 def n_shown(model, data):
     shown = model.predict(data.bayes_scores, groups=data.groups) > -INF
     return np.bincount(data.groups, shown)
@@ -107,6 +125,42 @@ class TestAbstention:
         assert model.best_score_ == pytest.approx(best)
         assert value(model.answer_level_) == pytest.approx(best)
         assert model.confidence_.out_of_fold_ == pytest.approx(confidence, abs=1e-9)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("price", [1, 5])
+    def test_threshold_and_level_are_the_best_of_all_pairs(self, price):
+        scores, y, groups = bad_lists_score_as_high(30, second=-1)
+        how = {"groups": groups, "k": 2, "gains": {-1: -price, 1: 1}}
+        model = TunedThreshold("ndcg_f@2", abstain="score_gap", gains=how["gains"])
+        model.fit(scores, y, groups=groups)
+        gaps = scores[::2] - scores[1::2]
+
+        def value(threshold, level):
+            shown = (scores >= threshold) & (gaps >= level)[groups]
+            return ndcg_f_score(y, np.where(shown, scores, -INF), **how)
+
+        thresholds, levels = [*np.unique(scores), INF], [*np.unique(gaps), INF]
+        best = max(value(*each) for each in product(thresholds, levels))
+        assert best > max(value(each, -INF) for each in thresholds) + 0.05
+        assert value(model.threshold_, model.answer_level_) == pytest.approx(best)
+        assert model.best_score_ == pytest.approx(best)
+
+    @pytest.mark.nightly
+    @pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")
+    @pytest.mark.parametrize("among", ["all", "answered"])
+    def test_a_level_keeps_a_risk_that_no_threshold_keeps(self, among):
+        scores, y, groups = bad_lists_score_as_high(400, second=0)
+        how = {"among": among, "confidence_level": 0.9, "measure": "ndcg_f@2"}
+        safe = CertifiedThreshold({"any_forbidden@2": 0.1}, abstain="score_gap", **how)
+        found = safe.fit(scores, y, groups=groups).certificate_
+        assert 0.01 < safe.answer_level_ < 0.3
+        assert found.share_answered == pytest.approx(0.3, abs=0.08)
+        without = clone(safe).set_params(abstain=None)
+        if among == "answered":
+            with pytest.raises(InputError, match="certified at no threshold"):
+                without.fit(scores, y, groups=groups)
+        else:
+            assert without.fit(scores, y, groups=groups).certificate_.share_answered < 0.2
 
     def test_a_query_is_shown_nothing(self, data, new):
         empty = n_shown(fitted(data, "all", abstain="best_score"), new) == 0

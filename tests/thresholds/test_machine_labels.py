@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import beta, binom
+from scipy.stats import beta, binom, hypergeom
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
 
@@ -93,8 +93,6 @@ def test_machine_takes_part_where_it_adds_power():
     assert choose_bound(50, 1000, 0.1, 0.9) is None
     assert choose_bound(100, 100, 0.1, 0.9) is None
     assert isinstance(choose_bound(200, 2000, 0.2, 0.9), StratifiedBound)
-    given = 200, 2000, 0.1, 0.9, 0.06
-    assert planned_power(*given, 0.9, 0.97) == pytest.approx(0.90, abs=0.02)
     assert power_of_people(200, 0.1, 0.9, 0.06) == pytest.approx(0.778, abs=0.001)
 
 
@@ -369,6 +367,55 @@ def test_labels_that_are_no_random_draw(judged):
         CertifiedThreshold(RISK).fit(scores, y, groups=groups, machine_labels=machine)
 
 
+def draw_with(n_flagged, judged):
+    """Labels of 150 queries, of which the machine flags so many; and the flags of all."""
+    scores, _, groups, machine = judged
+    _, every, _, _ = make_rank_and_filter(1000, random_state=0)
+    place = pd.Series(scores).groupby(groups).rank(ascending=False)
+    flags = pd.Series((machine < 0) & (place <= 3)).groupby(groups).any().to_numpy()
+    rng = np.random.default_rng(2)
+    drawn = np.append(
+        rng.choice(np.flatnonzero(flags), n_flagged, replace=False),
+        rng.choice(np.flatnonzero(~flags), 150 - n_flagged, replace=False),
+    )
+    return np.where(np.isin(groups, drawn), every, np.nan), flags
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("risk", ["any_forbidden@3", "forbidden@3"])
+def test_an_unlikely_draw_is_warned_of_and_stated(judged, risk, tmp_path):
+    scores, _, groups, machine = judged
+    y, flags = draw_with(37, judged)
+    tail = hypergeom(1000, flags.sum(), 150).cdf(37)
+    assert 1e-4 < 2 * tail < 1e-2
+    safe = CertifiedThreshold({risk: 0.2}, confidence_level=0.9)
+    found = r"forbidden@3 is 0\.\d+ on the 150 queries that people judged, and 0\.\d+ on all 1,000"
+    with pytest.warns(FitWarning, match=rf"{found}: only 0\.\d+ % of random draws"):
+        safe.fit(scores, y, groups=groups, machine_labels=machine)
+    promise = safe.certificate_.promises[risk]
+    if risk == "any_forbidden@3":
+        assert promise.machine_rate == flags.mean()
+        assert promise.machine_rate_judged == 37 / 150
+    assert promise.machine_rate_judged < promise.machine_rate
+    stated = f"{risk} is {100 * promise.machine_rate_judged:.3g} % on theirs and "
+    stated += f"{100 * promise.machine_rate:.3g} % on all."
+    assert stated in " ".join(str(safe.certificate_).split())
+    assert stated in safe.certificate_.to_html()
+    safe.save(tmp_path / "safe.json")
+    again = load_threshold(tmp_path / "safe.json").certificate_.promises[risk]
+    assert again.machine_rate_judged == promise.machine_rate_judged
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:people judged:skfilterrank.exceptions.FitWarning")
+@pytest.mark.parametrize("n_flagged", [30, 95])
+def test_a_draw_by_the_machines_labels_is_refused(judged, n_flagged):
+    scores, _, groups, machine = judged
+    y, _ = draw_with(n_flagged, judged)
+    with pytest.raises(InputError, match=r"on all 1,000: this is not a random sample"):
+        CertifiedThreshold(RISK).fit(scores, y, groups=groups, machine_labels=machine)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_draw_by_score_is_refused(judged, sign):
@@ -418,6 +465,69 @@ def test_queries_needed_by_people_alone():
     n = queries_needed(0.1, 0.06, confidence_level=0.9)
     allowed = np.flatnonzero(binom.cdf(np.arange(n + 1), n, 0.1) <= 0.1).max()
     assert binom.cdf(allowed, n, 0.06) >= 0.8
+
+
+def test_queries_needed_by_people_alone_are_the_fewest():
+    n = queries_needed(0.1, 0.06, confidence_level=0.9, power=0.7)
+    powers = power_of_people(np.arange(1, n + 1), 0.1, 0.9, 0.06)
+    assert np.flatnonzero(powers >= 0.7).tolist() == [n - 1]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("sizes", "level", "confidence", "rates"),
+    [
+        ((150, 5000), 0.1, 0.9, (0.06, 0.9, 0.97)),
+        ((150, 6000), 0.1, 0.9, (0.06, 0.9, 0.97)),
+        ((120, 1200), 0.2, 0.95, (0.12, 0.8, 0.95)),
+    ],
+)
+def test_planned_power_is_that_of_the_test(sizes, level, confidence, rates):
+    bound, rng = StratifiedBound(*sizes, level, confidence), np.random.default_rng(1)
+    (n, n_machine), (rate, sensitivity, specificity) = sizes, rates
+    share, n_passed = rate * sensitivity + (1 - rate) * (1 - specificity), 0
+    for _ in range(400):
+        losses = rng.random(n) < rate
+        flags = rng.random(n) < np.where(losses, sensitivity, 1 - specificity)
+        counts = flags.sum(), (losses & flags).sum(), (losses & ~flags).sum()
+        by_machine = counts[0] + rng.binomial(n_machine - n, share)
+        n_passed += bound.rules_out(Counts(*map(int, (*counts, by_machine))))
+    assert planned_power(*sizes, level, confidence, *rates) == pytest.approx(
+        n_passed / 400, abs=0.06
+    )
+
+
+@pytest.mark.nightly
+def test_queries_needed_do_not_jump():
+    machine = {"confidence_level": 0.9, "sensitivity": 0.9, "specificity": 0.97}
+    by_size = [
+        queries_needed(0.1, 0.06, **machine, n_machine_queries=n)
+        for n in (500, 1000, 2000, 5000, 8000, 20_000)
+    ]
+    assert np.diff(by_size).max() <= 4
+    assert by_size[0] == queries_needed(0.1, 0.06, confidence_level=0.9)
+    by_power = [
+        queries_needed(0.1, 0.06, **machine, n_machine_queries=5000, power=power)
+        for power in (0.6, 0.7, 0.75, 0.8, 0.85, 0.9)
+    ]
+    assert np.diff(by_power).min() > 0
+
+
+@pytest.mark.nightly
+def test_queries_are_needed_that_fit_tests_beside_the_machine():
+    given = {"confidence_level": 0.95, "sensitivity": 1.0, "specificity": 1.0}
+    n = queries_needed(0.2, 0.1, **given, n_machine_queries=1000)
+    alone = queries_needed(0.2, 0.1, confidence_level=0.95)
+    assert n == alone or choose_bound(n, 1000, 0.2, 0.95) is not None
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("machine", [(0.0, 1.0), (0.5, 0.5), (1.0, 0.0)])
+def test_a_machine_that_does_not_help_needs_the_number_of_people_alone(machine):
+    given = dict(zip(("sensitivity", "specificity"), machine))
+    assert queries_needed(0.3, 0.1, **given) == queries_needed(0.3, 0.1)
+    with pytest.raises(InputError, match="more than 300 queries are needed"):
+        queries_needed(0.01, 0.008, **given, n_machine_queries=300)
 
 
 @pytest.mark.nightly
