@@ -51,8 +51,6 @@ _OF_CHANCE = 0.2
 _HIGHER, _ANY = 0.2, 0.02
 # Shares of the variance of made-up labels that queries and places in the runs explain.
 _BY_QUERY, _BY_PLACE = 0.1, 0.4
-# Widths of ratios by labels of people over those by made-up ones, about: TREC 2019 and TREC-COVID.
-_OF_RATIOS = 1.5
 # Shares of the documents at which widths are planned.
 _PLANNED = 0.05, 0.1, 0.2, 0.4, 0.7
 
@@ -140,7 +138,8 @@ def draw_sample(
     DataWarning
         If runs return documents outside the pool as high as the measures look (among the first 10
         for those without a cut-off): they cannot be drawn, and count as gain 0. If all documents
-        must be judged for `half_width`, or the smallest sample that can be drawn is enough.
+        must be judged for `half_width`, or the smallest sample that can be drawn is enough. If
+        `half_width` is given for a ratio, such as nDCG or AP, whose intervals become wider.
 
     See Also
     --------
@@ -168,9 +167,8 @@ def draw_sample(
     the one below, from 0 to 1 or as in `gains`. Queries differ in how many good documents they
     have, and the runs rank these higher. From 50 `judged` documents on, labels are those
     that these predict. Widths between the sizes follow ``sqrt(1 / n - 1 / N)``, N documents in all.
-    Of ratios, such as nDCG and AP, 1.5 times this width is planned, since intervals by people's
-    labels were about so much wider. benchmarks/results/planned_widths.md compares widths planned
-    and reached.
+    benchmarks/results/planned_widths.md compares them with those reached: intervals of ratios, such
+    as nDCG and AP, become wider than planned, often twice as wide.
 
     References
     ----------
@@ -252,6 +250,14 @@ def draw_sample(
             "from so few. Ask for narrower ones to judge more.",
             DataWarning,
         )
+    forms = {text: SumOfLabels(each, pool, np.unique(made_up)) for text, each in parsed.items()}
+    if ratios := [text for text, form in forms.items() if not form.is_linear]:
+        warn_user(
+            f"the plan is too hopeful for ratios, here {brief_list(ratios)}: intervals often "
+            "become twice as wide as planned. Judge more documents than it says, or plan for a sum "
+            "over documents, such as 'dcg@10'.",
+            DataWarning,
+        )
     sample = drawn(max(n_draw, least), random_state)
     sample.attrs["half_widths"] = half_widths
     return sample
@@ -290,11 +296,10 @@ def _half_widths(sample, pool, parsed):
     frame, found = estimates.to_frame(), {}
     for text in parsed:
         widths = frame.loc[text, "high"] - frame.loc[text, "low"]
-        factor = _OF_RATIOS if estimates.results[text].is_ratio else 1.0
-        found[text] = {"values": factor * float(widths.mean() / 2)}
+        found[text] = {"values": float(widths.mean() / 2)}
         if len(pool.runs) > 1:
             pairs = estimates.compare(text, correction=None)
-            found[text]["differences"] = factor * float((pairs.high - pairs.low).mean() / 2)
+            found[text]["differences"] = float((pairs.high - pairs.low).mean() / 2)
     return found
 
 
