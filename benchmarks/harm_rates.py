@@ -97,7 +97,7 @@ def of_queries(args):
     for machine, rate, n_judged in CELLS:
         random_state = np.random.RandomState(0)
         made = [collection(rate, machine, random_state) for _ in range(2)]
-        found = [held(*made[seed % 2], n_judged, seed) for seed in range(n_samples)]
+        found = [held(*made[i % 2], n_judged=n_judged, seed=i) for i in range(n_samples)]
         key = {"machine": machine, "rate": rate, "judged": n_judged}
         rows.append(key | dict(pd.DataFrame(found).astype(float).mean()))
         print(rows[-1], f"{time.process_time() - begin:.0f} s", flush=True)

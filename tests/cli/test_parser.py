@@ -243,7 +243,7 @@ def test_names_are_those_of_the_library():
 
     assert set(types.THRESHOLDS) == set(BY_NAME)
     parser = CommandParser(threshold, "threshold", nothing)
-    assert parser.options()["abstain"][1].choices == CONFIDENCES
+    assert parser.options()["abstain"][1].choices == tuple(CONFIDENCES)
     assert parser.options()["rule"][1].choices == RULES
 
 
