@@ -61,9 +61,8 @@ class MeasureEstimate:
         True if a table of the project shows how often intervals of such a measure hold.
     rates : ExactRates or None
         Values of 0 and 1 by query, whose intervals are exact; None for all others.
-    of_pairs : ndarray of shape (n_runs,) or 0.0
-        Half the change of a ratio's values by the interaction of pairs of labels. Interactions of
-        three and more labels may be as large, and intervals are wider by this amount.
+    allowance : ndarray of shape (n_runs,) or 0.0
+        Part of the estimated bias of a ratio's values by which intervals are wider.
     find_order : callable or None
         Makes `order_values`; None takes the values.
     """
@@ -80,7 +79,7 @@ class MeasureEstimate:
     is_ratio: bool
     shown_to_cover: bool = False
     rates: ExactRates | None = None
-    of_pairs: np.ndarray | float = 0.0
+    allowance: np.ndarray | float = 0.0
     find_order: Callable | None = None
 
     @cached_property
@@ -92,12 +91,12 @@ class MeasureEstimate:
         # Without the pool, which finding the order needs.
         return vars(self) | {"order_values": self.order_values, "find_order": None}
 
-    def beyond_pairs(self, first=slice(None), second=None) -> np.ndarray:
+    def allowed(self, first=slice(None), second=None) -> np.ndarray:
         """Allowance for bias in the values of runs, or in differences between two runs."""
-        of_pairs = np.broadcast_to(self.of_pairs, self.values.shape)
-        away = np.abs(of_pairs[first] - (0.0 if second is None else of_pairs[second]))
+        allowance = np.broadcast_to(self.allowance, self.values.shape)
+        away = np.abs(allowance[first] - (0.0 if second is None else allowance[second]))
         # Values of equal lists differ only by rounding.
-        return np.where(away < 1e-12 * np.abs(of_pairs).max(), 0.0, away)
+        return np.where(away < 1e-12 * np.abs(allowance).max(), 0.0, away)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -196,7 +195,7 @@ class Estimates(Result):
         for name, result in self.results.items():
             error = np.sqrt((result.deviations**2).sum(axis=0))
             width = self._quantile(degrees_of_freedom(result.deviations)) * error
-            width = width + result.beyond_pairs()
+            width = width + result.allowed()
             low, high = result.values - width, result.values + width
             if result.rates is not None:
                 low, high = result.rates.of_runs(self.confidence_level)
@@ -253,7 +252,7 @@ class Estimates(Result):
         error, freedom = self._pairs(result, first, second)
         # Values of equal lists differ only by rounding.
         difference[np.abs(difference) < 1e-12 * np.abs(result.values).max()] = 0.0
-        allowed = result.beyond_pairs(first, second)
+        allowed = result.allowed(first, second)
         width = self._quantile(freedom) * error + allowed
         beyond = np.maximum(np.abs(difference) - allowed, 0.0)
         ratio = np.divide(beyond, error, out=np.where(beyond == 0, 0.0, np.inf), where=error > 0)
@@ -325,7 +324,7 @@ class Estimates(Result):
             surely[first, second], surely[second, first] = better, worse
         elif len(first):
             limit = self._largest(result, first, second, error, random_state) * error
-            limit += result.beyond_pairs(first, second)
+            limit += result.allowed(first, second)
             difference = sign * (result.values[first] - result.values[second])
             surely[first, second] = difference > limit
             surely[second, first] = difference < -limit
@@ -383,7 +382,7 @@ class Estimates(Result):
                 f"{brief(self.runs[0])}: give half_width."
             )
         probability, parts = result.probability, result.deviations**2
-        freedom, allowed = degrees_of_freedom(result.deviations), result.beyond_pairs()
+        freedom, allowed = degrees_of_freedom(result.deviations), result.allowed()
         if half_width is None:
             sign = 1 if result.greater_is_better else -1
             best = int(np.argmax(sign * result.order_values))
@@ -391,7 +390,7 @@ class Estimates(Result):
             gap = np.abs(result.values[best] - result.values[others])
             parts = (result.deviations[:, [best]] - result.deviations[:, others]) ** 2
             freedom = degrees_of_pairs(result.deviations)[best, others]
-            allowed = result.beyond_pairs(best, others)
+            allowed = result.allowed(best, others)
         drawn, variance = probability[result.influential], parts.sum(axis=0)
 
         n_here = result.n_certain + len(drawn)

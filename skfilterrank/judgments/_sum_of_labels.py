@@ -264,10 +264,12 @@ class SumOfLabels:
             )
             own_scale[rows] += missing[pool.codes[rows]]
             own_joint[rows] = (probabilities[rows] * self.shares * own_change[rows]).sum(axis=1)
+        n_moved = 2 * is_known
+        n_moved[rows] = 1
         return Expansion(
             form=self,
             probabilities=probabilities,
-            is_known=is_known,
+            n_moved=n_moved,
             base=base,
             total=total,
             effect=effect,
@@ -349,13 +351,14 @@ class Expansion:
     ----------
     base : ndarray of shape (n_runs, n_queries)
         Expected values, given the labels of known rows.
-    is_known : ndarray of shape (n_rows,), bool
-        Rows whose labels are known.
+    n_moved : ndarray of shape (n_rows,), int
+        How many of the sum and its scale depend on the row's label: both where it is known, and the
+        sum alone for wanted rows, whose scale is computed without it.
     """
 
     form: SumOfLabels
     probabilities: np.ndarray
-    is_known: np.ndarray
+    n_moved: np.ndarray
     base: np.ndarray
     total: np.ndarray
     effect: sparse.csr_array
@@ -385,8 +388,8 @@ class Expansion:
         if not form.is_linear:
             shift = self.shift[rows, grades]
             changes += own[:, None] * self.total[:, codes].T + shift[:, None]
-            # The sum has moved already where the label is known.
-            moved = more * own * self.is_known[rows]
+            # Sum and scale have moved already where the label is known.
+            moved = more * own * self.n_moved[rows]
             changes -= self.effect[rows].toarray() * moved[:, None]
         return changes
 

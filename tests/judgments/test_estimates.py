@@ -336,7 +336,7 @@ OF_BOTH = 5 / 3
 def test_intervals_allow_for_as_much_as_pairs_of_labels_change():
     everywhere = {"value_range": (-np.inf, np.inf)}
     plain = by_hand(**everywhere)
-    wider = by_hand(**everywhere, of_pairs=np.array([0.3, -0.1]))
+    wider = by_hand(**everywhere, allowance=np.array([0.3, -0.1]))
     np.testing.assert_allclose(wider.to_frame()["high"] - plain.to_frame()["high"], [0.3, 0.1])
     np.testing.assert_allclose(plain.to_frame()["low"] - wider.to_frame()["low"], [0.3, 0.1])
     before, after = plain.compare(), wider.compare()
@@ -347,11 +347,11 @@ def test_intervals_allow_for_as_much_as_pairs_of_labels_change():
         (ranks["high"] - ranks["low"]).tolist()
         for ranks in (
             by_hand(**far).order(random_state=0),
-            by_hand(**far, of_pairs=np.array([20.0, -1.0])).order(random_state=0),
+            by_hand(**far, allowance=np.array([20.0, -1.0])).order(random_state=0),
         )
     ]
     assert widths == [[0, 0], [1, 1]]
-    wider = by_hand(**everywhere, of_pairs=np.array([3.0, -1.0]))
+    wider = by_hand(**everywhere, allowance=np.array([3.0, -1.0]))
     assert wider.labels_needed(half_width=5.0) > plain.labels_needed(half_width=5.0)
 
 
