@@ -17,10 +17,11 @@ labels of each grade there are. Its expected value, given the sample's labels an
 probabilities of all others, takes the place of the sum of predictions. The weight is replaced by
 the change that one label makes, averaged over the other labels. Each drawn label represents
 (1 - pi) / pi documents that were not drawn. For sums this is the difference estimator. Pairs of
-labels are corrected for too. The change by a label is computed with predictions that were learned
-without the label's fold. Otherwise the label would also change the predictions of other documents
-of its query, and so the point at which its own change is computed, which biases ratios. A bias by
-interactions of three and more labels is left; intervals are wider by half the effect of pairs.
+labels are corrected for too. A label also changes the predictions of other documents of its query,
+and so the point at which its own change is computed, which biases ratios a little. Changes by
+predictions that were learned without the label's fold are free of this bias. Values with them vary
+twice as much where the sample says little of a query, so that they only tell the bias: intervals
+are wider by three quarters of it.
 
 **Everything else** (ERR, RR, lexirecall) needs whole queries: PPI++ over queries. Values that are 0
 or 1 in each query (any_forbidden, success) have exact intervals.

@@ -405,7 +405,7 @@ class Estimates(Result):
             larger = np.minimum(probability * factor, 1.0)
             shrinks = (1 - larger) / larger * probability / (1 - probability)
             square = shrinks @ parts
-            # Changes by pairs of labels shrink as the variance does.
+            # The bias shrinks as the variance does.
             left = np.divide(square, variance, out=np.zeros_like(square), where=variance > 0)
             width = self._quantile(freedom, labels(factor)) * np.sqrt(square) + allowed * left
             return bool((width <= gap).all()) if half_width is None else width.mean() <= half_width

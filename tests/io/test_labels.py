@@ -196,6 +196,7 @@ def test_values_with_and_without_a_machines_labels():
     assert dropped["1"] == pytest.approx(0.5)
 
 
+@pytest.mark.filterwarnings("ignore:the learned weights are all 0")
 def test_learning_to_fuse_asks_about_a_table():
     frame = _read(MIXED, predicted="use")
     frame.attrs.clear()
