@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank.comparison import score_systems
-from skfilterrank.exceptions import DataWarning, InputError
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, write_prels, write_qrels
 from skfilterrank.metrics import evaluate_runs, values_of_run
 from skfilterrank.ranking import fuse_runs
@@ -196,12 +196,14 @@ def test_values_with_and_without_a_machines_labels():
     assert dropped["1"] == pytest.approx(0.5)
 
 
-@pytest.mark.filterwarnings("ignore:the learned weights are all 0")
 def test_learning_to_fuse_asks_about_a_table():
     frame = _read(MIXED, predicted="use")
     frame.attrs.clear()
     runs = {"r": RUN, "s": RUN.assign(score=-RUN["score"])}
-    with pytest.warns(DataWarning, match="machines gave 2"):
+    with (
+        pytest.warns(DataWarning, match="machines gave 2"),
+        pytest.warns(FitWarning, match="learned weights are all 0"),
+    ):
         fuse_runs(runs, "coordinate_ascent", qrels=frame, cv=2, random_state=0)
 
 
