@@ -402,8 +402,7 @@ def count_queries(
         monitor.save(state)
     _tell_of_missing(run, aligned, holes.missing)
     n_new = _n_counted(status) - n_before
-    unit = ("query", "queries") if status.unit is None else (status.unit,)
-    tell(f"counted {counted(n_new, *unit)}; the state is in {state}")
+    tell(f"counted {counted(n_new, status.unit or 'query')}; the state is in {state}")
     return int(status.alarm)
 
 
@@ -461,8 +460,8 @@ def _resumed(threshold, saved, state, begun, allow_repeats):
     monitor.allow_repeats |= allow_repeats
     if not monitor.watches(threshold):
         raise InputError(
-            f"{state} is the state of another threshold than {saved} holds now. Name another "
-            "--state, or remove the file to begin anew."
+            f"{state} is the state of another threshold than {saved} holds now, or of an earlier "
+            "version. Name another --state, or remove the file to begin anew."
         )
     for name, value in begun.items():
         if value not in (None, before := getattr(monitor, name)):

@@ -77,7 +77,11 @@ def serve(
     `on_hidden` gets this list. If it is None, the log gets the number of hidden rows.
     """
     n_rows = len(ids)
-    shape = np.shape(scores)
+    try:
+        shape = np.shape(scores)
+    except ValueError:
+        # Rows of different lengths, which `predict` names.
+        shape = (len(scores),)
     if shape[:1] != (n_rows,):
         got = counted(shape[0], "score") if shape else brief(scores)
         raise InputError(

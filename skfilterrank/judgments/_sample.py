@@ -168,7 +168,7 @@ def draw_sample(
     have, and the runs rank these higher. From 50 `judged` documents on, labels are those
     that these predict. Widths between the sizes follow ``sqrt(1 / n - 1 / N)``, N documents in all.
     benchmarks/results/planned_widths.md compares them with those reached: intervals of ratios, such
-    as nDCG and AP, become wider than planned, often twice as wide.
+    as nDCG and AP, mostly become wider than planned, seldom three times as wide.
 
     References
     ----------
@@ -254,8 +254,8 @@ def draw_sample(
     if ratios := [text for text, form in forms.items() if not form.is_linear]:
         warn_user(
             f"the plan is too hopeful for ratios, here {brief_list(ratios)}: intervals often "
-            "become twice as wide as planned. Judge more documents than it says, or plan for a sum "
-            "over documents, such as 'dcg@10'.",
+            "become a third wider than planned. Judge more documents than it says, or plan for a "
+            "sum over documents, such as 'dcg@10'.",
             DataWarning,
         )
     sample = drawn(max(n_draw, least), random_state)

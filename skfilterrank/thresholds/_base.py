@@ -200,7 +200,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             Weight of each query in means, as in :func:`skfilterrank.metrics.ndcg_f_score`. A
             CertifiedThreshold draws queries by weights from 0 to 1, as its notes describe.
         judged_by : array-like of shape (n_rows,), default=None
-            Source of each label: "people", or the name of a machine, as any other text is taken. A
+            Source of each label: "people"; any other text is the name of a machine. A
             certificate states how many labels come from machines; other thresholds ignore it.
 
         Returns

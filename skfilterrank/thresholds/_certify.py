@@ -79,7 +79,7 @@ def risk_certificate(
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     judged_by : array-like of shape (n_rows,), default=None
-        Source of each label: "people", or the name of a machine, as any other text is taken.
+        Source of each label: "people"; any other text is the name of a machine.
     confidence_level : float, default=0.95
         Probability with which each bound holds, between 0 and 1. All verdicts "kept" together hold
         with the same probability.

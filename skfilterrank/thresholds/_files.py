@@ -20,7 +20,7 @@ from skfilterrank.thresholds._hide_rules import RULES
 from skfilterrank.thresholds._risks import AMONG, read_promises
 
 NOT_FITTED = "This %(name)s is not fitted. Call fit(scores, y, groups=...) first."
-_FORMAT = "skfilterrank threshold 1"
+_FORMAT = "skfilterrank threshold 2"
 
 
 class SavedAsJson:

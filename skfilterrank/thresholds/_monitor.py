@@ -33,7 +33,7 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import places
 from skfilterrank._lists.queries import check_groups
-from skfilterrank._lists.results import Result, counted
+from skfilterrank._lists.results import Result, counted, plural
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._certificate import rate_in_words
@@ -345,7 +345,7 @@ class RiskStatus(Result):
 
     def _count(self, number):
         """Return a number of units in words."""
-        return counted(int(number), *((self.unit,) if self.unit else ("query", "queries")))
+        return counted(int(number), self.unit or "query")
 
     def _summary(self):
         most = self._count(self.rates["n_queries"].max())
@@ -374,7 +374,8 @@ class RiskStatus(Result):
             else:
                 lines.append(
                     f"Alarm after {self._count(rate['alarm_at'])}: {risk} is, or was for a time, "
-                    f"above {rate['max_risk']:g}. Over all {_plural(self.unit)} it is {estimate}."
+                    f"above {rate['max_risk']:g}. Over all {plural(self.unit or 'query')} it is "
+                    f"{estimate}."
                 )
         text = "\n".join(lines)
         if self.unit is not None:
@@ -615,7 +616,7 @@ class RiskMonitor:
 
     def _may_watch(self, certificate) -> bool:
         """Tell if this monitor was made from the threshold of a certificate, or from none."""
-        return self._certificate in (None, certificate_checksum(certificate))
+        return self._threshold is None or self._certificate == certificate_checksum(certificate)
 
     def update(
         self,
@@ -642,15 +643,17 @@ class RiskMonitor:
             Rows with a lower score were not shown; -inf if hidden rows have score -inf already.
             With a monitor of a threshold, None applies it: documents below it, and after the
             largest number of shown ones, count as hidden, so that scores may come before or after
-            `predict`. A threshold with `abstain` or with filter scores cannot be applied to one
-            score: give what `predict` returns, and -inf here. Without a threshold, None is -inf.
+            `predict`. Scores from before it must be of all documents of each query, judged or not
+            (label NaN), with ties in the order of `predict`. A threshold with `abstain` or with
+            filter scores cannot be applied to one score: give what `predict` returns, and -inf
+            here. Without a threshold, None is -inf.
         clusters : array-like of shape (n_rows,), default=None
             Cluster of each row, such as the user of the query, as in
             :meth:`CertifiedThreshold.fit`. Each cluster counts once, with the mean loss of its
             queries. All of its queries must come in one update. Needed if the certificate of the
             threshold, or an earlier update, counts clusters.
         judged_by : array-like of shape (n_rows,), default=None
-            Source of each label: "people", or the name of a machine, as any other text is taken.
+            Source of each label: "people"; any other text is the name of a machine.
             The status and the file state the number of labels by machines. None means people.
 
         Returns
@@ -711,7 +714,7 @@ class RiskMonitor:
         # judged document was not counted, so its id may occur again later.
         self._seen.update(id for id, is_judged in zip(ids, judged) if is_judged)
         self._seen_clusters.update(names)
-        self._watched, self._unit = news, units.name
+        self._watched, self._unit = news, units.name if names else self._unit
         self._n_machine += int(np.count_nonzero(is_of_machine))
         return self.status
 
@@ -775,7 +778,7 @@ class RiskMonitor:
         names = [_id_text(id) for id in ids[np.unique(numbers[judged])]]
         if repeated := sorted(self._seen_clusters.intersection(names)):
             raise InputError(
-                f"clusters has {_plural(name)} that were counted already: {brief_list(repeated)}. "
+                f"clusters has {plural(name)} that were counted already: {brief_list(repeated)}. "
                 f"Each {name} counts once. Give all of its queries in one update, and leave out "
                 "queries that come later."
             )
@@ -967,11 +970,6 @@ class RiskMonitor:
     def __repr__(self) -> str:
         rates = ", ".join(f"{w.promise.name} at most {w.promise.max_risk:g}" for w in self._watched)
         return f"<RiskMonitor: {rates}; {self.status._summary()}>"
-
-
-def _plural(unit) -> str:
-    """Return the name of units in the plural."""
-    return "queries" if unit is None else f"{unit}s"
 
 
 def _is_of_empty(risk) -> bool:

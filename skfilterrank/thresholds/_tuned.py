@@ -245,8 +245,8 @@ def learned_and_tested(judged: JudgedScores) -> tuple[np.ndarray, np.ndarray]:
     clusters = np.unique(judged.clusters)
     if len(clusters) < 2:
         raise InputError(
-            "scores are of one query, but a certificate with filter_scores learns from some "
-            "queries and tests others. Pass more queries."
+            "scores are of one query, but a certificate with filter_scores or abstain learns from "
+            "some queries and tests others. Pass more queries."
         )
     share = min(max(_LEARNED_ROWS / len(judged.codes), _LEAST_LEARNED), 0.5)
     n_learned = max(int(share * len(clusters)), 1)

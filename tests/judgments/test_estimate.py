@@ -1,6 +1,7 @@
 """Values with intervals from a sample."""
 
 import pickle
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -53,6 +54,26 @@ def test_where_everything_is_judged_the_estimate_is_the_measure(data):
     np.testing.assert_allclose(found["high"] - found["low"], 0, atol=1e-12)
 
 
+def all_samples(pool, sizes, n_draw):
+    """Rows of every sample, its probability, and inclusion probabilities."""
+    order, probability = draw_by_folds(sizes, pool.folding, n_draw, np.random.RandomState(0))
+    drawn = np.bincount(pool.folding.folds[order], minlength=pool.n_folds)
+    members = [
+        np.flatnonzero((pool.folding.folds == fold) & (sizes > 0)) for fold in range(pool.n_folds)
+    ]
+    designs = [
+        {tuple(rows[list(s)]): p for s, p in elimination_design(sizes[rows], n).items()}
+        for rows, n in zip(members, drawn)
+        if len(rows)
+    ]
+    for parts in product(*(design.items() for design in designs)):
+        yield (
+            [row for part, _ in parts for row in part],
+            np.prod([p for _, p in parts]),
+            probability,
+        )
+
+
 def test_the_estimate_is_unbiased_over_all_samples():
     """Exactly, calibration included: every sample of a small pool, by its probability.
 
@@ -68,21 +89,10 @@ def test_the_estimate_is_unbiased_over_all_samples():
     sizes = rng.uniform(0.5, 2, size=7)
     best = people["label"].to_numpy().argmax()
     sizes[best] = 0.0
-    order, probability = draw_by_folds(sizes, pool.folding, 4, np.random.RandomState(0))
-    drawn = np.bincount(pool.folding.folds[order], minlength=pool.n_folds)
-    members = [
-        np.flatnonzero((pool.folding.folds == fold) & (sizes > 0)) for fold in range(pool.n_folds)
-    ]
-    designs = [
-        {tuple(rows[list(s)]): p for s, p in elimination_design(sizes[rows], n).items()}
-        for rows, n in zip(members, drawn)
-        if len(rows)
-    ]
     gains = {label: label for label in people["label"]}
     total, square, estimated, chance = np.zeros(2), np.zeros(2), np.zeros(2), 0.0
-    for parts in product(*(design.items() for design in designs)):
-        rows = np.array([best, *(row for part, _ in parts for row in part)], dtype=int)
-        weight = np.prod([p for _, p in parts])
+    for drawn, weight, probability in all_samples(pool, sizes, 4):
+        rows = np.array([best, *drawn], dtype=int)
         frame = pool.index[rows].to_frame(index=False)
         frame["inclusion_probability"] = np.where(rows == best, 1.0, probability[rows])
         # Of a dict all grades are known, whether a sample has them or not.
@@ -97,6 +107,49 @@ def test_the_estimate_is_unbiased_over_all_samples():
     # Standard errors are about those over all samples; twice or half of them would not be.
     ratio = np.sqrt(estimated / (square - total**2))
     assert ((ratio > 0.75) & (ratio < 1.33)).all()
+
+
+@pytest.mark.slow
+def test_intervals_of_ratios_alone_allow_for_bias(data):
+    people, machine, runs = data
+    measures = ["dcg@10", "ndcg@10"]
+    sample = with_labels(draw_sample(machine, runs, measures, n_total=60, random_state=0), people)
+    found = estimate(sample, runs, measures, machine_qrels=machine)
+    assert not found.results["dcg@10"].allowance.any()
+    result = found.results["ndcg@10"]
+    assert result.allowance.all()
+    plain = replace(found, results={"ndcg@10": replace(result, allowance=0.0)})
+    low, high = (
+        (plain.to_frame()[end] - found.to_frame().loc[["ndcg@10"], end]).to_numpy()
+        for end in ("low", "high")
+    )
+    np.testing.assert_allclose(low, np.abs(result.allowance))
+    np.testing.assert_allclose(-high, np.abs(result.allowance))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("measure", ["ndcg@4", "ap"])
+@pytest.mark.parametrize("seed", [4, 5])
+def test_most_of_the_bias_of_a_ratio_is_known_over_all_samples(measure, seed):
+    rng = np.random.RandomState(seed)
+    people = pd.DataFrame({"qid": ["1"] * 5 + ["2"] * 5, "docno": [f"d{i}" for i in range(5)] * 2})
+    people["label"] = rng.randint(0, 2, 10)
+    people.loc[[0, 5], "label"] = 1
+    machine = people.assign(label=rng.randint(0, 2, 10))
+    runs = {name: people.assign(score=rng.uniform(size=10)) for name in "ab"}
+    pool = RankedPool.read(machine, runs)
+    values, bias, chance = np.zeros(2), np.zeros(2), 0.0
+    for rows, weight, probability in all_samples(pool, rng.uniform(0.5, 2, 10), 6):
+        frame = pool.index[rows].to_frame(index=False)
+        frame["inclusion_probability"] = probability[rows]
+        result = estimate(with_labels(frame, people), pool, measure).results[measure]
+        values += weight * result.values
+        bias += weight * result.allowance / 0.75
+        chance += weight
+    assert chance == pytest.approx(1)
+    error = values - means(runs, people, [measure])
+    assert (error > 0.02).all()
+    assert (np.abs(error - bias) < 0.4 * error).all()
 
 
 @pytest.mark.nightly

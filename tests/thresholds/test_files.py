@@ -132,7 +132,7 @@ def test_a_person_can_read_it(data):
     text = io.StringIO()
     model.save(text)
     content = json.loads(text.getvalue())
-    assert content["format"] == "skfilterrank threshold 1"
+    assert content["format"] == "skfilterrank threshold 2"
     assert content["class"] == "CertifiedThreshold"
     assert content["parameters"]["risks"] == [["any_forbidden@3", 0.2]]
     assert content["fitted"]["measure"] == "ndcg_f@3"
@@ -152,7 +152,7 @@ def test_a_changed_file_is_refused(data, tmp_path):
     [
         ({"format": "skfilterrank filter 3"}, r"'skfilterrank filter 3', expected .*\. "
          r"Write it again"),
-        ({"format": "skfilterrank threshold 9"}, "expected 'skfilterrank threshold 1'"),
+        ({"format": "skfilterrank threshold 9"}, "expected 'skfilterrank threshold 2'"),
         ({"format": "skfilterrank monitor 4"}, "is 'skfilterrank monitor 4', expected 'skf"),
         ([], "its format is"),
     ],
@@ -275,7 +275,7 @@ def test_fields_are_looked_at_whatever_the_checksum(contents, tmp_path, form, fi
 
 def test_numbers_that_json_lacks_are_refused(tmp_path):
     path = tmp_path / "threshold.json"
-    path.write_text('{"format":"skfilterrank threshold 1","class":NaN,"checksum":"x"}')
+    path.write_text('{"format":"skfilterrank threshold 2","class":NaN,"checksum":"x"}')
     with pytest.raises(FileFormatError, match="was changed after it was written"):
         load_threshold(path)
 

@@ -917,6 +917,10 @@ class TestDocumentsThatTheThresholdHides:
         for rates in found[1:]:
             pd.testing.assert_frame_equal(rates, found[0])
 
+    def test_a_document_at_the_threshold_is_shown(self, safe, fresh):
+        rates = fresh().update([-1], [safe.threshold_], groups=["new"]).rates
+        assert rates.loc["any_forbidden@3", "observed"] == 1
+
     def test_what_is_shown_against_the_threshold_is_refused(self, data, safe, fresh):
         monitor, level = fresh(), safe.threshold_
         scores = [level + 1, level - 1, level - 2]
