@@ -10,8 +10,11 @@ from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import RankedPool, estimate
+from skfilterrank.judgments._estimate import _position_weights as position_weights
 from skfilterrank.judgments._estimates import covariance_of_total, degrees_of_freedom
-from skfilterrank.judgments._label_model import Prediction
+from skfilterrank.judgments._label_model import LabelModel, Prediction
+from skfilterrank.judgments._sample import _LEAST as LEAST
+from skfilterrank.judgments._sample import _OF_MEAN as OF_MEAN
 from skfilterrank.judgments._sample import _sizes, draw_by_folds
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
 from skfilterrank.metrics import evaluate_runs
@@ -128,6 +131,67 @@ class Study:
         quantile = estimates._quantile(degrees_of_freedom(deviations))
         error = np.sqrt(np.diag(covariance))
         return (quantile * error).mean(), 1.96 * error.mean()
+
+
+class KnownLabels:
+    """Standard errors of a sum of labels where all labels are known."""
+
+    def __init__(self, pool, labels, measure):
+        self.pool = pool
+        given = as_gains(labels.reindex(pool.index).to_numpy(dtype=float), None)
+        self.grades, self.codes = np.unique(given, return_inverse=True)
+        parsed = parse_measures(measure)
+        form = SumOfLabels(parsed[measure], pool, self.grades)
+        self.weights = position_weights(form)
+        self.influential = form.influential()
+        self.model = LabelModel(pool, self.weights, self.influential)
+        self.sizes = _sizes(pool, parsed, None, "differences", None)
+        everything = np.flatnonzero(self.influential)
+        self.best = self._predicted(everything, np.ones(len(everything)))
+
+    def _predicted(self, rows, probability):
+        """Expected gains and their variances, by the labels of some rows."""
+        learned = self.model.fit(
+            rows, self.codes[rows], len(self.grades), np.full(len(rows), False), probability**-0.5
+        )
+        chances = learned.predict().probabilities
+        expected = chances @ self.grades
+        return expected, np.maximum(chances @ self.grades**2 - expected**2, 0.0)
+
+    @property
+    def best_sizes(self):
+        """Sizes of documents to draw by, if it were known how sure predictions are."""
+        dense = self.weights.toarray()
+        of_mean = dense.sum(axis=1) ** 2 / dense.shape[1]
+        square = (dense**2).sum(axis=1) - (1 - OF_MEAN) * of_mean
+        sizes = np.sqrt(np.maximum(square, 0.0) * self.best[1])
+        least = LEAST * sizes[self.influential].mean()
+        return np.where(self.influential, np.maximum(sizes, least), 0.0)
+
+    def errors(self, sizes, share, repetitions):
+        """Mean standard errors over the runs."""
+        n = int(share * np.count_nonzero(sizes) + 0.5)
+        labels, of_sample = self.grades[self.codes], []
+        for seed in range(repetitions):
+            rows, probability = draw_by_folds(
+                sizes, self.pool.folding, n, np.random.RandomState(seed)
+            )
+            expected, _ = self._predicted(rows, probability[rows])
+            of_sample.append(self._error(labels - expected, probability))
+        return {
+            "no model": self._error(labels, probability),
+            "sample": np.mean(of_sample),
+            "all labels": self._error(labels - self.best[0], probability),
+        }
+
+    def _error(self, off, probability):
+        """Deville's standard error, the mean of all runs."""
+        drawn = (probability > 0) & (probability < 1)
+        share = (probability[drawn] * (1 - probability[drawn]))[:, None]
+        parts = self.weights[np.flatnonzero(drawn)].toarray() * off[drawn, None]
+        parts /= probability[drawn, None]
+        parts -= (share * parts).sum(axis=0) / share.sum()
+        return np.sqrt((share * parts**2).sum(axis=0)).mean() / len(self.pool.queries)
 
 
 def studies_of_deep_learning(data, judges, measures):

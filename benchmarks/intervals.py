@@ -4,12 +4,13 @@
     python benchmarks/intervals.py other --repetitions 300
     python benchmarks/intervals.py hard --repetitions 300
     python benchmarks/intervals.py believed
+    python benchmarks/intervals.py limits --repetitions 20
 
 `dl2019`: 37 runs of TREC 2019 Deep Learning, 9,260 passages judged by NIST and by seven language
 models. Each cell of the tables draws samples, takes NIST's labels of them, and asks how often the
 intervals hold the values by all of NIST's labels, how wide they are, and how the order agrees with
 the true one. `believed`: how far values of these runs are off where a machine's labels are taken
-for people's.
+for people's. `limits`: how narrow intervals of DCG@10 could be at most with these features.
 
 `other`: TREC-COVID round 1, 143 runs; the machine is none that read a document: `pseudo_qrels` of
 the runs themselves, a circular judge. MQ2007: the part S5; the runs are its 46 features and a ridge
@@ -29,7 +30,7 @@ from functools import cache, partial
 import numpy as np
 import pandas as pd
 from _common import RESULTS, run_parts, write_report
-from _intervals import Study, in_rounds, true_values
+from _intervals import KnownLabels, Study, in_rounds, true_values
 from scipy.stats import kendalltau
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
@@ -367,10 +368,46 @@ def means(runs, labels):
     return values.groupby("run", sort=False).mean()
 
 
+LIMIT_SHARES = (0.05, 0.1, 0.2)
+
+
+def limits(args):
+    """Report on standard errors if more were known than a sample tells."""
+    folder = args.data / "trec-dl2019-llm"
+    qrels = read_qrels(folder / "qrels.txt.gz").astype({"qid": str, "docno": str})
+    labels = qrels.set_index(["qid", "docno"])["label"]
+    runs = sorted(glob.glob(f"{folder}/runs/*.gz"))
+    rows = []
+    for judge in (*HARD_JUDGES, ALONE):
+        machine = None if judge == ALONE else f"{folder}/llm-qrels/{judge}.txt.gz"
+        known = KnownLabels(RankedPool.read(machine, runs, pool=qrels), labels, MEASURE)
+        for share in LIMIT_SHARES:
+            own = known.errors(known.sizes, share, args.repetitions)
+            best = known.errors(known.best_sizes, share, args.repetitions)
+            row = {"judge": judge, "share": share, "no model": own["no model"]}
+            row["sample"] = own["sample"] / own["no model"]
+            row["all labels"] = own["all labels"] / own["no model"]
+            row["best design, sample"] = best["sample"] / own["no model"]
+            row["best design, all labels"] = best["all labels"] / own["no model"]
+            rows.append(row)
+    table = pd.DataFrame(rows).to_string(index=False, float_format="{:.3f}".format)
+    write_report(
+        "intervals_limits",
+        "How narrow intervals could be",
+        f"True standard errors of {MEASURE}, {len(runs)} runs of TREC 2019 Deep Learning, by "
+        'Deville\'s formula over all documents; samples by `aim="differences"`. `no model`: of '
+        "people's labels divided by their probabilities. The others are shares of it, in the same "
+        "row: with predictions learned from the sample, as `estimate` learns them, and with "
+        "predictions learned from all labels but those of a document's own fold. `best design`: "
+        "the documents are drawn by the uncertainty of the latter predictions, which nobody knows "
+        f"beforehand.\n\n```\n{table}\n```",
+    )
+
+
 if __name__ == "__main__":
     run_parts(
         __doc__,
-        {"dl2019": dl2019, "other": other, "hard": hard, "believed": believed},
+        {"dl2019": dl2019, "other": other, "hard": hard, "believed": believed, "limits": limits},
         repetitions=300,
         resume=False,
     )
