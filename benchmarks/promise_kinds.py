@@ -58,10 +58,10 @@ CONFIDENCES = {"0.95": CONFIDENCE, "1 - 0.05 / 3": 1 - (1 - CONFIDENCE) / len(SE
 # Kinds of confidence with which promises of each kind are tested.
 ABSTENTIONS = {
     "any_forbidden@3 0.15": ("all", ("score_std",)),
-    "any_forbidden@3 0.2": ("answered", ("score_std", "best_score")),
+    "any_forbidden@3 0.2": ("answered", ("score_std",)),
     "any_forbidden@3 0.15, forbidden@3 0.1": ("all", ("score_std",)),
     "any_forbidden@3 0.2, forbidden@3 0.15": ("answered", ("score_std",)),
-    "any_forbidden@3 0.15, false_reject_rate 0.8": ("all", ("score_regression",)),
+    "any_forbidden@3 0.15, false_reject_rate 0.8": ("all", ("score_std",)),
 }
 
 
