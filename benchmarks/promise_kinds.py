@@ -1,10 +1,14 @@
-"""Certificates among answered queries and over clusters: are they kept, and what do reports hide?
+"""Certificates of all kinds of units, of segments and with abstention: are they kept?
 
-    python benchmarks/promise_kinds.py [units] [reports] [--data DATA] [--repeats 500] [--cache DIR]
+    python benchmarks/promise_kinds.py [units] [segments] [abstention] [reports] [--data DATA]
+        [--repeats 500] [--cache DIR]
 
-`units`: each kind of certificate on generated queries; finished kinds are kept in DIR. Writes
-results/promise_units.md. `reports`: certificates by reports of spam, which depend on the place,
-against the truth. Writes results/promise_reports.md. One thread, three minutes of processor time.
+Each kind of certificate on generated queries whose true rates are known; finished kinds are kept in
+DIR. `units`: among answered queries and over clusters; writes results/promise_units.md. `segments`:
+a threshold for each of three segments; writes results/promise_kinds_segments.md. `abstention`: with
+a level of confidence below which nothing is shown; writes results/promise_kinds_abstention.md.
+`reports`: certificates by reports of spam, which depend on the place, against the truth. Writes
+results/promise_reports.md. One thread, a quarter of an hour of processor time.
 """
 
 import os
@@ -18,15 +22,17 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from _common import run_parts, write_report
-from _promises import Population, generated, share
+from _promises import Population, generated, share, unclear
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.prefixes import shown_at_most
 from skfilterrank.datasets import make_marketplace
-from skfilterrank.thresholds import CertifiedThreshold, threshold_curve
+from skfilterrank.exceptions import InputError
+from skfilterrank.thresholds import CertifiedThreshold, SegmentedThreshold, threshold_curve
 from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._risks import read_promises
 
@@ -45,13 +51,30 @@ KINDS = {
 }  # fmt: skip
 
 
+# Share of the queries of each segment, from the best to the worst ones.
+SEGMENTS = {"large": 0.7, "middle": 0.22, "small": 0.08}
+N_OF_SEGMENTS, N_ABSTAINING = 1000, 400
+CONFIDENCES = {"0.95": CONFIDENCE, "1 - 0.05 / 3": 1 - (1 - CONFIDENCE) / len(SEGMENTS)}
+# Kinds of confidence with which promises of each kind are tested.
+ABSTENTIONS = {
+    "any_forbidden@3 0.15": ("all", ("score_std",)),
+    "any_forbidden@3 0.2": ("answered", ("score_std",)),
+    "any_forbidden@3 0.15, forbidden@3 0.1": ("all", ("score_std",)),
+    "any_forbidden@3 0.2, forbidden@3 0.15": ("answered", ("score_std",)),
+    "any_forbidden@3 0.15, false_reject_rate 0.8": ("all", ("score_std",)),
+}
+
+
 class Truth:
-    """Rates of a population of queries at any threshold, in all, answered, and by user."""
+    """Rates of a population at any threshold, in all, answered, and by user or segment."""
 
     def __init__(self, population, seed=0):
         self.population, self.k = population, population.k
         lists = RankedLists(population.gains, population.scores, groups=population.groups)
+        # A good document behind the end of a list is hidden.
+        lists = shown_at_most(lists, self.k)
         risks = {f"{name}@{self.k}": 0.1 for name in ("any_forbidden", "forbidden")}
+        risks["false_reject_rate"] = 0.1
         self.steps = {each.name: each.steps(lists, None) for each in read_promises(risks)}
         n = len(population.sizes)
         self.best = np.full(n, -np.inf)
@@ -65,30 +88,46 @@ class Truth:
         self.user[order] = np.searchsorted(ends, np.arange(n), side="right")
         self.users = [np.flatnonzero(self.user == each) for each in range(self.user.max() + 1)]
         sizes = np.bincount(self.user)
-        self.weights = {False: np.full(n, 1 / n), True: 1 / sizes[self.user] / len(sizes)}
+        self.weights = {"queries": np.full(n, 1 / n), "users": 1 / sizes[self.user] / len(sizes)}
+        self.segment = np.empty(n, dtype=object)
+        order = np.argsort(bad + 0.5 * rng.normal(size=n))
+        ends = (n * np.cumsum([0, *SEGMENTS.values()])).round().astype(int)
+        for name, first, last in zip(SEGMENTS, ends, ends[1:]):
+            self.segment[order[first:last]] = name
+            self.weights[name] = (self.segment == name) / (last - first)
 
-    def rate(self, risk, threshold, *, users, answered):
-        """The true rate at a threshold."""
-        weights = self.weights[users]
-        lost = weights @ self.steps[risk].at(threshold)
-        return lost / max(weights @ (self.best >= threshold), 1e-300) if answered else lost
+    def rate(self, risk, threshold, *, of="queries", answered=False, is_sure=True):
+        """The true rate at a threshold; queries that are not sure are shown nothing."""
+        steps, weights = self.steps[risk], self.weights[of]
+        counted = weights[steps.counted]
+        is_sure = np.broadcast_to(is_sure, self.best.shape)
+        losses = np.where(is_sure[steps.counted], steps.at(threshold), float(steps.is_upward))
+        lost = counted @ losses / counted.sum()
+        share = weights @ (is_sure & (self.best >= threshold))
+        return lost / max(share, 1e-300) if answered else lost
 
-    def hidden(self, threshold):
+    def hidden(self, threshold, is_sure=True):
         """The share of all documents that is hidden, with a cut after k."""
         shown = np.bincount(self.population.groups, self.population.scores >= threshold)
-        return 1 - np.minimum(shown, self.k).sum() / len(self.population.scores)
+        shown = np.minimum(shown, self.k) * is_sure
+        return 1 - shown.sum() / len(self.population.scores)
 
-    def keeps(self, risks, threshold, *, users, answered):
+    def keeps(self, risks, threshold, **of):
         """Whether all rates are truly kept."""
         return all(
-            self.rate(risk, threshold, users=users, answered=answered) <= level + 1e-12
-            for risk, level in risks.items()
+            self.rate(risk, threshold, **of) <= level + 1e-12 for risk, level in risks.items()
         )
 
-    def best_of(self, risks, *, users, answered):
+    def kept_by(self, risks, certificate, **of):
+        """Whether rates are truly kept at the chosen threshold, and in the certified range."""
+        ends = np.nextafter(certificate.lower, np.inf), certificate.upper
+        at = self.keeps(risks, certificate.threshold, **of)
+        return at, at and all(self.keeps(risks, end, **of) for end in ends if end < np.inf)
+
+    def best_of(self, risks, **of):
         """nDCG_f and the share hidden of the best threshold in hindsight."""
         tried = np.unique(np.quantile(self.population.scores, np.linspace(0, 1, 300)))
-        kept = [t for t in tried if self.keeps(risks, t, users=users, answered=answered)]
+        kept = [t for t in tried if self.keeps(risks, t, **of)]
         if not kept:
             return np.nan, np.nan
         t = max(kept, key=self.population.value)
@@ -119,7 +158,7 @@ def of_kind(kind, truth, levels, repeats):
     rows = []
     how, rng = dict(KINDS[kind]), np.random.default_rng(0)
     clusters, among = how.pop("clusters", False), how.pop("among", "all")
-    true = {"users": how.get("users", False), "answered": among == "answered"}
+    true = {"of": "users" if how.get("users") else "queries", "answered": among == "answered"}
     found = {number: [] for number in range(len(promises))}
     for _ in range(repeats):
         queries, cluster = drawn(truth, rng, **how)
@@ -149,15 +188,15 @@ def of_kind(kind, truth, levels, repeats):
             except ValueError:  # no threshold can be certified
                 continue
             t = certificate.threshold
-            ends = t, np.nextafter(certificate.lower, np.inf), certificate.upper
+            kept, kept_anywhere = truth.kept_by(risks, certificate, **true)
             low, high = (
                 getattr(certificate, f"share_answered_{end}") for end in ("lower", "upper")
             )
-            answered = truth.weights[true["users"]] @ (truth.best >= t)
+            answered = truth.weights[true["of"]] @ (truth.best >= t)
             found[number].append(
                 (
-                    not truth.keeps(risks, t, **true),
-                    any(not truth.keeps(risks, end, **true) for end in ends if end < np.inf),
+                    not kept,
+                    not kept_anywhere,
                     truth.population.value(t),
                     truth.hidden(t),
                     answered,
@@ -183,31 +222,57 @@ def words(risks):
     return " and ".join(f"{risk} {level:g}" for risk, level in risks.items())
 
 
-def report_units(options):
-    """Report on units of certificates."""
-    repeats = options.repeats or 500
-    warnings.filterwarnings("ignore")
-    begin, tables = time.process_time(), []
+def truth_of_few():
+    """A small population of generated queries."""
     every = generated()
     rows = every.groups < N_POPULATION
-    truth = Truth(Population(every.gains[rows], every.scores[rows], every.groups[rows], every.k))
-    for kind in KINDS:
+    return Truth(Population(every.gains[rows], every.scores[rows], every.groups[rows], every.k))
+
+
+def tables_of(kinds, make, options, repeats):
+    """Tables of several kinds, of which finished ones are kept in a folder."""
+    begin, tables = time.process_time(), []
+    for kind in kinds:
         kept = Path(options.cache) / f"{kind} {repeats}.pkl"
         if options.cache and kept.exists():
             tables.append(pd.read_pickle(kept))
             continue
-        tables.append(of_kind(kind, truth, LEVELS, repeats))
+        tables.append(make(kind))
         if options.cache:
             tables[-1].to_pickle(kept)
         print(kind, f"{time.process_time() - begin:.0f} s", flush=True)
-    table = pd.concat(tables)
-    allowed = 1 - CONFIDENCE + 2 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / repeats)
+    return pd.concat(tables)
+
+
+def allowed_share(error, repeats):
+    """Share of draws that may be broken, with two standard errors."""
+    return error + 2 * np.sqrt(error * (1 - error) / repeats)
+
+
+def as_lines(head, rows):
+    """Write a table for a page."""
+    lines = [f"| {' | '.join(map(str, row))} |" for row in rows]
+    return [f"| {' | '.join(head)} |", "|" + " --- |" * len(head), *lines]
+
+
+POPULATION_IN_WORDS = (
+    f"draws of calibration queries with replacement from {N_POPULATION:,} queries of "
+    "`make_rank_and_filter` with scores of a logistic model of 600 others, so that these are the "
+    "population and every true rate is known"
+)
+
+
+def report_units(options):
+    """Report on units of certificates."""
+    repeats = options.repeats or 500
+    warnings.filterwarnings("ignore")
+    begin, truth = time.process_time(), truth_of_few()
+    table = tables_of(KINDS, lambda kind: of_kind(kind, truth, LEVELS, repeats), options, repeats)
+    allowed = allowed_share(1 - CONFIDENCE, repeats)
     valid = ~table["unit"].str.contains("as queries")
     ours, wrong = table[valid], table[~valid]
     text = [
-        f"{repeats} draws of calibration queries with replacement from {N_POPULATION:,} queries of "
-        "`make_rank_and_filter` with scores of a logistic model of 600 others, so that "
-        f"these are the population and every true rate is known: {N_QUERIES} queries, "
+        f"{repeats} {POPULATION_IN_WORDS}: {N_QUERIES} queries, "
         f"{N_CLUSTERS} queries of which each comes {N_COPIES} times, or {N_CLUSTERS} users, whose "
         "1 to 9 queries are alike in how many of their documents "
         f"are forbidden. Confidence {CONFIDENCE:g}. The true rate over users is that of a query "
@@ -227,9 +292,8 @@ def report_units(options):
         f"* Intervals of the share of answered queries hold in "
         f"{100 * ours['covered'].min():.1f} % of the draws or more.",
         "",
-        "| unit | risk | given | broken | anywhere | nDCG_f | best | hidden | best | answered |",
-        "|" + " --- |" * 10,
     ]
+    rows = []
     for row in table.to_dict("records"):
         cells = [row["unit"], row["risk"], f"{row['given']} of {repeats}"]
         cells += [share(row[name], repeats) for name in ("broken", "anywhere")]
@@ -237,10 +301,206 @@ def report_units(options):
             "" if np.isnan(row[name]) else f"{row[name]:.3f}"
             for name in ("ndcg_f", "best ndcg_f", "hidden", "best hidden", "answered")
         ]
-        text.append("| " + " | ".join(cells) + " |")
+        rows.append(cells)
+    head = [
+        "unit",
+        "risk",
+        "given",
+        "broken",
+        "anywhere",
+        "nDCG_f",
+        "best",
+        "hidden",
+        "best",
+        "answered",
+    ]
+    text += as_lines(head, rows)
     print(f"{time.process_time() - begin:.0f} s")
     write_report("promise_units", "Certificates among answered queries and over clusters",
                  "\n".join(text))  # fmt: skip
+
+
+def of_segments(risks, truth, repeats):
+    """A row for each certified or single threshold, with the segments in which it is broken."""
+    rows, names = [], list(SEGMENTS)
+    for way in (*CONFIDENCES, "one threshold"):
+        safe = CertifiedThreshold(
+            risks, confidence_level=CONFIDENCES.get(way, CONFIDENCE), measure=f"ndcg_f@{truth.k}"
+        )
+        model = SegmentedThreshold(safe) if way in CONFIDENCES else safe
+        rng, found = np.random.default_rng(0), []
+        for _ in range(repeats):
+            queries = rng.integers(0, len(truth.best), N_OF_SEGMENTS)
+            own, groups = truth.population.draw(queries)
+            scores, labels = truth.population.scores[own], truth.population.gains[own]
+            if way in CONFIDENCES:
+                scores = pd.DataFrame({"score": scores, "segment": truth.segment[queries][groups]})
+            try:
+                model.fit(scores, labels, groups=groups)
+            except InputError:  # no threshold can be certified
+                continue
+            certificates = [
+                getattr(model, "thresholds_", {}).get(name, model).certificate_ for name in names
+            ]
+            kept = np.array(
+                [truth.kept_by(risks, each, of=name) for name, each in zip(names, certificates)]
+            )
+            hidden = [
+                truth.hidden(each.threshold, truth.segment == name) - 1
+                for name, each in zip(names, certificates)
+            ]
+            found.append([*(~kept).any(axis=0), *~kept[:, 1], 1 + sum(hidden)])
+        columns = ["broken", "anywhere", *names, "hidden"]
+        part = pd.DataFrame(found, columns=columns).astype(float)
+        row = part.sum().to_dict() | {"hidden": part["hidden"].mean(), "given": len(part)}
+        rows.append({"risk": words(risks), "way": way, **row})
+    return pd.DataFrame(rows)
+
+
+def report_segments(options):
+    """Report on thresholds of segments."""
+    repeats = options.repeats or 500
+    warnings.filterwarnings("ignore")
+    begin, truth = time.process_time(), truth_of_few()
+    any_forbidden, forbidden = (f"{risk}@{truth.k}" for risk in ("any_forbidden", "forbidden"))
+    promises = [
+        {any_forbidden: LEVELS[0]},
+        {forbidden: LEVELS[1]},
+        {any_forbidden: LEVELS[0], forbidden: LEVELS[1]},
+    ]
+    table = tables_of(
+        [words(risks) for risks in promises],
+        lambda kind: of_segments(
+            next(risks for risks in promises if words(risks) == kind), truth, repeats
+        ),
+        options,
+        repeats,
+    )
+    table["allowed"] = [len(SEGMENTS) * (1 - CONFIDENCES.get(way, np.nan)) for way in table["way"]]
+    own = table[table["way"].isin(CONFIDENCES)]
+    single = table[~table["way"].isin(CONFIDENCES)]
+    allowed = allowed_share(own["allowed"], repeats)
+    by_segment = [allowed_share(1 - CONFIDENCES[way], repeats) for way in own["way"]]
+    shares = own[list(SEGMENTS)].div(repeats)
+    rates = "; ".join(
+        f"{name} {truth.rate(any_forbidden, -np.inf, of=name):.2f}" for name in SEGMENTS
+    )
+    text = [
+        f"{repeats} {POPULATION_IN_WORDS}: {N_OF_SEGMENTS:,} queries, of which "
+        + ", ".join(f"{100 * each:.0f} % are of the {name}" for name, each in SEGMENTS.items())
+        + f" segment. Rates of {any_forbidden} where everything is shown: {rates}. Each segment "
+        "has a `CertifiedThreshold` of its own in a `SegmentedThreshold`, with a confidence of "
+        f"{CONFIDENCE:g}, so that any of three may be broken in "
+        f"{100 * len(SEGMENTS) * (1 - CONFIDENCE):.0f} % of the draws, or of 1 - 0.05 / 3, so that "
+        f"{100 * (1 - CONFIDENCE):.0f} % may be. \"Broken\": share of all draws in which the "
+        "true rate of any segment is above its level at the chosen threshold of the segment; "
+        "\"anywhere\": in its certified range. The last columns are for each segment, anywhere. "
+        "\"One threshold\": a certificate of all queries, which promises nothing for a segment.",
+        "",
+        f"* Any segment is broken anywhere in more draws than allowed, with two standard errors "
+        f"({100 * allowed_share(len(SEGMENTS) * (1 - CONFIDENCE), repeats):.1f} and "
+        f"{100 * allowed_share(1 - CONFIDENCE, repeats):.1f} %), in "
+        f"{(own['anywhere'] / repeats > allowed).sum()} of {len(own)} lines; at most "
+        f"{100 * own.loc[own['way'] == '0.95', 'anywhere'].max() / repeats:.1f} % with 0.95, and "
+        f"{100 * own.loc[own['way'] != '0.95', 'anywhere'].max() / repeats:.1f} % with "
+        "1 - 0.05 / 3.",
+        f"* A single segment is in {(shares.gt(by_segment, axis=0)).to_numpy().sum()} of "
+        f"{shares.size} cells, at most {100 * shares.to_numpy().max():.1f} %.",
+        f"* With one threshold for all queries, the rate of some segment is above the level in "
+        f"{100 * single['broken'].min() / repeats:.1f} % of the draws or more.",
+        "",
+    ]  # fmt: skip
+    rows = [
+        [
+            row["risk"], row["way"], f"{row['given']} of {repeats}",
+            *(share(row[name], repeats) for name in ("broken", "anywhere")),
+            share(row["allowed"] * repeats, repeats) if row["allowed"] > 0 else "",
+            *(share(row[name], repeats) for name in SEGMENTS), f"{row['hidden']:.3f}",
+        ]
+        for row in table.to_dict("records")
+    ]  # fmt: skip
+    head = ["risk", "confidence of each", "given", "broken", "anywhere", "allowed"]
+    text += as_lines([*head, *SEGMENTS, "hidden"], rows)
+    print(f"{time.process_time() - begin:.0f} s")
+    write_report("promise_kinds_segments", "Certificates of segments", "\n".join(text))
+
+
+def of_abstention(kind, truth, repeats):
+    """A row for the certificates with one kind of confidence."""
+    risk, among, confidence = kind.split(" / ")
+    risks = {name: float(level) for name, level in (each.split() for each in risk.split(", "))}
+    safe = CertifiedThreshold(
+        risks, among=among, abstain=confidence, confidence_level=CONFIDENCE,
+        measure=f"ndcg_f@{truth.k}",
+    )  # fmt: skip
+    population, rng, found = truth.population, np.random.default_rng(0), []
+    for _ in range(repeats):
+        own, groups = population.draw(rng.integers(0, len(truth.best), N_ABSTAINING))
+        try:
+            safe.fit(population.scores[own], population.gains[own], groups=groups)
+        except InputError:  # no threshold can be certified
+            continue
+        is_sure = safe.confidence_.of(population.scores, population.index) >= safe.answer_level_
+        kept = truth.kept_by(
+            risks, safe.certificate_, answered=among == "answered", is_sure=is_sure
+        )
+        t = safe.threshold_
+        answered = (is_sure & (truth.best >= t)).mean()
+        abstained = (~is_sure & (truth.best >= t)).mean()
+        found.append([*np.logical_not(kept), answered, abstained, truth.hidden(t, is_sure)])
+    part = np.array(found, dtype=float).reshape(-1, 5)
+    mean = part.mean(axis=0) if len(part) else np.full(5, np.nan)
+    row = {"confidence": confidence, "among": among, "risk": words(risks), "given": len(part)}
+    row |= {"broken": part[:, 0].sum(), "anywhere": part[:, 1].sum()}
+    return pd.DataFrame([row | dict(zip(("answered", "abstained", "hidden"), mean[2:]))])
+
+
+def report_abstention(options):
+    """Report on certificates with abstention."""
+    repeats = options.repeats or 500
+    warnings.filterwarnings("ignore")
+    begin, truth = time.process_time(), Truth(unclear(N_POPULATION))
+    kinds = [
+        f"{risk} / {among} / {confidence}"
+        for risk, (among, confidences) in ABSTENTIONS.items()
+        for confidence in confidences
+    ]
+    table = tables_of(kinds, lambda kind: of_abstention(kind, truth, repeats), options, repeats)
+    allowed = allowed_share(1 - CONFIDENCE, repeats)
+    answered = table[table["among"] == "answered"]
+    text = [
+        f"{repeats} {POPULATION_IN_WORDS}. They have six documents; in 30 % of them the scores are "
+        f"high and alike, and labels are independent of them: {N_ABSTAINING} queries, on 42 % of "
+        "which `CertifiedThreshold(abstain=...)` chooses a level of confidence, and tests "
+        f"thresholds on the others. Confidence {CONFIDENCE:g}. The true rate is that of the "
+        "threshold and the level together, over all queries or the answered ones; false rejects "
+        'are counted in lists of three. "Given": draws in which some '
+        'threshold is certified. "Broken": share of all draws with a true rate above its level at '
+        'the chosen threshold; "anywhere": in the certified range. "Abstained": share of the '
+        "queries that the threshold alone would answer and the level does not. Hidden is the share "
+        "of all documents, with lists that end at k.",
+        "",
+        f"* With {100 * allowed:.1f} % allowed (1 - confidence plus 2 standard errors), "
+        f"{(table['broken'] / repeats > allowed).sum()} of {len(table)} lines have more broken "
+        f"draws, at most {100 * table['broken'].max() / repeats:.1f} %; anywhere in the certified "
+        f"range {(table['anywhere'] / repeats > allowed).sum()}, at most "
+        f"{100 * table['anywhere'].max() / repeats:.1f} %.",
+        f"* Among answered queries {answered['given'].min()} to {answered['given'].max()} of "
+        f"{repeats} draws allow a certificate.",
+        "",
+    ]
+    rows = [
+        [
+            row["confidence"], row["among"], row["risk"], f"{row['given']} of {repeats}",
+            *(share(row[name], repeats) for name in ("broken", "anywhere")),
+            *(f"{row[name]:.3f}" for name in ("answered", "abstained", "hidden")),
+        ]
+        for row in table.to_dict("records")
+    ]  # fmt: skip
+    head = "abstain, among, risk, given, broken, anywhere, answered, abstained, hidden"
+    text += as_lines(head.split(", "), rows)
+    print(f"{time.process_time() - begin:.0f} s")
+    write_report("promise_kinds_abstention", "Certificates with abstention", "\n".join(text))
 
 
 FEATURES = ["match", "quality", "rating", "price", "reports", "flag"]
@@ -343,4 +603,10 @@ def report_reports(options):
 
 
 if __name__ == "__main__":
-    run_parts(__doc__, {"units": report_units, "reports": report_reports}, repeats=0, cache="")
+    parts = {
+        "units": report_units,
+        "segments": report_segments,
+        "abstention": report_abstention,
+        "reports": report_reports,
+    }
+    run_parts(__doc__, parts, repeats=0, cache="")

@@ -1,15 +1,20 @@
 """Do certificates from few labels of people and many of a machine hold, and which power have they?
 
-    python benchmarks/promises_by_machines.py [validity] [bets] [fits] [judges]
-        [judges_bets] [--data DATA] [--repeats N]
+    python benchmarks/promises_by_machines.py [validity] [bets] [fits] [joint] [planned] [draws]
+        [judges] [judges_bets] [--data DATA] [--repeats N] [--cache DIR]
 
 `validity`: machines of every kind at a threshold whose risk is the level; 500 draws, writes
 results/promises_by_machines.md. `bets`: the same with losses between 0 and 1; 1,000 draws, writes
 results/promises_by_bets.md. `fits`: thresholds of a population whose true rates are known, also of
-clusters and among answered queries; 200 draws, writes results/promises_by_fits.md. `judges`: labels
-of language models on trec-dl2019-llm; 2 draws of each, writes results/promises_by_judges.md.
-`judges_bets`: the same with the forbidden share and ten times as many queries; 10 draws of each,
-writes results/promises_by_judges_bets.md. Half an hour on one thread.
+clusters and among answered queries; 200 draws, writes results/promises_by_fits.md. `joint`: two
+risks in one certificate; 500 draws, writes results/promises_by_machines_joint.md. `planned`: power
+that `queries_needed` plans, and that of draws; 500 draws, writes
+results/promises_by_machines_planned.md. `draws`: people's queries that are no random draw; 500
+draws, writes results/promises_by_machines_draws.md. `judges`: labels of language models on
+trec-dl2019-llm; 2 draws of each, writes results/promises_by_judges.md. `judges_bets`: the same with
+the forbidden share and ten times as many queries; 10 draws of each, writes
+results/promises_by_judges_bets.md. An hour on one thread; finished cells of `joint` and `draws` are
+kept in the folder of `--cache`.
 """
 
 import os
@@ -19,18 +24,22 @@ from itertools import product
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import warnings
+from functools import cache
+from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 from _common import run_parts, write_report
-from _promises import generated
+from _promises import Population, generated
 from scipy.special import bdtr
 
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.prefixes import shown_at_most
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import QrelsIndex, align, read_qrels, read_run
-from skfilterrank.thresholds import CertifiedThreshold
+from skfilterrank.thresholds import CertifiedThreshold, queries_needed
 from skfilterrank.thresholds._control_variates import ControlledBound
 from skfilterrank.thresholds._machine_labels import Counts, StratifiedBound, choose_bound, pays
 from skfilterrank.thresholds._risks import BettingBound, BinomialBound, read_promises
@@ -126,14 +135,14 @@ KINDS = ("thirds", "means of three", "half answered", "0 or 1")
 BET_SIZES = ((50, 10), (100, 2), (100, 10), (200, 10), (400, 10))
 
 
-def bets_ruled_out(kind, how, n, times, rate, repeats, rng):
+def bets_ruled_out(kind, how, n, times, rate, repeats, rng, is_binary=None):
     """Shares of the draws in which the level is ruled out: alone, with the machine, as chosen."""
     losses = graded(kind, (repeats, n), rate, rng)
     flags = by_machine(kind, losses, how, rate, rng)
     others = graded(kind, (repeats, n, times - 1), rate, rng)
     others = by_machine(kind, others, how, rate, rng).mean(axis=-1)
     beside = ControlledBound(n, LEVEL, CONFIDENCE).rules_out(losses, flags - others)
-    is_binary = kind == "0 or 1"
+    is_binary = kind == "0 or 1" if is_binary is None else is_binary
     kind_of_bound = BinomialBound if is_binary else BettingBound
     bound = kind_of_bound(n, LEVEL, CONFIDENCE, answered=kind == "half answered")
     alone = np.array([bound.rules_out(row) for row in losses])
@@ -185,11 +194,12 @@ FINDERS = {"useful": (0.95, 0.02), "adversarial": (0.1, 0.2)}
 
 
 class Truth:
-    """The true rate of a risk in a population, at any threshold."""
+    """The true rate of a risk in a population, at any threshold, of lists that end somewhere."""
 
-    def __init__(self, population, risk, among, of_clusters):
+    def __init__(self, population, risk, among, of_clusters, most=None):
         index = population.index
         self.lists = RankedLists(population.gains, population.scores, groups=population.groups)
+        self.lists = shown_at_most(self.lists, most)
         self.answer_at = np.full(index.n_queries, -np.inf)
         np.maximum.at(self.answer_at, population.groups, population.scores)
         (promise,) = read_promises({risk: 0.5})
@@ -255,6 +265,244 @@ def fits(repeats):
             rows.append(row)
             print(rows[-1], file=sys.stderr, flush=True)
     return pd.DataFrame(rows)
+
+
+# Two risks, each with the threshold at which it is its level; queries of people, and all; the rest.
+JOINT = {
+    "any_forbidden@3 and forbidden@3": (
+        {"any_forbidden@3": 0.75, "forbidden@3": 0.75}, (200, 1000), {},
+    ),
+    "forbidden@3 and false_reject_rate": (
+        {"forbidden@3": 0.2, "false_reject_rate": 0.6}, (300, 1500), {},
+    ),
+    "any_forbidden@3 and forbidden@3 of clusters": (
+        {"any_forbidden@3": 0.75, "forbidden@3": 0.75}, (200, 1000), {},
+    ),
+    "forbidden@3 and false_reject_rate among answered": (
+        {"forbidden@3": 0.5, "false_reject_rate": 0.95}, (200, 1000), {"among": "answered"},
+    ),
+    "any_forbidden@3 and forbidden@3 among answered": (
+        {"any_forbidden@3": 0.65, "forbidden@3": 0.65}, (200, 1000), {"among": "answered"},
+    ),
+}  # fmt: skip
+# Share of the forbidden documents that the machine finds, and of the others that it calls so.
+JOINT_MACHINES = {
+    "none": None, "useful": (0.95, 0.02), "adversarial": (0.0, 0.3), "useless": (0.2, 0.2),
+}  # fmt: skip
+# Risks for which a useless machine is tried, too.
+WITH_USELESS = ("any_forbidden@3 and forbidden@3", "any_forbidden@3 and forbidden@3 of clusters")
+# Slow ones get this part of the draws.
+FEWER_JOINT = {"any_forbidden@3 and forbidden@3 among answered": 5}
+
+
+def coarse():
+    """Queries whose scores are multiples of 0.05, so that few thresholds are tested."""
+    fine = generated()
+    return Population(fine.gains, np.round(20 * fine.scores) / 20, fine.groups, fine.k)
+
+
+def kept_in(folder, name, make):
+    """A table that is made once if there is a folder."""
+    file = Path(folder) / f"{name}.pkl"
+    if folder and file.exists():
+        return pd.read_pickle(file)
+    table = pd.DataFrame([make()])
+    if folder:
+        table.to_pickle(file)
+    print(table.iloc[0].to_dict(), file=sys.stderr, flush=True)
+    return table
+
+
+def joint_of(text, machine, population, repeats):
+    """One row: two risks with levels that their true rates have at some thresholds."""
+    at, (n_people, n_all), more = JOINT[text]
+    of_clusters = "clusters" in text
+    size = 3 if of_clusters else 1
+    truths = {risk: Truth(population, risk, more.get("among"), of_clusters, most=3) for risk in at}
+    # A level is a little below the true rate at its threshold, which breaks the promise.
+    levels = {risk: np.floor(1e4 * truths[risk].rate(t)) / 1e4 for risk, t in at.items()}
+    (first, *_), rng, found = truths.values(), np.random.default_rng(0), []
+    rates = {risk: cache(truth.rate) for risk, truth in truths.items()}
+    n_draws = max(1, repeats // FEWER_JOINT.get(text, 1))
+    for _ in range(n_draws):
+        row, groups = population.draw(first.draw(n_all * size, rng))
+        y, scores, chance = population.gains[row], population.scores[row], rng.random(len(row))
+        is_people = groups < n_people * size
+        given = {"groups": groups} | ({"clusters": groups // 3} if of_clusters else {})
+        take = is_people | (machine is not None)
+        given = {key: each[take] for key, each in given.items()}
+        if machine is not None:
+            right, invented = machine
+            given["machine_labels"] = np.where(chance < np.where(y < 0, right, invented), -1.0, 1.0)
+        safe = CertifiedThreshold(levels, confidence_level=CONFIDENCE, **more)
+        # Upper bounds of the risks at the threshold take most of the time, and are not used here.
+        no_bound = patch.object(StratifiedBound, "upper", return_value=1.0)
+        with no_bound, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                safe.fit(scores[take], np.where(is_people, y, np.nan)[take], **given)
+            except InputError:
+                found += [(False, np.nan, np.nan)]
+                continue
+        certificate = safe.certificate_
+        ends = np.nextafter(certificate.lower, np.inf), certificate.upper, safe.threshold_
+        ends = [end for end in ends if np.isfinite(end)]
+        broken = any(rates[risk](end) > level for risk, level in levels.items()
+                     for end in ends)  # fmt: skip
+        used = np.mean([each.uses_machine for each in certificate.promises.values()])
+        found += [(broken, (population.scores >= certificate.lower).mean(), used)]
+    broken, reached, used = np.array(found, dtype=float).T
+    is_given = ~np.isnan(reached)
+    return {
+        "risks": text,
+        "levels": " and ".join(f"{level:.4g}" for level in levels.values()),
+        "people": n_people,
+        "all": n_all,
+        "draws": n_draws,
+        "broken": broken.mean(),
+        "reached": reached[is_given].mean() if is_given.any() else np.nan,
+        "no threshold": 1 - is_given.mean(),
+        "tests beside the machine": used[is_given].mean() if is_given.any() else np.nan,
+    }
+
+
+def joint(repeats, folder):
+    """One row for each two risks and machine."""
+    population, tables = coarse(), []
+    for text in JOINT:
+        for name, machine in JOINT_MACHINES.items():
+            if name == "useless" and text not in WITH_USELESS:
+                continue
+
+            def make(text=text, machine=machine):
+                return joint_of(text, machine, population, repeats)
+
+            table = kept_in(folder, f"{text} {name} {repeats}", make)
+            table.insert(1, "machine", name)
+            tables.append(table)
+    return pd.concat(tables)
+
+
+# Losses, whether tests are binomial, expected risk, power, and the machine that is planned with.
+PLANS = [
+    ("0 or 1", is_binary, rate, power, machine)
+    for is_binary in (True, False)
+    for rate, power in ((0.06, 0.8), (0.06, 0.9), (0.04, 0.8))
+    for machine in (None, (0.9, 0.97), (0.8, 0.9))
+] + [("thirds", False, 0.06, 0.8, machine) for machine in (None, (0.9, 0.97), (0.8, 0.9))]
+WORSE, N_TIMES = (0.5, 0.9), 20
+# Share of the queries of which losses of thirds with a mean of 1 are not 0.
+THIRDS = 0.6 / 3 + 0.5 / 3 + 0.15
+
+
+def powers(kind, is_binary, n, machine, rate, repeats, rng):
+    """Shares of the draws in which the level is ruled out: people alone, and as `fit` chooses."""
+    sensitivity, specificity = machine
+    if is_binary:
+        sizes = n, N_TIMES * n, sensitivity, specificity
+        alone, _, chosen, _ = shares_ruled_out(*sizes, rate, repeats, rng)
+    else:
+        # The machine copies losses with a probability, and draws others else.
+        copied = sensitivity + specificity - 1
+        other = (1 - specificity) / (1 - copied) * (THIRDS if kind == "thirds" else 1.0)
+        given = kind, (copied, other), n, N_TIMES, rate, repeats, rng
+        alone, _, chosen, _ = bets_ruled_out(*given, is_binary=False)
+    return alone, chosen
+
+
+def planned(repeats):
+    """One row for each plan."""
+    rng, rows = np.random.default_rng(0), []
+    for kind, is_binary, rate, power, machine in PLANS:
+        given = {"confidence_level": CONFIDENCE, "power": power, "is_binary": is_binary}
+        if machine is not None:
+            given |= {"sensitivity": machine[0], "specificity": machine[1]}
+        n = queries_needed(LEVEL, rate, **given)
+        alone, chosen = powers(kind, is_binary, n, machine or WORSE, rate, repeats, rng)
+        worse = np.nan
+        if machine is not None:
+            worse = powers(kind, is_binary, n, WORSE, rate, repeats, rng)[1]
+        rows.append(
+            {
+                "losses": kind,
+                "tests": "binomial" if is_binary else "bets",
+                "machine": "none" if machine is None else "{:g} and {:g}".format(*machine),
+                "expected risk": f"{rate:g}",
+                "queries": n,
+                "planned": power,
+                "power": alone if machine is None else chosen,
+                "people alone": alone,
+                "worse machine": worse,
+            }
+        )
+        print(rows[-1], file=sys.stderr, flush=True)
+    return pd.DataFrame(rows)
+
+
+# How many times as often a query is drawn that the machine flags, or whose best score is high.
+BIASES = {
+    "at random": ("flagged", 1.0),
+    "flagged ones 3/4 as often": ("flagged", 0.75),
+    "flagged ones 1/2 as often": ("flagged", 0.5),
+    "flagged ones 1/4 as often": ("flagged", 0.25),
+    "high scores 1/2 as often": ("high", 0.5),
+}
+DRAWN = (("any_forbidden@3", (60, 400)), ("forbidden@3", (200, 2000)))
+
+
+def drawn_of(risk, sizes, bias, population, repeats):
+    """One row: how often a draw is warned of, refused, or breaks the promise."""
+    (n_people, n_all), (kind, factor) = sizes, BIASES[bias]
+    truth, rng = Truth(population, risk, None, False, most=3), np.random.default_rng(0)
+    level = np.floor(1e4 * truth.rate(0.75)) / 1e4
+    right, invented = FINDERS["useful"]
+    counts, rate = np.zeros(3), cache(truth.rate)
+    for _ in range(repeats):
+        row, groups = population.draw(truth.draw(n_all, rng))
+        y, scores = population.gains[row], population.scores[row]
+        is_bad = rng.random(len(y)) < np.where(y < 0, right, invented)
+        preferred = np.bincount(groups, is_bad) > 0
+        if kind == "high":
+            best = np.full(n_all, -np.inf)
+            np.maximum.at(best, groups, scores)
+            preferred = best > np.median(best)
+        weights = np.where(preferred, factor, 1.0)
+        people = rng.choice(n_all, n_people, replace=False, p=weights / weights.sum())
+        labels = np.where(np.isin(groups, people), y, np.nan)
+        safe = CertifiedThreshold({risk: level}, confidence_level=CONFIDENCE)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                machine = np.where(is_bad, -1.0, 1.0)
+                safe.fit(scores, labels, groups=groups, machine_labels=machine)
+            except InputError as error:
+                counts[1] += "this is not a random sample" in str(error)
+                continue
+        counts[0] += any("of random draws differ as much" in str(each.message) for each in caught)
+        counts[2] += rate(np.nextafter(safe.certificate_.lower, np.inf)) > level
+    warned, refused, broken = counts / repeats
+    return {
+        "risk": risk,
+        "people": n_people,
+        "all": n_all,
+        "drawn": bias,
+        "warned of": warned,
+        "refused": refused,
+        "broken": broken,
+    }
+
+
+def draws(repeats, folder):
+    """One row for each risk, number of queries and bias."""
+    population, tables = coarse(), []
+    for (risk, sizes), bias in product(DRAWN, BIASES):
+
+        def make(risk=risk, sizes=sizes, bias=bias):
+            return drawn_of(risk, sizes, bias, population, repeats)
+
+        name = f"{risk} {sizes[0]} {bias.replace('/', ' of ')} {repeats}"
+        tables.append(kept_in(folder, name, make))
+    return pd.concat(tables)
 
 
 def judges(folder, repeats):
@@ -372,7 +620,7 @@ def believed_and_bet(folder, repeats):
 
 def percent(shares):
     """Write shares in percent."""
-    return shares.map(lambda share: f"{100 * share:.1f} %")
+    return shares.map(lambda share: "" if np.isnan(share) else f"{100 * share:.1f} %")
 
 
 def as_lines(table):
@@ -465,6 +713,87 @@ def report_fits(options):
     write_report("promises_by_fits", "Thresholds beside a machine's labels", "\n".join(text))
 
 
+def report_joint(options):
+    """Report on two risks in one certificate."""
+    table = joint(options.repeats or 500, options.cache)
+    spread = 2 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / table["draws"])
+    table.insert(6, "allowed", 1 - CONFIDENCE + spread)
+    is_beside = table["machine"] != "none"
+    n_above = (table["broken"] > table["allowed"]).sum()
+    text = [
+        "Two risks in one certificate, fitted on draws of 20,000 generated queries whose scores "
+        "are multiples of 0.05, or of clusters of three queries whose best scores are near. Each "
+        "level is the true rate at one of these scores, rounded down to four digits, so that the "
+        f"promise is broken where this score is certified; confidence {CONFIDENCE:g}. Losses of "
+        "any_forbidden are 0 or 1, others lie between 0 and 1. false_reject_rate is safe where "
+        "much is shown, and the others where little is. `broken`: share of the draws in which a "
+        "true rate is above its level anywhere in the certified range. `reached`: mean share of "
+        "the documents above the lowest certified threshold. `no threshold`: share of the "
+        "draws in which none keeps both risks. `tests beside the machine`: share of the two tests "
+        "that use its labels. The useful machine finds 0.95 of the forbidden documents and calls "
+        "0.02 of the others forbidden, the useless one 0.2 and 0.2, the adversarial one 0 and 0.3; "
+        "`none` are people's labels alone.",
+        "",
+        f"The highest share broken is {100 * table.loc[is_beside, 'broken'].max():.1f} % with a "
+        f"machine, and {100 * table.loc[~is_beside, 'broken'].max():.1f} % with people alone; "
+        f"{n_above} of {len(table)} lines are above what is allowed.",
+        "",
+        *as_lines(table),
+    ]
+    write_report(
+        "promises_by_machines_joint", "Two risks beside a machine's labels", "\n".join(text)
+    )
+
+
+def report_planned(options):
+    """Report on planned power."""
+    repeats = options.repeats or 500
+    table = planned(repeats)
+    error = 200 * np.sqrt(0.8 * 0.2 / repeats)
+    missed = 100 * (table["planned"] - table["power"])
+    of_thirds = table["losses"] == "thirds"
+    text = [
+        f"`queries_needed` says how many queries people must judge, so that a threshold of the "
+        f"expected risk is certified at {LEVEL:g} with confidence {CONFIDENCE:g} in the planned "
+        f"share of draws (`planned`), with a machine that labels {N_TIMES} times as many queries. "
+        "`machine`: the shares of bad queries that it flags and of good ones that it does not. "
+        f"`power`: the share of {repeats} draws of so many queries in which it is certified, by "
+        "the test that `fit` chooses. `people alone`: the same draws without the machine. `worse "
+        f"machine`: as `power`, if the machine flags {WORSE[0]:g} of the bad queries and leaves "
+        f"{WORSE[1]:g} of the good ones. Bets are planned for losses of 0 or 1.",
+        "",
+        f"With losses as planned, the power is {missed[~of_thirds].max():.1f} percent points below "
+        f"the planned one at most, and {-missed[~of_thirds].min():.1f} above; two standard errors "
+        f"of the draws are {error:.1f}. With losses of thirds it is "
+        f"{100 * table.loc[of_thirds, 'power'].min():.1f} to "
+        f"{100 * table.loc[of_thirds, 'power'].max():.1f} %, where 80 % are planned. If the "
+        f"machine is worse than planned, it is {100 * table['worse machine'].min():.1f} to "
+        f"{100 * table['worse machine'].max():.1f} %.",
+        "",
+        *as_lines(table),
+    ]
+    write_report("promises_by_machines_planned", "Planned power of certificates", "\n".join(text))
+
+
+def report_draws(options):
+    """Report on draws of people's queries that are not random."""
+    repeats = options.repeats or 500
+    table = draws(repeats, options.cache)
+    text = [
+        f"People's queries that are drawn without replacement, with other probabilities for some: "
+        "those with a document that the machine calls forbidden (it finds 0.95 of these, and calls "
+        "0.02 of the others so), or with a best score above the median. One risk, whose level is "
+        f"the true rate at a score of 0.75; confidence {CONFIDENCE:g}, {repeats} draws. `warned "
+        "of`: share of the draws in which `fit` warns that few random draws differ as much; "
+        "`refused`: in which it raises an error. `broken`: share of all draws in which the true "
+        "rate is above its level at the last certified threshold, which is promised for random "
+        f"draws alone, in at most {100 * (1 - CONFIDENCE):.0f} %.",
+        "",
+        *as_lines(table),
+    ]
+    write_report("promises_by_machines_draws", "Draws that are not random", "\n".join(text))
+
+
 def report_judges(options):
     """Report on language models."""
     repeats = options.repeats or 2
@@ -520,7 +849,10 @@ if __name__ == "__main__":
         "validity": report_validity,
         "bets": report_bets,
         "fits": report_fits,
+        "joint": report_joint,
+        "planned": report_planned,
+        "draws": report_draws,
         "judges": report_judges,
         "judges_bets": report_judges_bets,
     }
-    run_parts(__doc__, parts, repeats=0)
+    run_parts(__doc__, parts, repeats=0, cache="")

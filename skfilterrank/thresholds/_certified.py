@@ -390,6 +390,8 @@ class CertifiedThreshold(TwoScores):
 
     # A certificate does not cover documents that are shown at any score.
     min_shown = None
+    # False where errors are caught, so that the numbers in them need not be estimated.
+    _counts_needed = True
 
     def _check_parameters(self, parsed):
         super()._check_parameters(parsed)
@@ -554,6 +556,7 @@ class CertifiedThreshold(TwoScores):
         sign = 1.0 if parsed.measure.greater_is_better else -1.0
         for confidence in (self.confidence_level, 0.5):
             other = clone(self).set_params(abstain=None, confidence_level=confidence)
+            other._counts_needed = False
             found = []
             for level in levels:
                 lists = answered(learned.lists, sure, level)
@@ -617,6 +620,7 @@ class CertifiedThreshold(TwoScores):
             promises,
             every,
             machine=machine,
+            counts_needed=self._counts_needed,
             confidence_level=self.confidence_level,
             guarantee=self.guarantee,
             names=judged.names,

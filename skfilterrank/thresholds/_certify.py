@@ -203,6 +203,7 @@ def certify(
     clusters=None,
     unit=None,
     machine=None,
+    counts_needed=True,
 ) -> RiskCertificate:
     """Find the certified threshold with the highest value of a curve.
 
@@ -230,6 +231,8 @@ def certify(
         As in :class:`Units`.
     machine : MachineJudged or None
         More queries with a machine's labels; None without machine labels.
+    counts_needed : bool
+        False if errors need not say how many answered queries would suffice, which is slow.
     """
     confidence_level = check_guarantee(guarantee, confidence_level)
     units, every_query = Units.of(lists, keys, clusters, unit), every
@@ -258,7 +261,9 @@ def certify(
         # A part of the error is used for the place where the tests begin.
         tests_at = 1.0 - (1.0 - each_confidence) * (1.0 - START_SHARE * has_start)
         bound = make(steps.n_queries, promise.max_risk, tests_at, answered=promise.answered)
-        start = _Start(make, promise, each_confidence, steps.is_binary) if has_start else None
+        start = None
+        if has_start:
+            start = _Start(make, promise, each_confidence, steps.is_binary, counts_needed)
         if not bound.rules_out(np.zeros(steps.n_queries)):
             make = partial(make, answered=promise.answered)
             sure = f" and confidence_level={confidence_level:g}"
@@ -392,11 +397,14 @@ class _Start:
         Confidence level of the risk; a part of its error is for the place of the start.
     is_binary : bool
         True if losses are 0 or 1.
+    counts_needed : bool
+        False if nobody reads how many units suffice.
     """
 
-    def __init__(self, make, promise, confidence, is_binary):
+    def __init__(self, make, promise, confidence, is_binary, counts_needed):
         self.make, self.level = partial(make, answered=True), promise.max_risk
         self.confidence, self.is_binary = confidence, is_binary
+        self.counts_needed = counts_needed
         self.tests_at = 1.0 - (1.0 - confidence) * (1.0 - START_SHARE)
 
     def numbers(self, bound) -> tuple[int, int]:
@@ -434,7 +442,7 @@ class _Start:
         """
         n_units = len(levels)
         thresholds = np.unique(levels[levels > -np.inf])
-        if not len(thresholds):
+        if not (self.counts_needed and len(thresholds)):
             return None
         losses_at = np.array([own.at(threshold) for threshold in thresholds])
 

@@ -1,7 +1,7 @@
 """Exact tests of a risk by few labels of people and a machine's labels of many queries."""
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -778,7 +778,8 @@ def queries_needed(
     int
         Smallest number of queries at which the power is reached. For people's labels only, some
         larger numbers have a little less power, since counts are whole numbers. If the machine does
-        not help, this is the number for people's labels only.
+        not help, this is the number for people's labels only, or a larger one where `fit` would
+        test beside the machine all the same.
 
     Raises
     ------
@@ -841,7 +842,9 @@ def queries_needed(
     def by_bets(n):
         n_machine = 20 * n if n_machine_queries is None else n_machine_queries
         n_machine = n if sensitivity is None else n_machine
-        return max(planned_powers(n, n_machine, level, confidence, rates, False)) >= goal
+        # `fit` decides which of the two tests it is.
+        is_beside = pays(n, n_machine, level, confidence, False)
+        return planned_powers(n, n_machine, level, confidence, rates, False)[is_beside] >= goal
 
     if is_binary:
         for highest in (min(most, 1000), most):
@@ -852,7 +855,7 @@ def queries_needed(
                 break
         if sensitivity is not None:
             given = level, confidence, *rates
-            needed = _needed_beside(goal, needed or most, n_machine_queries, given) or needed
+            needed = _needed(goal, needed, most, n_machine_queries, given)
     else:
         needed = least_count(by_bets, most)
     if needed is None:
@@ -864,14 +867,34 @@ def queries_needed(
     return needed
 
 
+def _needed(goal, alone, most, n_machine, given) -> int | None:
+    """Find how many queries suffice for the binomial test that `fit` chooses.
+
+    `alone` is the number for people's labels alone, None if it is above `most`.
+    """
+    beside = _needed_beside(goal, alone or most, n_machine, given)
+    if beside or not alone:
+        return beside
+    n_all = _beside(alone, n_machine)
+    if choose_bound(alone, n_all, *given[:2]) is None:
+        return alone
+    if planned_power(alone, n_all, *given) >= goal:
+        return alone
+    # `fit` tests beside the machine all the same, which costs power.
+    return _needed_beside(goal, min(2 * alone, most), n_machine, given) or alone
+
+
+def _beside(n, n_machine):
+    """Return the number of queries that the machine labels."""
+    return 20 * n if n_machine is None else n_machine
+
+
 def _needed_beside(goal, most, n_machine, given) -> int | None:
     """Find how many queries people must judge for the binomial test beside a machine.
 
     `given` are level, confidence and rates. None if fewer than `most` do not suffice.
     """
-
-    def beside(n):
-        return 20 * n if n_machine is None else n_machine
+    beside = partial(_beside, n_machine=n_machine)
 
     def least(*sizes):
         # Factors hardly depend on the number of queries, and the mean of some does not jump.

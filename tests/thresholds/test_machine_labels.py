@@ -22,6 +22,7 @@ from skfilterrank.thresholds._machine_labels import (
     StratifiedBound,
     StratifiedTest,
     choose_bound,
+    pays,
     planned_power,
     power_of_people,
 )
@@ -519,6 +520,29 @@ def test_queries_are_needed_that_fit_tests_beside_the_machine():
     n = queries_needed(0.2, 0.1, **given, n_machine_queries=1000)
     alone = queries_needed(0.2, 0.1, confidence_level=0.95)
     assert n == alone or choose_bound(n, 1000, 0.2, 0.95) is not None
+
+
+@pytest.mark.slow
+def test_queries_needed_for_bets_are_enough_for_the_test_that_fit_chooses():
+    """Bets beside the machine would need fewer, but `fit` makes them of more queries alone."""
+    rates = 0.04, 0.9, 0.97
+    given = dict(zip(("sensitivity", "specificity"), rates[1:]))
+    n = queries_needed(0.1, 0.04, confidence_level=0.9, is_binary=False, **given)
+    assert planned_powers(n - 10, 20 * (n - 10), 0.1, 0.9, rates, False)[1] >= 0.8
+    assert not pays(n - 10, 20 * (n - 10), 0.1, 0.9, False)
+    is_beside = pays(n, 20 * n, 0.1, 0.9, False)
+    assert planned_powers(n, 20 * n, 0.1, 0.9, rates, False)[is_beside] >= 0.8
+
+
+@pytest.mark.nightly
+def test_more_queries_are_needed_where_fit_tests_beside_a_machine_that_does_not_help():
+    rates = 0.06, 0.5, 0.8
+    given = {"confidence_level": 0.9, "sensitivity": 0.5, "specificity": 0.8}
+    n, alone = queries_needed(0.1, 0.06, **given), queries_needed(0.1, 0.06, confidence_level=0.9)
+    assert choose_bound(alone, 20 * alone, 0.1, 0.9) is not None
+    assert planned_power(alone, 20 * alone, 0.1, 0.9, *rates) < 0.78
+    assert n > alone
+    assert planned_power(n, 20 * n, 0.1, 0.9, *rates) == pytest.approx(0.8, abs=0.01)
 
 
 @pytest.mark.nightly
