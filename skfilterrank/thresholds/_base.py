@@ -790,6 +790,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """Return the weight of each query; None if all are equal."""
         return query_weights(query_weight, index)
 
+    def _gains_of_fit(self):
+        """Return the gains of the last fit, even if `set_params` changed the parameter."""
+        return vars(self).get("_fitted_gains", self.gains)
+
     def _labels_to_score(self, y):
         """Return labels in one column, and the `gains` for them."""
         if not has_two_labels(y):
@@ -828,6 +832,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             if name.endswith("_") and name[0] != "_" and name != "fitted_with_groups_":
                 delattr(self, name)
         self.caps_, self._has_two = (self.min_shown, self._most_shown()), False
+        self._fitted_gains = self.gains
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

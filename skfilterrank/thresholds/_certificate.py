@@ -325,6 +325,15 @@ class RiskCertificate(Result):
         """All risks are kept at thresholds up to this and above `lower`."""
         return min(promise.upper for promise in self.promises.values())
 
+    @property
+    def among(self) -> str:
+        """Queries that risks are averaged over: "all" or "answered".
+
+        The share of empty lists, which is always of all queries, decides only if it is alone.
+        """
+        is_answered = any(promise.among == "answered" for promise in self.promises.values())
+        return "answered" if is_answered else "all"
+
     def to_frame(self) -> pd.DataFrame:
         """Make a table with a row for each risk, named after it.
 
@@ -618,12 +627,10 @@ def _status_of(monitor, certificate):
             f"monitor watches {brief_list(list(monitor.levels.items()))}, but the certificate is "
             f"about {brief_list(list(levels.items()))}. Pass a monitor of the same risks."
         )
-    # The risk of empty lists always counts all queries.
-    (among,) = {promise.among for promise in certificate.promises.values()} - {"all"} or {"all"}
-    if among != monitor.among:
+    if monitor.among != certificate.among:
         raise InputError(
-            f"monitor counts {monitor.among} queries, and the certificate {among} ones. Give "
-            f"RiskMonitor(risks, among={among!r})."
+            f"monitor counts {monitor.among} queries, and the certificate {certificate.among} "
+            f"ones. Give RiskMonitor(risks, among={certificate.among!r})."
         )
     if not monitor._may_watch(certificate):
         raise InputError(

@@ -545,20 +545,21 @@ class RiskMonitor:
             threshold = _threshold_of(risks)
             certificate = _certificate_of(threshold)
             risks = {name: promise.max_risk for name, promise in certificate.promises.items()}
-            if gains not in (None, threshold.gains):
+            of_fit = threshold._gains_of_fit()
+            if gains not in (None, of_fit):
                 raise InputError(
-                    f"gains must be those of the threshold, {brief(threshold.gains)}, got "
-                    f"{brief(gains)}. Leave gains out."
+                    f"gains must be those of the threshold, {brief(of_fit)}, got {brief(gains)}. "
+                    "Leave gains out."
                 )
-            gains = threshold.gains
+            gains = of_fit
             if confidence_level is None:
                 confidence_level = certificate.confidence_level
-            if among not in (None, threshold.among):
+            if among not in (None, certificate.among):
                 raise InputError(
-                    f"among must be that of the threshold, {threshold.among!r}, got "
+                    f"among must be that of the threshold, {certificate.among!r}, got "
                     f"{brief(among)}. Leave among out."
                 )
-            among = threshold.among
+            among = certificate.among
             self._unit = certificate.unit
             self._hides = _rule_of(threshold)
             self._threshold = threshold_checksum(threshold)
