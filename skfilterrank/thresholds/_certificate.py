@@ -224,7 +224,7 @@ class RiskCertificate(Result):
         Segment of the queries, such as "language = fr"; None if a SegmentedThreshold has not made
         the certificate.
     dates : str or None
-        First and last time of the calibration queries, where `RankAndFilter.fit` knows times.
+        First and last time of the calibration queries, where `fit` knows times.
     """
 
     promises: dict[str, RiskPromise]
