@@ -240,12 +240,15 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             )
         lists = RankedLists(y, column, groups=groups, gains=gains, name="y")
         self._check_weights(query_weight)
-        lists.weights = self._weights_of(query_weight, lists.index)
+        index = lists.index
+        weights = self._weights_of(query_weight, index)
         names = None
         if lists.has_unjudged:
             # Row numbers of documents to judge refer to the input; sorting ties changes the order
             # below.
-            names = lists.index.query_ids[lists.index.codes()], np.arange(len(column))
+            names = index.query_ids[index.codes()], np.arange(len(column))
+        lists.index, order = index.by_number()
+        lists.weights = None if weights is None else weights[order]
         return JudgedScores(
             lists,
             labels,

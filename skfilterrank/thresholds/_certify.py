@@ -126,7 +126,9 @@ def risk_certificate(
     promises = read_promises(risks, among)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     lists.scores = check_level_scores(y_score)
-    labels = label_array(y_true)
+    labels, given = label_array(y_true), lists.index
+    names = given.query_ids[given.codes()], np.arange(given.n_rows)
+    lists.index, _ = given.by_number()
     numbers, unit = number_clusters(clusters, lists.index), name_unit(clusters)
     units = Units.of(lists, clusters=None if unit is None else numbers, name=unit)
     results = {}
@@ -170,7 +172,8 @@ def risk_certificate(
     shown = (lists.scores >= threshold) & (lists.scores > -np.inf)
     n_shown = np.bincount(lists.index.codes(), shown, lists.index.n_queries)
     covered = most_shown(promises)
-    to_judge = find_unjudged(lists, promises, above=np.nextafter(float(threshold), -np.inf))
+    below = np.nextafter(float(threshold), -np.inf)
+    to_judge = find_unjudged(lists, promises, above=below, names=names)
     return RiskCertificate(
         results,
         confidence_level,

@@ -278,7 +278,7 @@ def number_clusters(clusters, index) -> np.ndarray:
     """Number the cluster of each list."""
     if clusters is None:
         return np.arange(index.n_queries)
-    numbers = check_groups(clusters, n_rows=index.n_rows, name="clusters").codes()
+    numbers = check_groups(clusters, n_rows=index.n_rows, name="clusters").by_number()[0].codes()
     first = np.full(index.n_queries, -1)
     codes = index.codes()
     first[codes] = numbers
