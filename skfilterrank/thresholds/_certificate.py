@@ -584,7 +584,7 @@ def _card_of(certificate, path, monitor, notes) -> str | None:
             "promises": list(certificate.promises.values()),
             "notes": _with_what_is_asked(notes, certificate),
             "monitor": None if monitor is None else _status_of(monitor, certificate),
-            "is_of_threshold": getattr(monitor, "_certificate", None) is not None,
+            "is_of_threshold": monitor is not None and monitor._threshold.certificate is not None,
             "method": _method_of(certificate),
             "version": skfilterrank.__version__,
             "today": datetime.now(UTC).date().isoformat(),
@@ -632,7 +632,7 @@ def _status_of(monitor, certificate):
             f"monitor counts {monitor.among} queries, and the certificate {certificate.among} "
             f"ones. Give RiskMonitor(risks, among={certificate.among!r})."
         )
-    if not monitor._may_watch(certificate):
+    if not monitor._threshold.may_have(certificate):
         raise InputError(
             "monitor watches another threshold than that of the certificate, though of the same "
             "risks. Give the monitor that RiskMonitor(threshold) made of this threshold."
