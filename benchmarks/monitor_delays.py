@@ -19,7 +19,7 @@ from _promises import share
 from scipy.stats import binom
 
 from skfilterrank.thresholds import RiskMonitor
-from skfilterrank.thresholds._monitor import BETS, log_mean
+from skfilterrank.thresholds._watched_risk import BETS, log_mean
 
 LEVEL, ALPHA = 0.1, 0.05
 GOAL = np.log(1 / ALPHA)

@@ -41,8 +41,9 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.io import QrelsIndex, align, read_qrels, read_run
 from skfilterrank.thresholds import CertifiedThreshold, queries_needed
 from skfilterrank.thresholds._control_variates import ControlledBound
-from skfilterrank.thresholds._machine_labels import Counts, StratifiedBound, choose_bound, pays
+from skfilterrank.thresholds._machine_labels import pays
 from skfilterrank.thresholds._risks import BettingBound, BinomialBound, read_promises
+from skfilterrank.thresholds._stratified_bound import Counts, StratifiedBound, choose_bound
 
 LEVEL, CONFIDENCE, RATE = 0.1, 0.9, 0.06
 # Share of the bad queries that the machine flags, and of the good ones that it does not.

@@ -20,6 +20,8 @@ QID = "qid"
 BLOCK_CELLS = 1 << 16
 # Fixed cost of a block, in units of cells.
 _BLOCK_OVERHEAD = 1 << 13
+# Text of an integer that int64 can hold.
+_INTEGER = "-?[0-9]{1,18}"
 # Number of rows whose columns fit the third-level cache while blocks are made.
 _PART_ROWS = 1 << 20
 _CHUNK_ROWS = 1 << 17
@@ -134,6 +136,22 @@ class GroupIndex:
             ids = ids.astype(np.float64) if ids.dtype == np.longdouble else ids
             self._labels = pd.Index(ids, name="qid", tupleize_cols=False)
         return self._labels
+
+    def by_number(self) -> tuple["GroupIndex", np.ndarray | slice]:
+        """Return the index as it is for integers where all ids are texts of integers.
+
+        Splits and random draws of queries then do not depend on the type of the ids. The second
+        value lists the numbers of the queries here in their order there.
+        """
+        ids = self.query_ids
+        if not all(isinstance(each, str) for each in (ids[0], ids[-1])):
+            return self, slice(None)
+        if not pd.Series(ids).str.fullmatch(_INTEGER).all():
+            return self, slice(None)
+        numbers = ids.astype(np.int64)
+        if len(np.unique(numbers)) < len(numbers):
+            return self, slice(None)
+        return GroupIndex.from_groups(numbers[self.codes()]), np.argsort(numbers)
 
     def row_order(self) -> np.ndarray:
         """Return the row numbers query by query, queries in the order of their ids."""

@@ -303,8 +303,8 @@ def fit_run(
             record |= {"abstain": certificate.abstain, "answer_level": certificate.answer_level}
         if certificate.unit is not None:
             record["unit"] = certificate.unit
-        if threshold.among != "all":
-            record["among"] = threshold.among
+        if certificate.among != "all":
+            record["among"] = certificate.among
         record["share_answered"] = certificate.share_answered
         record["risks"] = {
             risk: {"observed": promise.observed, "upper_bound": promise.upper_bound}

@@ -131,10 +131,10 @@ def monitor(
     if run is None:
         raise InputError("the scores to look at are missing. Name their run by --run.")
     threshold = load_threshold_of_runs(saved, filter_scores)
-    promises = getattr(getattr(threshold, "certificate_", None), "promises", {})
-    among = next((promise.among for promise in promises.values()), "all")
+    certificate = getattr(threshold, "certificate_", None)
+    promised = ({}, "all") if certificate is None else (certificate.promises, certificate.among)
     only = ("unjudged_label", "predicted", "missing")
-    treated = Holes.of(holes, only=only, missing=treatment_of_missing(promises, among))
+    treated = Holes.of(holes, only=only, missing=treatment_of_missing(*promised))
     where = chosen_format(format, out, FORMATS), out
     begun = {
         "confidence_level": confidence_level,

@@ -24,7 +24,7 @@ from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
 from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 from skfilterrank.ranking._fit_with_groups import in_memory
-from skfilterrank.ranking._time_series_split import QueryTimeSeriesSplit, order_of_queries, span_of
+from skfilterrank.ranking._time_series_split import QueryTimeSeriesSplit, order_of_queries
 from skfilterrank.thresholds import JudgedScores, machine_labels, with_machine
 
 
@@ -156,11 +156,6 @@ class HeldOutScores:
     lists: GroupIndex
     are_of_folds: bool
 
-    def dates(self) -> str | None:
-        """Return the first and the last time of these rows; None without times."""
-        times = self.data.times
-        return None if times is None else span_of(times[self.rows], self.data.known_times)
-
     def fit_threshold(
         self, threshold, *, columns=None, query_weight=None, judged_by=None, machine_gains=None
     ) -> dict:
@@ -189,6 +184,7 @@ class HeldOutScores:
             unit=data.unit,
             # Out-of-fold scores may differ in spread from scores of the model fitted on all rows.
             watches_scale=False,
+            times=None if data.times is None else data.times.take(rows),
         )
         if machine_gains is not None:
             judged = with_machine(judged, machine_gains[rows])
@@ -262,7 +258,9 @@ def make_splits(
     if is_number(cv):
         cv = GroupShuffleSplit(1, test_size=float(cv), random_state=0)
     if hasattr(cv, "split"):
-        given = {"times": times} if isinstance(cv, QueryTimeSeriesSplit) else {}
+        given = {}
+        if times is not None and isinstance(cv, QueryTimeSeriesSplit):
+            given = {"times": times.numbers}
         splits = list(cv.split(np.zeros(len(groups)), labels, groups, **given))
     else:
         splits = _given_splits(cv)

@@ -18,6 +18,7 @@ from skfilterrank._lists.queries import check_groups, find_groups
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.scoring import QueryWeight
 from skfilterrank._lists.sklearn_compat import final_step, fitted_end
+from skfilterrank._lists.times import Times
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._fit_with_groups import in_memory
@@ -28,7 +29,6 @@ from skfilterrank.ranking._partitioned_rows import (
     score_partitions,
     serve_partitions,
 )
-from skfilterrank.ranking._time_series_split import find_times
 from skfilterrank.ranking._training_rows import TrainingRows, learns_labels, prepare_rows
 from skfilterrank.thresholds import (
     FILTER_SCORE,
@@ -348,8 +348,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         times : array-like of shape (n_rows,), default=None
             Time of each row, by which ``cv=QueryTimeSeriesSplit()`` orders queries. None looks for
             an index level "time" on `y`, then on `X`. With times, `fit` warns if the queries that a
-            single split holds out for the threshold are clearly older than the others. Not possible
-            with a Dask DataFrame.
+            single split holds out for the threshold are clearly older than the others, and a
+            certificate states from when to when its queries are. Not possible with a Dask
+            DataFrame.
         {fit_params}
 
         Returns
@@ -407,8 +408,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 rows = replace(rows, gains=two.gains, labels=two.gains)
             if clusters is not None:
                 rows = rows.with_clusters(clusters)
-            numbers, known = find_times(times, y, X, n_rows=len(rows.groups))
-            rows = replace(rows, times=numbers, known_times=known)
+            rows = replace(rows, times=Times.find(times, y, X, n_rows=len(rows.groups)))
             threshold._check_weights(query_weight)
         threshold.fitted_with_groups_ = self.fitted_with_groups_
         self.n_unjudged_ = rows.n_unjudged
@@ -430,7 +430,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
     def _check_takes_machine(self, threshold, machine_labels, X):
         """Raise if machine labels are given but would not be used."""
-        if not threshold.takes_machine_labels:
+        if not threshold.is_calibrated:
             raise InputError(
                 f"machine_labels is for a CertifiedThreshold, and threshold is a "
                 f"{type(threshold).__name__}, which would not use it. Leave it out."
@@ -545,7 +545,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             self.filter_.certificate_,
             exact=tuning.is_calibrated and not n_known,
             assumes_unseen=self._is_prefit,
-            dates=held_out.dates(),
         )
 
     def predict(self, X, groups=None) -> np.ndarray:

@@ -1,19 +1,14 @@
 """Cross-validation that trains on older queries and tests on newer ones."""
 
-import re
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.model_selection import BaseCrossValidator
 
-from skfilterrank._lists.checks import as_column, check_count, check_share, count_rows, is_number
+from skfilterrank._lists.checks import check_count, check_share, count_rows, is_number
 from skfilterrank._lists.queries import GroupIndex, check_groups
+from skfilterrank._lists.times import Times
 from skfilterrank.exceptions import InputError, brief
-
-# Name of the index level that holds times.
-TIME = "time"
 
 
 class QueryTimeSeriesSplit(BaseCrossValidator):
@@ -114,8 +109,8 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         gap = check_count(self.gap, "gap", 0)
         n_rows = count_rows(X)
         index = check_groups(groups, y, X, n_rows=n_rows, carrier="y as a Series")
-        times, _ = find_times(times, y, X, n_rows=n_rows)
-        oldest_first = np.argsort(order_of_queries(index, times), kind="stable")
+        found = Times.find(times, y, X, n_rows=n_rows)
+        oldest_first = np.argsort(order_of_queries(index, found), kind="stable")
         n_queries, n_test = index.n_queries, self._count_tested(index.n_queries)
         first = n_queries - n_splits * n_test
         if first <= gap:
@@ -164,59 +159,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         return self.n_splits
 
 
-def find_times(times, *carriers, n_rows) -> tuple[np.ndarray | None, Any]:
-    """Number the time of each row, 0 for the oldest; return the numbers, and the distinct times.
-
-    Times are `times`, or else an index level "time", or else None.
-    """
-    if times is None:
-        for each in carriers:
-            index = getattr(each, "index", None)
-            if isinstance(index, pd.Index) and TIME in index.names:
-                times = index.get_level_values(TIME)
-                break
-        else:
-            return None, None
-    column = pd.Series(as_column(times, "times", "time"))
-    if len(column) != n_rows:
-        raise InputError(f"times has {len(column)} entries but there are {n_rows} rows.")
-    if (missing := column.isna().to_numpy()).any():
-        raise InputError(
-            f"times is missing in row {int(np.argmax(missing))}: give the time of each row."
-        )
-    if isinstance(column.dtype, pd.CategoricalDtype) and not column.cat.ordered:
-        column = column.astype(column.cat.categories.dtype)
-    if pd.api.types.infer_dtype(column) == "string":
-        column = _parse_dates(column)
-    try:
-        numbers, values = pd.factorize(column, sort=True)
-        return numbers.astype(np.intp), values
-    except TypeError as error:
-        raise InputError(
-            "times must be all numbers, all dates or all texts, so that they can be sorted."
-        ) from error
-
-
-def span_of(numbers, values) -> str:
-    """Return the first and the last of some numbered times, such as "2026-05-01 to 2026-05-31"."""
-    ends = (str(values[each]) for each in (min(numbers), max(numbers)))
-    return " to ".join(dict.fromkeys(re.sub(r" 00:00:00(\+00:00)?$", "", end) for end in ends))
-
-
-def _parse_dates(column: pd.Series) -> pd.Series:
-    """Return the times that texts say; other texts than ISO dates would sort in another order."""
-    dates = pd.to_datetime(column, format="ISO8601", utc=True, errors="coerce")
-    if (unread := dates.isna().to_numpy()).any():
-        row = int(np.argmax(unread))
-        raise InputError(
-            f"times has the text {brief(column.iloc[row])} in row {row}, which is no date of the "
-            "form 2024-05-31 or 2024-05-31T10:00. Texts in other forms do not sort by time: pass "
-            "numbers, or dates made by pandas.to_datetime(times, format=...)."
-        )
-    return dates
-
-
-def order_of_queries(index: GroupIndex, times: np.ndarray | None) -> np.ndarray:
+def order_of_queries(index: GroupIndex, times: Times | None) -> np.ndarray:
     """Return the position of each query in the order from the oldest to the newest.
 
     Ties, and queries without times, have the order of their first rows.
@@ -226,7 +169,7 @@ def order_of_queries(index: GroupIndex, times: np.ndarray | None) -> np.ndarray:
     np.minimum.at(first, codes, np.arange(len(codes)))
     latest = np.zeros(index.n_queries, dtype=np.intp)
     if times is not None:
-        np.maximum.at(latest, codes, times)
+        np.maximum.at(latest, codes, times.numbers)
     places = np.empty(index.n_queries, dtype=np.intp)
     places[np.lexsort((first, latest))] = np.arange(index.n_queries)
     return places

@@ -23,6 +23,7 @@ from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.sklearn_compat import final_step, safe_indexing
 from skfilterrank._lists.ties import mean_tolerance
+from skfilterrank._lists.times import Times
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.ranking._early_stopping import LightGBMMetric
@@ -52,8 +53,7 @@ class TrainingRows:
 
     `groups` holds the number of each row's query, from 0, and `ids` its given id. `clusters` holds
     the number of each row's cluster, or is None if each query is a cluster; `unit` is the word for
-    a cluster in messages. `times` holds the number of each row's time among `known_times`, the
-    distinct times in their order; both are None without times.
+    a cluster in messages. `times` are the times of the rows, or None.
     """
 
     X: Any
@@ -67,8 +67,7 @@ class TrainingRows:
     eval_sets: list
     clusters: np.ndarray | None = None
     unit: str | None = None
-    times: np.ndarray | None = None
-    known_times: Any = None
+    times: Times | None = None
 
     are_in_memory: ClassVar[bool] = True
 

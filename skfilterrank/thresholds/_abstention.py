@@ -342,7 +342,10 @@ def _confidences(confidence, worth, lists):
     """Return the confidence of each query, by name or as given."""
     if isinstance(confidence, str):
         check_choice(confidence, "confidence", tuple(CONFIDENCES))
-        return Confidence(confidence).fit(worth, lists.scores, lists.index).out_of_fold_
+        index, order = lists.index.by_number()
+        sure = np.empty(len(worth))
+        sure[order] = Confidence(confidence).fit(worth[order], lists.scores, index).out_of_fold_
+        return sure
     sure = check_numbers(confidence, "confidence", entry="number").astype(np.float64)
     if len(sure) != len(worth):
         raise InputError(

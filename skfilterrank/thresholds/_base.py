@@ -75,7 +75,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     has_fixed_scale = True
     takes_unjudged = True
     takes_judged_by = True
-    takes_machine_labels = False
     # Level of the keys; None if the best level is searched for.
     _level: float | None = None
     # None if no single number decides; the type omits None, because that is rare.
@@ -241,12 +240,15 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             )
         lists = RankedLists(y, column, groups=groups, gains=gains, name="y")
         self._check_weights(query_weight)
-        lists.weights = self._weights_of(query_weight, lists.index)
+        index = lists.index
+        weights = self._weights_of(query_weight, index)
         names = None
         if lists.has_unjudged:
             # Row numbers of documents to judge refer to the input; sorting ties changes the order
             # below.
-            names = lists.index.query_ids[lists.index.codes()], np.arange(len(column))
+            names = index.query_ids[index.codes()], np.arange(len(column))
+        lists.index, order = index.by_number()
+        lists.weights = None if weights is None else weights[order]
         return JudgedScores(
             lists,
             labels,
@@ -790,6 +792,10 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """Return the weight of each query; None if all are equal."""
         return query_weights(query_weight, index)
 
+    def _gains_of_fit(self):
+        """Return the gains of the last fit, even if `set_params` changed the parameter."""
+        return vars(self).get("_fitted_gains", self.gains)
+
     def _labels_to_score(self, y):
         """Return labels in one column, and the `gains` for them."""
         if not has_two_labels(y):
@@ -828,6 +834,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             if name.endswith("_") and name[0] != "_" and name != "fitted_with_groups_":
                 delattr(self, name)
         self.caps_, self._has_two = (self.min_shown, self._most_shown()), False
+        self._fitted_gains = self.gains
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -224,7 +224,7 @@ class RiskCertificate(Result):
         Segment of the queries, such as "language = fr"; None if a SegmentedThreshold has not made
         the certificate.
     dates : str or None
-        First and last time of the calibration queries, where `RankAndFilter.fit` knows times.
+        First and last time of the calibration queries, where `fit` knows times.
     """
 
     promises: dict[str, RiskPromise]
@@ -324,6 +324,15 @@ class RiskCertificate(Result):
     def upper(self) -> float:
         """All risks are kept at thresholds up to this and above `lower`."""
         return min(promise.upper for promise in self.promises.values())
+
+    @property
+    def among(self) -> str:
+        """Queries that risks are averaged over: "all" or "answered".
+
+        The share of empty lists, which is always of all queries, decides only if it is alone.
+        """
+        is_answered = any(promise.among == "answered" for promise in self.promises.values())
+        return "answered" if is_answered else "all"
 
     def to_frame(self) -> pd.DataFrame:
         """Make a table with a row for each risk, named after it.
@@ -575,7 +584,7 @@ def _card_of(certificate, path, monitor, notes) -> str | None:
             "promises": list(certificate.promises.values()),
             "notes": _with_what_is_asked(notes, certificate),
             "monitor": None if monitor is None else _status_of(monitor, certificate),
-            "is_of_threshold": getattr(monitor, "_certificate", None) is not None,
+            "is_of_threshold": monitor is not None and monitor._threshold.certificate is not None,
             "method": _method_of(certificate),
             "version": skfilterrank.__version__,
             "today": datetime.now(UTC).date().isoformat(),
@@ -618,14 +627,12 @@ def _status_of(monitor, certificate):
             f"monitor watches {brief_list(list(monitor.levels.items()))}, but the certificate is "
             f"about {brief_list(list(levels.items()))}. Pass a monitor of the same risks."
         )
-    # The risk of empty lists always counts all queries.
-    (among,) = {promise.among for promise in certificate.promises.values()} - {"all"} or {"all"}
-    if among != monitor.among:
+    if monitor.among != certificate.among:
         raise InputError(
-            f"monitor counts {monitor.among} queries, and the certificate {among} ones. Give "
-            f"RiskMonitor(risks, among={among!r})."
+            f"monitor counts {monitor.among} queries, and the certificate {certificate.among} "
+            f"ones. Give RiskMonitor(risks, among={certificate.among!r})."
         )
-    if not monitor._may_watch(certificate):
+    if not monitor._threshold.may_have(certificate):
         raise InputError(
             "monitor watches another threshold than that of the certificate, though of the same "
             "risks. Give the monitor that RiskMonitor(threshold) made of this threshold."

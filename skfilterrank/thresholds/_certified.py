@@ -17,10 +17,11 @@ from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
 from skfilterrank._lists.queries import check_same_order
 from skfilterrank._lists.scoring import given_weights
+from skfilterrank._lists.times import Times
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate
-from skfilterrank.thresholds._certify import certify
+from skfilterrank.thresholds._certify import certify, dates_of
 from skfilterrank.thresholds._drift import is_few
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, JudgedScores, values_shown
@@ -172,8 +173,8 @@ class CertifiedThreshold(TwoScores):
     The test is exact binomial (Clopper-Pearson) for "any_forbidden", and that of Waudby-Smith and
     Ramdas [2]_ for the others, whose losses lie between 0 and 1, with bets fixed beforehand and in
     a shuffled order of the sorted query ids (other ids may therefore give a slightly other
-    threshold; other orders of rows do not). Both hold for any number of queries, not only for
-    many.
+    threshold; other orders of rows do not). Ids "1", "2" and "10" are sorted as the integers, here
+    and for random parts. Both hold for any number of queries, not only for many.
 
     Among tied documents, the documents of lowest gain count as shown first, at the cut-off of a
     risk and at the end of a list. The guarantee therefore holds for any order of rows, in
@@ -280,8 +281,7 @@ class CertifiedThreshold(TwoScores):
     certificate_: RiskCertificate
     _is_by_score = True
     is_calibrated = True
-    takes_machine_labels = True
-    __metadata_request__fit = {"machine_labels": True}  # noqa: RUF012
+    __metadata_request__fit = {"machine_labels": True, "times": True}  # noqa: RUF012
     _takes_weights = True
 
     @suggests(
@@ -326,6 +326,7 @@ class CertifiedThreshold(TwoScores):
         query_weight=None,
         judged_by=None,
         machine_labels=None,
+        times=None,
     ) -> Self:
         """Find the threshold on scores of judged rows.
 
@@ -341,6 +342,11 @@ class CertifiedThreshold(TwoScores):
             as by :func:`skfilterrank.judgments.draw_sample` with ``unit="query"``), or whole
             clusters of them. The machine must not have been trained on their labels. None uses only
             people's labels.
+        times : array-like of shape (n_rows,), default=None
+            Time of each row, as in :meth:`QueryTimeSeriesSplit.split`; it may differ within a
+            query. The certificate states the first and the last time of the rows of its queries, as
+            far as people judged a row of the query and weights drew it. None looks for an index
+            level "time" on `y`, then on `scores`.
 
         Returns
         -------
@@ -352,8 +358,8 @@ class CertifiedThreshold(TwoScores):
         ValueError
             As in :meth:`TunedThreshold.fit`; if the queries that people judged cannot be a random
             draw, as the machine flags too many or too few of them, or judged a part of a cluster;
-            or if `machine_labels` are given with a second score, weights or
-            ``guarantee="expectation"``.
+            if `machine_labels` are given with a second score, weights or
+            ``guarantee="expectation"``; or if a time is missing, or is a text that is no ISO date.
 
         Examples
         --------
@@ -374,12 +380,17 @@ class CertifiedThreshold(TwoScores):
         """
         given = {"filter_scores": filter_scores, "clusters": clusters}
         given |= {"query_weight": query_weight, "judged_by": judged_by}
-        if machine_labels is None:
-            return super().fit(scores, y, groups, **given)
         if isinstance(scores, Rows):
-            raise InputError("machine_labels cannot be given with Rows: give rows in memory.")
+            for name, values in {"machine_labels": machine_labels, "times": times}.items():
+                if values is not None:
+                    raise InputError(f"{name} cannot be given with Rows: give rows in memory.")
+            return super().fit(scores, y, groups, **given)
         self._check_parameters(self._parsed())
         judged = self._read_judged(scores, y, groups, **given)
+        found = Times.find(times, y, scores, n_rows=len(judged.scores))
+        judged = replace(judged, times=found)
+        if machine_labels is None:
+            return self.fit_judged(judged)
         for name, rows in {"y": y, "scores": scores}.items():
             check_same_order(machine_labels, rows, "machine_labels", name)
         labels, gains = machine_labels, self.gains
@@ -637,6 +648,7 @@ class CertifiedThreshold(TwoScores):
             n_machine_queries=0 if machine is None else machine.lists.index.n_queries,
             n_machine_units=0 if machine is None else len(np.unique(machine.clusters)),
             value=value,
+            dates=dates_of(judged.times, judged.lists),
             rule=self.rule_ if self._has_two else None,
             n_apart=0 if judged.apart is None else judged.apart.index.n_queries,
         )

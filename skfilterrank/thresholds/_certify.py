@@ -11,12 +11,20 @@ from skfilterrank._lists.checks import as_column, check_level_scores, is_level, 
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.ties import first_of_highest, midpoint
+from skfilterrank._lists.times import Times
 from skfilterrank._lists.words import is_of_machine, warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
 from skfilterrank.thresholds._machine_labels import choose_test
-from skfilterrank.thresholds._risk_steps import START_SHARE, Steps, Units, last_of_start, start_at
+from skfilterrank.thresholds._risk_steps import (
+    START_SHARE,
+    Steps,
+    Units,
+    has_judged,
+    last_of_start,
+    start_at,
+)
 from skfilterrank.thresholds._risks import (
     answers_needed,
     check_guarantee,
@@ -54,6 +62,7 @@ def risk_certificate(
     confidence_level: float = 0.95,
     gains=None,
     judged_by=None,
+    times=None,
 ) -> RiskCertificate:
     """Test which risks are kept on new queries at a given threshold.
 
@@ -80,6 +89,9 @@ def risk_certificate(
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     judged_by : array-like of shape (n_rows,), default=None
         Source of each label: "people"; any other text is the name of a machine.
+    times : array-like of shape (n_rows,), default=None
+        Time of each row, as in :meth:`CertifiedThreshold.fit`. None looks for an index level "time"
+        on `y_true`.
     confidence_level : float, default=0.95
         Probability with which each bound holds, between 0 and 1. All verdicts "kept" together hold
         with the same probability.
@@ -114,7 +126,9 @@ def risk_certificate(
     promises = read_promises(risks, among)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     lists.scores = check_level_scores(y_score)
-    labels = label_array(y_true)
+    labels, given = label_array(y_true), lists.index
+    names = given.query_ids[given.codes()], np.arange(given.n_rows)
+    lists.index, _ = given.by_number()
     numbers, unit = number_clusters(clusters, lists.index), name_unit(clusters)
     units = Units.of(lists, clusters=None if unit is None else numbers, name=unit)
     results = {}
@@ -158,7 +172,8 @@ def risk_certificate(
     shown = (lists.scores >= threshold) & (lists.scores > -np.inf)
     n_shown = np.bincount(lists.index.codes(), shown, lists.index.n_queries)
     covered = most_shown(promises)
-    to_judge = find_unjudged(lists, promises, above=np.nextafter(float(threshold), -np.inf))
+    below = np.nextafter(float(threshold), -np.inf)
+    to_judge = find_unjudged(lists, promises, above=below, names=names)
     return RiskCertificate(
         results,
         confidence_level,
@@ -168,8 +183,16 @@ def risk_certificate(
         shows_more=covered is not None and bool(n_shown.max() > covered),
         n_machine=int(np.count_nonzero(machine_labels(judged_by, lists.gains))),
         share_hidden=1.0 - float(shown.mean()),
+        dates=dates_of(Times.find(times, y_true, n_rows=len(lists.gains)), lists),
         **_about(units, lists, threshold, confidence_level, to_judge),
     )
+
+
+def dates_of(times: Times | None, lists: RankedLists) -> str | None:
+    """Return the first and the last time of the queries with a judged row; None without times."""
+    if times is None:
+        return None
+    return times.take(has_judged(lists)[lists.index.codes()]).span()
 
 
 def machine_labels(judged_by, gains) -> np.ndarray:

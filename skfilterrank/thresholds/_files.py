@@ -146,7 +146,7 @@ def threshold_from_json(value, name: str = "") -> SavedAsJson:
 
 
 def _unfitted_to_json(threshold):
-    """Return the class and the parameters of a threshold."""
+    """Return the class and the parameters of a threshold; gains are those of its last fit."""
     name = type(threshold).__name__
     if _class_of(name) is not type(threshold):
         raise InputError(
@@ -154,6 +154,8 @@ def _unfitted_to_json(threshold):
             "JSON. Save it with skfilterrank.io.save_model."
         )
     parameters = threshold.get_params(deep=False)
+    if "gains" in parameters:
+        parameters["gains"] = threshold._gains_of_fit()
     return {
         "class": name,
         "parameters": {

@@ -16,6 +16,7 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.scoring import with_undefined
+from skfilterrank._lists.times import Times
 from skfilterrank._lists.words import search_of_fit, warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
 
@@ -101,6 +102,8 @@ class JudgedScores:
         True if later scores must be on the scale of these.
     by_machine : MachineJudged or None
         More queries with a machine's labels; they include these.
+    times : Times or None
+        Time of each row.
     apart : JudgedScores or None
         Other rows from which curves are learned; None if they are learned from these rows.
     """
@@ -116,6 +119,7 @@ class JudgedScores:
     watches_scale: bool = True
     apart: "JudgedScores | None" = None
     by_machine: "MachineJudged | None" = None
+    times: Times | None = None
 
     @property
     def gains(self) -> np.ndarray:
@@ -158,6 +162,7 @@ class JudgedScores:
             folds=folds,
             names=None if self.names is None else tuple(each[rows] for each in self.names),
             machines=None if self.machines is None else self.machines[rows],
+            times=None if self.times is None else self.times.take(rows),
         )
 
     def deal_folds(self) -> tuple[np.ndarray, int]:
@@ -273,7 +278,7 @@ def number_clusters(clusters, index) -> np.ndarray:
     """Number the cluster of each list."""
     if clusters is None:
         return np.arange(index.n_queries)
-    numbers = check_groups(clusters, n_rows=index.n_rows, name="clusters").codes()
+    numbers = check_groups(clusters, n_rows=index.n_rows, name="clusters").by_number()[0].codes()
     first = np.full(index.n_queries, -1)
     codes = index.codes()
     first[codes] = numbers

@@ -1,17 +1,11 @@
 """Monitors of risks on a stream of judged queries; their guarantees hold at any time."""
 
-import math
 import os
-from collections import Counter
-from copy import copy
-from dataclasses import dataclass
 from datetime import date, timedelta
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import brentq
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._files import states
 from skfilterrank._files.files import check_name, is_path, locked
@@ -24,205 +18,26 @@ from skfilterrank._lists.checks import (
     check_number,
     check_random_state,
     check_share,
-    is_level,
     label_array,
     one_of,
 )
 from skfilterrank._lists.gains import Gains, check_gains
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.prefixes import places
 from skfilterrank._lists.queries import check_groups
-from skfilterrank._lists.results import Result, counted, plural
+from skfilterrank._lists.results import plural
 from skfilterrank.exceptions import InputError, brief, brief_list
-from skfilterrank.thresholds._base import BaseThreshold
-from skfilterrank.thresholds._certificate import rate_in_words
 from skfilterrank.thresholds._certify import machine_labels
-from skfilterrank.thresholds._files import NOT_FITTED, certificate_checksum, threshold_checksum
+from skfilterrank.thresholds._files import threshold_checksum
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
 from skfilterrank.thresholds._risk_steps import Units, has_judged
 from skfilterrank.thresholds._risks import AMONG, find_unjudged, read_promises
-
-# Bets as shares of the largest safe bet; the capital is divided equally among them.
-BETS = np.geomspace(0.01, 0.98, 24)
-# Upper bound of the sum of 1 / (m log(m) ** 2) over all m from 2 on, which is 2.10974...
-SUM_OF_STARTS = 2.1098
-# Number of queries at which a simulation stops.
-_MOST_QUERIES = 100_000
-
-
-class WatchedRisk:
-    """State of the sequential test of one risk: capital of the bets, and losses.
-
-    Before each loss a stake is added to the capital. If the stakes of all queries sum to at most 1,
-    the capital reaches ``1 / error`` with a probability of at most `error`. If each stake is 1
-    (`restarts`), the capital is the Shiryaev-Roberts statistic.
-
-    Parameters
-    ----------
-    promise : Promise
-        The risk and its level.
-    restarts : bool
-        True if each query adds a stake of 1.
-    window : int
-        Number of last losses that are stored.
-    """
-
-    def __init__(self, promise, restarts, window):
-        self.promise, self.restarts, self.window = promise, restarts, window
-        self.log_capital = np.full(len(BETS), -np.inf)
-        self.most = 0.0
-        self.alarm_at: int | None = None
-        # Numbers of units by their loss and their share of queries that count; see `after`.
-        self.counts: Counter[tuple[float, float]] = Counter()
-        self.recent = np.empty((0, 2))
-
-    def anew(self) -> "WatchedRisk":
-        """Return the initial state of the same risk."""
-        return WatchedRisk(self.promise, self.restarts, self.window)
-
-    def after(self, losses, goal, shares=None) -> "WatchedRisk":
-        """Return the state after some more losses, in their order.
-
-        A cluster may have queries that are not answered and do not count. `shares` has the share of
-        its queries that count, and `losses` the mean over all of its queries, of which the others
-        lose nothing. None means that all count.
-        """
-        new = copy(self)
-        shares = np.ones(len(losses)) if shares is None else shares
-        new.counts = self.counts.copy()
-        if not len(losses):
-            return new
-        n_before = self.counts.total()
-        growth = np.log1p(
-            BETS * (losses[:, None] / self.promise.max_risk - shares[:, None])
-        ).cumsum(axis=0)
-        # A later stake is divided by the growth before it, since `growth` starts at the first loss.
-        starts = self._log_stakes(np.arange(n_before, n_before + len(losses)))
-        stakes = starts[:, None] - np.vstack([np.zeros(len(BETS)), growth[:-1]])
-        stakes[0] = np.logaddexp(stakes[0], self.log_capital)
-        paths = np.logaddexp.accumulate(stakes, axis=0) + growth
-        capitals = log_mean(paths)
-        new.log_capital = paths[-1]
-        new.most = max(self.most, float(capitals.max()))
-        if self.alarm_at is None and (capitals >= goal).any():
-            new.alarm_at = n_before + int(np.argmax(capitals >= goal)) + 1
-        units = np.column_stack([losses, shares])
-        values, counts = np.unique(units, axis=0, return_counts=True)
-        new.counts.update(dict(zip(map(tuple, values.tolist()), counts.tolist())))
-        new.recent = np.concatenate([self.recent, units])[-self.window :]
-        return new
-
-    def _log_stakes(self, n_before):
-        """Return the logarithm of the stake that is added after `n_before` queries."""
-        if self.restarts:
-            return np.zeros(len(n_before))
-        place = n_before + 2.0
-        return -np.log(place * np.log(place) ** 2 * SUM_OF_STARTS)
-
-    def queries_to_alarm(self, rate, goal, probability, n_repeats, rng) -> float:
-        """Simulate the number of queries to an alarm if losses are 1 with probability `rate`.
-
-        The result is the smallest number at which a share `probability` of the repetitions has an
-        alarm; infinite if it is above 100,000.
-        """
-        n_before = self.counts.total()
-        good, bad = 1.0 - BETS, 1.0 + BETS * (1.0 / self.promise.max_risk - 1.0)
-        capital = np.tile(np.exp(self.log_capital), (n_repeats, 1))
-        n_needed, n_alarms = math.ceil(probability * n_repeats), 0
-        for n_more in range(_MOST_QUERIES):
-            capital += np.exp(self._log_stakes(np.array([n_before + n_more])))
-            capital *= np.where(rng.uniform(size=(len(capital), 1)) < rate, bad, good)
-            is_alarm = capital.mean(axis=1) >= np.exp(goal)
-            if is_alarm.any():
-                n_alarms += int(np.count_nonzero(is_alarm))
-                capital = capital[~is_alarm]
-                if n_alarms >= n_needed:
-                    return n_more + 1.0
-        return np.inf
-
-    def state(self) -> dict:
-        """Convert the state to JSON."""
-        losses = sorted(self.counts.items())
-        return {
-            "risk": self.promise.name,
-            "max_risk": self.promise.max_risk,
-            "alarm_at": self.alarm_at,
-            "most": self.most,
-            "log_capital": self.log_capital.tolist() if self.counts else [],
-            "losses": [[loss, count] for (loss, _), count in losses],
-            "shares": [share for (_, share), _ in losses],
-            "recent": self.recent[:, 0].tolist(),
-            "recent_shares": self.recent[:, 1].tolist(),
-        }
-
-    def resume(self, state: dict) -> None:
-        """Set the state from JSON."""
-        losses, recent = state["losses"], state["recent"]
-        # Earlier files have no clusters, and so no shares.
-        shares = state.get("shares", [1.0] * len(losses))
-        recent_shares = state.get("recent_shares", np.ones(len(recent)))
-        n_recent = min(sum(count for _, count in losses), self.window)
-        for name, found, n_wanted in (
-            ("log_capital", state["log_capital"], len(BETS)),
-            ("recent", recent, n_recent),
-            ("shares", shares, len(losses)),
-            ("recent_shares", recent_shares, n_recent),
-        ):
-            if losses and len(found) != n_wanted:
-                raise InputError(f"{name} must be a list of {n_wanted}.")
-        if any(not loss <= share or not share for (loss, _), share in zip(losses, shares)):
-            raise InputError("shares must be above 0 and at least the losses.")
-        if losses:
-            self.log_capital = state["log_capital"]
-            self.recent = np.column_stack([recent, recent_shares])
-        self.most, self.alarm_at = state["most"], state["alarm_at"]
-        self.counts = Counter(
-            {(loss, share): count for (loss, count), share in zip(losses, shares)}
-        )
-
-    def summary(self, error):
-        """Return the risk's row of the status."""
-        n = self.counts.total()
-        total, n_full = (
-            sum(unit[place] * count for unit, count in self.counts.items()) for place in (0, 1)
-        )
-        lower, upper = self.interval(error)
-        return {
-            "max_risk": self.promise.max_risk,
-            "k": np.nan if self.promise.k is None else float(self.promise.k),
-            "n_queries": n,
-            "observed": total / n_full if n else np.nan,
-            "lower": lower,
-            "upper": upper,
-            "n_recent": len(self.recent),
-            "recent": float(np.divide(*map(np.mean, self.recent.T))) if n else np.nan,
-            "evidence": float(np.exp(min(self.most, 700.0))),
-            "alarm_at": np.nan if self.alarm_at is None else float(self.alarm_at),
-        }
-
-    def interval(self, error):
-        """Compute the confidence interval: the levels that no bet has ruled out."""
-        losses, shares = np.array(list(self.counts)).reshape(-1, 2).T
-        counts = np.array(list(self.counts.values()), dtype=np.float64)
-        goal = np.log(2.0 / error)
-
-        def bound(losses):
-            # Lowest level that bets on larger losses have not ruled out.
-            def won(level):
-                logs = np.log1p(BETS * (losses[:, None] / level - shares[:, None]))
-                return float(log_mean(counts @ logs)) - goal
-
-            tiny = 1e-9
-            return 0.0 if not len(losses) or won(tiny) < 0 else float(brentq(won, tiny, 1.0))
-
-        return bound(losses), 1.0 - bound(shares - losses)
-
-
-def log_mean(logs):
-    """Compute the logarithm of the mean of exponentials along the last axis."""
-    return np.logaddexp.reduce(logs, axis=-1) - np.log(logs.shape[-1])
-
+from skfilterrank.thresholds._watched_risk import BETS, RiskStatus, WatchedRisk
+from skfilterrank.thresholds._watched_threshold import (
+    WatchedThreshold,
+    certificate_of,
+    threshold_of,
+)
 
 _CONFIDENCE = 0.95
 _FORMAT = "skfilterrank monitor 4"
@@ -272,123 +87,6 @@ _PARAMETERS = (
     "window",
     "allow_repeats",
 )
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RiskStatus(Result):
-    """The state of a :class:`RiskMonitor`.
-
-    Attributes
-    ----------
-    rates : DataFrame
-        A row for each risk, named after it. Columns: "max_risk", its level; "k", its cut-off;
-        "n_queries", the number of queries that counted; "observed", their mean loss; "lower" and
-        "upper", a confidence interval that holds at all times at once; "n_recent" and "recent",
-        number and mean loss of the last queries (at most `window`); "evidence", the highest test
-        statistic so far; "alarm_at", the number of queries at the alarm, NaN without alarm;
-        "n_machine", the number of labels by machines among all counted, equal in all rows. If it is
-        not 0, the rates and the guarantee are about such labels. With clusters, numbers of queries
-        are numbers of clusters.
-    confidence_level : float
-        Probability that an interval contains the risk at all times. If `queries_per_false_alarm` is
-        None, also the probability that there is never a false alarm.
-    queries_per_false_alarm : int or None
-        Guaranteed mean number of queries (with clusters, of clusters) before a false alarm.
-    among : {"all", "answered"}
-        Queries that count: all, or those that are shown something.
-    unit : str or None
-        Name of a cluster, such as "user"; each cluster counts once, with the mean loss of its
-        queries. None if each query is a unit.
-    """
-
-    rates: pd.DataFrame
-    confidence_level: float
-    queries_per_false_alarm: int | None = None
-    among: str = "all"
-    unit: str | None = None
-
-    @property
-    def guarantee(self) -> str:
-        """Guarantee against false alarms, in words."""
-        if self.queries_per_false_alarm is None:
-            return (
-                f"With probability {self.confidence_level:g} there is never an alarm while the "
-                "risks are kept."
-            )
-        return (
-            f"While the risks are kept, {self._count(self.queries_per_false_alarm)} or more come "
-            "before an alarm on average."
-        )
-
-    @property
-    def advice(self) -> str:
-        """Advice after an alarm, in words; empty without one."""
-        if not self.alarm:
-            return ""
-        return (
-            "Judge the newest queries, fit a CertifiedThreshold on them, and make a RiskMonitor of "
-            "it. If the cause has gone and the threshold stays, call reset()."
-        )
-
-    @property
-    def alarm(self) -> bool:
-        """True if a risk was shown to be above its level."""
-        return bool(self.rates["alarm_at"].notna().any())
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the table of risks."""
-        return self.rates
-
-    @property
-    def _n_machine(self):
-        return int(self.rates["n_machine"].max())
-
-    def _count(self, number):
-        """Return a number of units in words."""
-        return counted(int(number), self.unit or "query")
-
-    def _summary(self):
-        most = self._count(self.rates["n_queries"].max())
-        machines = ", for labels of machines" if self._n_machine else ""
-        return f"{'alarm' if self.alarm else 'no alarm'} after {most}{machines}"
-
-    def _head(self):
-        lines = []
-        for name, rate in self.rates.iterrows():
-            risk = rate_in_words(name, rate["k"], "all" if _is_of_empty(name) else self.among)
-            if not rate["n_queries"]:
-                lines.append(
-                    f"No alarm: no query has been counted yet; the level of {risk} is "
-                    f"{rate['max_risk']:g}."
-                )
-                continue
-            estimate = (
-                f"{rate['observed']:.4f} on {self._count(rate['n_queries'])}, "
-                f"{100 * self.confidence_level:.4g} % interval {rate['lower']:.4f} to "
-                f"{rate['upper']:.4f}"
-            )
-            if rate["n_recent"] < rate["n_queries"]:
-                estimate += f", and {rate['recent']:.4f} on the last {int(rate['n_recent']):,}"
-            if np.isnan(rate["alarm_at"]):
-                lines.append(f"No alarm: {risk} is {estimate}; its level is {rate['max_risk']:g}.")
-            else:
-                lines.append(
-                    f"Alarm after {self._count(rate['alarm_at'])}: {risk} is, or was for a time, "
-                    f"above {rate['max_risk']:g}. Over all {plural(self.unit or 'query')} it is "
-                    f"{estimate}."
-                )
-        text = "\n".join(lines)
-        if self.unit is not None:
-            text += f" Each {self.unit} counts once, with the mean of its queries."
-        if self._n_machine:
-            text += (
-                f" Machines gave {counted(self._n_machine, 'label')} of these queries: the rates "
-                "and the guarantee are those of such labels, and not of people's."
-            )
-        return f"{text} {self.guarantee} {self.advice}".rstrip()
-
-    def _table(self) -> None:
-        return None
 
 
 class RiskMonitor:
@@ -532,37 +230,32 @@ class RiskMonitor:
     ):
         check_gains(gains)
         check_flag(allow_repeats, "allow_repeats")
-        # Checksums of the monitored threshold and of its certificate; path and checksum of the file
-        # of this state.
-        self._threshold: str | None = None
-        self._certificate: str | None = None
+        self._threshold = WatchedThreshold()
+        # Path and checksum of the file of this state.
         self._file: tuple[str, str] | None = None
-        # Name of a cluster, None where queries are units; threshold and cap on the score, None if
-        # there is no threshold or it hides by more than that.
+        # Name of a cluster, None where queries are units.
         self._unit: str | None = None
-        self._hides: dict | None = None
         if isinstance(risks, BaseEstimator):
-            threshold = _threshold_of(risks)
-            certificate = _certificate_of(threshold)
+            threshold = threshold_of(risks)
+            certificate = certificate_of(threshold)
             risks = {name: promise.max_risk for name, promise in certificate.promises.items()}
-            if gains not in (None, threshold.gains):
+            of_fit = threshold._gains_of_fit()
+            if gains not in (None, of_fit):
                 raise InputError(
-                    f"gains must be those of the threshold, {brief(threshold.gains)}, got "
-                    f"{brief(gains)}. Leave gains out."
+                    f"gains must be those of the threshold, {brief(of_fit)}, got {brief(gains)}. "
+                    "Leave gains out."
                 )
-            gains = threshold.gains
+            gains = of_fit
             if confidence_level is None:
                 confidence_level = certificate.confidence_level
-            if among not in (None, threshold.among):
+            if among not in (None, certificate.among):
                 raise InputError(
-                    f"among must be that of the threshold, {threshold.among!r}, got "
+                    f"among must be that of the threshold, {certificate.among!r}, got "
                     f"{brief(among)}. Leave among out."
                 )
-            among = threshold.among
+            among = certificate.among
             self._unit = certificate.unit
-            self._hides = _rule_of(threshold)
-            self._threshold = threshold_checksum(threshold)
-            self._certificate = certificate_checksum(certificate)
+            self._threshold = WatchedThreshold.of(threshold, certificate)
         if confidence_level is None:
             confidence_level = _CONFIDENCE
         self.gains = gains
@@ -612,11 +305,7 @@ class RiskMonitor:
         bool
             True if it was; False for a monitor that was made without a threshold.
         """
-        return self._threshold == threshold_checksum(_threshold_of(threshold))
-
-    def _may_watch(self, certificate) -> bool:
-        """Tell if this monitor was made from the threshold of a certificate, or from none."""
-        return self._threshold is None or self._certificate == certificate_checksum(certificate)
+        return self._threshold.checksum == threshold_checksum(threshold_of(threshold))
 
     def update(
         self,
@@ -682,7 +371,7 @@ class RiskMonitor:
         """
         lists = RankedLists(y_true, y_score, groups=groups, gains=self.gains)
         lists.scores = check_level_scores(y_score)
-        lists = self._with_hidden(lists, threshold)
+        lists = self._threshold.hidden(lists, threshold)
         is_of_machine = machine_labels(judged_by, lists.gains)
         if not any(watched.promise.looks_at_labels for watched in self._watched):
             lists = RankedLists(np.zeros(len(lists.gains)), lists.scores, groups=lists.index)
@@ -717,39 +406,6 @@ class RiskMonitor:
         self._watched, self._unit = news, units.name if names else self._unit
         self._n_machine += int(np.count_nonzero(is_of_machine))
         return self.status
-
-    def _with_hidden(self, lists, threshold):
-        """Return the lists with score -inf in all rows that were not shown."""
-        if threshold is not None and not is_level(threshold):
-            raise InputError(f"threshold must be a number or None, got {brief(threshold)}.")
-        if self._hides is None:
-            if threshold is None and self._threshold is not None:
-                raise InputError(
-                    "threshold is missing: this monitor cannot apply its own, which abstains or "
-                    "has filter scores, or comes from a file of an earlier version. Give y_score "
-                    "as predict returns it, with -inf where hidden, and say threshold=-np.inf."
-                )
-            return lists if threshold is None else lists.with_scores(lists.scores, threshold)
-        level, most = self._hides["level"], self._hides["max_shown"]
-        if threshold not in (None, -np.inf, level):
-            raise InputError(
-                f"threshold must be that of the monitored threshold, {level!r}, got "
-                f"{brief(threshold)}. Leave threshold out."
-            )
-        shown = lists.scores >= level
-        if most is not None:
-            shown &= places(lists.scores, lists.index) < most
-        wrong = ~shown & (lists.scores > -np.inf)
-        if threshold == -np.inf and wrong.any():
-            row = int(np.argmax(wrong))
-            cap = "" if most is None else f", or come after {most} of the same query"
-            raise InputError(
-                f"y_score has {counted(int(wrong.sum()), 'document')} as shown that the monitored "
-                f"threshold hides, such as row {row}: they are below {level:.6g}{cap}. Leave "
-                "threshold out, so that the monitor hides them. If they were shown, something else "
-                "than the threshold is in use."
-            )
-        return lists.with_scores(np.where(shown, lists.scores, -np.inf), -np.inf)
 
     def _units_of(self, clusters, lists, judged):
         """Return the units of new queries, and the ids of the clusters that count."""
@@ -878,7 +534,9 @@ class RiskMonitor:
         >>> monitor.status
         <RiskStatus: no alarm after 0 queries>
         """
-        self._watched = [watched.anew() for watched in self._watched]
+        self._watched = [
+            WatchedRisk(each.promise, each.restarts, each.window) for each in self._watched
+        ]
         self._n_machine = 0
 
     def save(self, path) -> None:
@@ -920,13 +578,13 @@ class RiskMonitor:
             "window": self.window,
             "risks": [watched.state() for watched in self._watched],
             "allow_repeats": self.allow_repeats,
-            "threshold": self._threshold,
-            "certificate": self._certificate,
+            "threshold": self._threshold.checksum,
+            "certificate": self._threshold.certificate,
             "queries": sorted(self._seen),
             "n_machine": self._n_machine,
             "unit": self._unit,
             "clusters": sorted(self._seen_clusters),
-            "hides": self._hides,
+            "hides": self._threshold.hides,
         }
         call = "monitor.save(path)"
         if not is_path(path):
@@ -972,11 +630,6 @@ class RiskMonitor:
         return f"<RiskMonitor: {rates}; {self.status._summary()}>"
 
 
-def _is_of_empty(risk) -> bool:
-    """Tell whether a risk is the share of empty lists, for which all queries count."""
-    return risk.startswith("empty_list_rate")
-
-
 def _id_text(query_id) -> str:
     """Return a query id as text; equal numbers or dates of any type give the same text."""
     if isinstance(query_id, np.datetime64 | date):
@@ -992,39 +645,6 @@ def _id_text(query_id) -> str:
     return str(query_id)
 
 
-def _threshold_of(model) -> BaseThreshold:
-    """Return a fitted threshold, or the threshold of a fitted model."""
-    if isinstance(model, BaseEstimator) and not isinstance(model, BaseThreshold):
-        check_is_fitted(model)
-        model = getattr(model, "filter_", model)
-    if not isinstance(model, BaseThreshold):
-        raise InputError(
-            "threshold must be a fitted CertifiedThreshold, or a RankAndFilter with one, got "
-            f"{brief(model)}."
-        )
-    return model
-
-
-def _certificate_of(threshold):
-    """Return the certificate of a fitted threshold."""
-    check_is_fitted(threshold, msg=NOT_FITTED)
-    certificate = getattr(threshold, "certificate_", None)
-    if certificate is None:
-        raise InputError(
-            f"threshold must have a certificate, got {type(threshold).__name__}, which has none. "
-            "Fit a CertifiedThreshold, or give that of a segment, as thresholds_['en']."
-        )
-    return certificate
-
-
-def _rule_of(threshold):
-    """Return the threshold and the cap on one score; None if there is more to the threshold."""
-    if threshold.threshold_ is None or threshold.confidence_ is not None:
-        return None
-    _, most = threshold._caps()
-    return {"level": float(threshold.threshold_), "max_shown": most}
-
-
 def _from_json(content):
     """Return the monitor, and the checksum of its file."""
     state = _FIELDS(content)
@@ -1038,8 +658,9 @@ def _from_json(content):
     monitor._seen = set(state["queries"])
     for watched, risk in zip(monitor._watched, state["risks"], strict=True):
         watched.resume(risk)
-    monitor._threshold, monitor._hides = state["threshold"], state.get("hides")
-    monitor._certificate = state.get("certificate")
+    monitor._threshold = WatchedThreshold(
+        state["threshold"], state.get("certificate"), state.get("hides")
+    )
     monitor._n_machine, monitor._unit = state.get("n_machine", 0), state.get("unit")
     monitor._seen_clusters = set(state.get("clusters", ()))
     return monitor, states.checksum_of(content)

@@ -86,7 +86,7 @@ class SegmentedThreshold(BaseThreshold):
     thresholds_: Any
 
     _has_one_level = False
-    __metadata_request__fit = {"machine_labels": True}  # noqa: RUF012
+    __metadata_request__fit = {"machine_labels": True, "times": True}  # noqa: RUF012
 
     def __init__(self, threshold: Any, *, segment: Any = "segment", min_queries: int = 10) -> None:
         self.threshold = threshold
@@ -115,6 +115,7 @@ class SegmentedThreshold(BaseThreshold):
         query_weight: QueryWeight = None,
         judged_by=None,
         machine_labels=None,
+        times=None,
     ) -> Self:
         """Fit a threshold for each segment.
 
@@ -127,6 +128,8 @@ class SegmentedThreshold(BaseThreshold):
         machine_labels : array-like of shape (n_rows,) or (n_rows, 2), default=None
             Labels of a machine, as in :meth:`CertifiedThreshold.fit`, whose clones alone take them.
             People's queries must be a random draw in each segment, which a random draw of all is.
+        times : array-like of shape (n_rows,), default=None
+            Time of each row, as in :meth:`CertifiedThreshold.fit`, whose clones alone take them.
 
         Returns
         -------
@@ -146,12 +149,14 @@ class SegmentedThreshold(BaseThreshold):
         n_rows = count_rows(scores)
         of_rows = {"y": y, "groups": groups, "filter_scores": filter_scores}
         of_rows |= {"clusters": clusters, "judged_by": judged_by}
-        if machine_labels is not None:
-            of_rows["machine_labels"] = machine_labels
-            if not self.threshold.takes_machine_labels:
+        for name, values in {"machine_labels": machine_labels, "times": times}.items():
+            if values is None:
+                continue
+            of_rows[name] = values
+            if not self.threshold.is_calibrated:
                 raise InputError(
-                    f"machine_labels is for a CertifiedThreshold, and threshold is a "
-                    f"{type(self.threshold).__name__}. Leave machine_labels out."
+                    f"{name} is for a CertifiedThreshold, and threshold is a "
+                    f"{type(self.threshold).__name__}. Leave {name} out."
                 )
         for name, values in of_rows.items():
             if values is not None and count_rows(values, name) != n_rows:

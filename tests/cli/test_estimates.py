@@ -1,5 +1,6 @@
 """``evaluate``, ``compare`` and ``judge`` where people judge a sample and a machine the rest."""
 
+import doctest
 import io
 import json
 import re
@@ -241,6 +242,58 @@ def test_the_commands_of_the_page(run, runs, assessor, monkeypatch):
             words = [each for word in words for each in (runs if word == "runs/*" else [word])]
             code, printed, err = run(*words)
             assert code == 0, err
+
+
+def _examples(text, names):
+    """Run the doctests of a part of the page that print nothing; return what they have made."""
+    test = doctest.DocTestParser().get_doctest(text, names, "page", None, 0)
+    for example in test.examples:
+        if not example.want:
+            exec(compile(example.source, "page", "exec"), test.globs)
+    return test.globs
+
+
+def _from_files():
+    """Return the part of the page that writes the files of its first commands."""
+    return PAGE.read_text(encoding="utf-8").partition("## From files")[2].partition("```sh")[0]
+
+
+def test_the_files_of_the_page_are_those_of_its_commands(world, sampled_folder):
+    made = _examples(_from_files(), dict(world))["folder"]
+    names = ["docs.csv", "llm.txt", *(f"runs/{name}.txt" for name in world["runs"])]
+    assert sorted(str(p.relative_to(made)) for p in made.rglob("*.*")) == sorted(names)
+    for name in names[1:]:
+        assert (made / name).read_text() == (sampled_folder / name).read_text()
+
+
+@pytest.mark.nightly
+@pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
+def test_the_commands_about_certificates_run_in_a_folder_of_the_page(run, world, monkeypatch):
+    section = PAGE.read_text(encoding="utf-8").partition("## Certificates")[2]
+    commands = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
+    assert len(commands) == 1
+    files = _examples(_from_files() + section.partition("```sh")[0], dict(world))
+    truth = files["truth"]
+
+    class Assessor:
+        n_open = n_total = 0
+
+        def __init__(self, *args, **kwargs):
+            pass
+
+        def __call__(self, question):
+            return int(truth[int(question.docno)] > 0)
+
+    monkeypatch.setattr("skfilterrank.cli._judge.TerminalAssessor", Assessor)
+    monkeypatch.chdir(files["folder"])
+    done = []
+    for line in commands[0].replace("\\\n", " ").splitlines():
+        command, *words = shlex.split(line)
+        code, out, err = run(*words)
+        assert (command, code) == ("skfilterrank", 0), err
+        done.append(words[0])
+    assert done == ["judge", "threshold"]
+    assert "any_forbidden@5" in out
 
 
 def test_the_measure_that_nobody_chose_is_told(run, runs):

@@ -386,6 +386,19 @@ def test_quantiles_of_scores_by_hand(run, tmp_path, monkeypatch):
             assert [float(each) for each in rows[1][1:6]] == [0, 2, 10, 18, 20]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("order", [1, -1])
+def test_the_order_of_risks_does_not_decide_about_missing_queries(run, data, order):
+    risks = ["any_forbidden=0.4", "empty_list_rate=0.8"][::order]
+    made = ["--risk", ",".join(risks), "--among", "answered", "--save", "f.json"]
+    code, _, err = run("threshold", "qrels.txt", "run.txt", "--k", 3, *made)
+    assert code == 0, err
+    write_run("some.run", data[data["qid"] != data["qid"].iloc[0]])
+    code, _, err = run("monitor", "f.json", "--qrels", "qrels.txt", "--run", "some.run")
+    assert code == 0, err
+    assert "counted as empty lists" in err
+
+
 @pytest.fixture
 def ask(run, tmp_path, monkeypatch):
     """Look at ten queries with a filter that promises that few lists are empty."""

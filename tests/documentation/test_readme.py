@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from measure_table import MEASURES
+from skfilterrank.ranking import fuse_runs
 
 README = Path(__file__).parents[2] / "README.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
@@ -40,3 +41,17 @@ def test_values_of_the_first_example(capsys):
     ranked = names["model"].decision_function(test[features])
     of_all = names["ndcg_f_score"](test.label, ranked, groups=test.qid, k=3)
     assert told.groups() == (f"{float(capsys.readouterr().out):.3f}", f"{of_all:.3f}")
+
+
+@pytest.mark.slow
+def test_calls_in_a_sentence_run_after_the_example_above(capsys):
+    """Calls such as `fuse_runs(runs, "rrf")` below the example that makes runs and judgments."""
+    page = README.read_text(encoding="utf-8")
+    (number,) = (i for i, text in enumerate(EXAMPLES) if "evaluate_runs(qrels, runs" in text)
+    below = page.partition(EXAMPLES[number])[2].partition("\n## ")[0]
+    calls = re.findall(r"`(fuse_runs\(.*?\))`", below)
+    assert len(calls) == 2
+    names = {"fuse_runs": fuse_runs}
+    exec(compile(EXAMPLES[number], f"README.md, example {number + 1}", "exec"), names)
+    for call in calls:
+        assert eval(call, names)["qid"].unique().tolist() == ["1", "2"]

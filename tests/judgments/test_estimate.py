@@ -10,10 +10,13 @@ import pytest
 from scipy.stats import kendalltau, t
 
 from label_samples import collection, elimination_design, with_labels
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.judgments import RankedPool, draw_sample, estimate
+from skfilterrank.judgments._estimate import _by_labels, _guess
 from skfilterrank.judgments._label_model import LabelModel
 from skfilterrank.judgments._sample import draw_by_folds
+from skfilterrank.judgments._sum_of_labels import SumOfLabels
 from skfilterrank.metrics import evaluate_runs
 
 pytestmark = pytest.mark.slow
@@ -125,6 +128,39 @@ def test_intervals_of_ratios_alone_allow_for_bias(data):
     )
     np.testing.assert_allclose(low, np.abs(result.allowance))
     np.testing.assert_allclose(-high, np.abs(result.allowance))
+
+
+@pytest.mark.parametrize("measure", ["ndcg@4", "ap"])
+def test_the_bias_is_that_of_predictions_without_the_fold_of_each_label(measure):
+    """Label by label; the package does all labels of a fold at once."""
+    rng = np.random.RandomState(4)
+    people = pd.DataFrame({"qid": np.repeat(list("1234"), 5), "docno": [*"abcde"] * 4})
+    people["label"] = rng.randint(0, 2, 20)
+    machine = people.assign(label=rng.randint(0, 2, 20))
+    runs = {name: people.assign(score=rng.uniform(size=20)) for name in "ab"}
+    pool = RankedPool.read(machine, runs)
+    form = SumOfLabels(parse_measure(measure), pool, np.arange(2.0))
+    rows = np.sort(rng.permutation(len(pool))[:12])
+    codes = people.set_index(["qid", "docno"])["label"].loc[pool.index].to_numpy()[rows]
+    probability = np.where(np.arange(12) == 5, 1.0, rng.uniform(0.4, 0.8, 12))
+    labels = rows, codes, probability, probability == 1
+    weights, learned = (1 - probability) / probability, _guess(form, labels)
+    certain = rows[[5]], codes[[5]]
+
+    def by_one(place, fold, wanted):
+        known = learned.predict(fold).with_known(*certain)
+        found = form.expand(known, rows, codes, wanted)
+        one = found.changes(rows[[place]], codes[[place]])[0]
+        return one + found.pairs(rows, codes, weights)[place] / 2
+
+    bias = np.zeros(2)
+    for place in np.delete(np.arange(12), 5):
+        fold = int(pool.folding.folds[rows[place]])
+        biased, unbiased = by_one(place, None, slice(0)), by_one(place, fold, np.array([place]))
+        bias += weights[place] * (biased - unbiased) / 4
+    _, _, found = _by_labels(form, labels)
+    assert np.abs(bias).min() > 1e-4
+    np.testing.assert_allclose(found, bias, rtol=1e-9)
 
 
 @pytest.mark.nightly

@@ -1,6 +1,6 @@
 """Exact intervals of rates by query, against coverage that is added up sample by sample."""
 
-from itertools import product
+from itertools import combinations, product
 from math import comb
 
 import numpy as np
@@ -38,6 +38,33 @@ def test_intervals_of_these_queries_hold_in_at_least_95_percent_of_all_samples()
     low, high = ends[0]
     assert low[0] == 0
     assert high[0] * N == max(k for k in range(N) if comb(N - k, DRAWN) > 0.025 * comb(N, DRAWN))
+
+
+def test_an_interval_holds_the_rate_of_the_sample():
+    """Numbers of all queries that are as possible may all lie on one side of the sample's rate."""
+    n, drawn, confidence = 5, 4, 0.1
+    judged = np.arange(n) < drawn
+    lists, sides = np.arange(n)[np.newaxis], set()
+    for hits in range(drawn + 1):
+        kinds = (np.arange(drawn) < hits)[np.newaxis]
+        low, high = ExactRates(kinds, lists, judged, 0.5, False).of_runs(confidence)
+        # Every sample of every set of queries of value 1, counted.
+        samples = {
+            n_bad: [sum(each < n_bad for each in some) for some in combinations(range(n), drawn)]
+            for n_bad in range(n + 1)
+        }
+        error = (1 - confidence) / 2
+        possible = [
+            n_bad / n
+            for n_bad, found in samples.items()
+            if np.mean(np.array(found) >= hits) > error and np.mean(np.array(found) <= hits) > error
+        ]
+        rate = hits / drawn
+        ends = min([rate, *possible]) / 2, max([rate, *possible]) / 2
+        assert (low[0], high[0]) == pytest.approx(ends, abs=1e-12)
+        sides |= {(min(possible) > rate) - (max(possible) < rate)}
+    # Both sides occur here.
+    assert sides == {-1, 0, 1}
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import CertifiedThreshold, RiskMonitor, TunedThreshold, load_threshold
-from skfilterrank.thresholds._monitor import BETS, SUM_OF_STARTS
+from skfilterrank.thresholds._watched_risk import BETS, SUM_OF_STARTS
 
 
 def stream(rng, n, rate):
@@ -712,6 +712,63 @@ class TestAmongAnsweredQueries:
         assert RiskMonitor.load(tmp_path / "monitor.json").among == "answered"
         with pytest.raises(InputError, match="among must be that of the threshold, 'answered'"):
             RiskMonitor(safe, among="all")
+
+    @pytest.mark.parametrize("order", [1, -1])
+    def test_one_risk_among_the_answered_is_enough(self, order):
+        _, y, groups, scores = make_rank_and_filter(400, random_state=0)
+        risks = [("any_forbidden@3", 0.4), ("empty_list_rate", 0.6)][::order]
+        safe = CertifiedThreshold(dict(risks), among="answered").fit(scores, y, groups=groups)
+        assert safe.certificate_.among == RiskMonitor(safe).among == "answered"
+
+    def test_of_the_share_of_empty_lists_alone(self):
+        _, y, groups, scores = make_rank_and_filter(100, random_state=0)
+        safe = CertifiedThreshold({"empty_list_rate": 0.5}, among="answered")
+        safe.fit(scores, y, groups=groups)
+        assert safe.certificate_.among == "all"
+        # The page takes the monitor that was made of its own threshold.
+        page = safe.certificate_.to_html(monitor=RiskMonitor(safe))
+        assert "no query has been counted yet" in page
+
+
+class TestOfFit:
+    """Parameters that were set after the fit are not those of the certificate."""
+
+    @pytest.fixture
+    def data(self):
+        _, y, groups, scores = make_rank_and_filter(100, random_state=0)
+        return y, scores, groups
+
+    @pytest.mark.parametrize(
+        ("changed", "facts"),
+        [
+            ({"among": "answered"}, {"among": "all"}),
+            ({"gains": {-1: 1.0, 0: -1.0, 1: 1.0}}, {"gains": None}),
+            ({"confidence_level": 0.5}, {"confidence_level": 0.9}),
+            ({"risks": {"any_forbidden": 0.9}}, {"levels": {"any_forbidden@3": 0.5}}),
+        ],
+    )
+    @pytest.mark.parametrize("is_loaded", [False, True])
+    def test_the_facts_are_those_of_the_fit(self, data, changed, facts, is_loaded, tmp_path):
+        y, scores, groups = data
+        safe = CertifiedThreshold({"any_forbidden@3": 0.5}, confidence_level=0.9)
+        safe.fit(scores, y, groups=groups).set_params(**changed)
+        if is_loaded:
+            safe.save(tmp_path / "safe.json")
+            safe = load_threshold(tmp_path / "safe.json")
+        monitor = RiskMonitor(safe)
+        assert {name: getattr(monitor, name) for name in facts} == facts
+        for name in facts.keys() & {"among", "gains"}:
+            if changed[name] is not None:
+                with pytest.raises(InputError, match=f"{name} must be th.* of the threshold"):
+                    RiskMonitor(safe, **changed)
+
+    def test_labels_are_read_with_the_gains_of_the_fit(self, data):
+        y, scores, groups = data
+        safe = CertifiedThreshold({"any_forbidden@3": 0.5}).fit(scores, y, groups=groups)
+        expected = RiskMonitor(safe).update(y, scores, groups=groups).rates
+        safe.set_params(gains={-1: 1.0, 0: -1.0, 1: 1.0})
+        found = RiskMonitor(safe).update(y, scores, groups=groups).rates
+        pd.testing.assert_frame_equal(found, expected)
 
 
 class TestLabelsOfMachines:

@@ -1,0 +1,309 @@
+"""Watched risks: the sequential test of each, and the status of all."""
+
+import math
+from collections import Counter
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import brentq
+
+from skfilterrank._lists.results import Result, counted, plural
+from skfilterrank.exceptions import InputError
+from skfilterrank.thresholds._certificate import rate_in_words
+
+# Bets as shares of the largest safe bet; the capital is divided equally among them.
+BETS = np.geomspace(0.01, 0.98, 24)
+# Upper bound of the sum of 1 / (m log(m) ** 2) over all m from 2 on, which is 2.10974...
+SUM_OF_STARTS = 2.1098
+# Number of queries at which a simulation stops.
+_MOST_QUERIES = 100_000
+
+
+class WatchedRisk:
+    """State of the sequential test of one risk: capital of the bets, and losses.
+
+    Before each loss a stake is added to the capital. If the stakes of all queries sum to at most 1,
+    the capital reaches ``1 / error`` with a probability of at most `error`. If each stake is 1
+    (`restarts`), the capital is the Shiryaev-Roberts statistic.
+
+    Parameters
+    ----------
+    promise : Promise
+        The risk and its level.
+    restarts : bool
+        True if each query adds a stake of 1.
+    window : int
+        Number of last losses that are stored.
+    """
+
+    def __init__(self, promise, restarts, window):
+        self.promise, self.restarts, self.window = promise, restarts, window
+        self.log_capital = np.full(len(BETS), -np.inf)
+        self.most = 0.0
+        self.alarm_at: int | None = None
+        # Numbers of units by their loss and their share of queries that count; see `after`.
+        self.counts: Counter[tuple[float, float]] = Counter()
+        self.recent = np.empty((0, 2))
+
+    def after(self, losses, goal, shares=None) -> "WatchedRisk":
+        """Return the state after some more losses, in their order.
+
+        A cluster may have queries that are not answered and do not count. `shares` has the share of
+        its queries that count, and `losses` the mean over all of its queries, of which the others
+        lose nothing. None means that all count.
+        """
+        new = copy(self)
+        shares = np.ones(len(losses)) if shares is None else shares
+        new.counts = self.counts.copy()
+        if not len(losses):
+            return new
+        n_before = self.counts.total()
+        growth = np.log1p(
+            BETS * (losses[:, None] / self.promise.max_risk - shares[:, None])
+        ).cumsum(axis=0)
+        # A later stake is divided by the growth before it, since `growth` starts at the first loss.
+        starts = self._log_stakes(np.arange(n_before, n_before + len(losses)))
+        stakes = starts[:, None] - np.vstack([np.zeros(len(BETS)), growth[:-1]])
+        stakes[0] = np.logaddexp(stakes[0], self.log_capital)
+        paths = np.logaddexp.accumulate(stakes, axis=0) + growth
+        capitals = log_mean(paths)
+        new.log_capital = paths[-1]
+        new.most = max(self.most, float(capitals.max()))
+        if self.alarm_at is None and (capitals >= goal).any():
+            new.alarm_at = n_before + int(np.argmax(capitals >= goal)) + 1
+        units = np.column_stack([losses, shares])
+        values, counts = np.unique(units, axis=0, return_counts=True)
+        new.counts.update(dict(zip(map(tuple, values.tolist()), counts.tolist())))
+        new.recent = np.concatenate([self.recent, units])[-self.window :]
+        return new
+
+    def _log_stakes(self, n_before):
+        """Return the logarithm of the stake that is added after `n_before` queries."""
+        if self.restarts:
+            return np.zeros(len(n_before))
+        place = n_before + 2.0
+        return -np.log(place * np.log(place) ** 2 * SUM_OF_STARTS)
+
+    def queries_to_alarm(self, rate, goal, probability, n_repeats, rng) -> float:
+        """Simulate the number of queries to an alarm if losses are 1 with probability `rate`.
+
+        The result is the smallest number at which a share `probability` of the repetitions has an
+        alarm; infinite if it is above 100,000.
+        """
+        n_before = self.counts.total()
+        good, bad = 1.0 - BETS, 1.0 + BETS * (1.0 / self.promise.max_risk - 1.0)
+        capital = np.tile(np.exp(self.log_capital), (n_repeats, 1))
+        n_needed, n_alarms = math.ceil(probability * n_repeats), 0
+        for n_more in range(_MOST_QUERIES):
+            capital += np.exp(self._log_stakes(np.array([n_before + n_more])))
+            capital *= np.where(rng.uniform(size=(len(capital), 1)) < rate, bad, good)
+            is_alarm = capital.mean(axis=1) >= np.exp(goal)
+            if is_alarm.any():
+                n_alarms += int(np.count_nonzero(is_alarm))
+                capital = capital[~is_alarm]
+                if n_alarms >= n_needed:
+                    return n_more + 1.0
+        return np.inf
+
+    def state(self) -> dict:
+        """Convert the state to JSON."""
+        losses = sorted(self.counts.items())
+        return {
+            "risk": self.promise.name,
+            "max_risk": self.promise.max_risk,
+            "alarm_at": self.alarm_at,
+            "most": self.most,
+            "log_capital": self.log_capital.tolist() if self.counts else [],
+            "losses": [[loss, count] for (loss, _), count in losses],
+            "shares": [share for (_, share), _ in losses],
+            "recent": self.recent[:, 0].tolist(),
+            "recent_shares": self.recent[:, 1].tolist(),
+        }
+
+    def resume(self, state: dict) -> None:
+        """Set the state from JSON."""
+        losses, recent = state["losses"], state["recent"]
+        # Earlier files have no clusters, and so no shares.
+        shares = state.get("shares", [1.0] * len(losses))
+        recent_shares = state.get("recent_shares", np.ones(len(recent)))
+        n_recent = min(sum(count for _, count in losses), self.window)
+        for name, found, n_wanted in (
+            ("log_capital", state["log_capital"], len(BETS)),
+            ("recent", recent, n_recent),
+            ("shares", shares, len(losses)),
+            ("recent_shares", recent_shares, n_recent),
+        ):
+            if losses and len(found) != n_wanted:
+                raise InputError(f"{name} must be a list of {n_wanted}.")
+        if any(not loss <= share or not share for (loss, _), share in zip(losses, shares)):
+            raise InputError("shares must be above 0 and at least the losses.")
+        if losses:
+            self.log_capital = state["log_capital"]
+            self.recent = np.column_stack([recent, recent_shares])
+        self.most, self.alarm_at = state["most"], state["alarm_at"]
+        self.counts = Counter(
+            {(loss, share): count for (loss, count), share in zip(losses, shares)}
+        )
+
+    def summary(self, error):
+        """Return the risk's row of the status."""
+        n = self.counts.total()
+        total, n_full = (
+            sum(unit[place] * count for unit, count in self.counts.items()) for place in (0, 1)
+        )
+        lower, upper = self.interval(error)
+        return {
+            "max_risk": self.promise.max_risk,
+            "k": np.nan if self.promise.k is None else float(self.promise.k),
+            "n_queries": n,
+            "observed": total / n_full if n else np.nan,
+            "lower": lower,
+            "upper": upper,
+            "n_recent": len(self.recent),
+            "recent": float(np.divide(*map(np.mean, self.recent.T))) if n else np.nan,
+            "evidence": float(np.exp(min(self.most, 700.0))),
+            "alarm_at": np.nan if self.alarm_at is None else float(self.alarm_at),
+        }
+
+    def interval(self, error):
+        """Compute the confidence interval: the levels that no bet has ruled out."""
+        losses, shares = np.array(list(self.counts)).reshape(-1, 2).T
+        counts = np.array(list(self.counts.values()), dtype=np.float64)
+        goal = np.log(2.0 / error)
+
+        def bound(losses):
+            # Lowest level that bets on larger losses have not ruled out.
+            def won(level):
+                logs = np.log1p(BETS * (losses[:, None] / level - shares[:, None]))
+                return float(log_mean(counts @ logs)) - goal
+
+            tiny = 1e-9
+            return 0.0 if not len(losses) or won(tiny) < 0 else float(brentq(won, tiny, 1.0))
+
+        return bound(losses), 1.0 - bound(shares - losses)
+
+
+def log_mean(logs):
+    """Compute the logarithm of the mean of exponentials along the last axis."""
+    return np.logaddexp.reduce(logs, axis=-1) - np.log(logs.shape[-1])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RiskStatus(Result):
+    """The state of a :class:`RiskMonitor`.
+
+    Attributes
+    ----------
+    rates : DataFrame
+        A row for each risk, named after it. Columns: "max_risk", its level; "k", its cut-off;
+        "n_queries", the number of queries that counted; "observed", their mean loss; "lower" and
+        "upper", a confidence interval that holds at all times at once; "n_recent" and "recent",
+        number and mean loss of the last queries (at most `window`); "evidence", the highest test
+        statistic so far; "alarm_at", the number of queries at the alarm, NaN without alarm;
+        "n_machine", the number of labels by machines among all counted, equal in all rows. If it is
+        not 0, the rates and the guarantee are about such labels. With clusters, numbers of queries
+        are numbers of clusters.
+    confidence_level : float
+        Probability that an interval contains the risk at all times. If `queries_per_false_alarm` is
+        None, also the probability that there is never a false alarm.
+    queries_per_false_alarm : int or None
+        Guaranteed mean number of queries (with clusters, of clusters) before a false alarm.
+    among : {"all", "answered"}
+        Queries that count: all, or those that are shown something.
+    unit : str or None
+        Name of a cluster, such as "user"; each cluster counts once, with the mean loss of its
+        queries. None if each query is a unit.
+    """
+
+    rates: pd.DataFrame
+    confidence_level: float
+    queries_per_false_alarm: int | None = None
+    among: str = "all"
+    unit: str | None = None
+
+    @property
+    def guarantee(self) -> str:
+        """Guarantee against false alarms, in words."""
+        if self.queries_per_false_alarm is None:
+            return (
+                f"With probability {self.confidence_level:g} there is never an alarm while the "
+                "risks are kept."
+            )
+        return (
+            f"While the risks are kept, {self._count(self.queries_per_false_alarm)} or more come "
+            "before an alarm on average."
+        )
+
+    @property
+    def advice(self) -> str:
+        """Advice after an alarm, in words; empty without one."""
+        if not self.alarm:
+            return ""
+        return (
+            "Judge the newest queries, fit a CertifiedThreshold on them, and make a RiskMonitor of "
+            "it. If the cause has gone and the threshold stays, call reset()."
+        )
+
+    @property
+    def alarm(self) -> bool:
+        """True if a risk was shown to be above its level."""
+        return bool(self.rates["alarm_at"].notna().any())
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the table of risks."""
+        return self.rates
+
+    @property
+    def _n_machine(self):
+        return int(self.rates["n_machine"].max())
+
+    def _count(self, number):
+        """Return a number of units in words."""
+        return counted(int(number), self.unit or "query")
+
+    def _summary(self):
+        most = self._count(self.rates["n_queries"].max())
+        machines = ", for labels of machines" if self._n_machine else ""
+        return f"{'alarm' if self.alarm else 'no alarm'} after {most}{machines}"
+
+    def _head(self):
+        lines = []
+        for name, rate in self.rates.iterrows():
+            risk = rate_in_words(
+                name, rate["k"], "all" if name.startswith("empty_list_rate") else self.among
+            )
+            if not rate["n_queries"]:
+                lines.append(
+                    f"No alarm: no query has been counted yet; the level of {risk} is "
+                    f"{rate['max_risk']:g}."
+                )
+                continue
+            estimate = (
+                f"{rate['observed']:.4f} on {self._count(rate['n_queries'])}, "
+                f"{100 * self.confidence_level:.4g} % interval {rate['lower']:.4f} to "
+                f"{rate['upper']:.4f}"
+            )
+            if rate["n_recent"] < rate["n_queries"]:
+                estimate += f", and {rate['recent']:.4f} on the last {int(rate['n_recent']):,}"
+            if np.isnan(rate["alarm_at"]):
+                lines.append(f"No alarm: {risk} is {estimate}; its level is {rate['max_risk']:g}.")
+            else:
+                lines.append(
+                    f"Alarm after {self._count(rate['alarm_at'])}: {risk} is, or was for a time, "
+                    f"above {rate['max_risk']:g}. Over all {plural(self.unit or 'query')} it is "
+                    f"{estimate}."
+                )
+        text = "\n".join(lines)
+        if self.unit is not None:
+            text += f" Each {self.unit} counts once, with the mean of its queries."
+        if self._n_machine:
+            text += (
+                f" Machines gave {counted(self._n_machine, 'label')} of these queries: the rates "
+                "and the guarantee are those of such labels, and not of people's."
+            )
+        return f"{text} {self.guarantee} {self.advice}".rstrip()
+
+    def _table(self) -> None:
+        return None

@@ -1,0 +1,135 @@
+"""Integers as query ids, and the same integers as texts: nothing depends on it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.thresholds import (
+    CertifiedThreshold,
+    ExpectedThreshold,
+    TunedThreshold,
+    risk_certificate,
+    risk_coverage_curve,
+)
+from skfilterrank.thresholds._tuned import learned_and_tested
+
+pytestmark = pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
+RISKS = {"forbidden@3": 0.5}
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Labels, scores and queries 0 to 119, in mixed order; the text order is another."""
+    _, y, groups, scores = make_rank_and_filter(120, random_state=0)
+    order = np.random.default_rng(0).permutation(len(y))
+    return y[order], scores[order], groups[order]
+
+
+def fitted(threshold, data, convert, **given):
+    y, scores, groups = data
+    return clone(threshold).fit(scores, y, groups=convert(groups), **given)
+
+
+def facts(threshold):
+    """The numbers that were found, and the figures of the certificate."""
+    names = ("threshold_", "level_", "answer_level_", "held_out_score_", "best_score_")
+    found = {name: getattr(threshold, name, None) for name in names}
+    if hasattr(threshold, "certificate_"):
+        found["certificate"] = threshold.certificate_.to_frame().to_dict()
+    return repr(found)
+
+
+@pytest.mark.parametrize(
+    "threshold",
+    [
+        pytest.param(CertifiedThreshold(RISKS, confidence_level=0.5), marks=pytest.mark.slow),
+        pytest.param(
+            CertifiedThreshold(RISKS, confidence_level=0.5, abstain="best_score"),
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param(
+            TunedThreshold("ndcg_f@3", abstain="score_regression"), marks=pytest.mark.nightly
+        ),
+        TunedThreshold("ndcg_f@3", max_shown=2),
+        pytest.param(ExpectedThreshold("ndcg_f@3"), marks=pytest.mark.slow),
+    ],
+)
+def test_thresholds(data, threshold):
+    by_int = fitted(threshold, data, np.asarray)
+    by_text = fitted(threshold, data, lambda ids: ids.astype(str))
+    padded = fitted(threshold, data, lambda ids: np.char.zfill(ids.astype(str), 3))
+    assert facts(by_text) == facts(padded) == facts(by_int)
+
+
+def test_queries_that_a_certificate_learns_abstention_from(data):
+    y, scores, groups = data
+    threshold = CertifiedThreshold(RISKS, abstain="best_score")
+    given = {"filter_scores": None, "clusters": None, "query_weight": None, "judged_by": None}
+    learned = [
+        threshold._read_judged(scores, y, groups.astype(kind), **given) for kind in (int, str)
+    ]
+    by_int, by_text = (groups[learned_and_tested(judged)[0]] for judged in learned)
+    np.testing.assert_array_equal(by_text, by_int)
+
+
+def test_other_texts_are_sorted_as_texts(data):
+    threshold = TunedThreshold("ndcg_f@3", max_shown=2)
+    by_int = fitted(threshold, data, np.asarray)
+    other = fitted(threshold, data, lambda ids: np.char.add("q", ids.astype(str)))
+    assert facts(other) != facts(by_int)
+
+
+def test_clusters(data):
+    threshold = TunedThreshold("ndcg_f@3", max_shown=2)
+    by_int = fitted(threshold, data, np.asarray, clusters=data[2] // 3)
+    by_text = fitted(threshold, data, np.asarray, clusters=(data[2] // 3).astype(str))
+    assert facts(by_text) == facts(by_int)
+
+
+def test_weights_by_id(data):
+    weights = np.random.default_rng(1).random(120)
+    threshold = CertifiedThreshold({"any_forbidden@3": 0.7}, confidence_level=0.5)
+    by_int = fitted(threshold, data, np.asarray, query_weight=dict(enumerate(weights)))
+    of_texts = {str(each): weight for each, weight in enumerate(weights)}
+    by_text = fitted(threshold, data, lambda ids: ids.astype(str), query_weight=of_texts)
+    assert facts(by_text) == facts(by_int)
+    by_row = fitted(threshold, data, lambda ids: ids.astype(str), query_weight=weights[data[2]])
+    assert facts(by_row) == facts(by_int)
+
+
+@pytest.mark.filterwarnings("ignore:.*are unjudged:skfilterrank.exceptions.DataWarning")
+def test_documents_to_judge_have_the_ids_that_were_given(data):
+    y, scores, groups = data
+    y = np.where(np.arange(len(y)) % 7 == 0, np.nan, y)
+    threshold = CertifiedThreshold({"any_forbidden@3": 0.7}, confidence_level=0.5)
+    given = {"risks": {"any_forbidden@3": 0.7}}
+    for make in (
+        lambda ids: clone(threshold).fit(scores, y, groups=ids).certificate_,
+        lambda ids: risk_certificate(y, scores, 0.3, groups=ids, **given),
+    ):
+        by_int, by_text = make(groups).to_judge, make(groups.astype(str)).to_judge
+        assert by_text["query"].tolist() == by_int["query"].astype(str).tolist()
+        assert by_text["query"].tolist() == groups[by_text["row"]].astype(str).tolist()
+        assert by_text["row"].tolist() == by_int["row"].tolist()
+
+
+@pytest.mark.parametrize("clusters", [None, 3])
+def test_certificates_of_given_thresholds(data, clusters):
+    y, scores, groups = data
+    if clusters is not None:
+        clusters = pd.Series((groups // clusters).astype(str), name="user")
+    given = {"risks": {"forbidden@3": 0.2}, "clusters": clusters}
+    by_int = risk_certificate(y, scores, 0.3, groups=groups, **given)
+    by_text = risk_certificate(y, scores, 0.3, groups=groups.astype(str), **given)
+    assert repr(by_text.to_frame().to_dict()) == repr(by_int.to_frame().to_dict())
+
+
+def test_the_curve_of_coverage(data):
+    y, scores, groups = data
+    given = {"measure": "ndcg_f@3", "confidence": "score_regression"}
+    by_int = risk_coverage_curve(y, scores, groups=groups, **given)
+    by_text = risk_coverage_curve(y, scores, groups=groups.astype(str), **given)
+    np.testing.assert_array_equal(by_text.confidences, by_int.confidences)
+    np.testing.assert_allclose(by_text.answered_values, by_int.answered_values)
