@@ -368,10 +368,16 @@ class Estimates(Result):
         stand for the rest: ``sum over the sample of change^2 / pi * (1 - pi') / pi'``. Documents
         beyond the sample are scaled so that they are all of the rest where each pi' is 1.
         """
-        if self.target != "these queries" or self.unit != "document":
+        if self.unit != "document":
             raise InputError(
-                "labels_needed works only with target='these queries' and unit='document': "
-                "intervals for new queries also depend on how many queries there are."
+                "labels_needed plans samples of documents, and this is one of queries: draw more "
+                "queries, or let skfilterrank.thresholds.queries_needed say how many a certificate "
+                "of a risk needs."
+            )
+        if self.target != "these queries":
+            raise InputError(
+                "labels_needed works only with target='these queries': intervals for new queries "
+                "also depend on how many queries there are."
             )
         name, result = self._of(measure)
         if half_width is not None and not (is_finite_number(half_width) and half_width > 0):
