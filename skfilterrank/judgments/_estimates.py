@@ -453,10 +453,14 @@ class Estimates(Result):
         Raises
         ------
         InputError
-            If the measure is none of the estimates.
+            If the measure is none of the estimates, or is given as `ax`.
         ImportError
             If matplotlib is not installed.
         """
+        if isinstance(ax, str):
+            raise InputError(
+                f"ax must be matplotlib Axes or None, got {ax!r}: pass measure={ax!r}."
+            )
         name, _ = self._of(measure)
         order = self.order(name, random_state=0).index
         table = self.to_frame().loc[name].loc[order]
