@@ -78,8 +78,9 @@ def few_relevant(args):
             for share in SHARES:
                 cell = {"relevant": n_relevant, "machine": machine, "judged": share}
                 for seed in range(args.repetitions):
-                    made = collection(n_relevant, machine, np.random.RandomState(seed))
-                    rows += [cell | row for row in held(*made, share, seed)]
+                    random_state = np.random.RandomState(seed)
+                    people, said, runs = collection(n_relevant, machine, random_state)
+                    rows += [cell | row for row in held(people, said, runs, share, seed)]
     table = pd.DataFrame(rows).groupby(["measure", "relevant", "machine", "judged"], sort=False)
     table = table.mean().reset_index().sort_values("measure", kind="stable")
     text = table.to_string(index=False, float_format="{:.3f}".format)

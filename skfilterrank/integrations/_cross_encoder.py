@@ -109,7 +109,10 @@ class FilteredCrossEncoder:
         scores = self.model.predict([(query, text) for text in documents], **options)
         ids, on_hidden = range(len(documents)), self.on_hidden
         shown, served, _ = serve(self.threshold, scores, query=query, ids=ids, on_hidden=on_hidden)
-        found = [{"corpus_id": row, "score": float(served[row])} for row in shown[:top_k]]
+        found: list[dict[str, Any]] = [
+            {"corpus_id": row, "score": float(served[row])} for row in shown[:top_k]
+        ]
         if return_documents:
-            return [{**each, "text": documents[each["corpus_id"]]} for each in found]
+            for each in found:
+                each["text"] = documents[each["corpus_id"]]
         return found
