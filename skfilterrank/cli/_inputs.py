@@ -363,24 +363,30 @@ def read_documents(path, *, document=None, text=None, format=None) -> pd.Series:
 def read_document_texts(path, *, document=None, text=None, format=None) -> pd.DataFrame:
     """Return text columns by document id: the requested ones, or else those with usual names."""
     names = DOCUMENT_NAMES if document is None else (document,)
-    table = _read_by_id(path, "document", names, format)
+    table, line_of = _read_by_id(path, "document", names, format)
     if text is None:
         text = [name for name in _TEXT_NAMES if name in table] or _text_columns(table)
+    table = _one_row_each(table, text, "document", path, line_of)
     return _texts(table, text, path, " Name columns by --text.")
 
 
 def read_topics(path) -> pd.DataFrame:
     """Return texts by query id, the query in the first column."""
-    table = _read_by_id(path, "query", TOPIC_NAMES)
+    table, line_of = _read_by_id(path, "query", TOPIC_NAMES)
     columns = _text_columns(table)
     queries = [name for name in _QUERY_NAMES if name in table]
-    rest = [name for name in columns if name != "original_id"]
-    return _texts(table, [*queries[:1], *rest] or columns, path)
+    # A log has a row for each passage of a query, and other columns are about the passages.
+    is_log = bool(queries) and table.index.has_duplicates
+    rest = [name for name in columns if name != "original_id" and not is_log]
+    columns = [*queries[:1], *rest] or columns
+    return _texts(_one_row_each(table, columns, "query", path, line_of), columns, path)
 
 
 def read_slices(path) -> pd.DataFrame:
     """Return slices by query id, a column for each way to slice."""
-    table = _read_by_id(path, "query", TOPIC_NAMES).drop(columns="original_id", errors="ignore")
+    table, line_of = _read_by_id(path, "query", TOPIC_NAMES)
+    table = table.drop(columns="original_id", errors="ignore")
+    table = _one_row_each(table, list(table.columns), "query", path, line_of)
     if table.columns.empty:
         raise FileFormatError(
             "there is no column but that of the queries. Name the slice of each query in another.",
@@ -468,16 +474,27 @@ def _read(path, kinds, format=None):
 
 
 def _read_by_id(path, kind, names, format=None):
-    """Return a table indexed by the column of one of these names."""
+    """Return a table indexed by the column of one of these names, and the lines of its rows."""
     table, ids, line_of = _read(path, {kind: names}, format)
-    if (twice := ids[kind].duplicated()).any():
-        row = int(twice.argmax())
+    return table.set_axis(ids[kind], axis=0), line_of
+
+
+def _one_row_each(table, columns, kind, path, line_of):
+    """Return the first row of each id; raise where a later one has other values in the columns."""
+    twice = table.index.duplicated()
+    if not twice.any():
+        return table
+    values = table[[name for name in columns if name in table]].map(str)
+    is_equal = values.assign(**{f"id of the {kind}": table.index}).duplicated().to_numpy()
+    if (differs := twice & ~is_equal).any():
+        row = int(differs.argmax())
         raise FileFormatError(
-            f"the {kind} {brief(ids[kind][row])} occurs twice. Keep one row for each.",
+            f"the {kind} {brief(table.index[row])} occurs twice, with different values. Keep one "
+            "row for each.",
             path,
             line_of(row),
         )
-    return table.set_axis(ids[kind], axis=0)
+    return table[~twice]
 
 
 def _text_columns(table):

@@ -67,7 +67,13 @@ class FilteredCrossEncoder:
         self.on_hidden = check_callable(on_hidden, "on_hidden")
 
     def rank(
-        self, query: str, documents: Sequence[str], *, top_k: int | None = None, **options: Any
+        self,
+        query: str,
+        documents: Sequence[str],
+        *,
+        top_k: int | None = None,
+        return_documents: bool = False,
+        **options: Any,
     ) -> list[dict]:
         """Rank the passages of a query like CrossEncoder.rank, without hidden passages.
 
@@ -79,6 +85,8 @@ class FilteredCrossEncoder:
             All passages that were retrieved for the query.
         top_k : int or None, default=None
             Largest number of passages to return. The threshold uses all passages.
+        return_documents : bool, default=False
+            True adds "text", the passage itself.
         **options
             Parameters of the model's `predict`, such as `batch_size`.
 
@@ -87,10 +95,24 @@ class FilteredCrossEncoder:
         list of dict
             The shown passages, the best first: "corpus_id" is the position in `documents`, and
             "score" is the score. The list may be empty.
+
+        Raises
+        ------
+        InputError
+            If `documents` is one text, or the model does not return one score for each passage.
         """
-        if not len(documents):
+        if isinstance(documents, str):
+            raise InputError(f"documents must be a list of texts, got one text {brief(documents)}.")
+        documents = list(documents)
+        if not documents:
             return []
         scores = self.model.predict([(query, text) for text in documents], **options)
         ids, on_hidden = range(len(documents)), self.on_hidden
         shown, served, _ = serve(self.threshold, scores, query=query, ids=ids, on_hidden=on_hidden)
-        return [{"corpus_id": row, "score": float(served[row])} for row in shown[:top_k]]
+        found: list[dict[str, Any]] = [
+            {"corpus_id": row, "score": float(served[row])} for row in shown[:top_k]
+        ]
+        if return_documents:
+            for each in found:
+                each["text"] = documents[each["corpus_id"]]
+        return found

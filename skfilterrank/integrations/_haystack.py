@@ -89,6 +89,7 @@ class HaystackRanker:
             "documents" holds copies of the shown documents with their scores, the best first.
             "hidden" is the list of records that `on_hidden` also gets.
         """
+        documents = list(documents)
         texts = [each.content or "" for each in documents]
         own, ids = [each.score for each in documents], [each.id for each in documents]
         shown, served, hidden = serve_documents(self, query, texts, own, "score", ids)

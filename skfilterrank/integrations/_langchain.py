@@ -10,7 +10,7 @@ from skfilterrank.integrations._served import check_callable, check_threshold, s
 import_optional("langchain_core", "LangChainCompressor", "langchain-core")
 
 from langchain_core.documents import BaseDocumentCompressor, Document  # noqa: E402
-from pydantic import AfterValidator  # noqa: E402
+from pydantic import AfterValidator, ConfigDict  # noqa: E402
 
 _SCORE = "relevance_score"
 
@@ -52,6 +52,9 @@ class LangChainCompressor(BaseDocumentCompressor):
     ['b']
     """
 
+    # A misspelled parameter is an error, as in LangChain's own compressors.
+    model_config = ConfigDict(extra="forbid")
+
     threshold: Annotated[Any, AfterValidator(check_threshold)]
     scorer: Annotated[Any, AfterValidator(partial(check_callable, name="scorer"))] = None
     on_hidden: Annotated[Any, AfterValidator(partial(check_callable, name="on_hidden"))] = None
@@ -75,6 +78,7 @@ class LangChainCompressor(BaseDocumentCompressor):
         list of Document
             Copies of the shown documents; the list may be empty.
         """
+        documents = list(documents)
         texts = [each.page_content for each in documents]
         own = [each.metadata.get(_SCORE) for each in documents]
         ids = [row if each.id is None else each.id for row, each in enumerate(documents)]

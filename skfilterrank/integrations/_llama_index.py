@@ -11,7 +11,7 @@ import_optional("llama_index.core", "LlamaIndexPostprocessor", "llama-index-core
 
 from llama_index.core.postprocessor.types import BaseNodePostprocessor  # noqa: E402
 from llama_index.core.schema import NodeWithScore, QueryBundle  # noqa: E402
-from pydantic import AfterValidator  # noqa: E402
+from pydantic import AfterValidator, ConfigDict  # noqa: E402
 
 
 class LlamaIndexPostprocessor(BaseNodePostprocessor):
@@ -47,6 +47,9 @@ class LlamaIndexPostprocessor(BaseNodePostprocessor):
     ['b']
     """
 
+    # A misspelled parameter is an error, and is not left out silently.
+    model_config = ConfigDict(extra="forbid")
+
     threshold: Annotated[Any, AfterValidator(check_threshold)]
     scorer: Annotated[Any, AfterValidator(partial(check_callable, name="scorer"))] = None
     on_hidden: Annotated[Any, AfterValidator(partial(check_callable, name="on_hidden"))] = None
@@ -59,6 +62,7 @@ class LlamaIndexPostprocessor(BaseNodePostprocessor):
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None
     ) -> list[NodeWithScore]:
+        nodes = list(nodes)
         if not nodes:
             return []
         query = "" if query_bundle is None else query_bundle.query_str

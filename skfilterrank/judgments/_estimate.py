@@ -344,7 +344,8 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains, anytime_from):
 
 def _is_in_tables(form, anytime_from):
     """Tell whether benchmarks/results show the coverage of intervals of such a measure."""
-    parsed = form.parsed
+    # "precision(rel=2)@10" is precision@10 of other gains.
+    parsed = form.plain
     shown = _IN_TABLES if anytime_from is None else _AT_ANY_TIME
     has_depth = parsed.k is not None or parsed.measure.name == "rbp"
     return parsed.measure.name in shown and has_depth and form.is_linear and min(form.grades) >= 0

@@ -368,10 +368,16 @@ class Estimates(Result):
         stand for the rest: ``sum over the sample of change^2 / pi * (1 - pi') / pi'``. Documents
         beyond the sample are scaled so that they are all of the rest where each pi' is 1.
         """
-        if self.target != "these queries" or self.unit != "document":
+        if self.unit != "document":
             raise InputError(
-                "labels_needed works only with target='these queries' and unit='document': "
-                "intervals for new queries also depend on how many queries there are."
+                "labels_needed plans samples of documents, and this is one of queries: draw more "
+                "queries, or let skfilterrank.thresholds.queries_needed say how many a certificate "
+                "of a risk needs."
+            )
+        if self.target != "these queries":
+            raise InputError(
+                "labels_needed works only with target='these queries': intervals for new queries "
+                "also depend on how many queries there are."
             )
         name, result = self._of(measure)
         if half_width is not None and not (is_finite_number(half_width) and half_width > 0):
@@ -447,10 +453,14 @@ class Estimates(Result):
         Raises
         ------
         InputError
-            If the measure is none of the estimates.
+            If the measure is none of the estimates, or is given as `ax`.
         ImportError
             If matplotlib is not installed.
         """
+        if isinstance(ax, str):
+            raise InputError(
+                f"ax must be matplotlib Axes or None, got {ax!r}: pass measure={ax!r}."
+            )
         name, _ = self._of(measure)
         order = self.order(name, random_state=0).index
         table = self.to_frame().loc[name].loc[order]

@@ -271,6 +271,12 @@ def judges_of(machine_qrels) -> dict:
     """Return the labels of each judge as Series."""
     if machine_qrels is None:
         return {}
+    if isinstance(machine_qrels, list | tuple):
+        raise InputError(
+            "machine_qrels must be judgments, or a dict of several judges by name, such as "
+            f"{{'large': ..., 'small': ...}}, got a {type(machine_qrels).__name__} of "
+            f"{counted(len(machine_qrels), 'element')}."
+        )
     if not isinstance(machine_qrels, Mapping) or is_by_query(machine_qrels):
         table = as_table(machine_qrels, "machine_qrels")
         return {"machine": _of_machine(table, "machine")}

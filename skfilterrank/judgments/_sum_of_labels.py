@@ -45,12 +45,12 @@ class SumOfLabels:
         Documents and places.
     grades : ndarray of shape (n_grades,)
         The gains that labels can have, ascending. The attribute has those that the measure sees:
-        "ap(rel=2)" reads 0, 1, 2 as 0, 0, 1.
+        "ap(rel=2)" reads 0, 1, 2 as 0, 0, 1. The attribute `plain` is the measure of these, "ap".
     """
 
     def __init__(self, parsed: ParsedMeasure, pool: RankedPool, grades: np.ndarray):
         self.parsed, self.pool = parsed, pool
-        self._plain, grades = self._read(grades)
+        self.plain, grades = self._read(grades)
         self.grades = grades
         n = max(int(pool.place.max(initial=1)), len(grades))
         # Two lists as long as the longest: one of all grades, one of the highest alone.
@@ -62,7 +62,7 @@ class SumOfLabels:
         self.first, self.slope = self._position_weights(form)
         self._is_share_of_shown = form.by_shown
         if form.by_shown:
-            most = np.inf if self._plain.k is None else self._plain.k
+            most = np.inf if self.plain.k is None else self.plain.k
             n_shown = np.minimum(pool.lengths, most)
             self.first = self.first / n_shown[pool.run, pool.codes[pool.row]]
         # Entries that count for nothing, such as those below the cut, are left out of all sums.
@@ -91,7 +91,7 @@ class SumOfLabels:
         """Return the library's declaration, for lists of some gains."""
         starts = np.cumsum(sizes) - sizes
         index = GroupIndex(np.arange(len(sizes)), sizes, starts, None, len(gains))
-        form = self._plain.as_sum(RowFacts(self._plain, gains, index))
+        form = self.plain.as_sum(RowFacts(self.plain, gains, index))
         if form is None or form.finish is not None or form.n_items is not None:
             self._refuse("is no sum over the documents that a run returns")
         return form

@@ -95,6 +95,26 @@ def test_every_strategy(ask, strategy):
     assert re.findall("query (\\d)", out) == ["2", "2", "1", "1"]
 
 
+def test_a_log_is_runs_texts_and_queries(ask, files):
+    rows = ["qid,docno,score,query,text"]
+    for qid, query in (("1", "the cats"), ("2", "dog")):
+        rows += [
+            f"{qid},{docno},{-place},{query},{DOCS[docno]}" for place, docno in enumerate(DOCS)
+        ]
+    (files / "log.csv").write_text("\n".join(rows) + "\n")
+    base = ["judge", "log.csv", "--docs", "log.csv", "--topics", "log.csv", "--out", "log.txt"]
+    code, out, _ = ask(["1"] * 20, base=base)
+    assert code == 0
+    assert re.findall("query (\\d), document 1 of .*\n(.*)", out) == [
+        ("1", "the cats"),
+        ("2", "dog"),
+    ]
+    (files / "log.csv").write_text("\n".join(rows).replace("2,d2,-1,dog", "2,d2,-1,a dog") + "\n")
+    code, _, error = ask([], base=changed(base, ["--out", "other.txt"]))
+    assert code == 2
+    assert "the query '2' occurs twice, with different values. Keep one row for each" in error
+
+
 def test_labels_with_names(ask):
     code, out, _ = ask(["-1", "-", "a", "0"], "--grades=-1=spam,-2,0=no,1", "--only", "1")
     assert code == 0

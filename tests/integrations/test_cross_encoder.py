@@ -29,6 +29,16 @@ def test_cross_encoder_shows_what_the_threshold_shows(scorer, kind, query):
     assert all(each["reason"] for each in hidden)
 
 
+def test_passages_are_a_list_of_texts(scorer):
+    ranker = FilteredCrossEncoder(scorer, FixedThreshold(-1.0).fit())
+    found = ranker.rank("price of oil", PASSAGES)
+    assert ranker.rank("price of oil", iter(PASSAGES)) == found
+    texts = ranker.rank("price of oil", iter(PASSAGES), return_documents=True)
+    assert texts == [{**each, "text": PASSAGES[each["corpus_id"]]} for each in found]
+    with pytest.raises(ValueError, match="documents must be a list of texts, got one text 'oil'"):
+        ranker.rank("price of oil", "oil")
+
+
 def test_what_is_hidden_is_counted_in_the_log(scorer, caplog):
     nothing = FilteredCrossEncoder(scorer, FixedThreshold(2.0).fit())
     with caplog.at_level(logging.INFO, logger="skfilterrank.integrations"):

@@ -46,6 +46,11 @@ class TestHaystack:
         assert [each.id for each in answer["documents"]] == ["0", "1"]
         assert [each["score"] for each in answer["hidden"]] == SCORES[2:]
 
+    def test_documents_may_come_one_by_one(self, half):
+        answer = integrations.HaystackRanker(half).run("q", iter(self.documents(SCORES)))
+        assert [each.id for each in answer["documents"]] == ["0", "1"]
+        assert [each["id"] for each in answer["hidden"]] == ["2", "3", "4"]
+
     def test_saved_by_the_file_of_its_threshold(self, tmp_path, half):
         path = tmp_path / "cut.json"
         half.save(path)

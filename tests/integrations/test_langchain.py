@@ -46,6 +46,15 @@ class TestLangChain:
             each.metadata["relevance_score"] = score
         assert [each.id for each in compressor.compress_documents(documents, "q")] == ["0", "1"]
 
+    def test_documents_may_come_one_by_one(self, half):
+        compressor = integrations.LangChainCompressor(threshold=half, scorer=lambda *_: SCORES)
+        found = compressor.compress_documents(iter(self.documents()), "q")
+        assert [each.id for each in found] == ["0", "1"]
+
+    def test_a_parameter_that_it_does_not_have(self, half):
+        with pytest.raises(ValueError, match="top_n\n  Extra inputs are not permitted"):
+            integrations.LangChainCompressor(threshold=half, top_n=3)
+
     def test_in_a_chain(self, scorer, cut):
         from langchain_core.runnables import RunnableLambda
 

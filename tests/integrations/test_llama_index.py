@@ -43,6 +43,17 @@ class TestLlamaIndex:
         with pytest.raises(ValueError, match="must have a score in score, but 5 of 5 have"):
             post.postprocess_nodes(self.nodes())
 
+    def test_nodes_may_come_one_by_one(self, half):
+        post = integrations.LlamaIndexPostprocessor(threshold=half)
+        found = post.postprocess_nodes(iter(self.nodes(SCORES)), query_str="q")
+        assert [each.node_id for each in found] == ["0", "1"]
+
+    def test_a_parameter_that_it_does_not_have(self, half):
+        with pytest.raises(ValueError, match="top_n\n  Extra inputs are not permitted"):
+            integrations.LlamaIndexPostprocessor(threshold=half, top_n=3)
+        post = integrations.LlamaIndexPostprocessor(threshold=half)
+        assert type(post).from_dict(post.to_dict()).threshold is half
+
     def test_a_scorer_needs_the_query(self, half, scorer):
         post = integrations.LlamaIndexPostprocessor(threshold=half, scorer=scorer)
         with pytest.raises(ValueError, match="must be given for scorer, got neither"):

@@ -293,6 +293,12 @@ def test_sums_are_marked_unless_a_table_has_them(data):
     assert plain == {"dcg@10": True, "dcg": False, "rbp": True, "precision@5": True, "sp": False}
     assert not any(marks(["forbidden@5", "dcg@10"], gains=gains).values())
     assert not any(marks(measures[:4], target="new queries").values())
+    read_otherwise = ["precision(rel=2)@5", "dcg(gains=exp2)@10", "rbp(rel=2)"]
+    harmful = "dcg(gains={0:-1,1:0,2:1,3:2})@10"
+    assert marks([*read_otherwise, harmful]) == {
+        **dict.fromkeys(read_otherwise, True),
+        harmful: False,
+    }
     at_any_time = marks(measures[:4], anytime_from=50)
     assert [name for name, is_shown in at_any_time.items() if is_shown] == ["dcg@10"]
 
@@ -577,3 +583,10 @@ def test_shrinkage_believes_what_is_not_contradicted():
     praised = values / 100 + np.array([0, 0, 50.0, 0, 0, 0])
     order = np.argsort(shrink(values, covariance, praised))
     assert order.tolist() == np.argsort(values).tolist()
+
+
+def test_a_measure_in_place_of_axes_is_told():
+    with pytest.raises(
+        InputError, match="ax must be matplotlib Axes or None, got 'dcg': pass measu"
+    ):
+        by_hand().plot("dcg")

@@ -40,6 +40,12 @@ def test_a_machines_labels_are_no_sample_of_peoples(world, call):
     assert same.to_frame().equals(call(sample, runs, "dcg@40", machine_qrels=machine).to_frame())
 
 
+def test_several_machines_have_names(world):
+    runs, people, machine, sample = world
+    with pytest.raises(InputError, match="or a dict of several judges by name, such as"):
+        estimate(sample, runs, "dcg@40", machine_qrels=[machine, people])
+
+
 def test_a_machines_labels_are_not_judged_before(world):
     runs, people, machine, _ = world
     with pytest.raises(InputError, match="judged holds 160 labels of machines"):
