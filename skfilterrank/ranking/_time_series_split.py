@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.model_selection import BaseCrossValidator
 
 from skfilterrank._lists.checks import as_column, check_count, check_share, count_rows, is_number
-from skfilterrank._lists.queries import GroupIndex, check_groups
+from skfilterrank._lists.queries import GroupIndex, check_groups, check_one_order
 from skfilterrank.exceptions import InputError, brief
 
 # Name of the index level that holds times.
@@ -177,6 +177,9 @@ def find_times(times, *carriers, n_rows) -> tuple[np.ndarray | None, Any]:
                 break
         else:
             return None, None
+    else:
+        for each in carriers:
+            check_one_order(y=each, times=times)
     column = pd.Series(as_column(times, "times", "time"))
     if len(column) != n_rows:
         raise InputError(f"times has {len(column)} entries but there are {n_rows} rows.")

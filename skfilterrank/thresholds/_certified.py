@@ -15,7 +15,7 @@ from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains, as_gains, has_two_labels, read_two_labels
 from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
-from skfilterrank._lists.queries import check_same_order
+from skfilterrank._lists.queries import check_one_order
 from skfilterrank._lists.scoring import given_weights
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
@@ -281,6 +281,8 @@ class CertifiedThreshold(TwoScores):
     _is_by_score = True
     is_calibrated = True
     takes_machine_labels = True
+    # False where the text of an error is not read.
+    _advises = True
     __metadata_request__fit = {"machine_labels": True}  # noqa: RUF012
     _takes_weights = True
 
@@ -380,8 +382,7 @@ class CertifiedThreshold(TwoScores):
             raise InputError("machine_labels cannot be given with Rows: give rows in memory.")
         self._check_parameters(self._parsed())
         judged = self._read_judged(scores, y, groups, **given)
-        for name, rows in {"y": y, "scores": scores}.items():
-            check_same_order(machine_labels, rows, "machine_labels", name)
+        check_one_order(y=y, scores=scores, machine_labels=machine_labels)
         labels, gains = machine_labels, self.gains
         if has_two_labels(labels):
             labels, gains = read_two_labels(labels, gains, "machine_labels").gains, None
@@ -554,7 +555,7 @@ class CertifiedThreshold(TwoScores):
         sign = 1.0 if parsed.measure.greater_is_better else -1.0
         for confidence in (self.confidence_level, 0.5):
             other = clone(self).set_params(abstain=None, confidence_level=confidence)
-            found = []
+            other._advises, found = False, []
             for level in levels:
                 lists = answered(learned.lists, sure, level)
                 with warnings.catch_warnings():
@@ -622,6 +623,7 @@ class CertifiedThreshold(TwoScores):
             names=judged.names,
             clusters=None if judged.unit is None else judged.clusters,
             unit=judged.unit,
+            advises=self._advises,
             **of_path,
         )
         value = certificate.value if parsed.measure.greater_is_better else 0.0 - certificate.value

@@ -9,6 +9,7 @@ from scipy.special import betaincinv
 
 from skfilterrank._lists.checks import as_column, check_level_scores, is_level, label_array
 from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.queries import check_one_order
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.ties import first_of_highest, midpoint
 from skfilterrank._lists.words import is_of_machine, warn_user
@@ -113,6 +114,7 @@ def risk_certificate(
     confidence_level = check_guarantee("confidence", confidence_level)
     promises = read_promises(risks, among)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
+    check_one_order(y_true=y_true, clusters=clusters, judged_by=judged_by)
     lists.scores = check_level_scores(y_score)
     labels = label_array(y_true)
     numbers, unit = number_clusters(clusters, lists.index), name_unit(clusters)
@@ -203,6 +205,7 @@ def certify(
     clusters=None,
     unit=None,
     machine=None,
+    advises=True,
 ) -> RiskCertificate:
     """Find the certified threshold with the highest value of a curve.
 
@@ -230,6 +233,8 @@ def certify(
         As in :class:`Units`.
     machine : MachineJudged or None
         More queries with a machine's labels; None without machine labels.
+    advises : bool
+        True if an error among answered queries estimates how many suffice, which is slow.
     """
     confidence_level = check_guarantee(guarantee, confidence_level)
     units, every_query = Units.of(lists, keys, clusters, unit), every
@@ -258,7 +263,9 @@ def certify(
         # A part of the error is used for the place where the tests begin.
         tests_at = 1.0 - (1.0 - each_confidence) * (1.0 - START_SHARE * has_start)
         bound = make(steps.n_queries, promise.max_risk, tests_at, answered=promise.answered)
-        start = _Start(make, promise, each_confidence, steps.is_binary) if has_start else None
+        start = None
+        if has_start:
+            start = _Start(make, promise, each_confidence, steps.is_binary, advises)
         if not bound.rules_out(np.zeros(steps.n_queries)):
             make = partial(make, answered=promise.answered)
             sure = f" and confidence_level={confidence_level:g}"
@@ -392,9 +399,12 @@ class _Start:
         Confidence level of the risk; a part of its error is for the place of the start.
     is_binary : bool
         True if losses are 0 or 1.
+    advises : bool
+        True if errors estimate how many queries suffice.
     """
 
-    def __init__(self, make, promise, confidence, is_binary):
+    def __init__(self, make, promise, confidence, is_binary, advises):
+        self.advises = advises
         self.make, self.level = partial(make, answered=True), promise.max_risk
         self.confidence, self.is_binary = confidence, is_binary
         self.tests_at = 1.0 - (1.0 - confidence) * (1.0 - START_SHARE)
@@ -577,6 +587,10 @@ def _raise_not_among_answered(promise, units, raw, own, threshold, start, n_answ
     `n_answered` is their number if there are too few of them for the first test. `raw` and `own`
     are the losses of queries, and of units among answered queries.
     """
+    what = f"the risk {brief(promise.name)} at most {promise.max_risk:g} among answered queries is "
+    what += "certified at no threshold"
+    if not start.advises:
+        raise InputError(f"{what}.")
     answered = units.answered(raw.counted, threshold)
     lost = units.mean(raw.at(threshold) * (units.answer_at[raw.counted] >= threshold), raw.counted)
     few = ""
@@ -595,11 +609,10 @@ def _raise_not_among_answered(promise, units, raw, own, threshold, start, n_answ
             f"Give {needed:,} calibration {units.plural}, which suffice in {100 * _POWER:.0f} % of "
             f"draws if they are like these ({about}), or raise its level, or give a better model"
         )
+    where = units.count(int(np.count_nonzero(answered)))
     raise InputError(
-        f"the risk {brief(promise.name)} at most {promise.max_risk:g} among answered queries is "
-        f"certified at no threshold: {few}it is {rate:.3g} "
-        f"where the {units.count(int(np.count_nonzero(answered)))} with the highest scores are "
-        f"shown something. {ways}."
+        f"{what}: {few}it is {rate:.3g} where the {where} with the highest scores are shown "
+        f"something. {ways}."
     )
 
 

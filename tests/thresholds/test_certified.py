@@ -12,7 +12,7 @@ from certificates import judged_rows, promise_at, rates, real_thresholds, risks_
 from profiles import times
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import FitWarning
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.metrics import (
     ndcg_f_score,
 )
@@ -571,6 +571,15 @@ class TestBadInput:
         model = CertifiedThreshold({"any_forbidden": 0.05})
         with pytest.raises(ValueError, match=message):
             model.fit(np.arange(9), np.ones(9), groups=np.arange(9), query_weight=weights)
+
+    @pytest.mark.parametrize("name", ["scores", "groups", "clusters", "judged_by"])
+    def test_rows_in_another_order(self, name):
+        y = pd.Series(np.ones(9))
+        given = dict.fromkeys(("scores", "groups", "clusters"), np.arange(9))
+        given |= {"judged_by": ["people"] * 9}
+        given[name] = pd.Series(given[name]).sample(frac=1, random_state=0)
+        with pytest.raises(InputError, match=f"{name} and y have the same index in another order"):
+            CertifiedThreshold({"any_forbidden": 0.05}).fit(y=y, **given)
 
     @pytest.mark.parametrize("name", ["min_shown", "k"])
     def test_has_no_parameter_that_a_promise_cannot_cover(self, name):
