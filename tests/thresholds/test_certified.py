@@ -540,6 +540,11 @@ class TestBadInput:
             ({"confidence_level": 1}, "confidence_level must be"),
             ({"risks": {"forbidding": 0.1}}, "risks must name .*'forbidden', .* got 'forbidding'"),
             ({"risks": {"ndcg": 0.1}}, "risks must name .*'empty_list_rate'.* got 'ndcg'"),
+            (
+                {"risks": {"precision@3": 0.8}},
+                r"got 'precision@3'\. For a precision .* give 'forbidden' at most 0.2 with among=",
+            ),
+            ({"risks": {"recall": 0.8}}, r"got 'recall'\. For a recall .* 'false_reject_rate' at"),
             ({"risks": {"false_reject_rate@3": 0.1}}, "false_reject_rate.*cut-off"),
             ({"risks": {"any_forbidden@0": 0.1}}, "any_forbidden@0"),
             ({"risks": {None: 0.1}}, "risks must name .* got None"),

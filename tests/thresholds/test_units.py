@@ -491,6 +491,6 @@ class TestAbstention:
         monkeypatch.setattr(_Start, "units_needed", lambda *args: found.append(1) or 1000)
         model = CertifiedThreshold({"any_forbidden@3": 0.1}, among="answered", abstain="score_gap")
         # No level is certified; only the error that is raised says how many queries suffice.
-        with pytest.raises(InputError, match="certified at no threshold: .* Give 1,000 cal"):
+        with pytest.raises(InputError, match=r"certified at no threshold: .* Give 1,000 cal"):
             model.fit(scores, y, groups=groups)
         assert len(found) <= 3
