@@ -68,7 +68,7 @@ _SYNONYMS = {
     "io.read_qrels": "qrels readtrecqrels loadqrels",
     "io.load_model": "load",
     "io.save_model": "save",
-    "judgments.estimate": "estimation estimatevalues evaluatewithmachinelabels labelsneeded",
+    "judgments.estimate": "estimation estimatevalues evaluatewithmachinelabels",
     "judgments.assessor_agreement": "kappa cohenkappa krippendorffalpha",
     "judgments.draw_sample": "sample",
     "datasets": "data dataset",
@@ -102,6 +102,11 @@ _SENTENCES = dict.fromkeys(
 _SENTENCES["selection"] = (
     "Splits of queries are in skfilterrank.ranking, and selectors of documents to judge in "
     "skfilterrank.judgments."
+)
+_SENTENCES["labelsneeded"] = (
+    "skfilterrank.thresholds.queries_needed says how many queries people must judge for a "
+    "certificate, and the method labels_needed of what skfilterrank.judgments.estimate returns how "
+    "many documents for its intervals."
 )
 
 
@@ -192,11 +197,14 @@ def _spelled_otherwise(part, name):
 def _nearest(part, name, others=()):
     """Return the most similar public names, with their rooms, separated by commas.
 
-    Those of the module itself come first; of others, only names that are nearly the same.
+    The same name elsewhere comes first. Then come those of the module itself; of others, only names
+    that are nearly the same.
     """
     import difflib
 
     rooms = [importlib.import_module(f"skfilterrank.{each}").__name__ for each in others]
+    if found := [f"{room}.{name}" for room in rooms if name in _names(room)]:
+        return ", ".join(found)
     wanted = _plain(name)
     if part == "skfilterrank.datasets":
         wanted = wanted.replace("load", "fetch")
@@ -204,12 +212,12 @@ def _nearest(part, name, others=()):
     if others and part == "skfilterrank":
         near_by = ((rooms, 0.67),)
     for places, cutoff in near_by:
-        found = {}
+        known = {}
         for place in places:
             for each in _names(place):
-                found.setdefault(_plain(each), []).append(f"{place}.{each}")
-        if near := difflib.get_close_matches(wanted, found, n=4, cutoff=cutoff):
-            return ", ".join(each for plain in near for each in found[plain])
+                known.setdefault(_plain(each), []).append(f"{place}.{each}")
+        if near := difflib.get_close_matches(wanted, known, n=4, cutoff=cutoff):
+            return ", ".join(each for plain in near for each in known[plain])
     return ""
 
 

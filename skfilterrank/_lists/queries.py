@@ -1,7 +1,7 @@
 """Index of the rows of each query, and checks of query ids."""
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pandas as pd
@@ -453,10 +453,12 @@ def find_groups(groups, *carriers, names=("y", "X")):
     for (left, index, name), (right, other, where) in pairwise(held):
         _check_same_rows(left, right, name, where, one_naming=True)
         _check_same_labels(index, other)
+    if groups is not None:
+        for ids, _, where in held[:1]:
+            _check_same_rows(groups, ids, "groups", where)
+    _check_orders([*zip(names, carriers), ("groups", groups)])
     if groups is None:
         return held[0][0] if held else None
-    for ids, _, where in held[:1]:
-        _check_same_rows(groups, ids, "groups", where)
     return groups
 
 
@@ -543,7 +545,8 @@ def check_groups(
     groups, *carriers, n_rows: int, name: str = "groups", carrier: str = "y_true as a pandas Series"
 ) -> GroupIndex:
     """Index the query of each row; a missing query id is an error."""
-    query_ids = find_groups(groups, *carriers)
+    names = ("y_true", "X") if carrier.startswith("y_true") else ("y", "X")
+    query_ids = find_groups(groups, *carriers, names=names)
     if query_ids is None:
         text = (
             f"{name} is missing: pass {name}=, the query id of each row, or give {carrier} whose "
@@ -585,25 +588,41 @@ def refuse_query_column(names) -> None:
         )
 
 
-def check_same_order(values, rows, name: str, name_of_rows: str) -> None:
-    """Check that two pandas objects do not hold the same index in another order."""
-    left, right = getattr(values, "index", None), getattr(rows, "index", None)
-    if not (isinstance(left, pd.Index) and isinstance(right, pd.Index)) or left.equals(right):
-        return
-    if len(left) == len(right) and left.sort_values().equals(right.sort_values()):
-        raise InputError(
-            f"{name} and {name_of_rows} have the same index in another order: rows are matched by "
-            f"position, so align them first, e.g. {name} = {name}.loc[{name_of_rows}.index]."
-        )
+def check_one_order(**columns) -> None:
+    """Raise if two of some pandas objects have the same index in different orders.
+
+    Rows are matched by position, so that their values would belong to other rows. Indexes with
+    other labels, other names or another dtype say nothing about that.
+    """
+    _check_orders(list(columns.items()))
+
+
+def _check_orders(columns):
+    held = [(name, each.index) for name, each in columns if _has_index(each)]
+    for (first, left), (second, right) in combinations(held, 2):
+        is_comparable = (left.names, left.dtype) == (right.names, right.dtype)
+        if not is_comparable or len(left) != len(right) or left.equals(right):
+            continue
+        codes = pd.factorize(left.append(right), use_na_sentinel=False)[0].reshape(2, -1)
+        if (np.sort(codes[0]) == np.sort(codes[1])).all():
+            raise InputError(
+                f"{second} and {first} have the same index in another order: rows are matched by "
+                f"position, so align them first, e.g. {second} = {second}.loc[{first}.index]."
+            )
+
+
+def _has_index(column):
+    return isinstance(getattr(column, "index", None), pd.Index)
 
 
 def check_same_index(y_true, y_score, groups=None) -> None:
     """Check that two Series with query ids have the same ids in the same order."""
-    if groups is not None:
-        find_groups(groups, y_score, names=("y_score",))
     left, right = query_ids_of_index(y_true), query_ids_of_index(y_score)
     if left is not None and right is not None and not y_true.index.equals(y_score.index):
         raise InputError(
             "y_true and y_score have different indexes: rows are compared by position, so align "
             "them first, e.g. y_score = y_score.reindex(y_true.index)."
         )
+    check_one_order(y_true=y_true, y_score=y_score)
+    if groups is not None:
+        find_groups(groups, y_score, names=("y_score",))

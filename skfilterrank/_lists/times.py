@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._lists.checks import as_column
+from skfilterrank._lists.queries import check_one_order
 from skfilterrank.exceptions import InputError, brief
 
 # Name of the index level that holds times.
@@ -44,6 +45,9 @@ class Times:
                     break
             else:
                 return None
+        else:
+            for each in carriers:
+                check_one_order(y=each, times=times)
         column = pd.Series(as_column(times, "times", "time"))
         if len(column) != n_rows:
             raise InputError(f"times has {len(column)} entries but there are {n_rows} rows.")

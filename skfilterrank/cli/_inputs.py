@@ -15,7 +15,7 @@ from skfilterrank._files.tables import format_of_name, is_table_name, read_forma
 from skfilterrank._lists.gains import PROBABILITY, is_sample, measures_of_all_labels
 from skfilterrank._lists.measure import counts_forbidden
 from skfilterrank._lists.results import counted
-from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, is_of_machine, warn_user
+from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, PEOPLE, is_of_machine, warn_user
 from skfilterrank.cli._output import listed, plural, progress, standard_input, tell
 from skfilterrank.cli._types import label_key
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
@@ -206,6 +206,14 @@ def read_sample_or_judgments(path, gains, holes: Holes):
             return read_prels(source(path))
         except FileFormatError:
             raise error from None
+
+
+def with_judge(qrels, judged_by):
+    """Name the machine that gave the labels whose source the file does not say."""
+    if judged_by is None or judged_by == PEOPLE:
+        return qrels
+    known = qrels[JUDGED_BY] if JUDGED_BY in qrels else pd.Series(PEOPLE, index=qrels.index)
+    return qrels.assign(**{JUDGED_BY: known.mask(known == PEOPLE, judged_by)})
 
 
 def without_machines(qrels, path):

@@ -293,6 +293,7 @@ def fit_run(
     if hasattr(threshold, "held_out_score_"):
         record["held_out"] = value_of(threshold.held_out_score_, parse_measure(measure))
     if certificate := getattr(threshold, "certificate_", None):
+        record["confidence_level"] = certificate.confidence_level
         if certificate.n_machine:
             record["n_machine_labels"] = certificate.n_machine
         if by_machine is not None:
@@ -307,7 +308,12 @@ def fit_run(
             record["among"] = certificate.among
         record["share_answered"] = certificate.share_answered
         record["risks"] = {
-            risk: {"observed": promise.observed, "upper_bound": promise.upper_bound}
+            risk: {
+                "max_risk": promise.max_risk,
+                "observed": promise.observed,
+                "upper_bound": promise.upper_bound,
+                "n_units": promise.n_queries,
+            }
             for risk, promise in certificate.promises.items()
         }
     return record
@@ -330,13 +336,17 @@ def thresholds_section(records, foot) -> output.Section:
         row["n_missing"] = len(record["missing_queries"])
         headings |= {key: key.removeprefix("n_").replace("_", " ") for key in record}
         for risk, rate in record.get("risks", {}).items():
-            row |= {risk: rate["observed"], f"{risk}_upper_bound": rate["upper_bound"]}
+            row |= {risk: rate["observed"]}
+            row |= {f"{risk}_{name}": rate[name] for name in rate if name != "observed"}
             headings[f"{risk}_upper_bound"] = f"{risk} at most"
         rows.append(row)
     frame = pd.DataFrame(rows).drop(columns="measure").set_index("run")
     # Runs in a text cannot hold empty lists, which count as missing queries do.
     is_left_out = frame["n_missing"].any() and (frame["missing"] == "drop").all()
-    shown = frame.drop(columns="missing" if is_left_out else ["n_missing", "missing"])
+    # The text of the certificate states these.
+    stated = [name for name in map(str, frame) if name.endswith(("_max_risk", "_n_units"))]
+    hidden = ["missing"] if is_left_out else ["n_missing", "missing"]
+    shown = frame.drop(columns=[*hidden, *stated, *({"confidence_level"} & set(frame))])
     shown = shown.rename(columns=headings | {"n_missing": "left out"})
     # An infinite threshold shows nothing; it is not missing.
     told = [
@@ -350,15 +360,18 @@ def count_queries(
     threshold,
     saved,
     state,
-    begun,
     allow_repeats,
+    *,
+    begun,
+    notice,
+    restart,
     format,
     out,
-    *,
     qrels,
     run,
     column,
     clusters,
+    judged_by,
     gains,
     holes,
 ):
@@ -369,14 +382,16 @@ def count_queries(
             f"--gains gives labels that are texts a number, and {saved} has gains of numbers "
             f"({brief(threshold.gains)}). Leave out --gains."
         )
-    judgments, clusters = _inputs.read_judgments(qrels, gains, holes), read_clusters(clusters)
+    judgments = _inputs.with_judge(_inputs.read_judgments(qrels, gains, holes), judged_by)
+    clusters = read_clusters(clusters)
     if holes.said_unjudged is not None:
         tell(
             "labels that --holes takes for not judged raise no alarm: give the same --holes as "
             f"where {saved} was made"
         )
     rows, second = _inputs.read_scores(run, column)
-    aligned, second = _aligned(run, QrelsIndex(judgments), rows, second, holes.missing)
+    index = QrelsIndex(judgments, predicted="use")
+    aligned, second = _aligned(run, index, rows, second, holes.missing)
     y_true, y_score, groups = aligned
     more = {
         "clusters": clusters_of(groups, clusters),
@@ -386,24 +401,63 @@ def count_queries(
     }
     shown = threshold.predict(y_score, groups=groups, filter_scores=second)
     with locked(state):
-        monitor = _resumed(threshold, saved, state, begun, allow_repeats)
+        monitor = _resumed(threshold, saved, state, begun, allow_repeats, restart)
         n_before = _n_counted(monitor.status)
         status = monitor.update(y_true, shown, groups=groups, **more)
-        table = output.frame_section(status.rates.rename_axis("rate"))
-        # Queries in the state cannot be counted again, so the state is written last, after
-        # everything that can fail. A closed output is not a failure.
-        try:
-            output.print_sections(
-                [table._replace(rows=[], head=output.in_options(str(status)))], format, out
-            )
-        except BrokenPipeError:
-            monitor.save(state)
-            raise
-        monitor.save(state)
+        _print_state(monitor, state, notice, format, out)
     _tell_of_missing(run, aligned, holes.missing)
     n_new = _n_counted(status) - n_before
     tell(f"counted {counted(n_new, status.unit or 'query')}; the state is in {state}")
     return int(status.alarm)
+
+
+def show_state(threshold, saved, state, *, begun, notice, restart, format, out):
+    """Print the state of the monitor so far; return 1 after an alarm."""
+    with locked(state):
+        monitor = _resumed(threshold, saved, state, begun, False, restart)
+        _print_state(monitor, state if restart else None, notice, format, out)
+    if restart:
+        tell(f"began anew; the state is in {state}")
+    return int(monitor.status.alarm)
+
+
+def _print_state(monitor, state, notice, format, out):
+    """Print the status, and then save the state, unless it is None.
+
+    Queries in the state cannot be counted again, so it is written last, after everything that can
+    fail. A closed output is not a failure.
+    """
+    status = monitor.status
+    text, table = output.in_options(str(status)), status.rates.rename_axis("rate")
+    if notice is not None and not status.alarm:
+        needed = _queries_to_notice(monitor, notice)
+        table = table.assign(queries_to_notice=pd.Series(needed))
+        for risk, number in needed.items():
+            which = f" of {risk}" if len(monitor.levels) > 1 else ""
+            many = "more than 100,000 queries"
+            if np.isfinite(number):
+                many = counted(int(number), status.unit or "query")
+            text += f"\nA rise{which} to {notice:g} is noticed after {many}, in half of the cases."
+    section = output.frame_section(table)._replace(rows=[], head=text)
+    try:
+        output.print_sections([section], format, out)
+    except BrokenPipeError:
+        if state is not None:
+            monitor.save(state)
+        raise
+    if state is not None:
+        monitor.save(state)
+
+
+def _queries_to_notice(monitor, rate):
+    """Simulate for each risk whose level is below a rate how many queries notice a rise to it."""
+    levels = {risk: level for risk, level in monitor.levels.items() if level < rate}
+    if not levels:
+        lowest = min(monitor.levels.values())
+        raise InputError(
+            f"--notice {rate:g} is no rise: it must be above {lowest:g}, the level of the risk."
+        )
+    return {risk: monitor.queries_to_notice(rate, risk=risk, random_state=0) for risk in levels}
 
 
 def compare_scores(threshold, saved, run, column, format, out):
@@ -447,14 +501,16 @@ def _n_counted(status):
     return int(status.rates["n_queries"].max())
 
 
-def _resumed(threshold, saved, state, begun, allow_repeats):
-    """Load the monitor's state, or make a new monitor."""
+def _resumed(threshold, saved, state, begun, allow_repeats, restart):
+    """Load the monitor's state, or make a new monitor; begin anew if asked."""
     if not hasattr(threshold, "certificate_"):
         raise InputError(
             f"{saved} promises nothing that could be monitored. Make it with 'skfilterrank "
             "threshold --risk RISK=LEVEL'."
         )
     if not os.path.exists(state):
+        if restart:
+            raise InputError(f"there is no {state} that could begin anew. Leave out --restart.")
         return thresholds.RiskMonitor(threshold, allow_repeats=allow_repeats, **begun)
     monitor = thresholds.RiskMonitor.load(state)
     monitor.allow_repeats |= allow_repeats
@@ -471,4 +527,6 @@ def _resumed(threshold, saved, state, begun, allow_repeats):
                 f"{state} was begun {began}, which cannot change on the way. Leave {option} out, "
                 "or name another --state."
             )
+    if restart:
+        monitor.reset()
     return monitor

@@ -81,8 +81,9 @@ def _formats():
     Keys of json are identifiers; names of measures, queries and risks are keys of objects of their
     own. threshold --format json has the fields run, threshold, measure, value, unfiltered,
     n_queries, missing_queries, missing (empty or drop: how these are counted), n_shown, n_filtered,
-    held_out, n_machine_labels, share_answered and risks {RISK: {observed, upper_bound}}. csv has
-    columns of these names, and RISK and RISK_upper_bound.
+    held_out, and with --risk confidence_level, n_machine_labels, share_answered and risks {RISK:
+    {max_risk, observed, upper_bound, n_units}}, where units are queries, or else clusters, whose
+    name is in unit. csv has columns of these names, and RISK, RISK_max_risk and so on.
 
     apply --format csv and json have a line for each document: qid, docno, rank, score, shown.
     Ranks of shown documents count from 1. A hidden document has the rank 0, and no score where a

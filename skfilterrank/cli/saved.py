@@ -80,6 +80,9 @@ def monitor(
     confidence_level: Annotated[float | None, t.Arg(convert=t.share, metavar="P")] = None,
     queries_per_false_alarm: t.Count = None,
     allow_repeats: bool = False,
+    notice: Annotated[float | None, t.Arg(convert=t.share, metavar="RATE")] = None,
+    restart: bool = False,
+    judged_by: t.JudgedBy = None,
     gains: t.Gains = None,
     holes: t.Holes = None,
     format: Annotated[str | None, t.format_arg(*FORMATS)] = None,
@@ -91,6 +94,7 @@ def monitor(
     you look. With --queries-per-false-alarm N there may be one in N queries on average, and a rise
     is noticed earlier. Without --qrels, the scores of the run, and the share of it that is shown,
     are compared with those of the queries that the threshold was made of; nothing is counted.
+    With --notice or --restart alone, the state so far is printed.
 
     The exit code is 0; 1 after an alarm, or without --qrels if scores are clearly on another scale,
     of 30 queries or more (a message says if there are too few); 2 after an error.
@@ -115,6 +119,11 @@ def monitor(
         least mean number of queries before a false alarm
     allow_repeats
         count a query that was counted before once more, as another request
+    notice
+        print after how many more queries a rise of a risk to this rate is noticed
+    restart
+        begin with a new guarantee, after the cause of an alarm has gone; queries that were counted
+        are not counted again
     gains
         gains of labels that are texts; others have those of the threshold
 
@@ -124,36 +133,52 @@ def monitor(
     skfilterrank monitor safe.json --qrels monday.qrels --run monday.run
     skfilterrank monitor safe.json --qrels tuesday.qrels --run tuesday.run
     skfilterrank monitor safe.json --run today.run
+    skfilterrank monitor safe.json --notice 0.2
     """
     from skfilterrank.cli._inputs import Holes, load_threshold_of_runs
-    from skfilterrank.cli._thresholds import compare_scores, count_queries, treatment_of_missing
+    from skfilterrank.cli._thresholds import (
+        compare_scores,
+        count_queries,
+        show_state,
+        treatment_of_missing,
+    )
 
-    if run is None:
+    is_of_state = run is None and qrels is None and (restart or notice is not None)
+    if run is None and not is_of_state:
         raise InputError("the scores to look at are missing. Name their run by --run.")
     threshold = load_threshold_of_runs(saved, filter_scores)
     certificate = getattr(threshold, "certificate_", None)
     promised = ({}, "all") if certificate is None else (certificate.promises, certificate.among)
     only = ("unjudged_label", "predicted", "missing")
     treated = Holes.of(holes, only=only, missing=treatment_of_missing(*promised))
-    where = chosen_format(format, out, FORMATS), out
+    where = {"format": chosen_format(format, out, FORMATS), "out": out}
     begun = {
         "confidence_level": confidence_level,
         "queries_per_false_alarm": queries_per_false_alarm,
     }
     if qrels is None:
-        of_queries = ("clusters", "state", *begun, "allow_repeats", "gains", "holes")
-        refuse(of_queries, "is for judged queries. Name their judgments by --qrels.")
-        return compare_scores(threshold, saved, run, filter_scores, *where)
+        of_queries = ["clusters", "allow_repeats", "judged_by", "gains", "holes"]
+        of_state = ["state", *begun, "notice", "restart"]
+        refuse(
+            of_queries if is_of_state else of_queries + of_state,
+            "is for judged queries. Name their judgments by --qrels.",
+        )
+    if qrels is None and not is_of_state:
+        return compare_scores(threshold, saved, run, filter_scores, **where)
     state = _state_of(saved, {"state": state, "run": run, "qrels": qrels, "out": out})
+    asked = {"begun": begun, "notice": notice, "restart": restart, **where}
+    if is_of_state:
+        return show_state(threshold, saved, state, **asked)
     judged = {
         "qrels": qrels,
         "run": run,
         "column": filter_scores,
         "clusters": clusters,
+        "judged_by": judged_by,
         "gains": gains,
         "holes": treated,
     }
-    return count_queries(threshold, saved, state, begun, allow_repeats, *where, **judged)
+    return count_queries(threshold, saved, state, allow_repeats, **asked, **judged)
 
 
 def _state_of(saved, files):

@@ -22,6 +22,7 @@ def threshold(
     rule: Annotated[str | None, t.Arg(choices=RULES, shown="ratio")] = None,
     clusters: t.File = None,
     machine_labels: Annotated[str | None, t.Arg(metavar="QRELS", file="read")] = None,
+    judged_by: t.JudgedBy = None,
     gains: t.Gains = None,
     holes: t.Holes = None,
     save: t.NewFile = None,
@@ -95,14 +96,18 @@ def threshold(
     elif machine_labels is None:
         judgments = _inputs.read_judgments(qrels, gains, treated)
     else:
+        refuse(
+            ["judged_by"], "says that QRELS are a machine's, and --machine-labels needs people's."
+        )
         judgments, by_machine = work.beside_machine(qrels, machine_labels, gains, treated)
+    judgments = _inputs.with_judge(judgments, judged_by)
     matched = _inputs.gains_of_labels(
         judgments["label"], qrels, gains, treated, work.measures_of(unfitted)
     )
     # Judgments that come later may hold labels that these do not.
     unfitted.set_params(gains=_inputs.with_other_labels(matched, gains))
     given = {
-        "index": QrelsIndex(judgments, unjudged_label=None),
+        "index": QrelsIndex(judgments, unjudged_label=None, predicted="use"),
         "machines": work.machines_of(judgments),
         "by_machine": by_machine,
         "clusters": work.read_clusters(clusters),

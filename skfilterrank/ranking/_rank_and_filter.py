@@ -14,7 +14,7 @@ from skfilterrank._lists.checks import check_choice, count_rows, is_dask, is_lev
 from skfilterrank._lists.cut_queries import count_known_queries
 from skfilterrank._lists.gains import Gains, TwoLabels, read_two_labels
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.queries import check_groups, find_groups
+from skfilterrank._lists.queries import check_groups, check_one_order, find_groups
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.scoring import QueryWeight
 from skfilterrank._lists.sklearn_compat import final_step, fitted_end
@@ -382,6 +382,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             if machine_labels is not None:
                 self._check_takes_machine(threshold, machine_labels, X)
             groups = self._find_groups(X, y, groups)
+            of_rows = {"clusters": clusters, "judged_by": judged_by}
+            check_one_order(y=y, X=X, machine_labels=machine_labels, **of_rows)
             if groups is None and threshold.is_calibrated:
                 threshold._rows_as_queries(0)
             if self.filter_estimator is not None:

@@ -18,7 +18,7 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import places, thresholds_of, ties_worst_first
-from skfilterrank._lists.queries import check_groups, find_groups
+from skfilterrank._lists.queries import check_groups, check_one_order, find_groups
 from skfilterrank._lists.scoring import (
     QueryWeight,
     mean_and_error,
@@ -228,6 +228,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         column, columns = read_scores(
             type(self).__name__, self._column_names, scores, filter_scores
         )
+        check_one_order(y=y, scores=scores, clusters=clusters, judged_by=judged_by)
         groups = self._find_groups(scores, y, groups)
         if groups is None:
             groups = self._rows_as_queries(len(column))

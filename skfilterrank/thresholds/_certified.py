@@ -15,7 +15,7 @@ from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains, as_gains, has_two_labels, read_two_labels
 from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
-from skfilterrank._lists.queries import check_same_order
+from skfilterrank._lists.queries import check_one_order
 from skfilterrank._lists.scoring import given_weights
 from skfilterrank._lists.times import Times
 from skfilterrank._lists.words import warn_user
@@ -391,8 +391,7 @@ class CertifiedThreshold(TwoScores):
         judged = replace(judged, times=found)
         if machine_labels is None:
             return self.fit_judged(judged)
-        for name, rows in {"y": y, "scores": scores}.items():
-            check_same_order(machine_labels, rows, "machine_labels", name)
+        check_one_order(y=y, scores=scores, machine_labels=machine_labels)
         labels, gains = machine_labels, self.gains
         if has_two_labels(labels):
             labels, gains = read_two_labels(labels, gains, "machine_labels").gains, None

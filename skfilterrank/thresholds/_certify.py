@@ -9,6 +9,7 @@ from scipy.special import betaincinv
 
 from skfilterrank._lists.checks import as_column, check_level_scores, is_level, label_array
 from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.queries import check_one_order
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.ties import first_of_highest, midpoint
 from skfilterrank._lists.times import Times
@@ -125,6 +126,7 @@ def risk_certificate(
     confidence_level = check_guarantee("confidence", confidence_level)
     promises = read_promises(risks, among)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
+    check_one_order(y_true=y_true, clusters=clusters, judged_by=judged_by)
     lists.scores = check_level_scores(y_score)
     labels, given = label_array(y_true), lists.index
     names = given.query_ids[given.codes()], np.arange(given.n_rows)
@@ -465,7 +467,7 @@ class _Start:
         """
         n_units = len(levels)
         thresholds = np.unique(levels[levels > -np.inf])
-        if not (self.counts_needed and len(thresholds)):
+        if not len(thresholds):
             return None
         losses_at = np.array([own.at(threshold) for threshold in thresholds])
 
@@ -608,6 +610,10 @@ def _raise_not_among_answered(promise, units, raw, own, threshold, start, n_answ
     `n_answered` is their number if there are too few of them for the first test. `raw` and `own`
     are the losses of queries, and of units among answered queries.
     """
+    what = f"the risk {brief(promise.name)} at most {promise.max_risk:g} among answered queries is "
+    what += "certified at no threshold"
+    if not start.counts_needed:
+        raise InputError(f"{what}.")
     answered = units.answered(raw.counted, threshold)
     lost = units.mean(raw.at(threshold) * (units.answer_at[raw.counted] >= threshold), raw.counted)
     few = ""
@@ -626,11 +632,10 @@ def _raise_not_among_answered(promise, units, raw, own, threshold, start, n_answ
             f"Give {needed:,} calibration {units.plural}, which suffice in {100 * _POWER:.0f} % of "
             f"draws if they are like these ({about}), or raise its level, or give a better model"
         )
+    where = units.count(int(np.count_nonzero(answered)))
     raise InputError(
-        f"the risk {brief(promise.name)} at most {promise.max_risk:g} among answered queries is "
-        f"certified at no threshold: {few}it is {rate:.3g} "
-        f"where the {units.count(int(np.count_nonzero(answered)))} with the highest scores are "
-        f"shown something. {ways}."
+        f"{what}: {few}it is {rate:.3g} where the {where} with the highest scores are shown "
+        f"something. {ways}."
     )
 
 

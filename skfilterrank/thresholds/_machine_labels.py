@@ -296,10 +296,10 @@ def with_machine(judged: JudgedScores, gains, labels=None) -> JudgedScores:
             f"machine_labels has {len(gains)} entries but there are {len(judged.gains)} rows: give "
             "one for each row, also for rows that people judged."
         )
-    if np.isnan(gains).all():
+    if np.isnan(gains[judged.scores > -np.inf]).all():
         raise InputError(
-            "machine_labels holds no label: all are NaN. Give a label of the machine for each row, "
-            "or leave machine_labels out."
+            "machine_labels holds no label: all are NaN where there is a score. Give the machine's "
+            "labels of the scored documents, by the same ids, or leave machine_labels out."
         )
     if judged.machines is not None and judged.machines.any():
         raise InputError(

@@ -24,7 +24,7 @@ from skfilterrank._lists.checks import (
 from skfilterrank._lists.gains import Gains, check_gains
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.queries import check_groups
+from skfilterrank._lists.queries import check_groups, check_one_order
 from skfilterrank._lists.results import plural
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.thresholds._certify import machine_labels
@@ -370,6 +370,7 @@ class RiskMonitor:
         <RiskStatus: no alarm after 3 clusters, for labels of machines>
         """
         lists = RankedLists(y_true, y_score, groups=groups, gains=self.gains)
+        check_one_order(y_true=y_true, clusters=clusters, judged_by=judged_by)
         lists.scores = check_level_scores(y_score)
         lists = self._threshold.hidden(lists, threshold)
         is_of_machine = machine_labels(judged_by, lists.gains)

@@ -10,7 +10,7 @@ import pytest
 
 from commands import GONE, Command
 from skfilterrank.io import read_run, write_qrels, write_run
-from skfilterrank.thresholds import RiskMonitor
+from skfilterrank.thresholds import RiskMonitor, load_threshold
 
 # Labels below 0 are told of, as they may mean something else.
 pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
@@ -170,10 +170,61 @@ def test_an_alarm_is_told_by_the_exit_code(run, data):
     assert code == 1
     assert json.loads(out)["alarm_at"] < 100
     _, out, _ = look(run, "monday", "--state", "other.json")
-    ways = (
-        "by 'skfilterrank threshold --risk'. If the cause has gone and the threshold stays, begin"
-    )
-    assert f"{ways} with another --state." in out
+    ways = "by 'skfilterrank threshold --risk'. If the cause has gone and the threshold stays, give"
+    assert f"{ways} --restart." in out
+
+
+@pytest.mark.slow
+def test_the_monitor_begins_anew(run, data):
+    prepare(run, data)
+    code, _, err = run("monitor", "filter.json", "--restart")
+    assert code == 2
+    assert "there is no filter.monitor.json that could begin anew. Leave out --restart." in err
+    good = Path("monday.qrels").read_text()
+    write_qrels("monday.qrels", data.assign(label=-1).head(800))
+    assert look(run, "monday")[0] == 1
+    code, out, err = run("monitor", "filter.json", "--restart")
+    assert (code, out[:49]) == (0, "No alarm: no query has been counted yet; the leve")
+    assert "began anew; the state is in filter.monitor.json" in err
+    # What was counted before is not counted again.
+    Path("monday.qrels").write_text(good)
+    assert "were counted already" in look(run, "monday")[2]
+    code, out, _ = look(run, "tuesday", "--format", "json")
+    assert (code, json.loads(out)["n_queries"]) == (0, 100)
+    code, out, _ = look(run, "monday", "--allow-repeats", "--restart", "--format", "json")
+    assert (code, json.loads(out)["n_queries"]) == (0, 100)
+
+
+@pytest.mark.slow
+def test_queries_to_notice(run, data):
+    prepare(run, data)
+    monitor = RiskMonitor(load_threshold("filter.json"))
+    needed = monitor.queries_to_notice(0.6, random_state=0)
+    code, out, _ = run("monitor", "filter.json", "--notice", 0.6)
+    assert code == 0
+    assert f"A rise to 0.6 is noticed after {needed:.0f} queries, in half of the cases." in out
+    assert not Path("filter.monitor.json").exists()
+    code, out, _ = look(run, "monday", "--notice", 0.6, "--format", "json")
+    later = RiskMonitor.load("filter.monitor.json").queries_to_notice(0.6, random_state=0)
+    assert json.loads(out)["queries_to_notice"] == later
+    code, _, err = look(run, "tuesday", "--notice", 0.3)
+    assert code == 2
+    assert "--notice 0.3 is no rise: it must be above 0.3, the level of the risk." in err
+    # Nothing was counted.
+    assert look(run, "tuesday")[0] == 0
+    code, _, err = run("monitor", "filter.json", "--run", "monday.run", "--notice", 0.6)
+    assert code == 2
+    assert "--notice is for judged queries" in err
+
+
+@pytest.mark.slow
+def test_whose_labels_they_are_can_be_said(run, data):
+    prepare(run, data)
+    code, out, err = look(run, "monday", "--judged-by", "llm")
+    assert code == 0, err
+    n_labels = len(read_run("monday.run"))
+    assert f"Machines gave {n_labels} labels of these queries" in out
+    assert "predicted=use" not in err
 
 
 @pytest.mark.slow

@@ -68,8 +68,24 @@ def test_promises(run, data):
     code, out, err = run(
         "threshold", "qrels.txt", "run.txt", "--risk", "any_forbidden=0.3", "--format", "json"
     )
-    risk = json.loads(out)["risks"]["any_forbidden"]
-    assert risk["observed"] <= risk["upper_bound"] <= 0.3
+    told = json.loads(out)
+    risk = told["risks"]["any_forbidden"]
+    assert risk["observed"] <= risk["upper_bound"] <= risk["max_risk"] == 0.3
+    assert (told["confidence_level"], risk["n_units"]) == (0.95, 200)
+
+
+@pytest.mark.slow
+def test_whose_labels_they_are_can_be_said(run, data):
+    words = ("threshold", "qrels.txt", "run.txt", "--risk", "any_forbidden@3=0.3")
+    code, out, err = run(*words, "--judged-by", "llm")
+    assert code == 0, err
+    said = f"Machines gave {data['label'].notna().sum()} labels of these queries"
+    assert said in out
+    assert "predicted=use" not in err
+    assert "Machines" not in run(*words, "--judged-by", "people")[1]
+    code, _, err = run(*words, "--judged-by", "llm", "--machine-labels", "qrels.txt")
+    assert code == 2
+    assert "--judged-by says that QRELS are a machine's" in err
 
 
 @pytest.mark.filterwarnings("always::skfilterrank.exceptions.FitWarning")

@@ -95,6 +95,7 @@ def test_whoever_asks_for_a_module_gets_none():
         ("datasets", "load_msmarco", "Its names are fetch_cranfield"),
         ("datasets", "get_data_home", "in the folder data_home= of skfilterrank.datasets.fetch_tr"),
         ("ranking", "cross_val_score", "Use scikit-learn's own"),
+        ("thresholds", "labels_needed", "skfilterrank.thresholds.queries_needed says how many que"),
     ],
 )
 def test_names_like_no_other(part, name, where):
@@ -148,6 +149,20 @@ def test_synonyms_are_written_as_they_are_looked_up():
     for name in SYNONYMS:
         assert name == name.lower().replace("_", "")
         assert not name.endswith("score")
+
+
+@pytest.mark.parametrize(
+    ("part", "place"),
+    [
+        (".ranking", "metrics.rank_filter_report"),
+        (".ranking", "thresholds.CertifiedThreshold"),
+        ("", "thresholds.RiskMonitor"),
+    ],
+)
+def test_the_same_name_in_another_room_is_the_only_suggestion(part, place):
+    name = place.partition(".")[2]
+    with pytest.raises(ImportError, match=rf"Did you mean skfilterrank\.{place}\?$"):
+        exec(f"from skfilterrank{part} import {name}")
 
 
 def test_attributes_suggest_synonyms():

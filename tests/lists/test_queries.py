@@ -14,6 +14,7 @@ from skfilterrank._lists.queries import (
     GroupIndex,
     _order_by_code,
     check_groups,
+    check_one_order,
     find_groups,
     query_ids_of_index,
 )
@@ -448,3 +449,45 @@ class TestByNumber:
         found, order = given.by_number()
         assert found is given
         assert order == slice(None)
+
+
+class TestOneOrder:
+    """Pandas objects whose index says that the rows of one stand in another order."""
+
+    @pytest.mark.parametrize(
+        "index",
+        [
+            pd.RangeIndex(4),
+            pd.Index(["a", 1, None, 2.5]),
+            pd.Index([0, 0, 1, 1]),
+            pd.date_range("2026-01-01", periods=4),
+            pd.MultiIndex.from_product([["u", "v"], [1, 2]], names=["user", "place"]),
+        ],
+        ids=["numbers", "mixed", "repeated", "dates", "two levels"],
+    )
+    def test_the_same_labels_in_another_order(self, index):
+        y = pd.Series([1, 0, 2, 1], index=index)
+        turned = y.iloc[[3, 1, 0, 2]]
+        check_one_order(y=y, X=y.to_frame(), groups=y.to_numpy(), clusters=None)
+        with pytest.raises(InputError, match="turned and y have the same index in another order"):
+            check_one_order(y=y, turned=turned)
+
+    def test_indexes_that_say_nothing(self):
+        y = pd.Series([1, 0], index=[1, 0])
+        check_one_order(
+            y=y,
+            other_labels=y.set_axis([1, 7]),
+            other_length=pd.Series([1], index=[0]),
+            other_name=pd.Series([1, 0]).rename_axis("qid"),
+            other_type=y.set_axis(["0", "1"]),
+        )
+
+    def test_query_ids_and_scores_of_other_rows(self):
+        y, ids = pd.Series([1, 0, 2]), pd.Series(["a", "a", "b"])
+        with pytest.raises(InputError, match="groups and y have the same index in another order"):
+            find_groups(ids.iloc[::-1], y)
+        with pytest.raises(InputError, match="X and y have the same index in another order"):
+            find_groups(["a", "a", "b"], y, y.to_frame().iloc[::-1])
+        with pytest.raises(InputError, match="groups and y_true have the same index"):
+            check_groups(ids.iloc[::-1], y, n_rows=3)
+        assert find_groups(ids, y) is ids

@@ -10,7 +10,8 @@ from measure_table import MEASURES
 from reference import NONNEGATIVE
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank.metrics import evaluate, ndcg_f_score
+from skfilterrank.exceptions import InputError
+from skfilterrank.metrics import evaluate, ndcg_f_score, ndcg_score
 
 # Every measure is given gains below 0 here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
@@ -136,6 +137,16 @@ def test_query_ids_in_the_index(rows):
 def test_bad_input(measures, params, message):
     with pytest.raises(ValueError, match=message):
         evaluate([1, 0], [2, 1], measures, **{"groups": ["a", "a"], **params})
+
+
+@pytest.mark.parametrize("measure", [evaluate, ndcg_score])
+@pytest.mark.parametrize("name", ["y_score", "groups"])
+def test_rows_in_another_order(measure, name):
+    given = {"y_score": pd.Series([2, 1]), "groups": pd.Series(["a", "a"])}
+    given[name] = given[name][::-1]
+    more = {"measures": "ap"} if measure is evaluate else {}
+    with pytest.raises(InputError, match=f"{name} and y_(true|score) have the same index in"):
+        measure(pd.Series([1, 0]), **given, **more)
 
 
 def test_what_is_parsed_is_taken_as_it_is():

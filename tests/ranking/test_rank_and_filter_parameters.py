@@ -1,6 +1,7 @@
 """Parameters of filters that make no sense are told."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from lightgbm import LGBMRanker
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -16,6 +17,7 @@ from sklearn.svm import LinearSVC
 from xgboost import XGBRanker
 
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import (
     AdaRankRanker,
@@ -98,6 +100,15 @@ class TestBadInput:
             self.fit(data, groups=data.groups[1:])
         with pytest.raises(ValueError, match=f"y has {n_rows - 1} labels but X has {n_rows}"):
             self.fit(data, y=data.y[1:])
+
+    @pytest.mark.parametrize("name", ["X", "groups", "clusters", "judged_by", "times"])
+    def test_rows_in_another_order(self, data, name):
+        given = {"X": pd.DataFrame(data.X), "judged_by": pd.Series(["people"] * len(data.y))}
+        given |= {each: pd.Series(data.groups) for each in ("groups", "clusters", "times")}
+        given[name] = given[name][::-1]
+        model = RankAndFilter(LogisticRegression())
+        with pytest.raises(InputError, match=f"{name} and y have the same index in another order"):
+            model.fit(y=pd.Series(data.y), **given)
 
     @pytest.mark.parametrize(
         "estimator",

@@ -128,6 +128,14 @@ def test_bad_parameters(params, times, message):
         splits_of(cv, ["a", "b", "c"], times)
 
 
+def test_times_in_another_order():
+    y = pd.Series([1, 0, 1])
+    days = pd.Series(["2026-01-01", "2026-01-02", "2026-01-03"])[::-1]
+    split = QueryTimeSeriesSplit(1).split(np.zeros(3), y, ["a", "b", "c"], times=days)
+    with pytest.raises(InputError, match="times and y have the same index in another order"):
+        next(split)
+
+
 def test_without_query_ids():
     with pytest.raises(InputError, match="groups is missing"):
         next(QueryTimeSeriesSplit().split(np.zeros(9)))

@@ -288,6 +288,9 @@ class TestLabelsOfMachines:
             certify(judged_by=["people"] * 3)
         with pytest.raises(InputError, match=r"judged_by must hold texts, .*; got boolean"):
             certify(judged_by=judged.y > 0)
+        y, users = pd.Series(judged.y), pd.Series(judged.groups)[::-1]
+        with pytest.raises(InputError, match="clusters and y_true have the same index in another"):
+            risk_certificate(y, *rows[1:], **given, clusters=users)
 
 
 def any_bad(y_true, shown, groups):

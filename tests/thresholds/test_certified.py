@@ -540,6 +540,11 @@ class TestBadInput:
             ({"confidence_level": 1}, "confidence_level must be"),
             ({"risks": {"forbidding": 0.1}}, "risks must name .*'forbidden', .* got 'forbidding'"),
             ({"risks": {"ndcg": 0.1}}, "risks must name .*'empty_list_rate'.* got 'ndcg'"),
+            (
+                {"risks": {"precision@3": 0.8}},
+                r"got 'precision@3'\. For a precision .* give 'forbidden' at most 0.2 with among=",
+            ),
+            ({"risks": {"recall": 0.8}}, r"got 'recall'\. For a recall .* 'false_reject_rate' at"),
             ({"risks": {"false_reject_rate@3": 0.1}}, "false_reject_rate.*cut-off"),
             ({"risks": {"any_forbidden@0": 0.1}}, "any_forbidden@0"),
             ({"risks": {None: 0.1}}, "risks must name .* got None"),
@@ -571,6 +576,15 @@ class TestBadInput:
         model = CertifiedThreshold({"any_forbidden": 0.05})
         with pytest.raises(ValueError, match=message):
             model.fit(np.arange(9), np.ones(9), groups=np.arange(9), query_weight=weights)
+
+    @pytest.mark.parametrize("name", ["scores", "groups", "clusters", "judged_by"])
+    def test_rows_in_another_order(self, name):
+        y = pd.Series(np.ones(9))
+        given = dict.fromkeys(("scores", "groups", "clusters"), np.arange(9))
+        given |= {"judged_by": ["people"] * 9}
+        given[name] = pd.Series(given[name]).sample(frac=1, random_state=0)
+        with pytest.raises(InputError, match=f"{name} and y have the same index in another order"):
+            CertifiedThreshold({"any_forbidden": 0.05}).fit(y=y, **given)
 
     @pytest.mark.parametrize("name", ["min_shown", "k"])
     def test_has_no_parameter_that_a_promise_cannot_cover(self, name):

@@ -436,6 +436,11 @@ def test_bad_machine_labels(judged):
         )
     with pytest.raises(InputError, match="machine_labels holds no label: all are NaN"):
         CertifiedThreshold(RISK).fit(scores, y, groups=groups, machine_labels=machine * np.nan)
+    # Labels of documents that were not retrieved, such as those of a file with other ids.
+    others = np.arange(len(y)) % 2 == 0
+    found, elsewhere = np.where(others, -np.inf, scores), np.where(others, machine, np.nan)
+    with pytest.raises(InputError, match="all are NaN where there is a score"):
+        CertifiedThreshold(RISK).fit(found, y, groups=groups, machine_labels=elsewhere)
     turned = pd.Series(machine).iloc[::-1]
     with pytest.raises(InputError, match="machine_labels and y have the same index in another"):
         CertifiedThreshold(RISK).fit(scores, pd.Series(y), groups=groups, machine_labels=turned)

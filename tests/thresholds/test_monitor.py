@@ -818,6 +818,15 @@ class TestLabelsOfMachines:
             monitor.update([1, 1], [1, 1], groups=[0, 1], judged_by=judged_by)
         assert monitor.status.rates["n_queries"].tolist() == [0]
 
+    @pytest.mark.parametrize("name", ["y_score", "groups", "clusters", "judged_by"])
+    def test_rows_in_another_order(self, name):
+        monitor, y = RiskMonitor({"any_forbidden": 0.1}), pd.Series([1, -1])
+        given = {"y_score": [1, 2], "groups": [3, 4], "clusters": [5, 6]}
+        given |= {"judged_by": ["people", "llm"]}
+        given[name] = pd.Series(given[name])[::-1]
+        with pytest.raises(InputError, match=f"{name} and y_true have the same index in another"):
+            monitor.update(y, **given)
+
 
 class TestClusters:
     def test_the_loss_of_a_cluster_is_the_mean_of_its_queries(self):

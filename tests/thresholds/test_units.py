@@ -20,6 +20,7 @@ from skfilterrank.thresholds import (
     load_threshold,
     risk_certificate,
 )
+from skfilterrank.thresholds._certify import _Start
 from skfilterrank.thresholds._risk_steps import Units, last_of_start, start_at
 from skfilterrank.thresholds._risks import (
     BettingBound,
@@ -481,3 +482,15 @@ class TestAbstention:
         model = CertifiedThreshold({"any_forbidden@3": 0.25}, abstain="best_score")
         with pytest.raises(InputError, match="abstain='best_score' is not possible with filter_sc"):
             model.fit(scores, y, groups=groups, filter_scores=-scores)
+
+    @pytest.mark.slow
+    @pytest.mark.filterwarnings("ignore:abstain='score_gap' found no level of confidence")
+    def test_levels_that_certify_nothing_cost_no_advice(self, many, monkeypatch):
+        y, groups, scores = many
+        found = []
+        monkeypatch.setattr(_Start, "units_needed", lambda *args: found.append(1) or 1000)
+        model = CertifiedThreshold({"any_forbidden@3": 0.1}, among="answered", abstain="score_gap")
+        # No level is certified; only the error that is raised says how many queries suffice.
+        with pytest.raises(InputError, match=r"certified at no threshold: .* Give 1,000 cal"):
+            model.fit(scores, y, groups=groups)
+        assert len(found) <= 3
