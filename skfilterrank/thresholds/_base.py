@@ -89,6 +89,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     held_out_score_unfiltered_: float
     list_sizes_: Any
     calibration_: Any
+    confidence_: Any
     # Names of the columns that are read besides the score; None means all columns.
     _column_names: tuple[str, ...] | None = ()
     # A second score can hide rows; it does so in the last fit; the rule for that.

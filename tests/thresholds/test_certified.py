@@ -22,7 +22,7 @@ from skfilterrank.thresholds import (
     load_threshold,
     threshold_curve,
 )
-from skfilterrank.thresholds._certify import _Start, certify
+from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._risks import BettingBound, BinomialBound, read_promises
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
@@ -722,26 +722,3 @@ def test_a_search_for_abstention_that_finds_nothing_is_told():
     unsure = CertifiedThreshold({"any_forbidden@3": 0.3}, abstain="score_gap")
     with pytest.warns(FitWarning, match=r"found no level of confidence .* queries were spent"):
         unsure.fit(scores, y, groups=groups)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:abstain='score_gap' found no level")
-def test_a_search_for_abstention_estimates_no_number_of_queries(monkeypatch):
-    """Levels at which nothing is certified are many, and nobody reads their errors."""
-    _, y, groups, scores = make_rank_and_filter(500, random_state=0)
-    unsure = CertifiedThreshold(
-        {"any_forbidden@3": 0.2}, abstain="score_gap", among="answered", confidence_level=0.9
-    )
-    asked, range_needed = [], _Start.range_needed
-
-    def noted(self, *args):
-        asked.append(self.counts_needed)
-        return range_needed(self, *args)
-
-    monkeypatch.setattr(_Start, "range_needed", noted)
-    unsure.fit(scores, y, groups=groups)
-    assert asked
-    assert not any(asked)
-    with pytest.raises(InputError, match="is certified at no threshold"):
-        unsure.set_params(risks={"any_forbidden@3": 0.08}).fit(scores, y, groups=groups)
-    assert asked[-1]

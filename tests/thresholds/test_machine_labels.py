@@ -16,13 +16,12 @@ from skfilterrank.ranking import RankAndFilter, make_ranker
 from skfilterrank.thresholds import CertifiedThreshold, load_threshold, queries_needed
 from skfilterrank.thresholds._control_variates import planned_powers
 from skfilterrank.thresholds._judged_scores import MachineJudged
-from skfilterrank.thresholds._machine_labels import LossPool, StratifiedTest
+from skfilterrank.thresholds._machine_labels import LossPool, StratifiedTest, pays
 from skfilterrank.thresholds._risks import BettingBound
 from skfilterrank.thresholds._stratified_bound import (
     Counts,
     StratifiedBound,
     choose_bound,
-    pays,
     planned_power,
     power_of_people,
 )
