@@ -427,7 +427,7 @@ def report_segments(options):
 
 def of_abstention(kind, truth, repeats):
     """A row for the certificates with one kind of confidence."""
-    risk, among, confidence = kind.split(" / ")
+    risk, among, confidence = kind.split("; ")
     risks = {name: float(level) for name, level in (each.split() for each in risk.split(", "))}
     safe = CertifiedThreshold(
         risks, among=among, abstain=confidence, confidence_level=CONFIDENCE,
@@ -461,7 +461,7 @@ def report_abstention(options):
     warnings.filterwarnings("ignore")
     begin, truth = time.process_time(), Truth(unclear(N_POPULATION))
     kinds = [
-        f"{risk} / {among} / {confidence}"
+        f"{risk}; {among}; {confidence}"
         for risk, (among, confidences) in ABSTENTIONS.items()
         for confidence in confidences
     ]
