@@ -358,7 +358,7 @@ class RiskStatus(Result):
             risk = rate_in_words(name, rate["k"], "all" if _is_of_empty(name) else self.among)
             if not rate["n_queries"]:
                 lines.append(
-                    f"No alarm: no query has been counted yet; the level of {risk} is "
+                    f"No alarm: no query has been counted yet; {risk} may be at most "
                     f"{rate['max_risk']:g}."
                 )
                 continue
