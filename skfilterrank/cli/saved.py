@@ -94,7 +94,6 @@ def monitor(
     you look. With --queries-per-false-alarm N there may be one in N queries on average, and a rise
     is noticed earlier. Without --qrels, the scores of the run, and the share of it that is shown,
     are compared with those of the queries that the threshold was made of; nothing is counted.
-    With --notice or --restart alone, the state so far is printed.
 
     The exit code is 0; 1 after an alarm, or without --qrels if scores are clearly on another scale,
     of 30 queries or more (a message says if there are too few); 2 after an error.
@@ -120,10 +119,9 @@ def monitor(
     allow_repeats
         count a query that was counted before once more, as another request
     notice
-        print after how many more queries a rise of a risk to this rate is noticed
+        tell after how many queries a rise to RATE is noticed
     restart
-        begin with a new guarantee, after the cause of an alarm has gone; queries that were counted
-        are not counted again
+        begin anew, when the cause of an alarm has gone
     gains
         gains of labels that are texts; others have those of the threshold
 
@@ -133,7 +131,6 @@ def monitor(
     skfilterrank monitor safe.json --qrels monday.qrels --run monday.run
     skfilterrank monitor safe.json --qrels tuesday.qrels --run tuesday.run
     skfilterrank monitor safe.json --run today.run
-    skfilterrank monitor safe.json --notice 0.2
     """
     from skfilterrank.cli._inputs import Holes, load_threshold_of_runs
     from skfilterrank.cli._thresholds import (

@@ -49,7 +49,7 @@ def threshold(
     clusters
         table with the cluster of each query; --risk then counts clusters
     machine_labels
-        labels of a machine for more queries; the risks are those of people's labels
+        labels of a machine for more queries; --risk is of people's labels
     save
         save the threshold of the run as JSON, for apply and monitor
     html

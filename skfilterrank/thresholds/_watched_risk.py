@@ -276,7 +276,7 @@ class RiskStatus(Result):
             )
             if not rate["n_queries"]:
                 lines.append(
-                    f"No alarm: no query has been counted yet; the level of {risk} is "
+                    f"No alarm: no query has been counted yet; {risk} may be at most "
                     f"{rate['max_risk']:g}."
                 )
                 continue

@@ -184,7 +184,7 @@ def test_the_monitor_begins_anew(run, data):
     write_qrels("monday.qrels", data.assign(label=-1).head(800))
     assert look(run, "monday")[0] == 1
     code, out, err = run("monitor", "filter.json", "--restart")
-    assert (code, out[:49]) == (0, "No alarm: no query has been counted yet; the leve")
+    assert (code, out[:49]) == (0, "No alarm: no query has been counted yet; the shar")
     assert "began anew; the state is in filter.monitor.json" in err
     # What was counted before is not counted again.
     Path("monday.qrels").write_text(good)

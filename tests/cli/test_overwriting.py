@@ -32,7 +32,10 @@ PAIRS = [
     ]
 ]
 # Arguments of any text that name no file: columns, systems and measures.
-NO_FILES = {"query", "document", "label", "baseline", "sort", "name", "filter_scores", "assessor"}
+NO_FILES = {
+    *("query", "document", "label", "baseline", "sort", "name", "filter_scores", "assessor"),
+    "judged_by",
+}
 
 
 @pytest.mark.parametrize("command", PARSERS)

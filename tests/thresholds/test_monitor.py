@@ -421,8 +421,11 @@ def test_before_the_first_query():
     rate = status.rates.iloc[0]
     assert (rate["lower"], rate["upper"], rate["n_queries"]) == (0, 1, 0)
     assert math.isnan(rate["observed"])
-    text = "No alarm: no query has been counted yet; the level of the share of queries with a"
+    text = "No alarm: no query has been counted yet; the share of queries with a forbidden document"
     assert str(status).startswith(text)
+    answered = RiskMonitor({"forbidden@3": 0.1}, among="answered").status
+    said = "yet; among answered queries, the forbidden share of the shown top 3 may be at most 0.1."
+    assert said in str(answered)
     assert "nan" not in str(status)
     assert "after 0 queries" in repr(status)
 
