@@ -591,8 +591,9 @@ def refuse_query_column(names) -> None:
 def check_one_order(**columns) -> None:
     """Raise if two of some pandas objects have the same index in different orders.
 
-    Rows are matched by position, so that their values would belong to other rows. Indexes with
-    other labels, other names or another dtype say nothing about that.
+    Rows are matched by position, so that their values would belong to other rows. A fresh index
+    beside that of sorted rows looks alike, so the error names the way out of both. Indexes with
+    other labels, other names or another dtype say nothing.
     """
     _check_orders(list(columns.items()))
 
@@ -607,7 +608,9 @@ def _check_orders(columns):
         if (np.sort(codes[0]) == np.sort(codes[1])).all():
             raise InputError(
                 f"{second} and {first} have the same index in another order: rows are matched by "
-                f"position, so align them first, e.g. {second} = {second}.loc[{first}.index]."
+                f"position, so align them first, e.g. {second} = {second}.loc[{first}.index]. If "
+                f"rows are in one order already and an index is meaningless, pass "
+                f"{second}.to_numpy()."
             )
 
 

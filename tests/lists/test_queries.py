@@ -491,3 +491,10 @@ class TestOneOrder:
         with pytest.raises(InputError, match="groups and y_true have the same index"):
             check_groups(ids.iloc[::-1], y, n_rows=3)
         assert find_groups(ids, y) is ids
+
+    def test_a_fresh_index_beside_sorted_rows(self):
+        rows = pd.DataFrame({"qid": ["b", "a", "a"], "label": [2, 1, 0]}).sort_values("qid")
+        fresh = pd.Series([0.3, 0.2, 0.1])
+        with pytest.raises(InputError, match=r"is meaningless, pass scores.to_numpy\(\)\.$"):
+            check_one_order(y=rows["label"], scores=fresh)
+        check_one_order(y=rows["label"], scores=fresh.to_numpy())
