@@ -1,5 +1,6 @@
 """Index of the rows of each query, and checks of query ids."""
 
+import re
 from collections.abc import Iterator
 from itertools import combinations, pairwise
 
@@ -144,8 +145,10 @@ class GroupIndex:
         value lists the numbers of the queries here in their order there.
         """
         ids = self.query_ids
-        if not all(isinstance(each, str) for each in (ids[0], ids[-1])):
-            return self, slice(None)
+        # Most other ids are told by the first and the last.
+        for each in (ids[0], ids[-1]):
+            if not isinstance(each, str) or not re.fullmatch(_INTEGER, each):
+                return self, slice(None)
         if not pd.Series(ids).str.fullmatch(_INTEGER).all():
             return self, slice(None)
         numbers = ids.astype(np.int64)

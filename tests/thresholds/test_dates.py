@@ -22,7 +22,10 @@ from skfilterrank.thresholds import (
     risk_certificate,
 )
 
-pytestmark = pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning"),
+]
 SAFE = CertifiedThreshold({"any_forbidden@3": 0.5}, confidence_level=0.8)
 START = np.datetime64("2026-05-01")
 
@@ -189,7 +192,6 @@ def test_rows_that_are_read_hold_no_times(tmp_path):
         SAFE.fit(Rows(table), times=[1, 2])
 
 
-@pytest.mark.slow
 def test_inside_a_search_and_a_model(data):
     y, scores, groups, days = data
     with sklearn.config_context(enable_metadata_routing=True):

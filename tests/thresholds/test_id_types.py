@@ -15,7 +15,10 @@ from skfilterrank.thresholds import (
 )
 from skfilterrank.thresholds._tuned import learned_and_tested
 
-pytestmark = pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning"),
+]
 RISKS = {"forbidden@3": 0.5}
 
 
@@ -44,7 +47,7 @@ def facts(threshold):
 @pytest.mark.parametrize(
     "threshold",
     [
-        pytest.param(CertifiedThreshold(RISKS, confidence_level=0.5), marks=pytest.mark.slow),
+        CertifiedThreshold(RISKS, confidence_level=0.5),
         pytest.param(
             CertifiedThreshold(RISKS, confidence_level=0.5, abstain="best_score"),
             marks=pytest.mark.nightly,
@@ -53,7 +56,7 @@ def facts(threshold):
             TunedThreshold("ndcg_f@3", abstain="score_regression"), marks=pytest.mark.nightly
         ),
         TunedThreshold("ndcg_f@3", max_shown=2),
-        pytest.param(ExpectedThreshold("ndcg_f@3"), marks=pytest.mark.slow),
+        ExpectedThreshold("ndcg_f@3"),
     ],
 )
 def test_thresholds(data, threshold):

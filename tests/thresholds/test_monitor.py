@@ -716,6 +716,7 @@ class TestAmongAnsweredQueries:
         with pytest.raises(InputError, match="among must be that of the threshold, 'answered'"):
             RiskMonitor(safe, among="all")
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("order", [1, -1])
     def test_one_risk_among_the_answered_is_enough(self, order):
         _, y, groups, scores = make_rank_and_filter(400, random_state=0)
@@ -723,6 +724,7 @@ class TestAmongAnsweredQueries:
         safe = CertifiedThreshold(dict(risks), among="answered").fit(scores, y, groups=groups)
         assert safe.certificate_.among == RiskMonitor(safe).among == "answered"
 
+    @pytest.mark.slow
     def test_of_the_share_of_empty_lists_alone(self):
         _, y, groups, scores = make_rank_and_filter(100, random_state=0)
         safe = CertifiedThreshold({"empty_list_rate": 0.5}, among="answered")
@@ -733,6 +735,7 @@ class TestAmongAnsweredQueries:
         assert "no query has been counted yet" in page
 
 
+@pytest.mark.slow
 class TestOfFit:
     """Parameters that were set after the fit are not those of the certificate."""
 
