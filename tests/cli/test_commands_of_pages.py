@@ -64,13 +64,13 @@ def test_a_log_of_passages(run, monkeypatch):
     judge, *others = commands_of("rag.md", "judge log.csv", "threshold people.prels", "apply")
     assert [each[0] for each in others] == ["threshold", "apply"]
     monkeypatch.setattr("sys.stdin", io.StringIO("1\n" * 2000))
-    code, out, err = run(*judge)
+    code, _, err = run(*judge)
     assert code == 0, err
     judged = pd.read_csv("people.prels", sep=" ", header=None)
     assert judged[0].value_counts().max() <= 5
     assert f"Here they are {judged[0].nunique()}, if" in (DOCS / "rag.md").read_text()
     for words in others:
-        code, out, err = run(*words)
+        code, _, err = run(*words)
         assert code == 0, (words, err)
     # All labels are good, so that nothing of the first 5 need be hidden.
     shown = pd.read_csv("shown.csv")
