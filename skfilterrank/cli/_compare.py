@@ -204,7 +204,7 @@ def sections(comparisons, format):
 
 
 def sections_of_estimates(found, estimates, correction, format):
-    """Yield a section for each measure; formats for papers show only runs."""
+    """Yield a section for each measure, and in formats for people a table of its pairs."""
     interval = interval_text(estimates.confidence_level)
     alpha, head = round(1 - estimates.confidence_level, 12), f"{estimates.made_from}\n"
     for name, (runs, pairs) in found.items():
@@ -222,9 +222,11 @@ def sections_of_estimates(found, estimates, correction, format):
         if not gains.is_monotonic_decreasing:
             head += "Ranks use predicted labels too: a better rank may have a worse value.\n"
         yield _section(name, pairs, "value", runs, record, rows, head)
-        if format == "table":
+        if format not in ("csv", "json"):
             head, how = "", f"p <= {alpha:g}, {correction or 'not corrected'}"
-            yield _table_of_pairs(pairs, pairs.head(_N_PAIRS), interval, how)
+            # A paper has no line that says how many pairs are left out.
+            few = pairs if format in PAPER_FORMATS else pairs.head(_N_PAIRS)
+            yield _table_of_pairs(pairs, few, interval, how)
 
 
 def _table(rows, head="", foot=""):

@@ -1,5 +1,6 @@
 """A node postprocessor of LlamaIndex that hides nodes by a threshold."""
 
+import os
 from functools import partial
 from typing import Annotated, Any
 
@@ -11,7 +12,7 @@ import_optional("llama_index.core", "LlamaIndexPostprocessor", "llama-index-core
 
 from llama_index.core.postprocessor.types import BaseNodePostprocessor  # noqa: E402
 from llama_index.core.schema import NodeWithScore, QueryBundle  # noqa: E402
-from pydantic import AfterValidator, ConfigDict  # noqa: E402
+from pydantic import AfterValidator, ConfigDict, PrivateAttr, field_serializer  # noqa: E402
 
 
 class LlamaIndexPostprocessor(BaseNodePostprocessor):
@@ -23,7 +24,7 @@ class LlamaIndexPostprocessor(BaseNodePostprocessor):
     ----------
     threshold : fitted threshold, RankAndFilter, str or path
         A fitted threshold of :mod:`skfilterrank.thresholds`, the path of a saved one, or a fitted
-        :class:`~skfilterrank.ranking.RankAndFilter`.
+        :class:`~skfilterrank.ranking.RankAndFilter`. For `to_json`, pass a path.
     scorer : callable, default=None
         Function that scores the nodes, as in :class:`LangChainCompressor`. None uses the attribute
         `score` of each node.
@@ -34,6 +35,9 @@ class LlamaIndexPostprocessor(BaseNodePostprocessor):
     Notes
     -----
     A query does not change the object, so threads may share it.
+
+    If `threshold` is a path, `to_dict` and `to_json` have the path, and `from_dict` and `from_json`
+    load the file again. Functions have no JSON form: pass them to `from_json` again.
 
     Examples
     --------
@@ -53,11 +57,53 @@ class LlamaIndexPostprocessor(BaseNodePostprocessor):
     threshold: Annotated[Any, AfterValidator(check_threshold)]
     scorer: Annotated[Any, AfterValidator(partial(check_callable, name="scorer"))] = None
     on_hidden: Annotated[Any, AfterValidator(partial(check_callable, name="on_hidden"))] = None
+    _path: str | None = PrivateAttr(default=None)
+
+    def __init__(self, **data: Any):
+        super().__init__(**data)
+        if isinstance(data["threshold"], (str, os.PathLike)):
+            self._path = os.fspath(data["threshold"])
+
+    @field_serializer("threshold")
+    def _path_or_object(self, threshold: Any) -> Any:
+        return threshold if self._path is None else self._path
 
     @classmethod
     def class_name(cls) -> str:
         """Return the name of the class, which LlamaIndex uses to save and load it."""
         return "LlamaIndexPostprocessor"
+
+    def to_json(self, **kwargs: Any) -> str:
+        """Return the component as JSON; needs a path as threshold, and no functions.
+
+        Parameters
+        ----------
+        **kwargs
+            Parameters of pydantic's `model_dump`.
+
+        Returns
+        -------
+        str
+            The text, which `from_json` reads.
+
+        Raises
+        ------
+        InputError
+            If `threshold` is an object, or `scorer` or `on_hidden` is given.
+        """
+        excluded = kwargs.get("exclude") or ()
+        if self._path is None and "threshold" not in excluded:
+            raise InputError(
+                "threshold must be a path for to_json: call threshold.save(path), and then use "
+                "LlamaIndexPostprocessor(threshold=path)."
+            )
+        for name in ("scorer", "on_hidden"):
+            if getattr(self, name) is not None and name not in excluded:
+                raise InputError(
+                    f"{name} is a function, which JSON cannot hold: call "
+                    f"to_json(exclude={{{name!r}}}), and pass {name} to from_json."
+                )
+        return super().to_json(**kwargs)
 
     def _postprocess_nodes(
         self, nodes: list[NodeWithScore], query_bundle: QueryBundle | None = None

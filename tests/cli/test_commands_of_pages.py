@@ -43,19 +43,40 @@ def rows_of(n_queries, seed):
     return pd.DataFrame({"qid": groups, "docno": docnos, "score": scores, "label": y})
 
 
-@pytest.mark.parametrize("page", ["rag.md", "thresholds.md"])
-def test_thresholds(run, page):
+def test_thresholds(run):
     rows = rows_of(1500, 0)
     write_run("run.txt", rows)
     write_qrels("qrels.txt", rows)
-    write_run("new.txt", rows_of(50, 1))
     users = pd.DataFrame({"qid": rows["qid"].unique(), "user": rows["qid"].unique() // 2})
     users.to_csv("users.csv", index=False)
-    commands = commands_of(page, "threshold qrels.txt", "apply")
-    assert len(commands) == {"rag.md": 2, "thresholds.md": 1}[page]
-    for words in commands:
+    (words,) = commands_of("thresholds.md", "threshold qrels.txt")
+    code, _, err = run(*words)
+    assert code == 0, err
+
+
+def test_a_log_of_passages(run, monkeypatch):
+    log, new = (
+        rows_of(n, seed).assign(query="a question", text="some words")
+        for seed, n in enumerate((300, 20))
+    )
+    log.drop(columns="label").to_csv("log.csv", index=False)
+    new.drop(columns="label").to_csv("new.csv", index=False)
+    judge, *others = commands_of("rag.md", "judge log.csv", "threshold people.prels", "apply")
+    assert [each[0] for each in others] == ["threshold", "apply"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("1\n" * 2000))
+    code, _, err = run(*judge)
+    assert code == 0, err
+    judged = pd.read_csv("people.prels", sep=" ", header=None)
+    assert judged[0].value_counts().max() <= 5
+    assert f"Here they are {judged[0].nunique()}, if" in (DOCS / "rag.md").read_text()
+    for words in others:
         code, _, err = run(*words)
         assert code == 0, (words, err)
+    # All labels are good, so that nothing of the first 5 need be hidden.
+    shown = pd.read_csv("shown.csv")
+    assert set(shown["docno"]) <= set(new["docno"])
+    assert shown["qid"].nunique() == 20
+    assert "any_forbidden@5" in Path("card.html").read_text()
 
 
 def test_judging_less(run, monkeypatch):

@@ -613,17 +613,29 @@ def test_estimates_for_papers(run, sampled_runs):
     arguments = ["people.txt", *sampled_runs, *SAMPLED, "--quiet", "--format"]
     code, out, err = run("compare", *arguments, "markdown")
     assert (code, err) == (0, "")
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in out.splitlines()]
-    assert rows[0] == ["run", "dcg@10", "95 % interval", "rank", "ranks"]
-    assert [row[0] for row in rows[2:]] == order.index.tolist()
-    assert [row[1] for row in rows[2:]] == [f"{value:.4f}" for value in order["value"]]
-    assert [row[-1] for row in rows[2:]] == [
+    runs, pairs = (
+        [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()]
+        for table in out.split("\n\n")
+    )
+    assert runs[0] == ["run", "dcg@10", "95 % interval", "rank", "ranks"]
+    assert [row[0] for row in runs[2:]] == order.index.tolist()
+    assert [row[1] for row in runs[2:]] == [f"{value:.4f}" for value in order["value"]]
+    assert [row[-1] for row in runs[2:]] == [
         f"{low}-{high}" for low, high in zip(order["low"], order["high"])
+    ]
+    expected = estimates_of(sampled_runs).compare().pairs()
+    assert pairs[0] == ["better", "worse", "difference", "95 % interval", "p", ""]
+    assert [row[:3] for row in pairs[2:]] == [
+        [first, second, f"{difference:+.4f}"]
+        for first, second, difference in expected[["first", "second", "difference"]].to_numpy()
     ]
     code, out, _ = run("compare", *arguments, "latex")
     assert code == 0
-    assert out.startswith("\\begin{tabular}{lrrrr}\n")
-    assert [line.split(" & ")[0] for line in out.splitlines()[4:-2]] == order.index.tolist()
+    of_runs, of_pairs = out.split("\n\n")
+    assert of_runs.startswith("\\begin{tabular}{lrrrr}\n")
+    assert [line.split(" & ")[0] for line in of_runs.splitlines()[4:-2]] == order.index.tolist()
+    named = [line.split(" & ")[:2] for line in of_pairs.splitlines()[4:-2]]
+    assert named == expected[["first", "second"]].to_numpy().tolist()
 
 
 @pytest.mark.parametrize(

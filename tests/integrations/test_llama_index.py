@@ -54,6 +54,29 @@ class TestLlamaIndex:
         post = integrations.LlamaIndexPostprocessor(threshold=half)
         assert type(post).from_dict(post.to_dict()).threshold is half
 
+    def test_saved_by_the_file_of_its_threshold(self, tmp_path, half):
+        kind, path = integrations.LlamaIndexPostprocessor, tmp_path / "cut.json"
+        half.save(path)
+        post = kind(threshold=path)
+        assert post.to_dict()["threshold"] == str(path)
+        for loaded in (kind.from_json(post.to_json()), kind.from_dict(post.to_dict())):
+            found = loaded.postprocess_nodes(self.nodes(SCORES))
+            assert [each.node_id for each in found] == ["0", "1"]
+            assert loaded.to_json() == post.to_json()
+        with pytest.raises(ValueError, match="threshold must be a path for to_json: call thresh"):
+            kind(threshold=half).to_json()
+
+    def test_functions_are_not_saved_silently(self, tmp_path, half, scorer):
+        kind, path = integrations.LlamaIndexPostprocessor, tmp_path / "cut.json"
+        half.save(path)
+        post = kind(threshold=path, scorer=scorer)
+        with pytest.raises(ValueError, match=r"scorer is a function.* to_json\(exclude={'scorer'}"):
+            post.to_json()
+        loaded = kind.from_json(post.to_json(exclude={"scorer"}), scorer=scorer)
+        assert loaded.scorer is scorer
+        with pytest.raises(ValueError, match="on_hidden is a function"):
+            kind(threshold=path, on_hidden=print).to_json()
+
     def test_a_scorer_needs_the_query(self, half, scorer):
         post = integrations.LlamaIndexPostprocessor(threshold=half, scorer=scorer)
         with pytest.raises(ValueError, match="must be given for scorer, got neither"):

@@ -341,7 +341,6 @@ def test_dates_of_the_calibration_queries():
         (days, "2026-05-29 to 2026-06-09"),
         (days.strftime("%Y-%m-%d"), "2026-05-29 to 2026-06-09"),
         (groups // 10, "28 to 39"),
-        (groups // 10 * 1.0, "28 to 39"),
     ):
         it = model.fit(X, y, groups=groups, times=times).certificate_
         assert it.dates == it.to_frame()["dates"].iloc[0] == dates
