@@ -35,10 +35,13 @@ class Times:
     known: Any
 
     @classmethod
-    def find(cls, times, *carriers, n_rows) -> "Times | None":
-        """Read the given times, or else an index level "time" of a carrier; None without any."""
+    def find(cls, times, *, n_rows, **carriers) -> "Times | None":
+        """Read the given times, or else an index level "time" of a carrier; None without any.
+
+        Carriers are given by the names that the user knows them by.
+        """
         if times is None:
-            for each in carriers:
+            for each in carriers.values():
                 index = getattr(each, "index", None)
                 if isinstance(index, pd.Index) and TIME in index.names:
                     times = index.get_level_values(TIME)
@@ -46,8 +49,7 @@ class Times:
             else:
                 return None
         else:
-            for each in carriers:
-                check_one_order(y=each, times=times)
+            check_one_order(**carriers, times=times)
         column = pd.Series(as_column(times, "times", "time"))
         if len(column) != n_rows:
             raise InputError(f"times has {len(column)} entries but there are {n_rows} rows.")

@@ -208,12 +208,16 @@ def read_sample_or_judgments(path, gains, holes: Holes):
             raise error from None
 
 
-def with_judge(qrels, judged_by):
-    """Name the machine that gave the labels whose source the file does not say."""
+def with_judge(qrels, judged_by, path):
+    """Name the machine that gave the labels; raise if the file says who gave them."""
+    if judged_by is not None and JUDGED_BY in qrels:
+        raise InputError(
+            f"--judged-by is for a file that does not say who gave its labels, and {path} says "
+            f"{brief_list(sorted(qrels[JUDGED_BY].dropna().unique()))}. Leave it out."
+        )
     if judged_by is None or judged_by == PEOPLE:
         return qrels
-    known = qrels[JUDGED_BY] if JUDGED_BY in qrels else pd.Series(PEOPLE, index=qrels.index)
-    return qrels.assign(**{JUDGED_BY: known.mask(known == PEOPLE, judged_by)})
+    return qrels.assign(**{JUDGED_BY: judged_by})
 
 
 def without_machines(qrels, path):

@@ -382,7 +382,8 @@ def count_queries(
             f"--gains gives labels that are texts a number, and {saved} has gains of numbers "
             f"({brief(threshold.gains)}). Leave out --gains."
         )
-    judgments = _inputs.with_judge(_inputs.read_judgments(qrels, gains, holes), judged_by)
+    judgments = _inputs.read_judgments(qrels, gains, holes)
+    judgments = _inputs.with_judge(judgments, judged_by, qrels)
     clusters = read_clusters(clusters)
     if holes.said_unjudged is not None:
         tell(
@@ -429,14 +430,15 @@ def _print_state(monitor, state, notice, format, out):
     """
     status = monitor.status
     text, table = output.in_options(str(status)), status.rates.rename_axis("rate")
-    if notice is not None and not status.alarm:
+    if notice is not None and status.alarm:
+        tell("--notice says nothing after an alarm. Give --restart with it to begin anew.")
+    elif notice is not None:
         needed = _queries_to_notice(monitor, notice)
         table = table.assign(queries_to_notice=pd.Series(needed))
         for risk, number in needed.items():
             which = f" of {risk}" if len(monitor.levels) > 1 else ""
-            many = "more than 100,000 queries"
-            if np.isfinite(number):
-                many = counted(int(number), status.unit or "query")
+            many = counted(int(min(number, 100_000)), status.unit or "query")
+            many = many if np.isfinite(number) else f"more than {many}"
             text += f"\nA rise{which} to {notice:g} is noticed after {many}, in half of the cases."
     section = output.frame_section(table)._replace(rows=[], head=text)
     try:

@@ -100,7 +100,7 @@ def threshold(
             ["judged_by"], "says that QRELS are a machine's, and --machine-labels needs people's."
         )
         judgments, by_machine = work.beside_machine(qrels, machine_labels, gains, treated)
-    judgments = _inputs.with_judge(judgments, judged_by)
+    judgments = _inputs.with_judge(judgments, judged_by, qrels)
     matched = _inputs.gains_of_labels(
         judgments["label"], qrels, gains, treated, work.measures_of(unfitted)
     )

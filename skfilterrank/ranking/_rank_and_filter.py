@@ -410,7 +410,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 rows = replace(rows, gains=two.gains, labels=two.gains)
             if clusters is not None:
                 rows = rows.with_clusters(clusters)
-            rows = replace(rows, times=Times.find(times, y, X, n_rows=len(rows.groups)))
+            rows = replace(rows, times=Times.find(times, y=y, X=X, n_rows=len(rows.groups)))
             threshold._check_weights(query_weight)
         threshold.fitted_with_groups_ = self.fitted_with_groups_
         self.n_unjudged_ = rows.n_unjudged

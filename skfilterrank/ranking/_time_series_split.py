@@ -109,7 +109,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         gap = check_count(self.gap, "gap", 0)
         n_rows = count_rows(X)
         index = check_groups(groups, y, X, n_rows=n_rows, carrier="y as a Series")
-        found = Times.find(times, y, X, n_rows=n_rows)
+        found = Times.find(times, y=y, X=X, n_rows=n_rows)
         oldest_first = np.argsort(order_of_queries(index, found), kind="stable")
         n_queries, n_test = index.n_queries, self._count_tested(index.n_queries)
         first = n_queries - n_splits * n_test

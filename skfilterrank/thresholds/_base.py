@@ -229,7 +229,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         column, columns = read_scores(
             type(self).__name__, self._column_names, scores, filter_scores
         )
-        check_one_order(y=y, scores=scores, clusters=clusters, judged_by=judged_by)
+        of_rows = {"filter_scores": filter_scores, "clusters": clusters, "judged_by": judged_by}
+        check_one_order(y=y, scores=scores, **of_rows)
         groups = self._find_groups(scores, y, groups)
         if groups is None:
             groups = self._rows_as_queries(len(column))
@@ -601,7 +602,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     def _checked(self, scores, groups, filter_scores):
         """Check the input of a prediction, and warn of drift; queries are None if not needed."""
         check_is_fitted(self, "level_", msg=NOT_FITTED)
-        groups = find_groups(groups, scores)
+        groups = find_groups(groups, scores, names=("scores",))
         scores, columns = read_scores(
             type(self).__name__, self._column_names, scores, filter_scores
         )

@@ -387,7 +387,7 @@ class CertifiedThreshold(TwoScores):
             return super().fit(scores, y, groups, **given)
         self._check_parameters(self._parsed())
         judged = self._read_judged(scores, y, groups, **given)
-        found = Times.find(times, y, scores, n_rows=len(judged.scores))
+        found = Times.find(times, y=y, scores=scores, n_rows=len(judged.scores))
         judged = replace(judged, times=found)
         if machine_labels is None:
             return self.fit_judged(judged)

@@ -185,7 +185,7 @@ def risk_certificate(
         shows_more=covered is not None and bool(n_shown.max() > covered),
         n_machine=int(np.count_nonzero(machine_labels(judged_by, lists.gains))),
         share_hidden=1.0 - float(shown.mean()),
-        dates=dates_of(Times.find(times, y_true, n_rows=len(lists.gains)), lists),
+        dates=dates_of(Times.find(times, y_true=y_true, n_rows=len(lists.gains)), lists),
         **_about(units, lists, threshold, confidence_level, to_judge),
     )
 

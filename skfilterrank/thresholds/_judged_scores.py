@@ -14,7 +14,7 @@ from skfilterrank._files.rows import Rows
 from skfilterrank._lists.checks import check_level_scores
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.queries import check_groups
+from skfilterrank._lists.queries import check_groups, check_one_order
 from skfilterrank._lists.scoring import with_undefined
 from skfilterrank._lists.times import Times
 from skfilterrank._lists.words import search_of_fit, warn_user
@@ -228,6 +228,7 @@ def read_scores(
                 f"filter_scores is not possible with {owner}, which reads one score. Use a "
                 "TunedThreshold or a CertifiedThreshold, or leave it out."
             )
+        check_one_order(**{name: scores}, filter_scores=filter_scores)
         columns[FILTER_SCORE] = filter_scores
     for name, values in columns.items():
         columns[name] = check_level_scores(

@@ -431,7 +431,8 @@ class RiskMonitor:
                 )
             name = self._unit
         numbers = number_clusters(clusters, lists.index)
-        ids = check_groups(clusters, n_rows=lists.index.n_rows, name="clusters").query_ids
+        given = check_groups(clusters, n_rows=lists.index.n_rows, name="clusters")
+        ids = given.query_ids[given.by_number()[1]]
         names = [_id_text(id) for id in ids[np.unique(numbers[judged])]]
         if repeated := sorted(self._seen_clusters.intersection(names)):
             raise InputError(

@@ -15,7 +15,7 @@ from skfilterrank._files.rows import Rows
 from skfilterrank._files.states import label, listed, pair, record
 from skfilterrank._lists.checks import check_count, count_rows, is_hashable
 from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.queries import check_groups, find_groups
+from skfilterrank._lists.queries import check_groups, check_one_order, find_groups
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.scoring import QueryWeight, given_weights
 from skfilterrank._lists.sklearn_compat import safe_indexing
@@ -158,6 +158,8 @@ class SegmentedThreshold(BaseThreshold):
                     f"{name} is for a CertifiedThreshold, and threshold is a "
                     f"{type(self.threshold).__name__}. Leave {name} out."
                 )
+        # The rows of a segment no longer show it.
+        check_one_order(scores=scores, **of_rows)
         for name, values in of_rows.items():
             if values is not None and count_rows(values, name) != n_rows:
                 raise InputError(
@@ -272,7 +274,7 @@ class SegmentedThreshold(BaseThreshold):
     def _predict_parts(self, method, dtype, scores, groups, filter_scores):
         """Call a method of each threshold for the rows of its segment."""
         check_is_fitted(self, "thresholds_", msg=NOT_FITTED)
-        groups = find_groups(groups, scores)
+        groups = find_groups(groups, scores, names=("scores",))
         n_rows = count_rows(scores)
         if not n_rows:
             return np.empty(0, dtype=dtype)

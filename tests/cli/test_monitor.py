@@ -218,6 +218,24 @@ def test_queries_to_notice(run, data):
 
 
 @pytest.mark.slow
+def test_a_rise_that_is_noticed_too_late_or_already(run, data):
+    prepare(run, data)
+    table = data[["qid"]].drop_duplicates().assign(user=lambda rows: rows["qid"])
+    table.to_csv("users.csv", index=False)
+    risk = ("--k", 3, "--risk", "any_forbidden=0.3", "--clusters", "users.csv")
+    run("threshold", "qrels.txt", "run.txt", *risk, "--save", "users.json")
+    _, out, _ = run("monitor", "users.json", "--notice", 0.3001)
+    assert "A rise to 0.3001 is noticed after more than 100,000 users, in half of the" in out
+    write_qrels("monday.qrels", data.assign(label=-1).head(800))
+    assert look(run, "monday")[0] == 1
+    code, out, err = run("monitor", "filter.json", "--notice", 0.6)
+    assert (code, "is noticed" in out) == (1, False)
+    assert "--notice says nothing after an alarm. Give --restart with it to begin anew." in err
+    code, out, _ = run("monitor", "filter.json", "--notice", 0.6, "--restart")
+    assert (code, "is noticed" in out) == (0, True)
+
+
+@pytest.mark.slow
 def test_whose_labels_they_are_can_be_said(run, data):
     prepare(run, data)
     code, out, err = look(run, "monday", "--judged-by", "llm")
@@ -225,6 +243,12 @@ def test_whose_labels_they_are_can_be_said(run, data):
     n_labels = len(read_run("monday.run"))
     assert f"Machines gave {n_labels} labels of these queries" in out
     assert "predicted=use" not in err
+    rows = data[data["qid"].isin(read_run("tuesday.run")["qid"])]
+    judges = ["people", *["gpt"] * (len(rows) - 1)]
+    write_qrels("tuesday.qrels", rows.assign(judged_by=judges))
+    code, _, err = look(run, "tuesday", "--judged-by", "llm")
+    assert code == 2
+    assert "does not say who gave its labels, and tuesday.qrels says 'gpt', 'people'. Leave" in err
 
 
 @pytest.mark.slow

@@ -1,6 +1,7 @@
 """The rows of each query: ids of every type, in every order."""
 
 import datetime
+import time
 import tracemalloc
 
 import numpy as np
@@ -495,6 +496,33 @@ class TestOneOrder:
     def test_a_fresh_index_beside_sorted_rows(self):
         rows = pd.DataFrame({"qid": ["b", "a", "a"], "label": [2, 1, 0]}).sort_values("qid")
         fresh = pd.Series([0.3, 0.2, 0.1])
-        with pytest.raises(InputError, match=r"is meaningless, pass scores.to_numpy\(\)\.$"):
+        # To align these scores would mix them up, so that advice comes last.
+        text = (
+            r"The index of scores is 0, 1, 2, .* if its rows .*, pass scores.to_numpy\(\)\. "
+            r"If not, align them first, e\.g\. scores = scores.loc\[y.index\]\.$"
+        )
+        with pytest.raises(InputError, match=text):
             check_one_order(y=rows["label"], scores=fresh)
+        with pytest.raises(InputError, match="The index of y is 0, 1, 2"):
+            check_one_order(y=fresh, scores=rows["label"])
+        with pytest.raises(InputError, match=r"is meaningless, pass scores.to_numpy\(\)\.$"):
+            check_one_order(y=rows["label"], scores=fresh.iloc[[0, 2, 1]])
         check_one_order(y=rows["label"], scores=fresh.to_numpy())
+
+    def test_an_index_that_is_equal_to_the_second(self):
+        y = pd.Series([1, 0, 2], index=[7, 8, 9])
+        with pytest.raises(InputError, match="groups and scores have the same index"):
+            check_one_order(y=y, scores=pd.Series([1, 0, 2]), groups=pd.Series([1, 1, 2])[::-1])
+
+    @pytest.mark.slow
+    def test_other_labels_are_told_without_a_table_of_labels(self):
+        """Rows of a part of a table beside a fresh index, as scores of a test set are."""
+        n_rows = 1_000_000
+        part = np.random.default_rng(0).permutation(4 * n_rows)[:n_rows]
+        y, scores = pd.Series(0, index=part), pd.Series(np.zeros(n_rows))
+        begin = time.process_time()
+        check_one_order(y=y, scores=scores)
+        spent = time.process_time() - begin
+        begin = time.process_time()
+        pd.factorize(part)
+        assert spent < 0.2 * (time.process_time() - begin)

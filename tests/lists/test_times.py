@@ -47,3 +47,12 @@ def test_rows_are_taken():
     assert times.numbers.tolist() == [1, 0, 2, 1]
     assert times.take(np.array([True, False, False, True])).span() == "20"
     assert times.take(np.array([2, 0])).span() == "20 to 30"
+
+
+@pytest.mark.parametrize("name", ["y", "scores"])
+def test_times_of_rows_in_another_order(name):
+    """The error names the argument that the index was compared with."""
+    given = {"y": [1, 0], "scores": [0.5, 0.4]} | {name: pd.Series([1, 0], index=[4, 7])}
+    days = pd.Series(["2026-01-01", "2026-01-02"], index=[7, 4])
+    with pytest.raises(InputError, match=f"times and {name} have the same index in another order"):
+        Times.find(days, n_rows=2, **given)

@@ -586,6 +586,20 @@ class TestBadInput:
         with pytest.raises(InputError, match=f"{name} and y have the same index in another order"):
             CertifiedThreshold({"any_forbidden": 0.05}).fit(y=y, **given)
 
+    @pytest.mark.filterwarnings("ignore:only 3 of the rows are forbidden")
+    def test_second_scores_in_another_order(self):
+        scores = pd.Series(np.arange(20.0))
+        model = CertifiedThreshold({"any_forbidden": 0.5})
+        given = {"groups": np.arange(20), "filter_scores": scores[::-1]}
+        with pytest.raises(InputError, match="filter_scores and y have the same index in another"):
+            model.fit(scores.to_numpy(), pd.Series(np.ones(20)), **given)
+        labels = np.where(np.arange(20) < 3, -1, 1)
+        model.fit(scores, labels, groups=np.arange(20), filter_scores=-scores)
+        with pytest.raises(InputError, match="filter_scores and scores have the same index in an"):
+            model.predict(scores, **given)
+        with pytest.raises(InputError, match="groups and scores have the same index in another"):
+            model.predict(scores, groups=scores[::-1], filter_scores=-scores)
+
     @pytest.mark.parametrize("name", ["min_shown", "k"])
     def test_has_no_parameter_that_a_promise_cannot_cover(self, name):
         with pytest.raises(TypeError, match=name):

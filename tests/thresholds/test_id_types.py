@@ -6,9 +6,11 @@ import pytest
 from sklearn.base import clone
 
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     ExpectedThreshold,
+    RiskMonitor,
     TunedThreshold,
     risk_certificate,
     risk_coverage_curve,
@@ -136,3 +138,17 @@ def test_the_curve_of_coverage(data):
     by_text = risk_coverage_curve(y, scores, groups=groups.astype(str), **given)
     np.testing.assert_array_equal(by_text.confidences, by_int.confidences)
     np.testing.assert_allclose(by_text.answered_values, by_int.answered_values)
+
+
+@pytest.mark.filterwarnings("ignore:.*are unjudged:skfilterrank.exceptions.DataWarning")
+@pytest.mark.parametrize("clusters", [["1", "2", "10"], ["01", "2", "010"], [1, 2, 10]])
+def test_a_monitor_remembers_the_clusters_that_it_counted(clusters):
+    """A cluster without a judged document was not counted, and may come again."""
+    first, second, third = clusters
+    monitor = RiskMonitor({"any_forbidden": 0.5})
+    monitor.update([1, np.nan, 1], [0.9] * 3, groups=[1, 2, 3], clusters=clusters)
+    monitor.update([1], [0.9], groups=[4], clusters=[second])
+    for number, counted in ((5, first), (6, third)):
+        with pytest.raises(InputError, match=f"counted already: '{counted}'"):
+            monitor.update([1], [0.9], groups=[number], clusters=[counted])
+    assert monitor.status.rates["n_queries"].tolist() == [3]

@@ -275,3 +275,15 @@ def test_one_warning_for_all_segments():
     with pytest.warns(FitWarning) as caught:
         SegmentedThreshold(risk, segment=None).fit(-y, y, groups=groups)
     assert not any("segments" in str(each.message) for each in caught)
+
+
+@pytest.mark.parametrize("name", ["filter_scores", "clusters", "judged_by", "times"])
+def test_rows_in_another_order(name):
+    """Rows of a segment alone would not show it."""
+    numbers = np.arange(20)
+    scores = pd.DataFrame({"score": np.arange(20.0), "segment": ["a", "b"] * 10})
+    given = {"filter_scores": numbers, "clusters": numbers, "times": numbers}
+    given |= {"judged_by": np.full(20, "people")}
+    model = SegmentedThreshold(CertifiedThreshold({"any_forbidden": 0.5}))
+    with pytest.raises(InputError, match=f"^{name} and scores have the same index in another ord"):
+        model.fit(scores, np.ones(20), groups=numbers, **{name: pd.Series(given[name])[::-1]})
