@@ -217,8 +217,8 @@ def test_queries_to_notice(run, data):
     assert "--notice is for judged queries" in err
 
 
-@pytest.mark.slow
-def test_a_rise_that_is_noticed_too_late_or_already(run, data):
+@pytest.mark.nightly
+def test_a_rise_that_is_noticed_too_late(run, data):
     prepare(run, data)
     table = data[["qid"]].drop_duplicates().assign(user=lambda rows: rows["qid"])
     table.to_csv("users.csv", index=False)
@@ -226,6 +226,11 @@ def test_a_rise_that_is_noticed_too_late_or_already(run, data):
     run("threshold", "qrels.txt", "run.txt", *risk, "--save", "users.json")
     _, out, _ = run("monitor", "users.json", "--notice", 0.3001)
     assert "A rise to 0.3001 is noticed after more than 100,000 users, in half of the" in out
+
+
+@pytest.mark.slow
+def test_a_rise_is_noticed_already(run, data):
+    prepare(run, data)
     write_qrels("monday.qrels", data.assign(label=-1).head(800))
     assert look(run, "monday")[0] == 1
     code, out, err = run("monitor", "filter.json", "--notice", 0.6)
