@@ -73,7 +73,7 @@ class RankedLists:
                 y_score = self._without_unjudged(y_score)
         self.scores = y_score
         self.has_filtered = y_score is not None and bool(y_score.min() == -np.inf)
-        self.index: GroupIndex = check_groups(groups, y_true, n_rows=n_rows)
+        self.index: GroupIndex = check_groups(groups, y_true, n_rows=n_rows, names=(name,))
         self.ties, self.tie_codes = _check_ties(ties, n_rows)
         self.columns: dict[str, np.ndarray] = {}
         # Weights of the queries in their mean; None if all are equal.

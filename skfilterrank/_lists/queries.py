@@ -1,7 +1,7 @@
 """Index of the rows of each query, and checks of query ids."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -441,13 +441,14 @@ def query_ids_of_index(data):
     return None
 
 
-def find_groups(groups, *carriers, names=("y", "X")):
+def find_groups(groups, *carriers, names=None):
     """Return the query ids of the rows: `groups`, else the ids in an index, else None.
 
     Ids that come from several places must agree row by row. Other names for the same queries, such
     as codes, are allowed in `groups`: they must put the same rows together. `names` are the names
-    of the carriers.
+    of the carriers, by default those of labels and features, or of features alone.
     """
+    names = names or ("y", "X")[-len(carriers) :]
     held = []
     for each, name in zip(carriers, names):
         if (ids := query_ids_of_index(each)) is not None:
@@ -545,10 +546,17 @@ def _check_same_labels(left, right):
 
 
 def check_groups(
-    groups, *carriers, n_rows: int, name: str = "groups", carrier: str = "y_true as a pandas Series"
+    groups,
+    *carriers,
+    n_rows: int,
+    name: str = "groups",
+    names: Sequence[str] | None = None,
+    carrier: str = "y_true as a pandas Series",
 ) -> GroupIndex:
-    """Index the query of each row; a missing query id is an error."""
-    names = ("y_true", "X") if carrier.startswith("y_true") else ("y", "X")
+    """Index the query of each row; a missing query id is an error.
+
+    `name` is that of `groups` in errors, and `names` are as in `find_groups`.
+    """
     query_ids = find_groups(groups, *carriers, names=names)
     if query_ids is None:
         text = (

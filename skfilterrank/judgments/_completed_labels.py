@@ -299,7 +299,7 @@ class CompletedLabels(WrappingRanker, BaseEstimator):
         """Call a method of the fitted estimator, with query ids if it has a parameter for them."""
         check_is_fitted(self)
         self._check_columns(data[0])
-        find_groups(groups, *reversed(data), names=("y", "X")[-len(data) :])
+        find_groups(groups, *reversed(data))
         if not count_rows(data[0]):
             raise InputError(f"X has no rows: {method} needs at least one.")
         call = getattr(self.estimator_, method)

@@ -168,7 +168,12 @@ class QuerySelector(BaseEstimator):
         n_rows = count_rows(X)
         check_same_rows(X, prior)
         index = check_groups(
-            groups, X, prior, n_rows=n_rows, carrier="X or prior as a pandas object"
+            groups,
+            X,
+            prior,
+            n_rows=n_rows,
+            names=("X", "prior"),
+            carrier="X or prior as a pandas object",
         )
         check_no_duplicates(X, index)
         check_no_duplicates(prior, index, "prior")

@@ -251,7 +251,9 @@ def values_of_queries(
     gained = as_gains(y_true, gains)
     check_same_index(y_true, y_score, groups)
     y_score = check_scores(y_score, n_rows=len(gained))
-    index = check_groups(groups, y_true, n_rows=len(gained)) if len(gained) else None
+    index = None
+    if len(gained):
+        index = check_groups(groups, y_true, n_rows=len(gained), names=("y_true",))
     shared: dict[tuple, tuple[RankedLists, dict]] = {}
     for text, (entry, k, own) in wanted.items():
         rule = entry.ties[0] if ties is None else ties

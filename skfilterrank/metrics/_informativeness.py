@@ -294,7 +294,7 @@ default=None
     # Use one seed, so that all cut-offs are computed on the same random rankings.
     seed = check_seed(random_state)
     gained = as_gains(y_true, gains)
-    index = check_groups(groups, y_true, n_rows=len(gained))
+    index = check_groups(groups, y_true, n_rows=len(gained), names=("y_true",))
     expected = np.array(
         [
             random_ranking_bound(

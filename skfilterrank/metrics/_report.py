@@ -154,7 +154,7 @@ def rank_filter_report(
     per_query, queries = measuring.per_query(y_true, y_scores, groups)
     weights = None
     if query_weight is not None:
-        index = check_groups(groups, y_true, n_rows=count_rows(y_true, "y_true"))
+        index = check_groups(groups, y_true, n_rows=count_rows(y_true, "y_true"), names=("y_true",))
         weights = query_weights(query_weight, index)
     if slices is None:
         return _report(per_query, confidence_level, weights, compared)

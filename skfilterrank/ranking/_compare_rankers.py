@@ -197,7 +197,15 @@ def compare_rankers(
             best = max(cv_scores, key=cv_scores.__getitem__)
             fitted = {best: _fit(models, best, whole, bar, verbose)} if refit else {}
     else:
-        codes_test = check_groups(groups_test, X_test, n_rows=count_rows(X_test, "X_test")).codes()
+        n_test = count_rows(X_test, "X_test")
+        codes_test = check_groups(
+            groups_test,
+            X_test,
+            n_rows=n_test,
+            name="groups_test",
+            names=("X_test",),
+            carrier="X_test as a DataFrame",
+        ).codes()
         fixed = {name: model for name, model in models.items() if not _is_tuned(model)}
         if len(models) == 1:
             fixed = {}

@@ -252,7 +252,9 @@ class _HeldOut(_Metric):
     def __init__(self, measure, y, groups, gains):
         super().__init__(measure, None)
         self.y = as_gains(y, gains, name="y")
-        self.index = check_groups(groups, y, n_rows=len(self.y), carrier="y as a pandas Series")
+        self.index = check_groups(
+            groups, y, n_rows=len(self.y), names=("y",), carrier="y as a pandas Series"
+        )
         self.labels = np.asarray(y)
 
 

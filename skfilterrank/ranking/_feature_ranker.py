@@ -54,7 +54,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         """Return X as a dense or sparse float matrix; an error names the column with bad values."""
         check_container(X)
         refuse_dates(X)
-        find_groups(groups, X, names=("X",))
+        find_groups(groups, X)
         X = validate_data(
             self,
             X,

@@ -609,7 +609,11 @@ def fuse_runs(
         scores, names = _score_matrix(runs, groups, qrels)
         carriers = [qrels, runs] if qrels is not None else [runs]
         index = check_groups(
-            groups, *carriers, n_rows=len(scores), carrier="the scores as a DataFrame"
+            groups,
+            *carriers,
+            n_rows=len(scores),
+            names=("qrels", "runs")[-len(carriers) :],
+            carrier="the scores as a DataFrame",
         )
         labels, documents = qrels, None
     else:

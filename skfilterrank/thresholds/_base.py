@@ -593,7 +593,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             return self.predict(scores)  # which refuses them
         if not (n_rows := count_rows(scores)):
             return np.empty(0, dtype=np.int64)
-        index = check_groups(groups, scores, n_rows=n_rows, carrier="scores as a DataFrame")
+        index = check_groups(
+            groups, scores, n_rows=n_rows, names=("scores",), carrier="scores as a DataFrame"
+        )
         shown = self.predict(scores, groups=index, filter_scores=filter_scores)
         ranks = places(shown, index).astype(np.int64) + 1
         ranks[np.isneginf(shown)] = 0

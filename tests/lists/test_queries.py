@@ -485,12 +485,12 @@ class TestOneOrder:
 
     def test_query_ids_and_scores_of_other_rows(self):
         y, ids = pd.Series([1, 0, 2]), pd.Series(["a", "a", "b"])
-        with pytest.raises(InputError, match="groups and y have the same index in another order"):
+        with pytest.raises(InputError, match="groups and X have the same index in another order"):
             find_groups(ids.iloc[::-1], y)
         with pytest.raises(InputError, match="X and y have the same index in another order"):
             find_groups(["a", "a", "b"], y, y.to_frame().iloc[::-1])
         with pytest.raises(InputError, match="groups and y_true have the same index"):
-            check_groups(ids.iloc[::-1], y, n_rows=3)
+            check_groups(ids.iloc[::-1], y, n_rows=3, names=("y_true",))
         assert find_groups(ids, y) is ids
 
     def test_a_fresh_index_beside_sorted_rows(self):

@@ -203,7 +203,7 @@ def test_wrong_models(models, message):
 def test_wrong_rows():
     with pytest.raises(ValueError, match="groups is missing"):
         compare_rankers(MODELS, X, Y)
-    with pytest.raises(ValueError, match="groups is missing"):
+    with pytest.raises(ValueError, match=r"groups_test is missing.* X_test as a DataFrame"):
         compare_rankers(MODELS, X, Y, groups=GROUPS, X_test=X)
     split = [(np.arange(10, len(Y)), np.arange(10))]
     with pytest.raises(ValueError, match="holds out 294 rows never"):
