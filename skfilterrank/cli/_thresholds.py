@@ -360,10 +360,8 @@ def count_queries(
     threshold,
     saved,
     state,
-    allow_repeats,
     *,
     begun,
-    notice,
     restart,
     format,
     out,
@@ -402,64 +400,39 @@ def count_queries(
     }
     shown = threshold.predict(y_score, groups=groups, filter_scores=second)
     with locked(state):
-        monitor = _resumed(threshold, saved, state, begun, allow_repeats, restart)
+        monitor = _resumed(threshold, saved, state, begun, restart)
         n_before = _n_counted(monitor.status)
         status = monitor.update(y_true, shown, groups=groups, **more)
-        _print_state(monitor, state, notice, format, out)
+        _print_and_save(monitor, state, format, out)
     _tell_of_missing(run, aligned, holes.missing)
     n_new = _n_counted(status) - n_before
     tell(f"counted {counted(n_new, status.unit or 'query')}; the state is in {state}")
     return int(status.alarm)
 
 
-def show_state(threshold, saved, state, *, begun, notice, restart, format, out):
-    """Print the state of the monitor so far; return 1 after an alarm."""
+def restart_monitor(threshold, saved, state, *, begun, format, out):
+    """Begin the monitor anew; return 0, as there is no alarm."""
     with locked(state):
-        monitor = _resumed(threshold, saved, state, begun, False, restart)
-        _print_state(monitor, state if restart else None, notice, format, out)
-    if restart:
-        tell(f"began anew; the state is in {state}")
-    return int(monitor.status.alarm)
+        _print_and_save(_resumed(threshold, saved, state, begun, True), state, format, out)
+    tell(f"began anew; the state is in {state}")
+    return 0
 
 
-def _print_state(monitor, state, notice, format, out):
-    """Print the status, and then save the state, unless it is None.
+def _print_and_save(monitor, state, format, out):
+    """Print the status, and then save the state.
 
     Queries in the state cannot be counted again, so it is written last, after everything that can
     fail. A closed output is not a failure.
     """
     status = monitor.status
     text, table = output.in_options(str(status)), status.rates.rename_axis("rate")
-    if notice is not None and status.alarm:
-        tell("--notice says nothing after an alarm. Give --restart with it to begin anew.")
-    elif notice is not None:
-        needed = _queries_to_notice(monitor, notice)
-        table = table.assign(queries_to_notice=pd.Series(needed))
-        for risk, number in needed.items():
-            which = f" of {risk}" if len(monitor.levels) > 1 else ""
-            many = counted(int(min(number, 100_000)), status.unit or "query")
-            many = many if np.isfinite(number) else f"more than {many}"
-            text += f"\nA rise{which} to {notice:g} is noticed after {many}, in half of the cases."
     section = output.frame_section(table)._replace(rows=[], head=text)
     try:
         output.print_sections([section], format, out)
     except BrokenPipeError:
-        if state is not None:
-            monitor.save(state)
-        raise
-    if state is not None:
         monitor.save(state)
-
-
-def _queries_to_notice(monitor, rate):
-    """Simulate for each risk whose level is below a rate how many queries notice a rise to it."""
-    levels = {risk: level for risk, level in monitor.levels.items() if level < rate}
-    if not levels:
-        lowest = min(monitor.levels.values())
-        raise InputError(
-            f"--notice {rate:g} is no rise: it must be above {lowest:g}, the level of the risk."
-        )
-    return {risk: monitor.queries_to_notice(rate, risk=risk, random_state=0) for risk in levels}
+        raise
+    monitor.save(state)
 
 
 def compare_scores(threshold, saved, run, column, format, out):
@@ -503,7 +476,7 @@ def _n_counted(status):
     return int(status.rates["n_queries"].max())
 
 
-def _resumed(threshold, saved, state, begun, allow_repeats, restart):
+def _resumed(threshold, saved, state, begun, restart):
     """Load the monitor's state, or make a new monitor; begin anew if asked."""
     if not hasattr(threshold, "certificate_"):
         raise InputError(
@@ -513,9 +486,9 @@ def _resumed(threshold, saved, state, begun, allow_repeats, restart):
     if not os.path.exists(state):
         if restart:
             raise InputError(f"there is no {state} that could begin anew. Leave out --restart.")
-        return thresholds.RiskMonitor(threshold, allow_repeats=allow_repeats, **begun)
+        given = {name: value for name, value in begun.items() if value is not None}
+        return thresholds.RiskMonitor(threshold, **given)
     monitor = thresholds.RiskMonitor.load(state)
-    monitor.allow_repeats |= allow_repeats
     if not monitor.watches(threshold):
         raise InputError(
             f"{state} is the state of another threshold than {saved} holds now, or of an earlier "
@@ -524,10 +497,9 @@ def _resumed(threshold, saved, state, begun, allow_repeats, restart):
     for name, value in begun.items():
         if value not in (None, before := getattr(monitor, name)):
             option = f"--{name.replace('_', '-')}"
-            began = f"without {option}" if before is None else f"with {option} {before:g}"
             raise InputError(
-                f"{state} was begun {began}, which cannot change on the way. Leave {option} out, "
-                "or name another --state."
+                f"{state} was begun with {option} {before:g}, which cannot change on the way. "
+                f"Leave {option} out, or name another --state."
             )
     if restart:
         monitor.reset()

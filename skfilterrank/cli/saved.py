@@ -79,8 +79,6 @@ def monitor(
     state: t.NewFile = None,
     confidence_level: Annotated[float | None, t.Arg(convert=t.share, metavar="P")] = None,
     queries_per_false_alarm: t.Count = None,
-    allow_repeats: bool = False,
-    notice: Annotated[float | None, t.Arg(convert=t.share, metavar="RATE")] = None,
     restart: bool = False,
     judged_by: t.JudgedBy = None,
     gains: t.Gains = None,
@@ -90,10 +88,10 @@ def monitor(
 ) -> int:
     """Test with each new judged query whether the promises of a threshold still hold.
 
-    While they hold, there is no alarm at all with probability --confidence-level, however often
-    you look. With --queries-per-false-alarm N there may be one in N queries on average, and a rise
-    is noticed earlier. Without --qrels, the scores of the run, and the share of it that is shown,
-    are compared with those of the queries that the threshold was made of; nothing is counted.
+    While they hold, there is at most one alarm in so many queries as --queries-per-false-alarm
+    says, on average, however often you look. Without --qrels, the scores of the run, and the share
+    of it that is shown, are compared with those of the queries that the threshold was made of;
+    nothing is counted.
 
     The exit code is 0; 1 after an alarm, or without --qrels if scores are clearly on another scale,
     of 30 queries or more (a message says if there are too few); 2 after an error.
@@ -113,13 +111,9 @@ def monitor(
         file with the counts so far, for the next call (default: THRESHOLD with the ending
         .monitor.json)
     confidence_level
-        confidence level of intervals and of the alarm (default: that of THRESHOLD)
+        confidence level of intervals (default: that of THRESHOLD)
     queries_per_false_alarm
-        least mean number of queries before a false alarm
-    allow_repeats
-        count a query that was counted before once more, as another request
-    notice
-        tell after how many queries a rise to RATE is noticed
+        least mean number of queries before a false alarm (default: 10,000)
     restart
         begin anew, when the cause of an alarm has gone
     gains
@@ -136,12 +130,12 @@ def monitor(
     from skfilterrank.cli._thresholds import (
         compare_scores,
         count_queries,
-        show_state,
+        restart_monitor,
         treatment_of_missing,
     )
 
-    is_of_state = run is None and qrels is None and (restart or notice is not None)
-    if run is None and not is_of_state:
+    is_restart = run is None and qrels is None and restart
+    if run is None and not is_restart:
         raise InputError("the scores to look at are missing. Name their run by --run.")
     threshold = load_threshold_of_runs(saved, filter_scores)
     certificate = getattr(threshold, "certificate_", None)
@@ -154,18 +148,17 @@ def monitor(
         "queries_per_false_alarm": queries_per_false_alarm,
     }
     if qrels is None:
-        of_queries = ["clusters", "allow_repeats", "judged_by", "gains", "holes"]
-        of_state = ["state", *begun, "notice", "restart"]
+        of_queries = ["clusters", "judged_by", "gains", "holes"]
+        of_state = ["state", *begun, "restart"]
         refuse(
-            of_queries if is_of_state else of_queries + of_state,
+            of_queries if is_restart else of_queries + of_state,
             "is for judged queries. Name their judgments by --qrels.",
         )
-    if qrels is None and not is_of_state:
+    if qrels is None and not is_restart:
         return compare_scores(threshold, saved, run, filter_scores, **where)
     state = _state_of(saved, {"state": state, "run": run, "qrels": qrels, "out": out})
-    asked = {"begun": begun, "notice": notice, "restart": restart, **where}
-    if is_of_state:
-        return show_state(threshold, saved, state, **asked)
+    if is_restart:
+        return restart_monitor(threshold, saved, state, begun=begun, **where)
     judged = {
         "qrels": qrels,
         "run": run,
@@ -175,7 +168,7 @@ def monitor(
         "gains": gains,
         "holes": treated,
     }
-    return count_queries(threshold, saved, state, allow_repeats, **asked, **judged)
+    return count_queries(threshold, saved, state, begun=begun, restart=restart, **where, **judged)
 
 
 def _state_of(saved, files):

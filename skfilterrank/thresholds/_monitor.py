@@ -1,4 +1,4 @@
-"""Monitors of risks on a stream of judged queries; their guarantees hold at any time."""
+"""Monitors of risks on a stream of judged queries; their guarantee holds at any time."""
 
 import os
 from datetime import date, timedelta
@@ -13,10 +13,7 @@ from skfilterrank._files.states import count, listed, number, numbers, optional,
 from skfilterrank._lists.checks import (
     check_choice,
     check_count,
-    check_flag,
     check_level_scores,
-    check_number,
-    check_random_state,
     check_share,
     label_array,
     one_of,
@@ -40,13 +37,12 @@ from skfilterrank.thresholds._watched_threshold import (
 )
 
 _CONFIDENCE = 0.95
-_FORMAT = "skfilterrank monitor 4"
+_FORMAT = "skfilterrank monitor 5"
 _FIELDS = record(
     {
         "gains": states.gains_from_json,
         "confidence_level": check_share,
-        "queries_per_false_alarm": optional(count(1)),
-        "window": count(1),
+        "queries_per_false_alarm": count(1),
         "risks": listed(
             record(
                 {
@@ -56,19 +52,14 @@ _FIELDS = record(
                     "most": number(least=0),
                     "log_capital": numbers(0, len(BETS)),
                     "losses": listed(pair(number(0, 1), count(1))),
-                    "recent": numbers(least=0, most=None),
-                },
-                {"shares": listed(number(0, 1)), "recent_shares": numbers()},
+                    "shares": listed(number(0, 1)),
+                }
             ),
             least=1,
         ),
         "among": one_of(*AMONG),
-        "allow_repeats": one_of(True, False),
         "threshold": optional(text),
         "queries": listed(text),
-    },
-    # Earlier files lack these.
-    {
         "certificate": optional(text),
         "n_machine": count(),
         "unit": optional(text),
@@ -79,25 +70,16 @@ _FIELDS = record(
     },
 )
 
-_PARAMETERS = (
-    "gains",
-    "confidence_level",
-    "queries_per_false_alarm",
-    "among",
-    "window",
-    "allow_repeats",
-)
+_PARAMETERS = ("gains", "confidence_level", "queries_per_false_alarm", "among")
 
 
 class RiskMonitor:
     """A sequential test of risks, query by query.
 
     Judged queries can be added at any time, and the status can be read after each. A false alarm is
-    an alarm while all risks are at most their levels. There are two guarantees against it. "never":
-    with probability `confidence_level` there is no false alarm, however long the monitor runs.
-    "average": the mean number of queries before a false alarm is at least
-    `queries_per_false_alarm`. With "average", the monitor detects a rise much earlier, and as early
-    after many good queries as at the start.
+    an alarm while all risks are at most their levels. The mean number of queries before a false
+    alarm is at least `queries_per_false_alarm`. A rise is detected as early after many good queries
+    as at the start.
 
     Parameters
     ----------
@@ -109,20 +91,13 @@ class RiskMonitor:
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. With a threshold,
         None means its gains.
     confidence_level : float or None, default=None
-        Probability that an interval contains the risk at all times; with the guarantee "never" also
-        the probability that there is never a false alarm. None means the level of the certificate,
-        or 0.95 without certificate. Several risks share the error probability equally.
-    queries_per_false_alarm : int or None, default=None
-        Guaranteed mean number of queries before a false alarm, such as 10,000 (the guarantee
-        "average"); with clusters, of clusters. None means the guarantee "never".
+        Probability that an interval contains the risk at all times. None means the level of the
+        certificate, or 0.95 without certificate. Several risks share the error probability equally.
+    queries_per_false_alarm : int, default=10_000
+        Guaranteed mean number of queries before a false alarm; with clusters, of clusters.
     among : {"all", "answered"} or None, default=None
         Queries that count, as in :class:`CertifiedThreshold`: all, or those that are shown
         something. None means `among` of the threshold, or "all" without threshold.
-    window : int, default=200
-        Number of last queries (or clusters) whose mean loss the status reports, too.
-    allow_repeats : bool, default=False
-        Count a repeated query id as another draw. If False, it is an error, so that no batch is
-        counted twice. A cluster counts once in any case.
 
     Attributes
     ----------
@@ -130,13 +105,10 @@ class RiskMonitor:
         The state so far: `alarm`, True if a risk was shown to be above its level; `advice`, a text
         about what to do after an alarm; and the table `rates` with a row for each risk and the
         columns "max_risk", "k", "n_queries", "observed", "lower" and "upper" (an interval that
-        holds at all times at once), "n_recent" and "recent" (the last queries and their mean),
-        "evidence", "alarm_at" (the number of queries at the alarm, or NaN) and "n_machine" (the
-        number of labels by machines).
+        holds at all times at once), "evidence", "alarm_at" (the number of queries at the alarm, or
+        NaN) and "n_machine" (the number of labels by machines).
     levels : dict of str to float
         Level of each risk, by its name.
-    guarantee : {"never", "average"}
-        The guarantee against false alarms.
 
     Raises
     ------
@@ -154,23 +126,17 @@ class RiskMonitor:
     -----
     Each query is a bet that the risk is above its level: a loss multiplies the capital of the bet
     by ``1 + bet * (loss - level)``. If the risk is at most the level, given all queries before,
-    the expected capital does not grow. Before each query a stake is added to the capital.
+    the expected capital does not grow.
 
-    **"never"**: the stakes of all queries sum to at most 1. By Ville's inequality the capital ever
-    reaches ``1 / (1 - confidence_level)`` with a probability of at most ``1 - confidence_level``
-    [1]_. If the whole stake were placed before the first query, most of it would be lost while the
-    risk is kept, and an alarm would come late. So query n adds ``1 / ((n + 1) * log(n + 1) ** 2) /
-    2.1098``: a mixture of bets that start at each query.
-
-    **"average"**: each query adds a stake of 1. The capital is then the Shiryaev-Roberts statistic,
-    an e-detector [2]_. While the risk is kept, the capital minus the number of queries does not
-    grow in expectation. So the mean number of queries until it reaches `queries_per_false_alarm` is
-    at least this number. With several risks, the limit for each is multiplied by the number of
-    risks. The guarantee is about the mean: single alarms may come earlier. After :meth:`reset` the
-    count starts again.
+    Before each query a stake of 1 is added to the capital, which is then the Shiryaev-Roberts
+    statistic, an e-detector [1]_. While the risk is kept, the capital minus the number of queries
+    does not grow in expectation. So the mean number of queries until it reaches
+    `queries_per_false_alarm` is at least this number. With several risks, the limit for each is
+    multiplied by the number of risks. The guarantee is about the mean: single alarms may come
+    earlier. After :meth:`reset` the count starts again.
 
     Each stake is divided among 24 bets of different size. The interval contains the levels that are
-    not rejected. A level is rejected if bets on a larger risk, or bets on a smaller risk, have
+    not rejected [2]_. A level is rejected if bets on a larger risk, or bets on a smaller risk, have
     reached ``2 / (1 - confidence_level)`` since the first query. The interval is for a constant
     risk. If the risk changes, its highest value so far is at least "lower", and its lowest at most
     "upper".
@@ -178,10 +144,10 @@ class RiskMonitor:
     Queries of one update count in the order of their first rows, so the division into batches does
     not matter. Queries without a judged document do not count, unless no risk depends on labels
     (such as "empty_list_rate"). Ids are compared as text; equal numbers or dates are the same id,
-    such as 1 and 1.0. The state stores the id of each query, unless `allow_repeats` is true, and
-    the id of each cluster.
+    such as 1 and 1.0. The state stores the ids of queries and clusters, so that none is counted
+    twice.
 
-    Both guarantees need a risk that is at most its level given all queries before. Near-copies of
+    The guarantee needs a risk that is at most its level given all queries before. Near-copies of
     one query, or the queries of one user, break this: a loss of one announces the losses of the
     next, and a false alarm is then far more frequent than stated. ``update(..., clusters=)`` makes
     the cluster the unit. Its loss is the mean of its queries' losses, as in the certificate; among
@@ -189,17 +155,17 @@ class RiskMonitor:
 
     References
     ----------
-    .. [1] Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting",
-       Journal of the Royal Statistical Society B 86(1), 2024, https://arxiv.org/abs/2010.09686.
-    .. [2] Shin, Ramdas and Rinaldo, "E-detectors: a nonparametric framework for sequential change
+    .. [1] Shin, Ramdas and Rinaldo, "E-detectors: a nonparametric framework for sequential change
        detection", New England Journal of Statistics in Data Science 2(2), 2024,
        https://arxiv.org/abs/2203.03532.
+    .. [2] Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting",
+       Journal of the Royal Statistical Society B 86(1), 2024, https://arxiv.org/abs/2010.09686.
 
     Examples
     --------
     >>> import numpy as np
     >>> from skfilterrank.thresholds import RiskMonitor
-    >>> monitor = RiskMonitor({"any_forbidden": 0.1}, queries_per_false_alarm=10_000)
+    >>> monitor = RiskMonitor({"any_forbidden": 0.1})
     >>> good, bad = np.ones(60), np.where(np.arange(60) % 2 == 0, -1, 1)
     >>> print(monitor.update(good, good, groups=np.arange(60)))
     No alarm: the share of queries with a forbidden document in the shown list is 0.0000 on 60 ...
@@ -223,13 +189,10 @@ class RiskMonitor:
         *,
         gains: Gains = None,
         confidence_level: float | None = None,
-        queries_per_false_alarm: int | None = None,
+        queries_per_false_alarm: int = 10_000,
         among: str | None = None,
-        window: int = 200,
-        allow_repeats: bool = False,
     ):
         check_gains(gains)
-        check_flag(allow_repeats, "allow_repeats")
         self._threshold = WatchedThreshold()
         # Path and checksum of the file of this state.
         self._file: tuple[str, str] | None = None
@@ -261,24 +224,13 @@ class RiskMonitor:
         self.gains = gains
         self.confidence_level = check_share(confidence_level, "confidence_level")
         self.queries_per_false_alarm = check_count(
-            queries_per_false_alarm, "queries_per_false_alarm", or_none=True
+            queries_per_false_alarm, "queries_per_false_alarm"
         )
         self.among = check_choice("all" if among is None else among, "among", AMONG)
-        self.window = check_count(window, "window")
-        self.allow_repeats = allow_repeats
-        restarts = self.guarantee == "average"
-        self._watched = [
-            WatchedRisk(promise, restarts, self.window)
-            for promise in read_promises(risks, self.among)
-        ]
+        self._watched = [WatchedRisk(promise) for promise in read_promises(risks, self.among)]
         self._seen: set[str] = set()
         self._seen_clusters: set[str] = set()
         self._n_machine = 0
-
-    @property
-    def guarantee(self) -> str:
-        """Guarantee against false alarms: "never" or "average"."""
-        return "never" if self.queries_per_false_alarm is None else "average"
 
     @property
     def _error(self) -> float:
@@ -288,8 +240,6 @@ class RiskMonitor:
     @property
     def _goal(self) -> float:
         """Logarithm of the capital that raises an alarm, for each of the risks."""
-        if self.queries_per_false_alarm is None:
-            return float(np.log(1.0 / self._error))
         return float(np.log(len(self._watched) * self.queries_per_false_alarm))
 
     def watches(self, threshold) -> bool:
@@ -377,11 +327,11 @@ class RiskMonitor:
         if not any(watched.promise.looks_at_labels for watched in self._watched):
             lists = RankedLists(np.zeros(len(lists.gains)), lists.scores, groups=lists.index)
             is_of_machine = np.zeros(len(lists.gains), dtype=bool)
-        ids = [] if self.allow_repeats else [_id_text(id) for id in lists.index.query_ids]
+        ids = [_id_text(id) for id in lists.index.query_ids]
         if repeated := sorted(self._seen.intersection(ids)):
             raise InputError(
                 f"groups holds queries that were counted already: {brief_list(repeated)}. Pass "
-                "each query once, or set allow_repeats=True if an id can occur again."
+                "each query once, and give another draw of the same query an id of its own."
             )
         judged = has_judged(lists)
         units, names = self._units_of(clusters, lists, judged)
@@ -457,68 +407,6 @@ class RiskMonitor:
             rates, self.confidence_level, self.queries_per_false_alarm, self.among, self._unit
         )
 
-    def queries_to_notice(
-        self,
-        rate: float,
-        *,
-        risk: str | None = None,
-        probability: float = 0.5,
-        n_repeats: int = 1000,
-        random_state=None,
-    ) -> float:
-        """Simulate how many more queries are needed to detect a rise of a risk to a given rate.
-
-        The simulation starts from the current state. Losses are drawn as 0 or 1; a rise of other
-        losses, such as those of "forbidden", is usually detected earlier.
-
-        Parameters
-        ----------
-        rate : float
-            The risk from the next query on, above its level and at most 1.
-        risk : str or None, default=None
-            Name of the risk; None if there is only one.
-        probability : float, default=0.5
-            Quantile of the number of queries, between 0 and 1; 0.5 gives the median.
-        n_repeats : int, default=1000
-            Number of simulated streams.
-        random_state : int, RandomState or None, default=None
-            Seed of the losses.
-
-        Returns
-        -------
-        float
-            Number of queries (or clusters) that count for the risk; infinite if it is above
-            100,000.
-
-        Raises
-        ------
-        ValueError
-            If a parameter is out of range, there is no such risk, or there was an alarm already.
-
-        Examples
-        --------
-        >>> from skfilterrank.thresholds import RiskMonitor
-        >>> monitor = RiskMonitor({"any_forbidden": 0.1}, queries_per_false_alarm=10_000)
-        >>> monitor.queries_to_notice(0.5, random_state=0)
-        17.0
-        """
-        levels = self.levels
-        if risk is None and len(levels) == 1:
-            (risk,) = levels
-        check_choice(risk, "risk", tuple(levels))
-        (watched,) = (each for each in self._watched if each.promise.name == risk)
-        level = watched.promise.max_risk
-        check_number(rate, "rate", above=level, most=1.0)
-        check_share(probability, "probability")
-        check_count(n_repeats, "n_repeats")
-        if watched.alarm_at is not None:
-            raise InputError(
-                f"{risk} has raised an alarm already, at {self._unit or 'query'} "
-                f"{watched.alarm_at}. Call reset() to continue."
-            )
-        rng = check_random_state(random_state)
-        return watched.queries_to_alarm(rate, self._goal, probability, n_repeats, rng)
-
     def reset(self) -> None:
         """Restart the monitor, for example after the cause of an alarm was removed.
 
@@ -536,9 +424,7 @@ class RiskMonitor:
         >>> monitor.status
         <RiskStatus: no alarm after 0 queries>
         """
-        self._watched = [
-            WatchedRisk(each.promise, each.restarts, each.window) for each in self._watched
-        ]
+        self._watched = [WatchedRisk(each.promise) for each in self._watched]
         self._n_machine = 0
 
     def save(self, path) -> None:
@@ -577,9 +463,7 @@ class RiskMonitor:
             "confidence_level": self.confidence_level,
             "queries_per_false_alarm": self.queries_per_false_alarm,
             "among": self.among,
-            "window": self.window,
             "risks": [watched.state() for watched in self._watched],
-            "allow_repeats": self.allow_repeats,
             "threshold": self._threshold.checksum,
             "certificate": self._threshold.certificate,
             "queries": sorted(self._seen),
@@ -660,9 +544,7 @@ def _from_json(content):
     monitor._seen = set(state["queries"])
     for watched, risk in zip(monitor._watched, state["risks"], strict=True):
         watched.resume(risk)
-    monitor._threshold = WatchedThreshold(
-        state["threshold"], state.get("certificate"), state.get("hides")
-    )
-    monitor._n_machine, monitor._unit = state.get("n_machine", 0), state.get("unit")
-    monitor._seen_clusters = set(state.get("clusters", ()))
+    monitor._threshold = WatchedThreshold(state["threshold"], state["certificate"], state["hides"])
+    monitor._n_machine, monitor._unit = state["n_machine"], state["unit"]
+    monitor._seen_clusters = set(state["clusters"])
     return monitor, states.checksum_of(content)

@@ -1,6 +1,5 @@
 """Watched risks: the sequential test of each, and the status of all."""
 
-import math
 from collections import Counter
 from copy import copy
 from dataclasses import dataclass
@@ -15,37 +14,27 @@ from skfilterrank.thresholds._certificate import rate_in_words
 
 # Bets as shares of the largest safe bet; the capital is divided equally among them.
 BETS = np.geomspace(0.01, 0.98, 24)
-# Upper bound of the sum of 1 / (m log(m) ** 2) over all m from 2 on, which is 2.10974...
-SUM_OF_STARTS = 2.1098
-# Number of queries at which a simulation stops.
-_MOST_QUERIES = 100_000
 
 
 class WatchedRisk:
     """State of the sequential test of one risk: capital of the bets, and losses.
 
-    Before each loss a stake is added to the capital. If the stakes of all queries sum to at most 1,
-    the capital reaches ``1 / error`` with a probability of at most `error`. If each stake is 1
-    (`restarts`), the capital is the Shiryaev-Roberts statistic.
+    Before each loss a stake of 1 is added to the capital, which makes it the Shiryaev-Roberts
+    statistic.
 
     Parameters
     ----------
     promise : Promise
         The risk and its level.
-    restarts : bool
-        True if each query adds a stake of 1.
-    window : int
-        Number of last losses that are stored.
     """
 
-    def __init__(self, promise, restarts, window):
-        self.promise, self.restarts, self.window = promise, restarts, window
+    def __init__(self, promise):
+        self.promise = promise
         self.log_capital = np.full(len(BETS), -np.inf)
         self.most = 0.0
         self.alarm_at: int | None = None
         # Numbers of units by their loss and their share of queries that count; see `after`.
         self.counts: Counter[tuple[float, float]] = Counter()
-        self.recent = np.empty((0, 2))
 
     def after(self, losses, goal, shares=None) -> "WatchedRisk":
         """Return the state after some more losses, in their order.
@@ -64,8 +53,7 @@ class WatchedRisk:
             BETS * (losses[:, None] / self.promise.max_risk - shares[:, None])
         ).cumsum(axis=0)
         # A later stake is divided by the growth before it, since `growth` starts at the first loss.
-        starts = self._log_stakes(np.arange(n_before, n_before + len(losses)))
-        stakes = starts[:, None] - np.vstack([np.zeros(len(BETS)), growth[:-1]])
+        stakes = -np.vstack([np.zeros(len(BETS)), growth[:-1]])
         stakes[0] = np.logaddexp(stakes[0], self.log_capital)
         paths = np.logaddexp.accumulate(stakes, axis=0) + growth
         capitals = log_mean(paths)
@@ -76,36 +64,7 @@ class WatchedRisk:
         units = np.column_stack([losses, shares])
         values, counts = np.unique(units, axis=0, return_counts=True)
         new.counts.update(dict(zip(map(tuple, values.tolist()), counts.tolist())))
-        new.recent = np.concatenate([self.recent, units])[-self.window :]
         return new
-
-    def _log_stakes(self, n_before):
-        """Return the logarithm of the stake that is added after `n_before` queries."""
-        if self.restarts:
-            return np.zeros(len(n_before))
-        place = n_before + 2.0
-        return -np.log(place * np.log(place) ** 2 * SUM_OF_STARTS)
-
-    def queries_to_alarm(self, rate, goal, probability, n_repeats, rng) -> float:
-        """Simulate the number of queries to an alarm if losses are 1 with probability `rate`.
-
-        The result is the smallest number at which a share `probability` of the repetitions has an
-        alarm; infinite if it is above 100,000.
-        """
-        n_before = self.counts.total()
-        good, bad = 1.0 - BETS, 1.0 + BETS * (1.0 / self.promise.max_risk - 1.0)
-        capital = np.tile(np.exp(self.log_capital), (n_repeats, 1))
-        n_needed, n_alarms = math.ceil(probability * n_repeats), 0
-        for n_more in range(_MOST_QUERIES):
-            capital += np.exp(self._log_stakes(np.array([n_before + n_more])))
-            capital *= np.where(rng.uniform(size=(len(capital), 1)) < rate, bad, good)
-            is_alarm = capital.mean(axis=1) >= np.exp(goal)
-            if is_alarm.any():
-                n_alarms += int(np.count_nonzero(is_alarm))
-                capital = capital[~is_alarm]
-                if n_alarms >= n_needed:
-                    return n_more + 1.0
-        return np.inf
 
     def state(self) -> dict:
         """Convert the state to JSON."""
@@ -118,22 +77,14 @@ class WatchedRisk:
             "log_capital": self.log_capital.tolist() if self.counts else [],
             "losses": [[loss, count] for (loss, _), count in losses],
             "shares": [share for (_, share), _ in losses],
-            "recent": self.recent[:, 0].tolist(),
-            "recent_shares": self.recent[:, 1].tolist(),
         }
 
     def resume(self, state: dict) -> None:
         """Set the state from JSON."""
-        losses, recent = state["losses"], state["recent"]
-        # Earlier files have no clusters, and so no shares.
-        shares = state.get("shares", [1.0] * len(losses))
-        recent_shares = state.get("recent_shares", np.ones(len(recent)))
-        n_recent = min(sum(count for _, count in losses), self.window)
+        losses, shares = state["losses"], state["shares"]
         for name, found, n_wanted in (
             ("log_capital", state["log_capital"], len(BETS)),
-            ("recent", recent, n_recent),
             ("shares", shares, len(losses)),
-            ("recent_shares", recent_shares, n_recent),
         ):
             if losses and len(found) != n_wanted:
                 raise InputError(f"{name} must be a list of {n_wanted}.")
@@ -141,7 +92,6 @@ class WatchedRisk:
             raise InputError("shares must be above 0 and at least the losses.")
         if losses:
             self.log_capital = state["log_capital"]
-            self.recent = np.column_stack([recent, recent_shares])
         self.most, self.alarm_at = state["most"], state["alarm_at"]
         self.counts = Counter(
             {(loss, share): count for (loss, count), share in zip(losses, shares)}
@@ -161,8 +111,6 @@ class WatchedRisk:
             "observed": total / n_full if n else np.nan,
             "lower": lower,
             "upper": upper,
-            "n_recent": len(self.recent),
-            "recent": float(np.divide(*map(np.mean, self.recent.T))) if n else np.nan,
             "evidence": float(np.exp(min(self.most, 700.0))),
             "alarm_at": np.nan if self.alarm_at is None else float(self.alarm_at),
         }
@@ -199,16 +147,14 @@ class RiskStatus(Result):
     rates : DataFrame
         A row for each risk, named after it. Columns: "max_risk", its level; "k", its cut-off;
         "n_queries", the number of queries that counted; "observed", their mean loss; "lower" and
-        "upper", a confidence interval that holds at all times at once; "n_recent" and "recent",
-        number and mean loss of the last queries (at most `window`); "evidence", the highest test
+        "upper", a confidence interval that holds at all times at once; "evidence", the highest test
         statistic so far; "alarm_at", the number of queries at the alarm, NaN without alarm;
         "n_machine", the number of labels by machines among all counted, equal in all rows. If it is
         not 0, the rates and the guarantee are about such labels. With clusters, numbers of queries
         are numbers of clusters.
     confidence_level : float
-        Probability that an interval contains the risk at all times. If `queries_per_false_alarm` is
-        None, also the probability that there is never a false alarm.
-    queries_per_false_alarm : int or None
+        Probability that an interval contains the risk at all times.
+    queries_per_false_alarm : int
         Guaranteed mean number of queries (with clusters, of clusters) before a false alarm.
     among : {"all", "answered"}
         Queries that count: all, or those that are shown something.
@@ -219,18 +165,13 @@ class RiskStatus(Result):
 
     rates: pd.DataFrame
     confidence_level: float
-    queries_per_false_alarm: int | None = None
+    queries_per_false_alarm: int
     among: str = "all"
     unit: str | None = None
 
     @property
     def guarantee(self) -> str:
         """Guarantee against false alarms, in words."""
-        if self.queries_per_false_alarm is None:
-            return (
-                f"With probability {self.confidence_level:g} there is never an alarm while the "
-                "risks are kept."
-            )
         return (
             f"While the risks are kept, {self._count(self.queries_per_false_alarm)} or more come "
             "before an alarm on average."
@@ -285,8 +226,6 @@ class RiskStatus(Result):
                 f"{100 * self.confidence_level:.4g} % interval {rate['lower']:.4f} to "
                 f"{rate['upper']:.4f}"
             )
-            if rate["n_recent"] < rate["n_queries"]:
-                estimate += f", and {rate['recent']:.4f} on the last {int(rate['n_recent']):,}"
             if np.isnan(rate["alarm_at"]):
                 lines.append(f"No alarm: {risk} is {estimate}; its level is {rate['max_risk']:g}.")
             else:

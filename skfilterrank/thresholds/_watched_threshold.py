@@ -23,8 +23,7 @@ class WatchedThreshold:
     Attributes
     ----------
     checksum, certificate : str or None
-        Checksums of the threshold and of its certificate; None without a threshold. Files of
-        earlier versions lack the second.
+        Checksums of the threshold and of its certificate; None without a threshold.
     hides : dict or None
         "level" and "max_shown" of the score; None without a threshold, or if it hides by more.
     """
@@ -54,8 +53,8 @@ class WatchedThreshold:
             if threshold is None and self.checksum is not None:
                 raise InputError(
                     "threshold is missing: this monitor cannot apply its own, which abstains or "
-                    "has filter scores, or comes from a file of an earlier version. Give y_score "
-                    "as predict returns it, with -inf where hidden, and say threshold=-np.inf."
+                    "has filter scores. Give y_score as predict returns it, with -inf where "
+                    "hidden, and say threshold=-np.inf."
                 )
             return lists if threshold is None else lists.with_scores(lists.scores, threshold)
         level, most = self.hides["level"], self.hides["max_shown"]

@@ -238,9 +238,6 @@ MISSING = object()
         ("monitor", ["confidence_level"], MISSING),
         ("monitor", ["confidence_level"], 1),
         ("monitor", ["queries_per_false_alarm"], 0),
-        ("monitor", ["window"], None),
-        ("monitor", ["risks", 0, "recent"], [0.0]),
-        ("monitor", ["risks", 0, "recent"], [2.0]),
         ("monitor", ["risks", 0, "log_capital"], [0.0]),
         ("monitor", ["risks", 0, "losses"], [[2.0, 1]]),
         ("monitor", ["risks", 0, "risk"], "nope"),
@@ -252,7 +249,6 @@ MISSING = object()
         ("monitor", ["hides"], {"level": 0.5}),
         ("monitor", ["risks", 0, "shares", 0], 0.0),
         ("monitor", ["risks", 0, "shares"], [1.0]),
-        ("monitor", ["risks", 0, "recent_shares"], [1.0]),
     ],
 )
 def test_fields_are_looked_at_whatever_the_checksum(contents, tmp_path, form, field, value):

@@ -1,7 +1,6 @@
 """Monitors: an alarm and an interval that hold at any time, and states that are resumed."""
 
 import itertools
-import json
 import math
 import warnings
 from datetime import date
@@ -17,12 +16,11 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._files.states import checksum_of
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import CertifiedThreshold, RiskMonitor, TunedThreshold, load_threshold
-from skfilterrank.thresholds._watched_risk import BETS, SUM_OF_STARTS
+from skfilterrank.thresholds._watched_risk import BETS
 
 
 def stream(rng, n, rate):
@@ -38,10 +36,9 @@ def test_the_capital_is_that_of_bets_that_start_at_each_query():
     losses = [0, 1, 0, 0.5, 0, 1, 1, 1 / 3]
     capital = [0.0] * len(BETS)
     highest = 1.0
-    for number, loss in enumerate(losses, 2):
-        start = 1 / (number * math.log(number) ** 2) / 2.1098
+    for loss in losses:
         for i, bet in enumerate(BETS):
-            capital[i] = (capital[i] + start) * (1 + bet / 0.1 * (loss - 0.1))
+            capital[i] = (capital[i] + 1) * (1 + bet / 0.1 * (loss - 0.1))
         highest = max(highest, sum(capital) / len(capital))
 
     def of_label(y_true, shown, groups):
@@ -149,93 +146,12 @@ def test_the_interval_after_five_queries_by_enumeration(alpha):
     assert 0 < rate["lower"] < np.mean(FIVE) < rate["upper"] < 1
 
 
-def test_the_alarm_comes_where_the_capital_is_one_over_alpha():
-    """The evidence of the first so many queries is the highest capital until then."""
-    evidence = [after(FIVE[:n], confidence_level=1 - 1e-9)["evidence"] for n in range(1, 6)]
-    assert evidence[0] < evidence[2] < evidence[4]
-    for n in (3, 5):
-        just, not_yet = (1 / evidence[n - 1] * share for share in (1 + 1e-9, 1 - 1e-9))
-        assert after(FIVE, confidence_level=1 - just)["alarm_at"] == n
-        later = after(FIVE, confidence_level=1 - not_yet)["alarm_at"]
-        assert later > n or np.isnan(later)
-
-
 def test_two_rates_have_half_of_alpha_each():
     both = RiskMonitor({loss_of_label: 0.1, "empty_list_rate": 0.1}, confidence_level=0.9)
     rates = watch(both, FIVE, np.ones(5), np.arange(5)).rates
     alone = after(FIVE, confidence_level=0.95)
     for column in ("lower", "upper"):
         assert rates.loc["loss_of_label", column] == alone[column]
-    evidence = alone["evidence"]
-    for share, number in ((1 + 1e-9, 5), (1 - 1e-9, np.nan)):
-        both = RiskMonitor(
-            {loss_of_label: 0.1, "empty_list_rate": 0.1}, confidence_level=1 - 2 / evidence * share
-        )
-        at = watch(both, FIVE, np.ones(5), np.arange(5)).rates.loc["loss_of_label", "alarm_at"]
-        assert at == number or np.isnan([at, number]).all()
-
-
-def test_the_starts_of_the_bets_sum_to_at_most_one():
-    """The exact sum to a million, and for the rest the integral of 1 / (m log(m) ** 2)."""
-    m = np.arange(2, 10**6, dtype=np.float64)
-    starts = 1 / (m * np.log(m) ** 2)
-    most = starts.sum() + 1 / math.log(10**6 - 1)
-    assert most <= SUM_OF_STARTS
-    assert most > 0.999 * SUM_OF_STARTS
-
-
-def test_every_path_of_seven_losses_is_fair_at_the_level():
-    """The capital and what is not yet staked are 1 on average, weighed by the chance of a path."""
-    mean, level = 0.0, 0.1
-    m = np.arange(2, 9)
-    reserve = 1 - (1 / (m * np.log(m) ** 2)).sum() / SUM_OF_STARTS
-    for path in itertools.product([0.0, 1.0], repeat=7):
-        watched = RiskMonitor({"any_forbidden": level})._watched[0]
-        watched = watched.after(np.array(path), np.inf)
-        chance = level ** sum(path) * (1 - level) ** (7 - sum(path))
-        mean += chance * (np.exp(watched.log_capital).mean() + reserve)
-    assert mean == pytest.approx(1, abs=1e-9)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("calm", [1000, pytest.param(10_000, marks=pytest.mark.nightly)])
-def test_a_rate_that_doubles_after_a_calm_time_is_noticed(calm):
-    rng = np.random.default_rng(0)
-    delays = []
-    for _ in range(10):
-        monitor = RiskMonitor({"any_forbidden": 0.1}, allow_repeats=True)
-        assert not watch(monitor, *stream(rng, calm, 0.05)).alarm
-        status = watch(monitor, *stream(rng, 1000, 0.2))
-        delays.append(status.rates["alarm_at"].iloc[0] - calm)
-    assert np.median(delays) < 450
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("rate", [0.1, 0.05])
-def test_false_alarms_are_rare_at_all_looks(rate):
-    rng = np.random.default_rng(0)
-    alpha, times = 0.1, 200
-    alarms = sum(
-        watch(
-            RiskMonitor({"any_forbidden": 0.1}, confidence_level=1 - alpha),
-            *stream(rng, 1000, rate),
-        ).alarm
-        for _ in range(times)
-    )
-    assert alarms <= binom.ppf(0.999, times, alpha)
-
-
-@pytest.mark.slow
-def test_a_rate_that_doubles_is_noticed():
-    rng = np.random.default_rng(0)
-    at = [
-        watch(RiskMonitor({"any_forbidden": 0.1}), *stream(rng, 1000, 0.2))
-        .rates["alarm_at"]
-        .iloc[0]
-        for _ in range(20)
-    ]
-    assert np.isfinite(at).all()
-    assert np.median(at) < 150
 
 
 @pytest.mark.nightly
@@ -262,22 +178,21 @@ def test_on_average_a_rise_is_noticed_as_early_after_a_calm_time(calm):
     delays = []
     for _ in range(20):
         monitor = RiskMonitor({"any_forbidden": 0.1}, queries_per_false_alarm=1000)
-        monitor.allow_repeats = True
         if calm:
             watch(monitor, *stream(rng, calm, 0.05))
-        status = watch(monitor, *stream(rng, 500, 0.25))
+        y_true, y_score, ids = stream(rng, 500, 0.25)
+        status = watch(monitor, y_true, y_score, calm + ids)
         delays.append(status.rates["alarm_at"].iloc[0] - calm)
     assert 25 < np.median(delays) < 60
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("params", [{}, {"queries_per_false_alarm": 300}])
 @given(cuts=st.lists(st.integers(1, 199), max_size=5, unique=True))
-def test_batches_do_not_matter(params, cuts):
+def test_batches_do_not_matter(cuts):
     y_true, y_score, _ = stream(np.random.default_rng(1), 200, 0.2)
-    whole = RiskMonitor({"forbidden": 0.1}, **params, window=30)
+    whole = RiskMonitor({"forbidden": 0.1}, queries_per_false_alarm=300)
     watch(whole, y_true, y_score, np.arange(200))
-    parts = RiskMonitor({"forbidden": 0.1}, **params, window=30)
+    parts = RiskMonitor({"forbidden": 0.1}, queries_per_false_alarm=300)
     for rows in np.split(np.arange(200), sorted(cuts)):
         watch(parts, y_true[rows], y_score[rows], rows)
     pd.testing.assert_frame_equal(whole.status.rates, parts.status.rates)
@@ -308,8 +223,9 @@ def test_thresholds_and_filtered_scores_are_the_same():
 
 def test_several_rates_share_the_chance_of_a_false_alarm():
     rng = np.random.default_rng(0)
-    monitor = RiskMonitor({"any_forbidden": 0.1, "false_reject_rate": 0.5}, confidence_level=0.9)
-    alone = RiskMonitor({"any_forbidden": 0.1}, confidence_level=0.95)
+    risks = {"any_forbidden": 0.1, "false_reject_rate": 0.5}
+    monitor = RiskMonitor(risks, confidence_level=0.9, queries_per_false_alarm=500)
+    alone = RiskMonitor({"any_forbidden": 0.1}, confidence_level=0.95, queries_per_false_alarm=1000)
     rows = stream(rng, 300, 0.25)
     status = watch(monitor, *rows)
     assert status.rates.loc["any_forbidden"].equals(watch(alone, *rows).rates.loc["any_forbidden"])
@@ -321,83 +237,13 @@ def test_several_rates_share_the_chance_of_a_false_alarm():
     assert status.alarm
 
 
-def test_the_last_queries_beside_all():
-    losses = np.concatenate([np.zeros(100), np.ones(10), np.zeros(20)])
-    for cuts in ([], [105], [40, 125]):
-        monitor = RiskMonitor({loss_of_label: 0.1}, window=25)
-        for part in np.split(np.arange(130), cuts):
-            status = watch(monitor, losses[part], np.ones(len(part)), part)
-        rate = status.rates.iloc[0]
-        assert (rate["recent"], rate["n_recent"]) == (5 / 25, 25)
-        assert rate["observed"] == 10 / 130
-    assert "0.0769 on 130 queries" in str(status)
-    assert "and 0.2000 on the last 25" in str(status)
-    assert "on the last" not in str(RiskMonitor({loss_of_label: 0.1}).status)
-
-
-class TestQueriesToNotice:
-    @pytest.mark.parametrize("params", [{}, {"queries_per_false_alarm": 5000}])
-    @pytest.mark.parametrize("n_good", [0, 40])
-    def test_where_every_query_loses(self, params, n_good):
-        """No chance plays a part then."""
-        monitor = RiskMonitor({loss_of_label: 0.1}, **params)
-        if n_good:
-            watch(monitor, np.zeros(n_good), np.ones(n_good), np.arange(n_good))
-        found = monitor.queries_to_notice(1.0, n_repeats=1)
-        ids = n_good + np.arange(20)
-        at = watch(monitor, np.ones(20), np.ones(20), ids).rates["alarm_at"].iloc[0]
-        assert found == at - n_good
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("probability", [0.3, 0.8])
-    def test_by_enumeration(self, probability):
-        """The number at which the share of the paths with an alarm is large enough."""
-        n, rate = 12, 0.7
-        chances = np.zeros(n + 1)
-        for path in itertools.product([0.0, 1.0], repeat=n):
-            at = restarting(path, 0.2, 30)
-            if at is not None:
-                chances[at] += rate ** sum(path) * (1 - rate) ** (n - sum(path))
-        exact = int(np.argmax(chances.cumsum() >= probability))
-        monitor = RiskMonitor({"any_forbidden": 0.2}, queries_per_false_alarm=30)
-        given = {"probability": probability, "n_repeats": 4000, "random_state": 0}
-        assert monitor.queries_to_notice(rate, **given) == exact
-
-    def test_a_risk_is_named_where_there_are_several(self):
-        monitor = RiskMonitor({"any_forbidden": 0.1, "empty_list_rate": 0.5})
-        few = monitor.queries_to_notice(1.0, risk="any_forbidden", n_repeats=1)
-        assert few < monitor.queries_to_notice(1.0, risk="empty_list_rate", n_repeats=1)
-        with pytest.raises(ValueError, match="risk must be one of 'any_forbidden', 'empty"):
-            monitor.queries_to_notice(1.0)
-
-    @pytest.mark.parametrize(
-        ("params", "message"),
-        [
-            ({"rate": 0.1}, r"rate must be a finite number above 0.1 and up to 1, got 0.1"),
-            ({"rate": 1.1}, "rate must be a finite number"),
-            ({"rate": 0.5, "probability": 1}, "probability must be a number between 0 and 1"),
-            ({"rate": 0.5, "n_repeats": 0}, "n_repeats must be a whole number"),
-        ],
-    )
-    def test_bad_parameters(self, params, message):
-        with pytest.raises(ValueError, match=message):
-            RiskMonitor({"any_forbidden": 0.1}).queries_to_notice(**params)
-
-    def test_after_an_alarm(self):
-        monitor = RiskMonitor({"any_forbidden": 0.1})
-        watch(monitor, -np.ones(20), np.ones(20), np.arange(20))
-        with pytest.raises(ValueError, match=r"has raised an alarm already, at query .*reset\(\)"):
-            monitor.queries_to_notice(0.5)
-
-
-@pytest.mark.parametrize("params", [{}, {"queries_per_false_alarm": 100}])
-def test_after_an_alarm_it_can_begin_anew(params):
-    monitor = RiskMonitor({"any_forbidden": 0.1}, **params)
+def test_after_an_alarm_it_can_begin_anew():
+    monitor = RiskMonitor({"any_forbidden": 0.1}, queries_per_false_alarm=100)
     status = watch(monitor, -np.ones(20), np.ones(20), np.arange(20))
     assert "Judge the newest queries, fit a CertifiedThreshold" in status.advice
     assert status.advice in str(status)
     monitor.reset()
-    new = RiskMonitor({"any_forbidden": 0.1}, **params)
+    new = RiskMonitor({"any_forbidden": 0.1}, queries_per_false_alarm=100)
     pd.testing.assert_frame_equal(monitor.status.rates, new.status.rates)
     with pytest.raises(ValueError, match="counted already: '0'"):
         watch(monitor, [1], [1], [0])
@@ -406,13 +252,9 @@ def test_after_an_alarm_it_can_begin_anew(params):
 
 
 def test_the_guarantee_is_named():
-    never = RiskMonitor({"any_forbidden": 0.1}, confidence_level=0.9)
-    assert never.guarantee == "never"
-    assert "With probability 0.9 there is never an alarm while" in str(never.status)
-    average = RiskMonitor({"any_forbidden": 0.1}, queries_per_false_alarm=12_000)
-    assert average.guarantee == "average"
-    assert "12,000 queries or more come before an alarm on average" in str(average.status)
-    assert average.status.advice == ""
+    monitor = RiskMonitor({"any_forbidden": 0.1}, queries_per_false_alarm=12_000)
+    assert "12,000 queries or more come before an alarm on average" in str(monitor.status)
+    assert monitor.status.advice == ""
 
 
 def test_before_the_first_query():
@@ -430,16 +272,13 @@ def test_before_the_first_query():
     assert "after 0 queries" in repr(status)
 
 
-def test_a_query_counts_once_unless_it_may_come_again():
+def test_a_query_counts_once():
     rows = ([1, -1], [1, 2], ["a", "b"])
     monitor = RiskMonitor({"any_forbidden": 0.05})
     watch(monitor, *rows)
     with pytest.raises(ValueError, match=r"groups holds queries .* counted already: 'b'\. Pass"):
         watch(monitor, [1, 1], [1, 2], ["b", "c"])
     assert monitor.status.rates["n_queries"].tolist() == [2]
-    again = RiskMonitor({"any_forbidden": 0.05}, allow_repeats=True)
-    watch(again, *rows)
-    assert watch(again, *rows).rates["n_queries"].tolist() == [4]
 
 
 def test_a_query_that_was_not_judged_may_come_again_when_it_is():
@@ -520,8 +359,7 @@ def test_nothing_is_counted_when_an_update_fails():
         ({"risks": "any_forbidden"}, "risks must be a dict"),
         ({"confidence_level": 1}, "confidence_level must be a number between 0 and 1"),
         ({"gains": 3}, "gains must be None"),
-        ({"queries_per_false_alarm": 0}, "queries_per_false_alarm must be None or a whole"),
-        ({"window": 0}, "window must be a whole number from 1 up"),
+        ({"queries_per_false_alarm": 0}, "queries_per_false_alarm must be a whole number"),
     ],
 )
 def test_bad_parameters(params, message):
@@ -605,20 +443,19 @@ def loss_of_forbidden(y_true, shown, groups):
 
 
 class TestFiles:
-    def monitor(self, **params):
+    def monitor(self):
         monitor = RiskMonitor(
             {"any_forbidden@2": 0.1, "false_reject_rate": 0.3},
             gains={"bad": -1, "good": 1, np.int64(3): 2},
             confidence_level=0.99,
-            **params,
+            queries_per_false_alarm=40,
         )
         monitor.update(["bad", "good"] * 9, np.arange(18), groups=np.arange(18) // 3, threshold=2)
         return monitor
 
-    @pytest.mark.parametrize("params", [{}, {"queries_per_false_alarm": 40, "window": 3}])
-    def test_resumed_as_if_never_stopped(self, tmp_path, params):
-        whole = self.monitor(**params)
-        self.monitor(**params).save(tmp_path / "monitor.json")
+    def test_resumed_as_if_never_stopped(self, tmp_path):
+        whole = self.monitor()
+        self.monitor().save(tmp_path / "monitor.json")
         resumed = RiskMonitor.load(tmp_path / "monitor.json")
         assert resumed.status.rates.equals(whole.status.rates)
         assert str(resumed.status) == str(whole.status)
@@ -661,8 +498,8 @@ class TestFiles:
         ("content", "message"),
         [
             ("{", "not JSON"),
-            ("[]", "expected 'skfilterrank monitor 4'"),
-            ('{"format": "skfilterrank monitor 9"}', "expected 'skfilterrank monitor 4'"),
+            ("[]", "expected 'skfilterrank monitor 5'"),
+            ('{"format": "skfilterrank monitor 9"}', "expected 'skfilterrank monitor 5'"),
             ('{"format": "other"}', "its format is 'other'"),
             ("", "not JSON"),
         ],
@@ -840,10 +677,10 @@ class TestClusters:
         losses, user = rng.integers(0, 2, 60), rng.integers(0, 15, 60)
         places = list(dict.fromkeys(user.tolist()))
         means = [losses[user == each].mean() for each in places]
-        monitor = RiskMonitor({loss_of_label: 0.1}, window=4)
+        monitor = RiskMonitor({loss_of_label: 0.1})
         column = pd.Series(user, name="user")
         status = monitor.update(losses, np.ones(60), groups=np.arange(60), clusters=column)
-        alone = RiskMonitor({loss_of_label: 0.1}, window=4)
+        alone = RiskMonitor({loss_of_label: 0.1})
         expected = watch(alone, means, np.ones(len(means)), places)
         pd.testing.assert_frame_equal(status.rates, expected.rates, rtol=1e-12)
         assert f"on {len(means)} users" in str(status)
@@ -866,7 +703,6 @@ class TestClusters:
         status = monitor.update(data.y, data.bayes_scores, **given)
         rate, promise = status.rates.iloc[0], safe.certificate_.promises["any_forbidden@3"]
         assert rate["observed"] == pytest.approx(promise.observed)
-        assert rate["recent"] == pytest.approx(promise.observed)
         assert rate["n_queries"] == promise.n_queries
         assert "500 users or more come before an alarm on average" in str(status)
 
@@ -878,7 +714,6 @@ class TestClusters:
         rate = monitor.update(labels, shown, **given).rates.iloc[0]
         own, share = [0.5, 0.5], [0.5, 1.0]
         assert (rate["n_queries"], rate["observed"]) == (2, pytest.approx(1 / 1.5))
-        assert rate["recent"] == rate["observed"]
 
         def capital(losses, level):
             growth = [
@@ -890,9 +725,8 @@ class TestClusters:
         rest = [a - x for x, a in zip(own, share)]
         assert capital(rest, 1 - rate["upper"]) == pytest.approx(2 / 0.5)
         paths = np.zeros(len(BETS))
-        for number, (x, a) in enumerate(zip(own, share), 2):
-            stake = 1 / (number * math.log(number) ** 2) / SUM_OF_STARTS
-            paths = (paths + stake) * (1 + BETS * (x / 0.2 - a))
+        for x, a in zip(own, share):
+            paths = (paths + 1) * (1 + BETS * (x / 0.2 - a))
         assert np.exp(monitor._watched[0].log_capital) == pytest.approx(paths)
 
     def test_the_file_keeps_clusters_and_shares(self, tmp_path):
@@ -913,12 +747,12 @@ class TestClusters:
         pd.testing.assert_frame_equal(loaded.status.rates, monitor.status.rates)
         assert str(loaded.status) == str(monitor.status)
 
-    def test_a_cluster_counts_once_although_queries_may_come_again(self):
-        monitor = RiskMonitor({"any_forbidden": 0.2}, allow_repeats=True)
+    def test_a_cluster_counts_once(self):
+        monitor = RiskMonitor({"any_forbidden": 0.2})
         monitor.update([1, 1], [1, 1], groups=[0, 1], clusters=["a", "b"])
         with pytest.raises(InputError, match=r"counted already: 'a'\. Each cluster counts once"):
-            monitor.update([1, 1], [1, 1], groups=[0, 1], clusters=["a", "c"])
-        assert monitor.update([1], [1], groups=[0], clusters=["c"]).rates["n_queries"].item() == 3
+            monitor.update([1, 1], [1, 1], groups=[2, 3], clusters=["a", "c"])
+        assert monitor.update([1], [1], groups=[3], clusters=["c"]).rates["n_queries"].item() == 3
 
     def test_a_cluster_that_was_not_judged_may_come_again(self):
         monitor = RiskMonitor({"any_forbidden": 0.2})
@@ -945,10 +779,10 @@ class TestClusters:
             copies = {"groups": np.arange(400)}
             if with_clusters:
                 copies["clusters"] = np.repeat(ids, 5)
-            monitor = RiskMonitor({"any_forbidden": 0.1})
+            monitor = RiskMonitor({"any_forbidden": 0.1}, queries_per_false_alarm=1000)
             n_alarms += monitor.update(np.repeat(y_true, 5), np.ones(400), **copies).alarm
         if with_clusters:
-            assert n_alarms <= binom.ppf(0.999, times, 0.05)
+            assert n_alarms < times / 10
         else:
             assert n_alarms > times / 2
 
@@ -1022,25 +856,3 @@ class TestDocumentsThatTheThresholdHides:
             alone = RiskMonitor({"any_forbidden@3": 0.5})
             expected = alone.update(data.y, shown, groups=data.groups).rates
             assert monitor.update(data.y, shown, **given).rates.equals(expected)
-
-    def test_states_of_earlier_versions_are_read(self, data, safe, tmp_path):
-        monitor, shown = RiskMonitor(safe), safe.predict(data.bayes_scores, data.groups)
-        monitor.update(data.y, shown, groups=data.groups)
-        path = tmp_path / "monitor.json"
-        monitor.save(path)
-        state = json.loads(path.read_text())
-        for name in ("certificate", "n_machine", "unit", "clusters", "hides", "checksum"):
-            del state[name]
-        for risk in state["risks"]:
-            del risk["shares"], risk["recent_shares"]
-        path.write_text(json.dumps(state | {"checksum": checksum_of(state)}))
-        old = RiskMonitor.load(path)
-        assert old.watches(safe)
-        pd.testing.assert_frame_equal(old.status.rates, monitor.status.rates)
-        assert str(old.status) == str(monitor.status)
-        with pytest.raises(InputError, match="or comes from a file of an earlier version"):
-            old.update([1], [9], groups=["new"])
-        rows = [1, 1], [9, -np.inf]
-        for each in (old, monitor):
-            each.update(*rows, groups=["new", "new"], threshold=-np.inf)
-        pd.testing.assert_frame_equal(old.status.rates, monitor.status.rates)

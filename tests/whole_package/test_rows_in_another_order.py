@@ -127,7 +127,7 @@ OTHERS = {
         lambda X, y, groups: plot.ThresholdCurveDisplay.from_estimator(CURVE, X, y, groups=groups),
         {"X": SCORES, "y": LABELS},
     ),
-    "RiskMonitor": (RiskMonitor({"any_forbidden": 0.05}, allow_repeats=True).update, SCORE_ROWS),
+    "RiskMonitor": (RiskMonitor({"any_forbidden": 0.05}).update, SCORE_ROWS),
     "QueryScaler.fit_transform": (QueryScaler().fit_transform, {"X": FEATURES, "y": LABELS}),
     "QueryScaler.transform": (QueryScaler().fit(FEATURES).transform, {"X": FEATURES}),
     "PriorSelector": (
