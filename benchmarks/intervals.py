@@ -3,14 +3,12 @@
     python benchmarks/intervals.py dl2019 --repetitions 300
     python benchmarks/intervals.py other --repetitions 300
     python benchmarks/intervals.py hard --repetitions 300
-    python benchmarks/intervals.py believed
     python benchmarks/intervals.py limits --repetitions 20
 
 `dl2019`: 37 runs of TREC 2019 Deep Learning, 9,260 passages judged by NIST and by seven language
 models. Each cell of the tables draws samples, takes NIST's labels of them, and asks how often the
 intervals hold the values by all of NIST's labels, how wide they are, and how the order agrees with
-the true one. `believed`: how far values of these runs are off where a machine's labels are taken
-for people's. `limits`: how narrow intervals of DCG@10 could be at most with these features.
+the true one. `limits`: how narrow intervals of DCG@10 could be at most with these features.
 
 `other`: TREC-COVID round 1, 143 runs; the machine is none that read a document: `pseudo_qrels` of
 the runs themselves, a circular judge. MQ2007: the part S5; the runs are its 46 features and a ridge
@@ -31,13 +29,11 @@ import numpy as np
 import pandas as pd
 from _common import RESULTS, run_parts, write_report
 from _intervals import KnownLabels, Study, in_rounds, true_values
-from scipy.stats import kendalltau
 from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 
 from skfilterrank.io import read_letor, read_qrels, read_run
 from skfilterrank.judgments import LabelPredictor, RankedPool, estimate, pseudo_qrels
-from skfilterrank.metrics import evaluate_runs
 
 CELLS = RESULTS / "intervals_dl2019.csv"
 KEY = ["judge", "gains", "measures", "design", "share"]
@@ -325,49 +321,6 @@ def hard_report(done):
     )
 
 
-MEASURES = ["dcg@10", "ndcg@10"]
-
-
-def believed(args):
-    """Report on labels that are taken for people's."""
-    folder = args.data / "trec-dl2019-llm"
-    runs = sorted(glob.glob(f"{folder}/runs/*.gz"))
-    people = read_qrels(folder / "qrels.txt.gz").set_index(["qid", "docno"])["label"]
-    true = means(runs, people)
-    judges = sorted(glob.glob(f"{folder}/llm-qrels/*.txt.gz"))
-    rows = {measure: [] for measure in MEASURES}
-    for path in judges:
-        labels = read_qrels(path, predicted="use").set_index(["qid", "docno"])["label"]
-        assert labels.index.sort_values().equals(people.index.sort_values())
-        believed = means(runs, labels)
-        name = path.rsplit("/", 1)[1].removesuffix(".txt.gz")
-        same = (labels.reindex(people.index) == people).mean()
-        for measure in MEASURES:
-            off = believed[measure] - true[measure]
-            tau = kendalltau(believed[measure], true[measure]).statistic
-            spread = " | ".join(f"{value:+.2f}" for value in (off.min(), off.mean(), off.max()))
-            rows[measure].append(f"| {name} | {measure} | {spread} | {tau:.3f} | {same:.3f} |")
-    ranges = ", ".join(f"{m} from {true[m].min():.2f} to {true[m].max():.2f}" for m in MEASURES)
-    lines = "\n".join(line for lines in rows.values() for line in lines)
-    write_report(
-        "machine_labels_believed",
-        "A machine's labels, believed",
-        f"{len(judges)} language models labelled the {len(people):,} passages that NIST judged. Of "
-        f"the {len(runs)} runs the means over topics by NIST's labels are: {ranges}. `least`, "
-        "`mean` and `most` are of the value by the machine minus the value by NIST, over the runs; "
-        "Kendall's tau compares the two orders of the runs; `same label` is the share of passages "
-        "to which both give the same label.\n\n"
-        "| judge | measure | least | mean | most | Kendall's tau | same label |\n"
-        f"| --- | --- | --- | --- | --- | --- | --- |\n{lines}",
-    )
-
-
-def means(runs, labels):
-    """Means over topics of each run and measure."""
-    values = evaluate_runs(labels.reset_index(), runs, MEASURES).per_query
-    return values.groupby("run", sort=False).mean()
-
-
 LIMIT_SHARES = (0.05, 0.1, 0.2)
 
 
@@ -407,7 +360,7 @@ def limits(args):
 if __name__ == "__main__":
     run_parts(
         __doc__,
-        {"dl2019": dl2019, "other": other, "hard": hard, "believed": believed, "limits": limits},
+        {"dl2019": dl2019, "other": other, "hard": hard, "limits": limits},
         repetitions=300,
         resume=False,
     )

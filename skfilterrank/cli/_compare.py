@@ -160,7 +160,7 @@ def print_estimates(sample, how, report, format, out):
         found[name] = order.join(values), estimates.compare(name, **how).pairs()
     # Written first, because the reader of the output may close it.
     if report is not None:
-        report(sampled, found, round(1 - estimates.confidence_level, 12), seed)
+        report(sampled, found)
     print_sections(sections_of_estimates(found, estimates, how["correction"], format), format, out)
 
 

@@ -129,8 +129,6 @@ class JudgingSession:
                 f"--strategy {self.strategy} looks at runs. Name runs, or choose maxrep or random."
             )
         documents = _inputs.read_document_texts(given.docs, text=given.text)
-        if given.second_look:
-            self._look_again(_inputs.joined(documents))
         self.documents = documents[documents.index.isin(self.index.unique("docno"))]
         self._check_queries()
         texts = _inputs.joined(self.documents)
@@ -183,10 +181,8 @@ class JudgingSession:
                 f"--strategy {given.strategy} writes probabilities, which say of the pool what is "
                 "needed. Leave out --holes."
             )
-        if not (given.strategy in ("random", "statap", "sample") or given.second_look):
+        if given.strategy not in ("random", "statap", "sample"):
             refuse(["random_state"], "has no effect on this strategy. Leave it out.")
-        if not given.judged:
-            refuse(["second_look"], "looks at the labels of --judged. Add it.")
         if not (given.pool or given.runs or given.judged):
             raise InputError("there is nothing to judge. Name runs, or --pool.")
         of_risk = "is that of --risk. Add both or none."
@@ -451,21 +447,6 @@ class JudgingSession:
         except InputError:
             return False
         return True
-
-    def _look_again(self, texts):
-        """Select the labels that a model contradicts most, to ask about them again."""
-        labels, given = self.judged.labels, self.given
-        # Floats: a label below 0 is one of --grades, and is not missing.
-        table = labels.astype(float).reset_index()
-        table["text"] = texts.reindex(table["docno"]).fillna("").to_numpy(dtype=object)
-        found = judgments.likely_errors(table, random_state=given.random_state)
-        of_all = f"{counted(len(found), 'label')} of {len(labels):,}"
-        tell(f"{of_all} that a model and similar documents contradict")
-        for row in found.head(given.second_look).itertuples():
-            said = f"label {row.label:g}; a model says {row.predicted:g}, "
-            said += f"similar documents {row.neighbors:.1f}"
-            self.judged.remarks[row.qid, row.docno] = said
-            tell(f"query {row.qid}, document {row.docno}: {said}")
 
     def _check_queries(self):
         """Print a message about queries without text; raise for unknown queries."""

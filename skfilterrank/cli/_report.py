@@ -33,7 +33,6 @@ from skfilterrank.cli._inputs import STDIN, read_documents, read_topics
 from skfilterrank.cli._output import call
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
-from skfilterrank.judgments import machine_report
 from skfilterrank.metaevaluation import sensitivity_curve, stability_curve
 from skfilterrank.plot import QueryDifferenceDisplay
 
@@ -100,11 +99,8 @@ def write_report(page: Page, comparisons, lists, alpha, random_state, verbose) -
     _write(page, before, data, measures=measures, curves=curves, **parts)
 
 
-def write_report_of_estimates(page: Page, sampled, found, alpha, random_state) -> None:
-    """Write the report of estimates; `found` has runs and pairs of each measure, best first.
-
-    `alpha` and `random_state` are not used here; the signature is that of :func:`write_report`.
-    """
+def write_report_of_estimates(page: Page, sampled, found) -> None:
+    """Write the report of estimates; `found` has runs and pairs of each measure, best first."""
     before, texts = page.before and read_data(page.before), Texts(page)
     estimates = sampled.estimates
     has_baseline = page.options.get("baseline") is not None
@@ -123,12 +119,7 @@ def write_report_of_estimates(page: Page, sampled, found, alpha, random_state) -
         )
         greater_is_better = estimates.results[name].greater_is_better
         data.append(measure_data(name, runs["value"], greater_is_better, pairs))
-    machine = None
-    if sampled.pool.machine and estimates.unit == "document":
-        how = {"gains": sampled.gains, "confidence_level": estimates.confidence_level}
-        machine = machine_report(sampled.sample, sampled.pool, list(found), **how)
-    parts = {"estimates": estimates, "texts": texts, "machine": machine}
-    _write(page, before, data, measures=measures, **parts)
+    _write(page, before, data, measures=measures, estimates=estimates, texts=texts)
 
 
 def _drawn(displays):
@@ -140,7 +131,7 @@ def _write(page, before, data, **parts):
     """Write a page with its inputs and data, and with changes since an earlier report."""
     made = made_from(page.options)
     now = {"made": made, "measures": data}
-    absent = ("estimates", "comparisons", "lists", "agreement", "curves", "machine")
+    absent = ("estimates", "comparisons", "lists", "agreement", "curves")
     functions = {each.__name__: each for each in _WORDS}
     functions |= {"counted": counted, "interval_text": interval_text, "zip": zip}
     functions |= {"other_outcomes": other_outcomes, "nan": float("nan"), "fuzziness": _FUZZINESS}

@@ -296,8 +296,7 @@ def _judging():
     about. With files of several assessors, documents on which they agree are not asked about;
     those on which they differ are, with their labels beside, and the agreement is printed. Labels
     of machines (second column: predicted) are taken for not judged. QRELS holds all labels in the
-    end, so they must be among --grades. --second-look N asks again about the N labels that a model
-    and the most similar documents contradict the most.
+    end, so they must be among --grades.
     --holes unjudged-label=-1 names the label that means pooled but not judged, in --judged and of
     what is written for the rest of the pool.
 

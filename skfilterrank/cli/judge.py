@@ -74,7 +74,6 @@ def judge(
     judged: Annotated[
         list[str] | None, t.Arg(convert=_of_tool, metavar="QRELS", many="repeat", file="read")
     ] = None,
-    second_look: t.Count = None,
     n_per_query: t.Budget = None,
     n_total: t.Budget = None,
     half_width: t.HalfWidth = None,
@@ -117,8 +116,6 @@ def judge(
         places of each run that count
     judged
         what is judged already: judgments or a log of an assessor, or TOOL=FILE; may be repeated
-    second_look
-        ask again about the most doubtful labels of --judged
     n_per_query
         documents of each query, or their share, as in 0.2 (default: all)
     n_total

@@ -20,9 +20,7 @@ from skfilterrank.judgments._judgment_log import read_judgment_log as read_judgm
 from skfilterrank.judgments._label_predictor import LabelPredictor
 from skfilterrank.judgments._label_quality import (
     assessor_agreement,
-    likely_errors,
 )
-from skfilterrank.judgments._machine_report import machine_report
 from skfilterrank.judgments._maxrep import MaxRepSelector
 from skfilterrank.judgments._pseudo_qrels import pseudo_qrels
 from skfilterrank.judgments._rank_systems import rank_systems
@@ -52,8 +50,6 @@ __all__ = [
     "draw_sample",
     "estimate",
     "judge",
-    "likely_errors",
-    "machine_report",
     "make_completed_scorer",
     "merge_answers",
     "pseudo_qrels",

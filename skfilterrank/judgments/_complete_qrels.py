@@ -428,7 +428,7 @@ def _quality(predictor, table, fitted, places, random_state):
     if hard.unjudged_query == "raise":
         # A query with one label has none left when it is held out; its warning is not shown.
         hard.set_params(unjudged_query="leave")
-    folds = dealt_folds(read.index, read.labels, random_state, lone=True)
+    folds = dealt_folds(read.index, read.labels, random_state)
     held_out = held_out_labels(hard, vectors, read.index, read.labels, folds)
     found = fitted["label"].to_numpy()
     if predictor.output != "hard":

@@ -173,7 +173,6 @@ def estimate(
     See Also
     --------
     draw_sample : Draws the documents to judge.
-    machine_report : Quality of the machine's labels.
 
     Notes
     -----

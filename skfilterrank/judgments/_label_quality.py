@@ -1,4 +1,4 @@
-"""Agreement of assessors, and detection of likely labelling errors."""
+"""Agreement of assessors."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,27 +6,19 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
-from sklearn.base import clone
-from sklearn.preprocessing import normalize
 
 from skfilterrank._files.files import is_path
 from skfilterrank._files.forms import errors_of, name_of_path
-from skfilterrank._lists.checks import as_list, check_choice, check_count, check_random_state
+from skfilterrank._lists.checks import as_list, check_choice
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex
-from skfilterrank.judgments._label_predictor import LabelPredictor, check_parameters
 from skfilterrank.judgments._label_table import (
     KEY,
-    DocumentVectors,
-    column_of,
     key_columns,
-    names_of,
     refuse_repeated,
 )
-from skfilterrank.judgments._level_model import dealt_folds, held_out_labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +112,6 @@ def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) ->
     See Also
     --------
     judge : Asks about documents, such as those on which assessors disagree.
-    likely_errors : Labels that a model and similar documents contradict.
 
     Notes
     -----
@@ -275,138 +266,3 @@ def _ordinal(values, totals, codes, document, n_labels):
 
 
 _DISTANCES = {"ordinal": _ordinal, "nominal": _nominal, "interval": _interval}
-
-
-# Most similarities in memory at once.
-_CELLS = 2**22
-
-
-def likely_errors(X, *, predictor=None, n_neighbors: int = 5, random_state=None) -> pd.DataFrame:
-    """List labels that are likely errors.
-
-    A label is listed if a model that was not fitted on it predicts another label, and if the labels
-    of the most similar documents of the query are closer to the prediction than to the label.
-
-    Parameters
-    ----------
-    X : pandas or polars DataFrame of n_rows rows
-        A judgment table as in :class:`LabelPredictor`. Rows without a label are used only to learn
-        terms.
-    predictor : LabelPredictor, default=None
-        Defines the columns and the classifier; None means ``LabelPredictor()``. It is cloned.
-    n_neighbors : int, default=5
-        Number of the most similar judged documents of the query, by the cosine of their vectors.
-    random_state : int, RandomState instance or None, default=None
-        Assigns the labels of each query to folds. Pass an int for results that can be repeated.
-
-    Returns
-    -------
-    DataFrame of shape (n_suspects, 5)
-        The table's columns of query, document (if any) and label; "predicted", the label that the
-        model predicts; "neighbors", the mean label of similar documents weighted by similarity; and
-        "doubt", above 0 and up to 1: the mean distance of the two from the label, divided by the
-        range of the query's labels. Rows are sorted by descending doubt; the index has the row
-        numbers in X.
-
-    Raises
-    ------
-    ValueError
-        For the reasons of :class:`LabelPredictor`, or if a parameter is out of range.
-
-    See Also
-    --------
-    assessor_agreement : Where two assessors disagree.
-    LabelPredictor : Predicts the labels that are not there.
-
-    Notes
-    -----
-    The labels of each query are divided into five folds, stratified by label. A label that only one
-    document of a query has is never held out or listed. A listed label need not be wrong: documents
-    may differ in ways that word counts do not show. Texts without a known term are not listed.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from skfilterrank.judgments import likely_errors
-    >>> texts = ["a cat purrs", "the cat sleeps", "cat and mouse", "my cat", "cat food"]
-    >>> texts += ["a dog barks", "the dog runs", "dog and bone", "my dog", "dog food"]
-    >>> table = pd.DataFrame(
-    ...     {"qid": "1", "docno": list("abcdefghij"), "text": texts, "label": 5 * [1] + 5 * [0]}
-    ... )
-    >>> table.loc[2, "label"] = 0  # about cats, too
-    >>> likely_errors(table, random_state=0)[["qid", "docno", "label", "predicted"]]
-      qid docno  label  predicted
-    2   1     c      0        1.0
-    """
-    predictor = LabelPredictor() if predictor is None else predictor
-    if not isinstance(predictor, LabelPredictor):
-        raise InputError(f"predictor must be a LabelPredictor or None, got {brief(predictor)}.")
-    n_neighbors = check_count(n_neighbors, "n_neighbors")
-    random_state = check_random_state(random_state)
-    check_parameters(predictor)
-    predictor = clone(predictor).set_params(output="hard", verbose=0)
-    table = predictor._read(X, needs_label=True)
-    vectors = DocumentVectors(predictor, of_table=True).fit_transform(X)
-    folds = dealt_folds(table.index, table.labels, random_state, lone=False)
-    predicted = held_out_labels(predictor, vectors, table.index, table.labels, folds)
-    neighbors, spread = _neighbors(vectors, table, n_neighbors)
-    by_model, by_neighbors = np.abs(predicted - table.labels), np.abs(neighbors - table.labels)
-    doubtful = (by_model > 0) & (np.abs(neighbors - predicted) < by_neighbors) & ~vectors.is_empty
-    rows = np.flatnonzero(doubtful)
-    doubt = (by_model[rows] + by_neighbors[rows]) / (2 * spread[rows])
-    return _listed(X, predictor, table, rows, predicted, neighbors, doubt)
-
-
-def _neighbors(vectors, table, n_neighbors):
-    """Return the mean label of the most similar judged rows, and the range of labels."""
-    neighbors = np.full(len(table.labels), np.nan)
-    spread = np.full(len(table.labels), np.nan)
-    for rows in table.index.rows_by_query():
-        rows = rows[~np.isnan(table.labels[rows])]
-        if len(rows) < 2:
-            continue
-        spread[rows] = np.ptp(table.labels[rows])
-        unit = normalize(vectors.take(rows))
-        n_taken = min(n_neighbors, len(rows) - 1)
-        weights, labels = np.zeros((2, len(rows), n_taken))
-        step = max(1, _CELLS // len(rows))
-        for begin in range(0, len(rows), step):
-            some = slice(begin, begin + step)
-            similar = unit[some] @ unit.T
-            row, other, weight = _nearest(similar, begin, n_taken)
-            place = np.arange(len(row)) - np.searchsorted(row, row)
-            weights[row + begin, place] = weight
-            labels[row + begin, place] = table.labels[rows][other]
-        total = weights.sum(axis=1)
-        means = (weights * labels).sum(axis=1)
-        neighbors[rows] = np.divide(means, total, where=total > 0, out=np.full(len(rows), np.nan))
-    return neighbors, spread
-
-
-def _nearest(similar, begin, n_taken):
-    """Return each row's most similar other documents: rows, columns, similarities above 0.
-
-    Documents that share no term have similarity 0 and are skipped.
-    """
-    if sparse.issparse(similar):
-        found = similar.tocoo()
-        row, other, weight = found.row, found.col, found.data
-    else:
-        row, other = np.nonzero(similar > 0)
-        weight = similar[row, other]
-    is_other = (weight > 0) & (other != row + begin)
-    row, other, weight = row[is_other], other[is_other], weight[is_other]
-    # Ties go to the first documents.
-    order = np.lexsort((other, -weight, row))
-    row, other, weight = row[order], other[order], weight[order]
-    taken = np.arange(len(row)) - np.searchsorted(row, row) < n_taken
-    return row[taken], other[taken], weight[taken]
-
-
-def _listed(X, predictor, table, rows, predicted, neighbors, doubt):
-    """Return the table of suspects."""
-    names = [predictor.query, predictor.document, predictor.label]
-    held = {name: column_of(X, name, "X") for name in names if name in names_of(X)}
-    frame = pd.DataFrame(held).iloc[rows]
-    frame = frame.assign(predicted=predicted[rows], neighbors=neighbors[rows], doubt=doubt)
-    return frame.iloc[np.argsort(-doubt, kind="stable")]

@@ -230,18 +230,14 @@ def held_out_labels(predictor, vectors, index: GroupIndex, labels, folds) -> np.
     return predicted
 
 
-def dealt_folds(index: GroupIndex, labels, random_state, *, lone: bool) -> np.ndarray:
-    """Assign judged rows to folds, stratified by label within queries; -1 means never held out.
-
-    `lone` tells whether a label that only one document of its query has is held out, too.
-    """
+def dealt_folds(index: GroupIndex, labels, random_state) -> np.ndarray:
+    """Assign judged rows to folds, stratified by label within queries; other rows get -1."""
     folds = np.full(len(labels), -1)
     for rows in index.rows_by_query():
         rows = rows[~np.isnan(labels[rows])]
         n_dealt = 0
         for label in np.unique(labels[rows]):
             same = random_state.permutation(rows[labels[rows] == label])
-            if len(same) > 1 or lone:
-                folds[same] = (n_dealt + np.arange(len(same))) % _N_FOLDS
-                n_dealt += len(same) if lone else 0
+            folds[same] = (n_dealt + np.arange(len(same))) % _N_FOLDS
+            n_dealt += len(same)
     return folds

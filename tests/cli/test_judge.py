@@ -218,7 +218,6 @@ def test_bad_arguments(ask, files, arguments, message):
             [*WITH_RUNS, "--strategy", "statap", "--holes", "unjudged-label=-1"],
             "--strategy statap writes probabilities",
         ),
-        ([*WITH_RUNS, "--second-look", "3"], "--second-look looks at the labels of --judged"),
         ([*BASE, "--judged", "odd.txt"], "odd.txt:1: 3 columns"),
     ],
 )
@@ -478,31 +477,6 @@ def test_assessors_who_disagree(ask, files):
     expected = {("1", "d1", 2), ("1", settled, 2), ("2", "d1", 1), ("2", "d5", 0)}
     assert set(judged()) == expected
     assert read_judgment_log("qrels.txt.log")["assessor"].tolist() == ["carl"]
-
-
-def test_a_second_look(ask, files):
-    texts, lines = ["docno,text"], []
-    for number in range(40):
-        label = number % 2
-        words = "cat purr claw" if label else "boat sail oar"
-        texts.append(f"x{number},{words} {'abcdefgh'[number % 7] * 3}")
-        lines.append(f"1 0 x{number} {label if number != 6 else 1}\n")
-    (files / "many.csv").write_text("\n".join(texts) + "\n")
-    (files / "old.txt").write_text("".join(lines))
-    base = ["judge", "--docs", "many.csv", "--out", "qrels.txt", "--judged", "old.txt"]
-    code, out, err = ask(["0"], "--second-look", "3", base=base)
-    assert code == 0, err
-    assert re.findall(r"\[(x\d+)\]", out) == ["x6"]
-    assert "(label 1; a model says 0, similar documents 0.0)" in out
-    assert "1 label of 40 that a model and similar documents contradict" in err
-    assert ("1", "x6", 0) in judged()
-    assert len(judged()) == 40
-    # A label below 0 is a grade as any other.
-    (files / "old.txt").write_text("".join(lines).replace(" 0\n", " -1\n"))
-    base[4] = "below.txt"
-    code, out, err = ask(["-1"], "--second-look", "3", "--grades=-1,1", base=base)
-    assert code == 0, err
-    assert "(label 1; a model says -1, similar documents -1.0)" in out
 
 
 def test_a_full_disk_is_named_and_leaves_nothing_in_the_way(ask, files, monkeypatch):

@@ -166,16 +166,15 @@ def test_too_few_judged_rows_leave_margins_as_they_are():
     LabelPredictor(LogisticRegression(), output="soft").fit(T)
 
 
-@pytest.mark.parametrize("lone", [True, False])
-def test_labels_are_dealt_evenly_to_folds(lone):
+def test_labels_are_dealt_evenly_to_folds():
     rng = np.random.RandomState(0)
     queries = rng.randint(8, size=400)
     labels = np.where(rng.rand(400) < 0.7, rng.randint(3, size=400).astype(float), np.nan)
     queries[:5], labels[:5] = 99, [0, 0, 0, 0, 1]
     index = GroupIndex.from_groups(queries)
-    folds = dealt_folds(index, labels, np.random.RandomState(0), lone=lone)
+    folds = dealt_folds(index, labels, np.random.RandomState(0))
     assert (folds[np.isnan(labels)] == -1).all()
-    assert folds[4] == (4 if lone else -1)
+    assert folds[4] == 4
     assert sorted(folds[:4]) == [0, 1, 2, 3]
     for query in np.unique(queries):
         for label in range(3):

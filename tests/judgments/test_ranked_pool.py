@@ -9,7 +9,7 @@ import pytest
 
 from label_samples import collection, with_labels
 from skfilterrank.exceptions import DataWarning, InputError, SkfilterrankError
-from skfilterrank.judgments import RankedPool, draw_sample, estimate, machine_report
+from skfilterrank.judgments import RankedPool, draw_sample, estimate
 
 _N = 80
 
@@ -30,14 +30,14 @@ def world():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("call", [estimate, machine_report])
-def test_a_machines_labels_are_no_sample_of_peoples(world, call):
+def test_a_machines_labels_are_no_sample_of_peoples(world):
     runs, _, machine, sample = world
     marked = sample.assign(judged_by=["large"] * 3 + ["people"] * (len(sample) - 3))
     with pytest.raises(InputError, match=r"qrels holds 3 labels of machines among 70.*'large'"):
-        call(marked, runs, "dcg@40", machine_qrels=machine)
-    same = call(sample.assign(judged_by="people"), runs, "dcg@40", machine_qrels=machine)
-    assert same.to_frame().equals(call(sample, runs, "dcg@40", machine_qrels=machine).to_frame())
+        estimate(marked, runs, "dcg@40", machine_qrels=machine)
+    same = estimate(sample.assign(judged_by="people"), runs, "dcg@40", machine_qrels=machine)
+    expected = estimate(sample, runs, "dcg@40", machine_qrels=machine)
+    assert same.to_frame().equals(expected.to_frame())
 
 
 def test_several_machines_have_names(world):
@@ -169,11 +169,9 @@ def test_errors_name_the_argument_that_was_given(bad):
         ("machine_qrels", partial(RankedPool.read, runs=runs)),
         ("machine_qrels", partial(draw_sample, runs=runs, measures="dcg")),
         ("machine_qrels", partial(estimate, sample, runs, "dcg")),
-        ("machine_qrels", partial(machine_report, sample, runs, "dcg")),
         ("pool", partial(RankedPool.read, good, runs)),
         ("judged", partial(draw_sample, good, runs, "dcg", n_total=2)),
         ("qrels", partial(estimate, runs=runs, measures="dcg", machine_qrels=good)),
-        ("qrels", partial(machine_report, runs=runs, measures="dcg", machine_qrels=good)),
     ):
         with pytest.raises(SkfilterrankError, match=rf"^{name} "):
             call(**{name: bad})

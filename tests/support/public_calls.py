@@ -143,7 +143,6 @@ CALLS = {
         "n_total": 1.0,
     },
     "judgments.estimate": _SAMPLE,
-    "judgments.machine_report": _SAMPLE,
     "metrics.values_of_run": {"run": RUNS["first"], "qrels": QRELS, "measures": ["ap"]},
     "metrics.evaluate_runs": _OF_RUNS,
     "metrics.register_with_ir_measures": {},
@@ -207,11 +206,6 @@ CALLS = {
         "unjudged_label": None,
     },
     "judgments.assessor_agreement": {"qrels": {"anna": QRELS, "bob": QRELS}},
-    "judgments.likely_errors": {
-        "X": pd.DataFrame(
-            {"qid": "1", "docno": list("abcd"), "text": "cat", "label": [1, 0, 1, 0]}
-        ),
-    },
     "judgments.judge": {
         "selector": judgments.MoveToFrontSelector().fit(RANKS),
         "assessor": lambda question: "stop",
