@@ -25,9 +25,7 @@ from skfilterrank.thresholds import (
     ExpectedThreshold,
     FirstK,
     FixedThreshold,
-    LargestGap,
     PerQueryThreshold,
-    Surprise,
     TunedThreshold,
 )
 
@@ -40,8 +38,6 @@ METHODS = {
     "first 5": FixedThreshold(max_shown=5),
     "first 10": FixedThreshold(max_shown=10),
     "first k, tuned (greedy)": FirstK(),
-    "largest gap": LargestGap(),
-    "surprise, tuned": Surprise(),
     "threshold, tuned": TunedThreshold(),
     "per_query (nDCG_f)": PerQueryThreshold("ndcg_f"),
     "expected (nDCG_f)": ExpectedThreshold("ndcg_f"),

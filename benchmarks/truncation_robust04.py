@@ -25,10 +25,8 @@ from skfilterrank.thresholds import (
     ExpectedThreshold,
     FirstK,
     FixedThreshold,
-    LargestGap,
     LearnedThreshold,
     PerQueryThreshold,
-    Surprise,
     TunedThreshold,
 )
 
@@ -41,8 +39,6 @@ RULES = {
     "everything": FixedThreshold,
     FIXED: FirstK,
     "one threshold": TunedThreshold,
-    "largest gap": LargestGap,
-    "surprise": Surprise,
     "expected": ExpectedThreshold,
     "per query": PerQueryThreshold,
     "auto": partial(AutoThreshold, random_state=0),
@@ -119,7 +115,7 @@ def fitted_values(rule, measure, train, test):
     name, values_of, gains = MEASURES[measure]
     kind = RULES[rule]
     begin = time.process_time()
-    own = {"measure": name} if rule in ("everything", "largest gap") else {}
+    own = {"measure": name} if rule == "everything" else {}
     cut = kind(**own, gains=gains) if own else kind(name, gains=gains)
     cut.fit(train[0], train[1], groups=train[2])
     shown = cut.predict(test[0], groups=test[2])

@@ -24,7 +24,7 @@ from skfilterrank.ranking import (
 from skfilterrank.thresholds import FixedThreshold
 
 # Thresholds with a curve that can be drawn.
-WITH_CURVE = ("tune", "first_k", "surprise")
+WITH_CURVE = ("tune", "first_k")
 _FOLDS = 5
 _HEAD = ["", "nDCG_f", "95 % CI", "nDCG_0", "nDCG_min", "forbid %", "lost %", "empty %"]
 

@@ -38,8 +38,6 @@ BY_NAME = {
     "expected": thresholds.ExpectedThreshold,
     "learned": thresholds.LearnedThreshold,
     "first_k": thresholds.FirstK,
-    "largest_gap": thresholds.LargestGap,
-    "surprise": thresholds.Surprise,
 }
 # Rates of what is shown, and of what is lost.
 _OF_SHOWN = {"any_forbidden", "forbidden"}

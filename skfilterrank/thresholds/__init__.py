@@ -28,7 +28,7 @@ from skfilterrank.thresholds._machine_labels import queries_needed
 from skfilterrank.thresholds._machine_labels import with_machine as with_machine
 from skfilterrank.thresholds._monitor import RiskMonitor
 from skfilterrank.thresholds._risks import STILL_UNJUDGED as STILL_UNJUDGED
-from skfilterrank.thresholds._rules import FirstK, FixedThreshold, LargestGap, Surprise
+from skfilterrank.thresholds._rules import FirstK, FixedThreshold
 from skfilterrank.thresholds._segmented import SegmentedThreshold
 from skfilterrank.thresholds._stratified_bound import PLANNED_RATE as PLANNED_RATE
 from skfilterrank.thresholds._stratified_bound import SENSITIVITY as SENSITIVITY
@@ -44,13 +44,11 @@ __all__ = [
     "ExpectedThreshold",
     "FirstK",
     "FixedThreshold",
-    "LargestGap",
     "LearnedThreshold",
     "PerQueryThreshold",
     "RiskCertificate",
     "RiskMonitor",
     "SegmentedThreshold",
-    "Surprise",
     "TunedThreshold",
     "load_threshold",
     "queries_needed",

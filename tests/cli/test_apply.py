@@ -16,10 +16,8 @@ from skfilterrank.thresholds import (
     ExpectedThreshold,
     FirstK,
     FixedThreshold,
-    LargestGap,
     PerQueryThreshold,
     SegmentedThreshold,
-    Surprise,
     TunedThreshold,
 )
 
@@ -359,10 +357,9 @@ GAINS = "--gains=-1=-1,0=0,1=1,2=2"
     [
         ("--threshold expected", ExpectedThreshold("ndcg_f@3")),
         ("--threshold first_k", FirstK("ndcg_f@3")),
-        ("--threshold surprise --max-shown 4", Surprise("ndcg_f@3", max_shown=4)),
         (
-            "--threshold largest_gap --abstain score_regression",
-            LargestGap("ndcg_f@3", abstain="score_regression"),
+            "--threshold per_query --max-shown 4 --abstain score_regression",
+            PerQueryThreshold("ndcg_f@3", max_shown=4, abstain="score_regression"),
         ),
         ("--min-shown 1", TunedThreshold("ndcg_f@3", min_shown=1)),
     ],

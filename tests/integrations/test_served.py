@@ -13,9 +13,9 @@ from skfilterrank.integrations._served import check_threshold, serve
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
     CertifiedThreshold,
+    ExpectedThreshold,
     FirstK,
     FixedThreshold,
-    LargestGap,
     SegmentedThreshold,
     TunedThreshold,
 )
@@ -125,7 +125,7 @@ def _lists(n_queries=400):
         (CertifiedThreshold({"any_forbidden@3": 0.9}, abstain="best_score", measure="ndcg_f@3"),
          [0.31, 0.3], ["query not answered: the highest score is below "] * 2),
         (FirstK(max_shown=3), [0.9, 0.8, 0.7, 0.6], ["beyond the first 3"]),
-        (LargestGap(), [0.9, 0.8, 0.1], ["hidden by LargestGap"]),
+        (ExpectedThreshold(), [0.9, 0.8, 0.1], ["hidden by ExpectedThreshold"]),
     ],
 )  # fmt: skip
 def test_reasons(threshold, scores, reasons):

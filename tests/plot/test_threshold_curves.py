@@ -14,8 +14,8 @@ from skfilterrank.plot import RiskCoverageDisplay, ThresholdCurveDisplay
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
     CertifiedThreshold,
+    ExpectedThreshold,
     FirstK,
-    LargestGap,
     ThresholdCurve,
     TunedThreshold,
     risk_coverage_curve,
@@ -207,8 +207,8 @@ def test_a_threshold_with_a_guarantee_is_marked_and_not_the_best():
 
 def test_thresholds_of_queries_are_no_single_one():
     _, y, groups, scores = make_rank_and_filter(n_queries=60, random_state=0)
-    model = LargestGap(measure="dcg").fit(scores, y, groups=groups)
-    with pytest.raises(ValueError, match="must have a threshold curve, but LargestGap has none"):
+    model = ExpectedThreshold(measure="dcg").fit(scores, y, groups=groups)
+    with pytest.raises(ValueError, match="a threshold curve, but ExpectedThreshold has none"):
         ThresholdCurveDisplay.from_estimator(model)
     display = ThresholdCurveDisplay.from_estimator(model, scores, y, groups=groups)
     assert display.marked_ is None

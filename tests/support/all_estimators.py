@@ -62,11 +62,9 @@ from skfilterrank.thresholds import (
     ExpectedThreshold,
     FirstK,
     FixedThreshold,
-    LargestGap,
     LearnedThreshold,
     PerQueryThreshold,
     SegmentedThreshold,
-    Surprise,
     TunedThreshold,
 )
 
@@ -260,8 +258,6 @@ CASES = {
     "LearnedThreshold": Case(LearnedThreshold("ndcg_f@3", estimator=LOGISTIC, cv=2), "scores"),
     "AutoThreshold": Case(AutoThreshold("bpref", max_shown=3), "scores"),
     "FirstK": Case(FirstK("ndcg_f@3"), "scores"),
-    "LargestGap": Case(LargestGap(), "scores"),
-    "Surprise": Case(Surprise("ndcg_f@3", abstain="best_score"), "scores"),
     "SegmentedThreshold": Case(
         SegmentedThreshold(TunedThreshold("ndcg_f@3"), segment="part", min_queries=2), "segments"
     ),

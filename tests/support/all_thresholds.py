@@ -5,9 +5,7 @@ from skfilterrank.thresholds import (
     ExpectedThreshold,
     FirstK,
     FixedThreshold,
-    LargestGap,
     PerQueryThreshold,
-    Surprise,
     TunedThreshold,
 )
 
@@ -21,7 +19,5 @@ PLAIN = {
     "per_query": PerQueryThreshold(MEASURE),
     "expected": ExpectedThreshold(MEASURE),
     "first_k": FirstK(MEASURE),
-    "largest_gap": LargestGap(MEASURE),
-    "surprise": Surprise(MEASURE),
 }
 THRESHOLDS = PLAIN | {"certified": CertifiedThreshold({"any_forbidden@3": 0.4}, measure=MEASURE)}

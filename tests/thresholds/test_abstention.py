@@ -105,7 +105,7 @@ def n_shown(model, data):
 class TestAbstention:
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["best_score", "score_gap", "score_std"])
-    @pytest.mark.parametrize("rule", ["all", "tuned", "largest_gap"])
+    @pytest.mark.parametrize("rule", ["all", "tuned"])
     def test_the_level_is_the_best_of_all(self, few, name, rule):
         model = fitted(few, rule, abstain=name)
         frame = pd.DataFrame({"q": few.groups, "s": few.bayes_scores})

@@ -90,7 +90,7 @@ class TestListSizes:
     @pytest.mark.slow
     def test_what_follows_the_size_does_not_warn(self, tens):
         first = np.arange(0, 1000, 10)
-        for name in ("per_query", "expected", "largest_gap", "fixed", "all"):
+        for name in ("per_query", "expected", "fixed", "all"):
             model = clone(PLAIN[name]).fit(tens.bayes_scores, tens.y, groups=tens.groups)
             model.predict(tens.bayes_scores[first], groups=tens.groups[first])
 

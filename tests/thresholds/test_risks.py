@@ -107,7 +107,7 @@ def test_the_order_of_calibration_rows_promises_nothing_more(tied, promise):
 @pytest.mark.parametrize(
     ("name", "parameters"),
     [
-        *((name, {}) for name in ("tuned", "first_k", "largest_gap", "surprise")),
+        *((name, {}) for name in ("tuned", "first_k")),
         *((name, {}) for name in ("per_query", "expected")),
         *(("tuned", {"max_shown": 2, "abstain": n}) for n in ("score_gap", "score_regression")),
         ("tuned", {"min_shown": 1}),
@@ -127,7 +127,7 @@ def test_the_order_of_rows_does_not_change_what_fit_finds(tied, name, parameters
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["tuned", "per_query", "expected", "largest_gap", "certified"])
+@pytest.mark.parametrize("name", ["tuned", "per_query", "expected", "certified"])
 def test_documents_of_equal_score_are_shown_together(tied, name):
     model = clone(THRESHOLDS[name])
     if name == "certified":

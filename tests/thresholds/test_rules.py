@@ -1,4 +1,4 @@
-"""Simple thresholds: a number, a length, the largest gap, and the surprise."""
+"""Simple thresholds: a number, and a length."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import ndcg_f_score
-from skfilterrank.thresholds import FirstK, FixedThreshold, LargestGap, Surprise
+from skfilterrank.thresholds import FirstK, FixedThreshold
 
 INF = np.inf
 
@@ -98,69 +98,3 @@ def test_the_number_is_the_best_of_all():
     assert -model.level_ == pytest.approx(number + 0.5)
     assert 0 < number < 8
     assert model.threshold_ is None
-
-
-def test_by_hand():
-    index = GroupIndex.from_groups([0, 0, 0, 1, 1, 1, 2, 3, 3])
-    scores = np.array([0.1, 0.9, 0.8, 5, 3, 1, 7, 2, 2])
-    shown = LargestGap()._keys(scores, index, {}) >= 0
-    # Of two gaps of one size the first; lists without a gap are whole.
-    assert shown.tolist() == [False, True, True, True, False, False, True, True, True]
-
-
-def test_a_filtered_document_makes_no_gap():
-    index = GroupIndex.from_groups([0] * 4)
-    shown = LargestGap()._keys(np.array([4.0, 3.5, 1, -INF]), index, {}) >= 0
-    assert shown[:3].tolist() == [True, True, False]
-
-
-def test_nothing_is_tuned():
-    cut = LargestGap().fit([0.9, 0.8, 0.1], [-1, -1, 2], groups=["a", "a", "a"])
-    assert cut.rank([3.0, 1, 0.9], groups=["b", "b", "b"]).tolist() == [1, 0, 0]
-    assert cut.threshold_ is None
-    assert not hasattr(cut, "threshold_curve_")
-    assert not hasattr(cut, "list_sizes_")
-
-
-def keys_of(scores, groups):
-    return Surprise()._keys(scores, GroupIndex.from_groups(groups), {})
-
-
-def lists_of(seed, n_queries=6):
-    """Scores with ties and -inf, and queries in no order."""
-    rng = np.random.RandomState(seed)
-    groups = rng.randint(0, n_queries, 40)
-    scores = rng.randint(0, 16, 40) / 4.0
-    scores[rng.rand(40) < 0.1] = -INF
-    return scores, groups
-
-
-def test_of_an_exponential_tail_it_is_the_excess_over_its_scale():
-    # Quantiles of an exponential distribution: the shape is 0, -log P is x itself.
-    n = 4001
-    scores = -np.log((np.arange(n) + 0.5) / n)
-    keys = keys_of(scores, np.zeros(n, dtype=int))
-    np.testing.assert_allclose(keys[:1000], scores[:1000], rtol=0.05)
-    assert keys[100] == pytest.approx(-np.log(100.5 / n), rel=0.02)
-
-
-def test_does_not_change_with_the_scale_of_the_scores():
-    scores, groups = lists_of(3)
-    np.testing.assert_allclose(keys_of(scores, groups), keys_of(8 * scores - 5, groups))
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_of_equal_scores_it_is_equal(seed):
-    scores, groups = lists_of(seed, n_queries=3)
-    keys = keys_of(scores, groups)
-    rows = np.flatnonzero(scores > -INF)
-    of_score = {(groups[row], scores[row]): keys[row] for row in rows}
-    assert [of_score[groups[row], scores[row]] for row in rows] == keys[rows].tolist()
-    order = np.random.RandomState(seed).permutation(len(scores))
-    moved = keys_of(scores[order], groups[order])
-    np.testing.assert_allclose(moved, keys[order], rtol=1e-12)
-
-
-def test_lists_without_a_tail():
-    keys = keys_of(np.array([1.0, 2, 2, 5, 5, 5, -INF]), [0, 1, 1, 2, 2, 2, 3])
-    assert np.isfinite(keys[:-1]).all()

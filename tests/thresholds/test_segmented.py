@@ -16,8 +16,8 @@ from skfilterrank.metrics import evaluate
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
     CertifiedThreshold,
+    FirstK,
     FixedThreshold,
-    LargestGap,
     SegmentedThreshold,
     TunedThreshold,
     load_threshold,
@@ -45,7 +45,7 @@ def fit(table, y, groups, threshold=TUNED, **parameters):
 
 
 @pytest.mark.parametrize(
-    "threshold", [TUNED, LargestGap("dcg", max_shown=4), SAFE, FixedThreshold()], ids=repr
+    "threshold", [TUNED, FirstK("dcg", max_shown=4), SAFE, FixedThreshold()], ids=repr
 )
 def test_each_segment_is_as_if_alone(data, threshold):
     table, y, groups = data
@@ -106,7 +106,7 @@ def test_where_the_segment_stands(data, form):
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.parametrize("threshold", [TUNED, LargestGap("dcg"), SAFE], ids=repr)
+@pytest.mark.parametrize("threshold", [TUNED, FirstK("dcg"), SAFE], ids=repr)
 def test_saved_and_loaded(data, threshold, tmp_path):
     table, y, groups = data
     model = fit(*data, threshold)

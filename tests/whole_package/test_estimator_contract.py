@@ -32,7 +32,7 @@ from skfilterrank.ranking import (
 from skfilterrank.ranking._make_ranker import SharedFeatures
 from skfilterrank.ranking._text_features import TextStatistics
 from skfilterrank.testing import parametrize_with_checks
-from skfilterrank.thresholds import BaseThreshold, CertifiedThreshold, PerQueryThreshold, Surprise
+from skfilterrank.thresholds import BaseThreshold, CertifiedThreshold, PerQueryThreshold
 
 RANKERS = {
     name: case.estimator
@@ -79,7 +79,7 @@ def expected_failures(ranker):
     """Checks that fail on purpose, with the reason."""
     if isinstance(ranker, RankFusion) and ranker.method == "combsum":
         return LEARNS_NOTHING
-    if isinstance(ranker, RankFusion | Surprise):
+    if isinstance(ranker, RankFusion):
         return WHOLE_LISTS
     if isinstance(ranker, FilterOnly):
         by_chance = "What is kept has scores by chance."

@@ -30,10 +30,8 @@ from skfilterrank.thresholds import (
     ExpectedThreshold,
     FirstK,
     FixedThreshold,
-    LargestGap,
     PerQueryThreshold,
     SegmentedThreshold,
-    Surprise,
     TunedThreshold,
 )
 
@@ -146,8 +144,6 @@ DOORS = {
             (PerQueryThreshold(), "repeated"),
             (ExpectedThreshold(), "whole"),
             (FirstK(), "partial"),
-            (Surprise(), "repeated"),
-            (LargestGap(), "whole"),
         )
     },
     "abstention": of_filter(TunedThreshold(abstain="score_regression"), "repeated"),
@@ -225,7 +221,6 @@ LEARNED = [
     PerQueryThreshold(),
     ExpectedThreshold(),
     FirstK(),
-    Surprise(),
     FixedThreshold(abstain="score_regression"),
     FirstK(abstain="best_score", max_shown=2),
 ]
