@@ -624,3 +624,20 @@ def check_counts(value, name: str, *, most: int = LARGEST_INTEGER) -> np.ndarray
         raise InputError(f"{name} is empty: expected a whole number or a 1-D array of them.")
     checked = [check_count(count, name, most=most) for count in counts]
     return np.array(checked, dtype=np.int64)
+
+
+def check_teams(names, teams) -> dict:
+    """Check that each run has a team, and return the teams."""
+    if not isinstance(teams, Mapping | pd.Series):
+        raise InputError(
+            f"teams must be a dict or Series {{run: team}}, or None, got {type(teams).__name__}."
+        )
+    teams = dict(teams)
+    absent = [name for name in names if name not in teams or pd.isna(teams[name])]
+    if absent:
+        shown = ", ".join(map(brief, absent[:3])) + (", ..." if len(absent) > 3 else "")
+        raise InputError(
+            f"teams has no team for {len(absent)} of {len(names)} runs ({shown}): name the team "
+            "of every run; a run that shares its team with no other run is a team of its own."
+        )
+    return {name: teams[name] for name in names}

@@ -147,9 +147,9 @@ class Result:
         return shown, style, [more] * (n_more > 0)
 
 
-def spread_places(n_rows: int, n_shown: int = _N_ROWS) -> np.ndarray:
-    """Return the positions of up to `most` rows, evenly spread and with both ends."""
-    return np.linspace(0, n_rows - 1, min(n_shown, n_rows)).round().astype(int)
+def spread_places(n_rows: int) -> np.ndarray:
+    """Return the positions of up to `_N_ROWS` rows, evenly spread and with both ends."""
+    return np.linspace(0, n_rows - 1, min(_N_ROWS, n_rows)).round().astype(int)
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

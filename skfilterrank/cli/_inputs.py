@@ -1,4 +1,4 @@
-"""Reading of runs, judgments, gains, texts, slices and pools for commands."""
+"""Reading of runs, judgments, gains, texts, clusters and pools for commands."""
 
 import os
 from collections import Counter
@@ -394,17 +394,24 @@ def read_topics(path) -> pd.DataFrame:
     return _texts(_one_row_each(table, columns, "query", path, line_of), columns, path)
 
 
-def read_slices(path) -> pd.DataFrame:
-    """Return slices by query id, a column for each way to slice."""
+def read_clusters(path) -> pd.Series | None:
+    """Return the cluster of each query by its id; None without a file."""
+    if path is None:
+        return None
     table, line_of = _read_by_id(path, "query", TOPIC_NAMES)
     table = table.drop(columns="original_id", errors="ignore")
     table = _one_row_each(table, list(table.columns), "query", path, line_of)
     if table.columns.empty:
         raise FileFormatError(
-            "there is no column but that of the queries. Name the slice of each query in another.",
+            "there is no column but that of the queries. Name the cluster of each in another.", path
+        )
+    if len(table.columns) > 1:
+        raise FileFormatError(
+            f"there are {len(table.columns)} columns beside that of the queries: "
+            f"{brief_list(list(table.columns))}. Keep the one that names the cluster of each.",
             path,
         )
-    return table
+    return table.iloc[:, 0]
 
 
 def read_pool(path):

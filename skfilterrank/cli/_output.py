@@ -385,12 +385,6 @@ _PHRASES = {
     "A measure of your own has a name only in processes that imported its module: else pass its "
     "function, measure=FUNCTION.": "--plugin imports the module of a measure of your own.",
     "Use FixedThreshold() to show": "Use --threshold none to show",
-    ", as by pandas.qcut": "",
-    "give a dict or a Series of slices by query id, or a DataFrame with the query ids in its index "
-    "or a column 'qid' and a column for each way to slice": (
-        "give a table with a column of queries and one for each way to slice"
-    ),
-    ", with None for a query that is in no slice": ", empty for a query that is in no slice",
     "pass the number of documents": "give the number of documents",
     " or more, or None.": " or more.",
     "cv=None gives": "What is held out of the training rows gives",

@@ -17,11 +17,9 @@ from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine
 from skfilterrank.cli import _inputs
 from skfilterrank.cli import _output as output
-from skfilterrank.cli._inputs import read_slices
 from skfilterrank.cli._output import refuse, tell
 from skfilterrank.exceptions import (
     DataWarning,
-    FileFormatError,
     InputError,
     MissingValuesError,
     brief,
@@ -171,20 +169,6 @@ def beside_machine(path, machine_path, gains, holes) -> tuple[pd.DataFrame, Qrel
     )
     labels = both[key].assign(label=both["by_machine"])
     return both.drop(columns="by_machine"), QrelsIndex(labels, unjudged_label=None)
-
-
-def read_clusters(path) -> pd.Series | None:
-    """Return the cluster of each query by its id; None without a file."""
-    if path is None:
-        return None
-    table = read_slices(path)
-    if len(table.columns) > 1:
-        raise FileFormatError(
-            f"there are {len(table.columns)} columns beside that of the queries: "
-            f"{brief_list(list(table.columns))}. Keep the one that names the cluster of each.",
-            path,
-        )
-    return table.iloc[:, 0]
 
 
 def _aligned(name, index, run, second, missing):
@@ -380,7 +364,7 @@ def count_queries(
         )
     judgments = _inputs.read_judgments(qrels, gains, holes)
     judgments = _inputs.with_judge(judgments, judged_by, qrels)
-    clusters = read_clusters(clusters)
+    clusters = _inputs.read_clusters(clusters)
     if holes.said_unjudged is not None:
         tell(
             "labels that --holes takes for not judged raise no alarm: give the same --holes as "

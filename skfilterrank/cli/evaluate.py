@@ -18,7 +18,6 @@ def evaluate(
     *,
     measure: t.Measures = MEASURES,
     per_query: bool = False,
-    slices: t.File = None,
     sort: Annotated[str | None, t.Arg(metavar="MEASURE")] = None,
     keep_going: bool = False,
     format: Annotated[str | None, t.format_arg(*_FORMATS)] = None,
@@ -33,8 +32,6 @@ def evaluate(
     ----------
     per_query
         print the values of every query, not only the means
-    slices
-        print means of slices of the queries, and how they differ; see help slices
     sort
         print the best runs by this measure first
     keep_going
@@ -51,18 +48,16 @@ def evaluate(
     from skfilterrank.io import QrelsIndex
     from skfilterrank.metrics import iter_evaluations
 
-    if slices is not None:
-        output.refuse(("per_query", "sort"), "has no effect on --slices. Leave it out.")
     if per_query:
         output.refuse(["sort"], "orders runs by their means. Leave out --per-query.")
     if sampling.is_asked:
-        wrong = ("per_query", "slices", "keep_going", "n_jobs", "n_items")
+        wrong = ("per_query", "keep_going", "n_jobs", "n_items")
         output.refuse(wrong, "has no effect on values with intervals. Leave it out.")
     else:
         needed = ("unit", "target", "confidence_level", "anytime_from")
         output.refuse(needed, "is for values with intervals. Add --interval.")
-    if format == "trec" and (slices or sampling.is_asked):
-        raise InputError(f"--format trec has no {'slices' if slices else 'intervals'}. Take csv.")
+    if format == "trec" and sampling.is_asked:
+        raise InputError("--format trec has no intervals. Take csv.")
     format = output.chosen_format(format, out, _FORMATS)
     holes = _inputs.Holes.of(reading.holes)
     named = _inputs.named_runs(qrels, runs)
@@ -103,12 +98,7 @@ def evaluate(
     if by is not None:
         sign = -1 if parsed[by].measure.greater_is_better else 1
         values = sorted(values, key=lambda each: (each[1][by] != each[1][by], sign * each[1][by]))
-    if slices:
-        from skfilterrank.cli._inputs import read_slices
-
-        of_slices = read_slices(slices)
-        sections = (slices_section(run, of_slices) for run, _ in values)
-    elif per_query:
+    if per_query:
         sections = (queries_section(run, mean, format, holes.missing) for run, mean in values)
     else:
         sections = means_sections(values, parsed, format, holes.missing)
@@ -249,32 +239,3 @@ def _cell(value):
     if value != value:
         return "-"
     return f"{value:.1e}" if 0 < abs(value) < _SMALL else f"{value:.4f}"
-
-
-def slices_section(run, slices):
-    """Return a section of a run with a line for each measure and slice of the queries."""
-    import pandas as pd
-
-    from skfilterrank._lists.results import p_text
-    from skfilterrank.comparison import SystemScores, compare_slices
-
-    parts, about = [], {"systems": [run.name], "queries": run.values.index, "missing": "drop"}
-    for name, values in run.values.items():
-        scores = SystemScores([values.tolist()], measure=name, **about)
-        try:
-            table = compare_slices(scores, slices, random_state=0).to_frame()
-        except ValueError as error:
-            error.add_note(f"(run {run.name})")
-            raise
-        parts.append(table.assign(run=run.name, measure=name))
-    numbers = ["value", "low", "high", "whole", "difference", "p_value", "p_adjusted"]
-    frame = pd.concat(parts).reset_index(drop=True)
-    frame = frame[["run", "measure", "slicing", "slice", "n_queries", *numbers]]
-    records = frame.assign(slice=frame["slice"].map(str)).to_dict("records")
-    rows = [[run.name, "", "", "queries", "value", "95 % interval", "difference", "p"]]
-    for row in records:
-        interval = "-" if row["low"] != row["low"] else f"{row['low']:.4f}-{row['high']:.4f}"
-        p_value = "-" if row["p_adjusted"] != row["p_adjusted"] else p_text(row["p_adjusted"])
-        shown = f"{row['value']:.4f}", interval, f"{row['difference']:+.4f}", p_value
-        rows.append([row["measure"], row["slicing"], row["slice"], f"{row['n_queries']:,}", *shown])
-    return output.Section(frame, records, rows)

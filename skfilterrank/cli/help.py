@@ -157,17 +157,6 @@ def _thresholds():
     """
 
 
-def _slices():
-    """Slices (evaluate --slices FILE).
-
-    FILE is a table (CSV, TSV, JSONL) with a column of queries and others, such as language and
-    source, each of which is a way to slice them. Of each slice: its mean with a 95 % interval, how
-    far it is from the mean of all queries, and the p value of a randomization test of its queries
-    against all others, corrected for the number of slices (Holm). Queries in no slice have an
-    empty field.
-    """
-
-
 def _intervals():
     """Intervals (evaluate and compare: --interval, --prels, --machine-qrels or --pool).
 
@@ -369,7 +358,6 @@ SUBJECTS = {
     "holes": _holes,
     "models": _models,
     "thresholds": _thresholds,
-    "slices": _slices,
     "intervals": _intervals,
     "comparisons": _comparisons,
     "fusion": _fusion,

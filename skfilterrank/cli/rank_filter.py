@@ -85,7 +85,6 @@ def rank_filter(
         chosen_measure,
         clusters_of,
         make_threshold,
-        read_clusters,
         value_of,
     )
     from skfilterrank.io import save_model
@@ -132,7 +131,7 @@ def rank_filter(
         None if test_data is None else tested,
         cv=cv,
         refit=bool(save or plot),
-        clusters=clusters_of(trained.groups, read_clusters(clusters)),
+        clusters=clusters_of(trained.groups, _inputs.read_clusters(clusters)),
         learner=learner,
         threshold=unfitted,
         measure=chosen.text,

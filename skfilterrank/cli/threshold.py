@@ -110,7 +110,7 @@ def threshold(
         "index": QrelsIndex(judgments, unjudged_label=None, predicted="use"),
         "machines": work.machines_of(judgments),
         "by_machine": by_machine,
-        "clusters": work.read_clusters(clusters),
+        "clusters": _inputs.read_clusters(clusters),
         "how": cutting.threshold,
         "missing": treated.missing,
         "sample": qrels if is_sample else None,

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from skfilterrank._lists.lazy_names import names_of
-from skfilterrank.comparison._compare_slices import compare_slices
 from skfilterrank.comparison._compare_systems import (
     PairwiseComparison,
     compare_systems,
@@ -18,12 +17,10 @@ from skfilterrank.comparison._rank_correlation import (
 )
 from skfilterrank.comparison._score_systems import score_predictions, score_systems
 from skfilterrank.comparison._system_scores import SystemScores
-from skfilterrank.comparison._topic_set_size import topic_set_size
 
 __all__ = [
     "PairwiseComparison",
     "SystemScores",
-    "compare_slices",
     "compare_systems",
     "comparison_table",
     "kendall_tau",
@@ -33,7 +30,6 @@ __all__ = [
     "score_systems",
     "swap_rate",
     "tau_ap",
-    "topic_set_size",
 ]
 
 if not TYPE_CHECKING:  # without this check, type checkers accept any name

@@ -5,8 +5,13 @@ import pandas as pd
 from scipy import sparse
 
 from skfilterrank._files.forms import named_runs
-from skfilterrank._lists.checks import check_choice, check_count, check_number, check_random_state
-from skfilterrank._lists.groupings import check_teams
+from skfilterrank._lists.checks import (
+    check_choice,
+    check_count,
+    check_number,
+    check_random_state,
+    check_teams,
+)
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief

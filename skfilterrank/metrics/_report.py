@@ -10,9 +10,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skfilterrank._files.rows import Rows, check_rows, columns_of_systems, read_once
-from skfilterrank._lists.checks import check_k, check_share, count_rows
+from skfilterrank._lists.checks import check_k, check_share, count_rows, is_hashable
 from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.groupings import Slice, Slices, read_slices, report_measures, report_pairs
 from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.row_blocks import Block, ByKey
 from skfilterrank._lists.scoring import (
@@ -25,7 +24,7 @@ from skfilterrank._lists.scoring import (
     t_test,
 )
 from skfilterrank._lists.ties import value_tolerance
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.metrics._evaluate import evaluate
 
 
@@ -43,7 +42,6 @@ def rank_filter_report(
     own_baselines: Mapping[str, str] | None = None,
     confidence_level: float = 0.95,
     query_weight: QueryWeight = None,
-    slices: Slices | None = None,
 ) -> pd.DataFrame:
     """Compare systems that rank and filter: measures, rates, intervals and significance.
 
@@ -51,8 +49,8 @@ def rank_filter_report(
     ----------
     y_true : array-like of shape (n_rows,), or Rows
         Label of each (query, document) row, NaN where unjudged. A Series may carry the query ids
-        in an index level named "qid". :class:`skfilterrank.io.Rows` are read once; `groups`,
-        `query_weight` and `slices` are not possible with them.
+        in an index level named "qid". :class:`skfilterrank.io.Rows` are read once; `groups`
+        and `query_weight` are not possible with them.
     y_scores : dict of str to array-like of shape (n_rows,)
         Scores of each system, -inf where filtered. With Rows the column of each system's scores.
     groups : array-like of shape (n_rows,), default=None
@@ -79,9 +77,6 @@ def rank_filter_report(
         Weight of each query in the means, as in :func:`ndcg_f_score`. Intervals and p values
         treat the queries as a sample with these weights: a query of weight 2 counts as two in the
         mean, but is still one query.
-    slices : dict, Series, DataFrame or None, default=None
-        Slices of the queries by their ids, such as languages, to report on each, as in
-        :func:`skfilterrank.comparison.compare_slices`, which tests how they differ.
 
     Returns
     -------
@@ -94,8 +89,6 @@ def rank_filter_report(
         are 0. With a baseline also ``difference`` in nDCG_f and ``p_value`` of the two-sided
         paired t test over queries (NaN for the baseline itself; 1 where no query differs). With
         `own_baselines` also ``own_difference`` and ``own_p_value`` (NaN for systems without one).
-        With `slices` also ``n_queries``, and index levels "slicing", "slice" and "system", with
-        "all" for all queries on top.
 
     Raises
     ------
@@ -141,35 +134,53 @@ def rank_filter_report(
             "y_scores must be a dict {name: scores} of at least one system, got "
             f"{type(y_scores).__name__}."
         )
-    compared = report_pairs(y_scores, baseline, own_baselines)
+    compared = _pairs(y_scores, baseline, own_baselines)
     confidence_level = check_share(confidence_level, "confidence_level")
-    measuring = _Measuring(report_measures(k), gains, ndcg_0_gains, ties, unjudged)
+    measuring = _Measuring(_measures(k), gains, ndcg_0_gains, ties, unjudged)
     if isinstance(y_true, Rows):
-        of_rows = {"groups": groups, "query_weight": query_weight, "slices": slices}
-        rows = check_rows(y_true, "rank_filter_report", **of_rows)
+        rows = check_rows(y_true, "rank_filter_report", groups=groups, query_weight=query_weight)
         pairs = {pair for each in compared.values() for pair in each.items()}
         summing = _Summing(measuring, tuple(y_scores), tuple(pairs))
         total = read_once(rows, summing, scores=columns_of_systems(y_scores))
         return _report_of_sums(total, y_scores, measuring.names, confidence_level, compared)
-    per_query, queries = measuring.per_query(y_true, y_scores, groups)
+    per_query = measuring.per_query(y_true, y_scores, groups)
     weights = None
     if query_weight is not None:
         index = check_groups(groups, y_true, n_rows=count_rows(y_true, "y_true"), names=("y_true",))
         weights = query_weights(query_weight, index)
-    if slices is None:
-        return _report(per_query, confidence_level, weights, compared)
-    everything = Slice("all", "all", np.ones(len(queries), dtype=bool))
-    parts = {}
-    for slicing, name, members in (everything, *read_slices(slices, queries)):
-        own = {
-            system: {name: values[members] for name, values in columns.items()}
-            for system, columns in per_query.items()
-        }
-        own_weights = None if weights is None else weights[members]
-        report = _report(own, confidence_level, own_weights, compared)
-        report.insert(0, "n_queries", np.count_nonzero(members))
-        parts[slicing, name] = report
-    return pd.concat(parts, names=["slicing", "slice"])
+    return _report(per_query, confidence_level, weights, compared)
+
+
+def _measures(k: int | None) -> list[str]:
+    """Return the measures of the report, the main one first."""
+    at = "" if k is None else f"@{k}"
+    names = [f"{name}{at}" for name in ("ndcg_f", "ndcg_0", "ndcg_min", "forbidden")]
+    return [*names, "false_reject_rate", "empty_list_rate"]
+
+
+def _pairs(systems, baseline, own_baselines) -> dict[str, Mapping]:
+    """Check the baselines, and return {prefix of columns: {system: its baseline}}."""
+    own_baselines = {} if own_baselines is None else own_baselines
+    if not isinstance(own_baselines, Mapping):
+        raise InputError(
+            "own_baselines must be a dict {system: its baseline}, got "
+            f"{type(own_baselines).__name__}."
+        )
+    for each in (*own_baselines, *own_baselines.values()):
+        _check_system(each, "own_baselines:", systems)
+    compared: dict[str, Mapping] = {}
+    if baseline is not None:
+        _check_system(baseline, "baseline", systems)
+        compared[""] = {system: baseline for system in systems if system != baseline}
+    if own_baselines:
+        compared["own_"] = own_baselines
+    return compared
+
+
+def _check_system(name, what, systems):
+    """Raise if `name` is not the name of a system."""
+    if not (is_hashable(name) and name in systems):
+        raise InputError(f"{what} {brief(name)} is not one of the systems: {brief_list(systems)}.")
 
 
 class _Measuring(NamedTuple):
@@ -181,8 +192,8 @@ class _Measuring(NamedTuple):
     ties: str | ArrayLike
     unjudged: str
 
-    def per_query(self, y_true, y_scores, groups) -> tuple[dict, pd.Index]:
-        """Return ``{system: {measure: values}}`` and the query ids; means skip NaN."""
+    def per_query(self, y_true, y_scores, groups) -> dict:
+        """Return ``{system: {measure: values}}``, one value per query; means skip NaN."""
         found = {}
         for system, y_score in y_scores.items():
             try:
@@ -196,7 +207,7 @@ class _Measuring(NamedTuple):
             # Queries without good documents have no rate of false rejection.
             filled = table.fillna(dict.fromkeys(set(self.names) - {"false_reject_rate"}, 0.0))
             found[system] = {name: filled[name].to_numpy() for name in self.names}
-        return found, table.index
+        return found
 
     def _measure(self, y_true, y_score, groups, names, gains):
         return evaluate(
@@ -222,7 +233,7 @@ class _Summing(NamedTuple):
         """Add up a block of whole queries: by system and measure, and by pair of systems."""
         labels = block.columns["label"]
         scores = {system: block.columns["score", system] for system in self.systems}
-        found, _ = self.measuring.per_query(labels, scores, block.group_index())
+        found = self.measuring.per_query(labels, scores, block.group_index())
         main = self.measuring.names[0]
         total = ByKey(
             ((system, name), Moments.of(values))

@@ -53,10 +53,6 @@ class SegmentedThreshold(BaseThreshold):
     n_unjudged_ : int
         Rows with a NaN label.
 
-    See Also
-    --------
-    skfilterrank.comparison.compare_slices : Compares a measure between segments.
-
     Notes
     -----
     The certificate of a segment holds for the queries of that segment, with its own confidence

@@ -62,7 +62,6 @@ def sample(tmp_path, monkeypatch):
     Path("t.csv").write_text("qid,docno,label\n1,a,Good\n1,b,Bad\n")
     rows = [f"{q},{q}{d},{q + d},{'Good' if q % 2 else 'Bad'}" for q in range(8) for d in (0, 1)]
     Path("t2.csv").write_text("\n".join(["qid,docno,x,label", *rows]))
-    Path("slices.csv").write_text("qid,kind\n1,x\n")
     Path("bad.txt").write_text("1 0 a -1\n2 0 b -1\n")
     Path("d.csv").write_text("docno,text\na,cat\nb,dog\nc,cow\n")
     Path("q.txt").write_text("1 0 a 1\n1 predicted b 0\n2 0 a 1\n2 0 b -1\n")
@@ -95,7 +94,6 @@ def sample(tmp_path, monkeypatch):
         ("evaluate q.txt r.txt -m no_such", "'skfilterrank help measures' prints"),
         ("fuse r.txt o.txt --weights r=1", "--weights must name every run"),
         ("fuse r.txt o.txt --weights r=1,o=-1", "0 leaves a run out"),
-        ("evaluate q.txt r.txt --slices slices.csv", "empty for a query that is in no slice"),
         ("evaluate q.txt r.txt -m lexirecall --n-items 1", "here 3 or more."),
         ("threshold bad.txt r.txt", "Check the labels and --gains."),
         (

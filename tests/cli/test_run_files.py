@@ -22,7 +22,6 @@ pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.Skfilte
 FILES = ["sample.prels", "sample.csv", "sample.jsonl"]
 COMMANDS = {
     "evaluate": "evaluate {} run.txt -m dcg@10,stat_ap",
-    "evaluate slices": "evaluate {} run.txt -m dcg@10 --slices slices.csv",
     "compare": "compare {} run.txt other.txt -m dcg@10",
     "compare preferences": "compare {} run.txt other.txt -m lexirecall",
     "fuse": "fuse run.txt other.txt --qrels {}",
@@ -60,7 +59,6 @@ def write_files():
     Path("run.txt").write_text(RUN)
     Path("other.txt").write_text(RUN.replace("3 r", "0.5 r"))
     Path("docs.csv").write_text("docno,text\na,some words\nb,more words\nd,other words\n")
-    Path("slices.csv").write_text("qid,language\n1,en\n2,de\n3,en\n")
     full = "".join(f"{q} 0 a 1\n" for q in range(60))
     Path("full.txt").write_text(full)
     Path("all.txt").write_text("".join(f"{q} Q0 a 1 {q} r\n" for q in range(60)))

@@ -258,7 +258,6 @@ _OF_NAMES = {"mean": 1, "measures": 1, "queries": 2, "risks": 1}
 _FOR_PROGRAMS = [
     "evaluate all.txt {runs} -m ndcg@10,ap",
     "evaluate all.txt {runs} -m ndcg@10 --per-query",
-    "evaluate all.txt {runs} -m ap --slices slices.csv",
     "evaluate people.txt {runs} -m dcg@10 --prels sample.prels --machine-qrels llm.txt",
     "compare all.txt {runs} -m ap",
     "compare people.txt {runs} -m dcg@10 --prels sample.prels --machine-qrels llm.txt",
@@ -283,8 +282,6 @@ def keys(value, depth=0):
 
 @pytest.mark.slow
 def test_keys_are_for_programs(run, sampled_runs, table):
-    queries = "".join(f"{number},{number % 2}\n" for number in range(30))
-    Path("slices.csv").write_text(f"qid,kind of query\n{queries}", encoding="utf-8")
     table.to_csv("train.csv", index=False)
     in_json, in_csv = {}, {}
     for line in _FOR_PROGRAMS:

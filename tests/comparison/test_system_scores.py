@@ -14,7 +14,6 @@ from skfilterrank.comparison import (
     compare_systems,
     order_systems,
     score_systems,
-    topic_set_size,
 )
 from skfilterrank.metaevaluation import (
     conflicts,
@@ -214,7 +213,6 @@ class TestOf:
             reliability,
             partial(sensitivity_curve, random_state=0),
             partial(stability_curve, random_state=0),
-            partial(topic_set_size, difference=0.1),
         ],
     )
     def test_every_function_takes_what_others_return(self, function):

@@ -157,37 +157,6 @@ def test_gains_of_ndcg_0_alone(judged):
     assert report["ndcg_0@3"].tolist() != plain["ndcg_0@3"].tolist()
 
 
-def test_slices_are_reports_on_their_queries(judged):
-    y_true, scores, groups = judged
-    names = {query: "even" if query % 2 == 0 else "odd" for query in range(12)}
-    weights = {query: 1 + query % 3 for query in range(12)}
-    params = {"baseline": "all", "query_weight": weights}
-    report = rank_filter_report(y_true, scores, groups=groups, slices=names, **params)
-    assert report.index.names == ["slicing", "slice", "system"]
-    assert report.index.droplevel("system").unique().tolist() == [
-        ("all", "all"),
-        ("slice", "even"),
-        ("slice", "odd"),
-    ]
-    plain = rank_filter_report(y_true, scores, groups=groups, **params)
-    assert report.loc["all", "all"].drop(columns="n_queries").equals(plain)
-    for name, rows in {"even": groups % 2 == 0, "odd": groups % 2 == 1}.items():
-        own = {system: y_score[rows] for system, y_score in scores.items()}
-        expected = rank_filter_report(y_true[rows], own, groups=groups[rows], **params)
-        found = report.loc["slice", name]
-        assert found["n_queries"].tolist() == [6, 6, 6]
-        np.testing.assert_allclose(found.drop(columns="n_queries"), expected, rtol=1e-12)
-
-
-def test_slices_of_one_query_have_no_interval(judged):
-    y_true, scores, groups = judged
-    names = dict.fromkeys(range(12)) | {3: "bad", 4: "rest", 5: "rest"}
-    report = rank_filter_report(y_true, scores, groups=groups, slices=names, baseline="a")
-    assert report.loc[("slice", "bad"), "n_queries"].tolist() == [1, 1, 1]
-    assert report.loc[("slice", "bad"), "low"].isna().all()
-    assert report.loc[("slice", "bad"), "false_reject_rate"].isna().all()
-
-
 OF_ROWS = make_rows(120)
 OF_ROWS["other"] = np.random.default_rng(5).normal(size=len(OF_ROWS["qid"]))
 OF_ROWS["same"] = OF_ROWS["score"].copy()
@@ -244,5 +213,5 @@ def test_odd_systems_of_rows():
         rank_filter_report(ROWS, ["score"])
     with pytest.raises(InputError, match=r"y_scores\['one'\] must be the name of a column"):
         rank_filter_report(ROWS, {"one": 3})
-    with pytest.raises(InputError, match="slices is not possible where rank_filter_report reads"):
-        rank_filter_report(ROWS, COLUMNS_OF_SYSTEMS, slices={1: "a"})
+    with pytest.raises(InputError, match="query_weight is not possible where rank_filter_report"):
+        rank_filter_report(ROWS, COLUMNS_OF_SYSTEMS, query_weight={1: 2.0})

@@ -99,11 +99,6 @@ CALLS = {
     "testing.parametrize_with_checks": {"things": ["ap", ranking.OrdinalRanker()]},
     "comparison.SystemScores": {"values": VALUES},
     "metaevaluation.agreement": {"first": VALUES, "second": VALUES},
-    "comparison.compare_slices": {
-        "scores": VALUES,
-        "slices": {0: "a", 1: "a", 2: "b", 3: "b"},
-        **_FEW,
-    },
     "comparison.compare_systems": {"scores": VALUES, **_FEW},
     "metaevaluation.conflicts": {"first": VALUES, "second": VALUES, **_FEW},
     "metaevaluation.discriminative_power": {"scores": VALUES, **_FEW},
@@ -135,7 +130,6 @@ CALLS = {
     "metaevaluation.stability_curve": {"scores": VALUES, "n_resamples": 10},
     "comparison.swap_rate": {"first": {"a": 1, "b": 2}, "second": ["b", "a"]},
     "comparison.tau_ap": {"truth": {"a": 1, "b": 2}, "predicted": ["b", "a"]},
-    "comparison.topic_set_size": {"scores": VALUES, "difference": 0.1, **_FEW},
     "judgments.draw_sample": {
         "runs": RUNS,
         "machine_qrels": QRELS,

@@ -134,7 +134,6 @@ def test_odd_arguments(path):
         ("ranking.fuse_runs", "method", "generator"),
         ("ranking.score_difference", "document", "None"),
         ("comparison.SystemScores", "dropped_queries", "None"),
-        ("comparison.topic_set_size", "pair", "polars DataFrame"),
     ],
 )
 def test_what_once_went_wrong(path, name, label):

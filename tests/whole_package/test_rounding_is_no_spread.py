@@ -1,11 +1,9 @@
 """Numbers that only rounding keeps apart are equal: no measure, test or ratio reads noise."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from measure_table import MEASURES
-from skfilterrank.comparison import compare_slices
 from skfilterrank.metrics import evaluate, rank_filter_report
 from skfilterrank.metrics._informativeness import QueryInformativeness
 
@@ -78,14 +76,6 @@ def test_report_does_not_test_rounding():
     assert (values[0] != values[1]).to_numpy().any()
     report = rank_filter_report(y_true, scores, groups=groups, k=20, baseline="a")
     assert report.loc["b", "p_value"] == 1.0
-
-
-def test_slices_without_spread_are_no_evidence():
-    values = pd.DataFrame([[0.1] * 3 + [0.7] * 3], ["a"], [f"q{i}" for i in range(6)])
-    slices = {query: "first" if query < "q3" else "rest" for query in values.columns}
-    table = compare_slices(values, slices, test="t").to_frame()
-    # One of the 20 ways to choose three of six queries.
-    np.testing.assert_allclose(table["p_value"], 2 / 20)
 
 
 def test_rounding_does_not_order_queries():
