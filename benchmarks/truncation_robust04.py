@@ -21,7 +21,6 @@ from scipy.stats import wilcoxon
 from skfilterrank.exceptions import DataWarning, FitWarning
 from skfilterrank.metrics import dcg_score, f_score
 from skfilterrank.thresholds import (
-    AutoThreshold,
     ExpectedThreshold,
     FirstK,
     FixedThreshold,
@@ -41,7 +40,6 @@ RULES = {
     "one threshold": TunedThreshold,
     "expected": ExpectedThreshold,
     "per query": PerQueryThreshold,
-    "auto": partial(AutoThreshold, random_state=0),
     "learned": partial(LearnedThreshold, random_state=0),
 }
 PAPERS, ALL = "papers' split", "5 folds"
@@ -111,7 +109,7 @@ def plain_fixed_k(train, test):
 
 
 def fitted_values(rule, measure, train, test):
-    """The measure of each test query, CPU seconds, and the rule."""
+    """The measure of each test query, and CPU seconds."""
     name, values_of, gains = MEASURES[measure]
     kind = RULES[rule]
     begin = time.process_time()
@@ -120,7 +118,7 @@ def fitted_values(rule, measure, train, test):
     cut.fit(train[0], train[1], groups=train[2])
     shown = cut.predict(test[0], groups=test[2])
     seconds = time.process_time() - begin
-    return values_of(test[1], shown, groups=test[2], gains=gains, average=None), seconds, cut
+    return values_of(test[1], shown, groups=test[2], gains=gains, average=None), seconds
 
 
 def of_rows(data, rows):
@@ -144,8 +142,7 @@ def main():
     folder = options.data / "robust04-truncation"
     with gzip.open(folder / "qrels.txt.gz", "rt") as lines:
         relevant = {(row[0], row[2]) for row in map(str.split, lines)}
-    found, seconds, chosen, n_queries = {}, {}, {}, {}
-    by_auto, was_learned = [], []
+    found, seconds, n_queries = {}, {}, {}
     for lists, file in LISTS.items():
         train, test = (
             read_list(folder, f"{file}.{part}.run.gz", relevant) for part in ("train", "test")
@@ -156,20 +153,11 @@ def main():
             for measure in MEASURES:
                 for rule in RULES:
                     values = []
-                    for part, (known, held_out) in enumerate(parts):
-                        if rule == "learned" and way == ALL and was_learned[part]:
-                            # Chosen by "auto", which makes the same fit.
-                            values.append(by_auto[part])
-                            continue
-                        value, spent, cut = fitted_values(rule, measure, known, held_out)
+                    for known, held_out in parts:
+                        value, spent = fitted_values(rule, measure, known, held_out)
                         values.append(value)
                         if way == PAPERS:
                             seconds.setdefault(rule, {})[lists, measure] = spent
-                        if rule == "auto":
-                            chosen.setdefault((way, lists, measure), []).append(cut.chosen_name_)
-                    if rule == "auto":
-                        by_auto = values
-                        was_learned = [each == "learned" for each in chosen[way, lists, measure]]
                     found[way, lists, measure, rule] = np.concatenate(values)
                 best = [oracle(MEASURES[measure][1], y, s, q) for _, (s, y, q) in parts]
                 found[way, lists, measure, "oracle"] = np.concatenate(best)
@@ -191,10 +179,6 @@ def main():
             spent = {rule: f"{sum(each.values()):.1f}" for rule, each in seconds.items()}
             frame["CPU seconds, all four"] = pd.Series(spent).reindex(frame.index).fillna("")
         text.append(f"## {way.capitalize()}\n\n" + "\n".join(markdown(frame)))
-    picks = "; ".join(
-        f"{way}, {lists}, {measure}: {', '.join(dict.fromkeys(names))}"
-        for (way, lists, measure), names in chosen.items()
-    )
 
     def p(way, measure):
         return f"{p_values[way, 'BM25', measure, 'learned']:.2g}"
@@ -208,7 +192,7 @@ def main():
         p_dcg_all=p(ALL, "DCG"),
         plain_k=f"{plain_k:.4f}",
     )
-    text.append(f"`auto` chose: {picks}.\n{notes}")
+    text.append(notes)
     write_report("truncation_robust04", "Truncating Robust04", "\n\n".join(text))
 
 

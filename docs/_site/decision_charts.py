@@ -73,7 +73,6 @@ CHARTS = [
                 "LearnedThreshold",
                 "or PerQueryThreshold",
             ),
-            ("Are you unsure?", "AutoThreshold", "compares five"),
         ],
         ("TunedThreshold", "the default, exact"),
     ),

@@ -31,7 +31,6 @@ from skfilterrank.metrics import evaluate
 # Estimators by name for --threshold.
 BY_NAME = {
     "tune": thresholds.TunedThreshold,
-    "auto": thresholds.AutoThreshold,
     "per_query": thresholds.PerQueryThreshold,
     "expected": thresholds.ExpectedThreshold,
     "learned": thresholds.LearnedThreshold,
@@ -41,8 +40,6 @@ BY_NAME = {
 _OF_SHOWN = {"any_forbidden", "forbidden"}
 _OF_LOST = {"false_reject_rate", "empty_list_rate"}
 _MAY_BE_INFINITE = {"threshold", "level", "answer_level"}
-# Thresholds with random models.
-_RANDOM = ("auto", "learned")
 
 
 def chosen_measure(cutting) -> ParsedMeasure:
@@ -62,14 +59,14 @@ def make_threshold(
 ) -> thresholds.BaseThreshold:
     """Make the unfitted threshold of --threshold or --risk.
 
-    `drawn` has options for thresholds with random models, `parameters` other options of estimators;
-    None means not given.
+    `drawn` has options of LearnedThreshold, whose models are random, and `parameters` those of
+    other estimators; None means not given.
     """
     how, given = cutting.threshold, {k: v for k, v in parameters.items() if v is not None}
     if not cutting.risk:
         told = ("machine_labels", "show_beyond_k", "guarantee", "confidence_level", "among", "html")
         refuse(told, "is about the rates of --risk. Give both or none.")
-        if how in _RANDOM:
+        if how == "learned":
             given |= drawn or {"random_state": 0}
         if isinstance(how, str):
             return BY_NAME[how](measure=measure.text, **given)

@@ -123,7 +123,7 @@ def number_or_share(text):
 
 
 # The estimators that --threshold names.
-THRESHOLDS = (*("tune", "auto", "per_query", "expected", "learned", "first_k"),)
+THRESHOLDS = ("tune", "per_query", "expected", "learned", "first_k")
 
 
 def _threshold(text):

@@ -32,7 +32,6 @@ from skfilterrank.ranking._partitioned_rows import (
 from skfilterrank.ranking._training_rows import TrainingRows, learns_labels, prepare_rows
 from skfilterrank.thresholds import (
     FILTER_SCORE,
-    AutoThreshold,
     BaseThreshold,
     FixedThreshold,
     TunedThreshold,
@@ -66,12 +65,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         (learns the gain), a ranker such as LGBMRanker, XGBRanker, CatBoostRanker or
         LambdaRankRanker (learns the order of the gains), or a Pipeline that ends in one. Where
         there are scores already, fit a threshold such as :class:`TunedThreshold` on them instead.
-    threshold : {"tune", "auto"}, float, None or threshold estimator, default="tune"
-        Threshold by name or as an estimator. "tune": the best threshold on the score for `measure`.
-        "auto": :class:`AutoThreshold`. A float is used as it is; None shows all. A threshold
-        estimator of :mod:`skfilterrank.thresholds`, such as ``TunedThreshold(max_shown=10)`` or
-        ``CertifiedThreshold({"any_forbidden@5": 0.1})``, is cloned and fitted; searches reach its
-        parameters as ``threshold__max_shown``.
+    threshold : "tune", float, None or threshold estimator, default="tune"
+        "tune" is the best threshold on the score for `measure`. A float is used as it is; None
+        shows all. A threshold estimator of :mod:`skfilterrank.thresholds`, such as
+        ``TunedThreshold(max_shown=10)`` or ``CertifiedThreshold({"any_forbidden@5": 0.1})``, is
+        cloned and fitted; searches reach its parameters as ``threshold__max_shown``.
     filter_estimator : estimator or None, default=None
         A second model, which learns which documents to hide: a classifier (by the probability of a
         gain below 0) or a regressor (of 1 where the gain is below 0). `estimator` then counts
@@ -699,17 +697,14 @@ def make_threshold(threshold) -> BaseThreshold:
     """Make the unfitted threshold for the parameter `threshold`."""
     if isinstance(threshold, BaseThreshold):
         return clone(threshold)
-    if isinstance(threshold, str) and threshold in _BY_NAME:
-        return _BY_NAME[threshold](measure=None)
+    if isinstance(threshold, str) and threshold == "tune":
+        return TunedThreshold(measure=None)
     if threshold is None or is_level(threshold):
         return FixedThreshold(threshold, measure=None)
     raise InputError(
-        "threshold must be 'tune', 'auto', a number, None or a threshold estimator such as "
+        "threshold must be 'tune', a number, None or a threshold estimator such as "
         f"skfilterrank.thresholds.TunedThreshold(), got {brief(threshold)}."
     )
-
-
-_BY_NAME = {"tune": TunedThreshold, "auto": AutoThreshold}
 
 
 def check_filter_estimator(estimator) -> None:

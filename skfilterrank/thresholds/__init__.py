@@ -6,7 +6,6 @@ import skfilterrank.metrics  # noqa: F401  fills the measure table
 from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.thresholds._abstention import RiskCoverageCurve as RiskCoverageCurve
 from skfilterrank.thresholds._abstention import risk_coverage_curve
-from skfilterrank.thresholds._auto import AutoThreshold
 from skfilterrank.thresholds._base import BaseThreshold as BaseThreshold
 from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certified import CertifiedThreshold
@@ -39,7 +38,6 @@ from skfilterrank.thresholds._threshold_curve import threshold_curve, trade_off_
 from skfilterrank.thresholds._tuned import TunedThreshold
 
 __all__ = [
-    "AutoThreshold",
     "CertifiedThreshold",
     "ExpectedThreshold",
     "FirstK",

@@ -437,8 +437,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """Set the held-out means with and without filter; warn unless the filter is better."""
         self.held_out_score_ = mean_over_queries(values, judged.lists.weights)
         self.held_out_score_unfiltered_ = mean_over_queries(plain, judged.lists.weights)
-        if self._shows_everything_by_choice():
-            return
         differences, weights = judged.by_cluster(values - plain)
         differences[np.abs(differences) <= value_tolerance(plain)] = 0.0
         warn_unless_filter_pays(
@@ -447,10 +445,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             *mean_and_error(differences, weights)[:2],
             instead=self._instead(judged.watches_scale),
         )
-
-    def _shows_everything_by_choice(self):
-        """Tell whether `fit` has chosen to hide nothing."""
-        return False
 
     def _instead(self, is_alone):
         """Name the alternative that hides nothing, for this threshold or within RankAndFilter."""

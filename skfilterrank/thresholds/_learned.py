@@ -116,7 +116,6 @@ class LearnedThreshold(BaseThreshold):
     See Also
     --------
     ExpectedThreshold : Learns probabilities from the score alone.
-    AutoThreshold : Chooses between this and simpler cuts.
 
     Notes
     -----

@@ -379,11 +379,10 @@ def test_cuts_by_list_are_those_of_the_library(run, data, options, threshold):
     assert set(shown["docno"]) == set(data["docno"][expected > -np.inf])
 
 
-# Ten folds of three kinds of models.
+# Ten folds.
 @pytest.mark.nightly
-@pytest.mark.parametrize("how", ["auto", "learned"])
-def test_cuts_that_learn_from_lists(run, data, how):
-    made = ["threshold", "qrels.txt", "run.txt", "--k", 3, "--threshold", how]
+def test_a_cut_that_learns_from_lists(run, data):
+    made = ["threshold", "qrels.txt", "run.txt", "--k", 3, "--threshold", "learned"]
     code, out, err = run(*made, "--save", "filter.json", "--format", "json")
     assert code == 0, err
     code, shown, err = run("apply", "filter.json", "run.txt", "--quiet")

@@ -194,7 +194,7 @@ GAINS = "--gains=-1=-1,0=0,1=1,2=2"
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--threshold", "gap"], "expected tune, auto"),
+        (["--threshold", "gap"], "expected tune, per_query"),
         (
             ["--abstain", "gap"],
             "expected best_score, score_gap, score_std, score_regression, got 'gap'",

@@ -16,7 +16,6 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
-    AutoThreshold,
     BaseThreshold,
     CertifiedThreshold,
     ExpectedThreshold,
@@ -78,13 +77,6 @@ def test_short_forms(few, threshold, kind):
     model.fit(few.X, few.y, groups=few.groups)
     assert type(model.filter_) is kind
     assert model.filter_.measure == "ndcg_f@3"
-
-
-@pytest.mark.nightly
-def test_auto(few):
-    model = RankAndFilter(Ridge(), "auto", measure="ndcg_f@3")
-    model.fit(few.X, few.y, groups=few.groups)
-    assert type(model.filter_) is AutoThreshold
 
 
 def test_a_measure_of_its_own_tunes_the_threshold_and_another_scores(few):

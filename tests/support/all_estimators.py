@@ -56,7 +56,6 @@ from skfilterrank.ranking._text_features import (
     TextVectors,
 )
 from skfilterrank.thresholds import (
-    AutoThreshold,
     BaseThreshold,
     CertifiedThreshold,
     ExpectedThreshold,
@@ -256,7 +255,6 @@ CASES = {
     "ExpectedThreshold": Case(ExpectedThreshold("ndcg_f@3", max_shown=3), "scores"),
     "PerQueryThreshold": Case(PerQueryThreshold("ndcg_f@3"), "scores"),
     "LearnedThreshold": Case(LearnedThreshold("ndcg_f@3", estimator=LOGISTIC, cv=2), "scores"),
-    "AutoThreshold": Case(AutoThreshold("bpref", max_shown=3), "scores"),
     "FirstK": Case(FirstK("ndcg_f@3"), "scores"),
     "SegmentedThreshold": Case(
         SegmentedThreshold(TunedThreshold("ndcg_f@3"), segment="part", min_queries=2), "segments"

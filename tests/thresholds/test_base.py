@@ -678,7 +678,7 @@ def test_of_two_columns_scikit_learn_knows_nothing():
     assert (tags.one_d_array, tags.two_d_array) == (True, False)
 
 
-@pytest.mark.parametrize("name", ["TunedThreshold", "AutoThreshold", "FirstK"])
+@pytest.mark.parametrize("name", ["TunedThreshold", "FirstK"])
 def test_no_judged_row_is_refused(name):
     threshold = getattr(skfilterrank.thresholds, name)()
     with pytest.raises(ValueError, match=r"^y has no judged row: .* Pass labels of some rows"):
