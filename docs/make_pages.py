@@ -106,7 +106,7 @@ call has `"AP(rel=2)"` beside `"nDCG@10"` and `"ndcg(gains=exp2)@10"` beside `"n
   written too. Only infAP differs from `-J`: it is defined by the unjudged documents, so it reads
   them whatever a call says, while `-J` takes them out first.
 * `like=lightgbm`, `xgboost`, `catboost` or `scikit-learn`: gains, ties and the value of undefined
-  queries as in that library, see [other libraries](other_libraries.md).
+  queries as in that library; `like=trec_eval9`: see [other libraries](other_libraries.md).
 
 Gains of a name start from the gains of the call. An option of a name goes before that of a call.
 

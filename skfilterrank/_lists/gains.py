@@ -251,6 +251,8 @@ _OF_UNJUDGED = ("unjudged", "judged_only")
 
 
 _GRADES = {"gains": "exp2", "ties": "stable"}
+# Of a library that gives the values of this one for all other measures.
+_OTHERS = "others"
 
 
 _WORST = {"gains": None, "ties": "worst"}
@@ -273,6 +275,12 @@ LIKE: dict[str, dict[str, dict]] = {
     "scikit-learn": {
         "ndcg": {"gains": None, "ties": "average", "undefined": 0.0},
         "dcg": {"gains": None, "ties": "average", "undefined": 0.0},
+    },
+    # Where version 9 differs from version 10, whose values trec_eval's own names give.
+    "trec_eval9": {
+        "iprec": {"rounding": "trec_eval9"},
+        "eleven_points": {"rounding": "trec_eval9"},
+        _OTHERS: {},
     },
 }
 
@@ -315,7 +323,9 @@ class OwnReading:
     def like(cls, library: str, name: str) -> OwnReading:
         """Return the `OwnReading` that reproduces a library's version of a measure."""
         settings = dict(settings_like(library, name, ()))
-        gains, ties, undefined = (settings.pop(name) for name in ("gains", "ties", "undefined"))
+        gains, ties, undefined = (
+            settings.pop(each, None) for each in ("gains", "ties", "undefined")
+        )
         return cls(
             gains=gains or (),
             library=library,
@@ -417,12 +427,12 @@ def _written(number):
 def settings_like(library: str, name: str, given) -> dict:
     """Look up the settings of a library for a measure; `given` must not contain the same names."""
     check_choice(library, "like", tuple(LIKE))
-    if name not in LIKE[library]:
+    settings = LIKE[library].get(name, LIKE[library].get(_OTHERS))
+    if settings is None:
         raise InputError(
             f"like={brief(library)} has no {brief(name)}; it has {', '.join(LIKE[library])}. Set "
             "gains=, ties= and undefined= as the library does."
         )
-    settings = LIKE[library][name]
     for each in settings.keys() & given:
         raise InputError(
             f"{each} is given, and like={brief(library)} sets it: give one of the two. "

@@ -324,6 +324,11 @@ class Measure:
         name = f"{self.name}({own.text})"
         return replace(self, name=name, kernel=kernel, options=options, plain=self, **changes)
 
+    def preset_of(self, options: dict) -> dict:
+        """Return the options that one of the measure's names stands for, if all are given."""
+        found = (each for each in self.presets.values() if each.items() <= options.items())
+        return next(found, {})
+
     def like(self, library: str) -> Measure:
         """Make the variant that reproduces the numbers of a library."""
         return self.with_reading(OwnReading.like(library, self.name))
@@ -490,8 +495,11 @@ class ParsedMeasure(NamedTuple):
 
     def like(self, library: str, given: Iterable[str] = ()) -> ParsedMeasure:
         """Return a library's variant; raise if its options or `given` set the same parameter."""
-        settings_like(library, self.measure.name, {*self.options, *given})
-        return self._replace(measure=self.measure.like(library))
+        preset = self.measure.preset_of(self.options)
+        own = {name: value for name, value in self.options.items() if name not in preset}
+        settings = settings_like(library, self.measure.name, {*own, *given})
+        kept = {name: self.options[name] for name in self.options if name not in settings}
+        return self._replace(measure=self.measure.like(library), options=kept)
 
     @property
     def text(self) -> str:

@@ -15,7 +15,6 @@ from skfilterrank._lists.checks import as_list
 from skfilterrank._lists.gains import (
     OF_ALL,
     SHOWN_OF_ALL,
-    OwnReading,
     as_gains,
     own_reading,
     settings_like,
@@ -179,9 +178,11 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
             if reading is not None:
                 names = " and ".join(own)
                 raise InputError(f"{brief(text)} gives like and {names}: give one of them.")
-            settings_like(library, entry.name, options)
-            reading = OwnReading.like(library, entry.name)
-        entry = entry.with_reading(reading)
+            settings_like(library, entry.name, given)
+            like = ParsedMeasure(entry, None, options).like(library)
+            entry, options = like.measure, like.options
+        else:
+            entry = entry.with_reading(reading)
     if cut is not None and parts["depth"] is not None:
         raise InputError(f"{brief(text)} has two cut-offs: write '{entry.name}@{cut}'.")
     depth = parts["depth"] if cut is None else cut

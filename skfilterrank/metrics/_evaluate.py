@@ -120,10 +120,11 @@ default=None
     undefined : float or "drop", default=0.0
         Value of a query for which a measure is undefined; "drop" gives NaN, which pandas leaves
         out of means.
-    like : None, "lightgbm", "xgboost", "catboost" or "scikit-learn", default=None
+    like : None, "lightgbm", "xgboost", "catboost", "scikit-learn" or "trec_eval9", default=None
         Measure as that library does, so that the number is the one it reports: sets `gains`, `ties`
         and `undefined`, and how "ap" is normalised. LightGBM and XGBoost know "ndcg" and "ap",
-        CatBoost also "recall" and "rr", scikit-learn "ndcg" and "dcg". See
+        CatBoost also "recall" and "rr", scikit-learn "ndcg" and "dcg". "trec_eval9" sets the recall
+        levels of "iprec" and "eleven_points", and leaves other measures as they are. See
         ``docs/other_libraries.md``.
     average : {None, "mean"}, default=None
         None returns one value per query, "mean" the means over queries.

@@ -200,10 +200,11 @@ def make_ranking_scorer(
         Cut-off, where the names do not give it.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`ndcg_f_score`.
-    like : None, "lightgbm", "xgboost", "catboost" or "scikit-learn", default=None
+    like : None, "lightgbm", "xgboost", "catboost", "scikit-learn" or "trec_eval9", default=None
         Measure as that library does, so that the number is the one it reports: sets `gains`, `ties`
         and `undefined`, and how "ap" is normalised. LightGBM and XGBoost know "ndcg" and "ap",
-        CatBoost also "recall" and "rr", scikit-learn "ndcg" and "dcg". See
+        CatBoost also "recall" and "rr", scikit-learn "ndcg" and "dcg". "trec_eval9" sets the recall
+        levels of "iprec" and "eleven_points", and leaves other measures as they are. See
         ``docs/other_libraries.md``.
     **params
         Further parameters of the measure: `ties`, `unjudged`, `undefined`, `query_weight` by query

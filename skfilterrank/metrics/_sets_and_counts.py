@@ -5,14 +5,20 @@ from functools import partial
 import numpy as np
 
 from skfilterrank._lists.additive import Additive, Facts
-from skfilterrank._lists.checks import check_number
+from skfilterrank._lists.checks import check_number, one_of
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import ratio
 from skfilterrank.metrics._average_precision import average_precision
 
-# trec_eval's names of the points that it prints.
-_AS_TREC_EVAL = {f"iprec_at_recall_{level / 10:.2f}": {"recall": level / 10} for level in range(11)}
+# trec_eval's names of the points that it prints, and how its version 10 rounds their levels.
+_AS_TREC_EVAL = {
+    f"iprec_at_recall_{level / 10:.2f}": {"recall": level / 10, "rounding": "nearest"}
+    for level in range(11)
+}
+# What is added to recall * m, the least number of relevant documents, before it is cut to a whole.
+_ADDED = {"nearest": 0.5, "trec_eval9": 0.9}
+_check_rounding = one_of("up", *_ADDED)
 
 
 def n_relevant_retrieved(block: ListBlock, k):
@@ -42,9 +48,12 @@ def set_map_of_set(block: ListBlock, count):
     return ratio(found * found, block.n_relevant[:, None] * np.maximum(count(), 1))
 
 
-def interpolated_precision(block: ListBlock, k, recall):
+def interpolated_precision(block: ListBlock, recall, rounding):
     """Compute the highest precision at a recall level or above."""
-    levels = np.floor(np.atleast_1d(recall)[:, None] * block.n_relevant + 0.9).astype(np.int64)
+    exact = np.atleast_1d(recall)[:, None] * block.n_relevant
+    # 0.7 * 10 is above 7 and 0.7 * 3 below 2.1 in floating point.
+    rounded = np.ceil(exact.round(9)) if rounding == "up" else np.floor(exact + _ADDED[rounding])
+    levels = rounded.astype(np.int64)
     highest = _highest_precisions(block)
     at = np.minimum(np.maximum(levels, 1), highest.shape[1]) - 1
     values = highest[np.arange(len(highest)), at].mean(axis=0)
@@ -299,9 +308,9 @@ def set_map_score(block: ListBlock, k):
     value_range=(0, 1),
     takes_k=False,
     ties=WHOLE_ORDERS,
-    options={"recall": partial(check_number, least=0, most=1)},
+    options={"recall": partial(check_number, least=0, most=1), "rounding": _check_rounding},
 )
-def interpolated_precision_score(block: ListBlock, k, *, recall: float = 0.5):
+def interpolated_precision_score(block: ListBlock, k, *, recall: float = 0.5, rounding: str = "up"):
     """Highest precision at any place whose recall reaches a given level.
 
     A point of the interpolated precision-recall curve, which never rises with recall.
@@ -310,6 +319,10 @@ def interpolated_precision_score(block: ListBlock, k, *, recall: float = 0.5):
     ----------
     recall : float, default=0.5
         Level of recall, from 0 to 1.
+    rounding : {"up", "nearest", "trec_eval9"}, default="up"
+        Turns ``recall * m`` into the number of relevant documents that reach the level, for m
+        relevant documents in the pool: the least number that does ("up"), the nearest one, halves
+        up, as trec_eval 10 ("nearest"), or ``floor(recall * m + 0.9)``, as trec_eval 9.
 
     See Also
     --------
@@ -318,9 +331,15 @@ def interpolated_precision_score(block: ListBlock, k, *, recall: float = 0.5):
     Notes
     -----
     Let p_i be the place of the i-th relevant document in the list, and m their number in the pool.
-    The value is the highest ``i / p_i`` over ``i >= max(1, floor(recall * m + 0.9))``, and 0 if
-    fewer relevant documents are found. trec_eval gives the same value at each level. The mean of a
-    maximum over tied orders has no simple form, so ties are put in one order.
+    The value is the highest ``i / p_i`` over ``i >= max(1, ceil(recall * m))``, and 0 if fewer
+    relevant documents are found. The mean of a maximum over tied orders has no simple form, so ties
+    are put in one order.
+
+    trec_eval's names, such as "iprec_at_recall_0.70", give the values of its version 10, which
+    rounds ``recall * m`` to the nearest number: with 4 relevant documents, recall 0.6 is reached
+    by 2 of them. With ``like="trec_eval9"`` the names give those of version 9, which are the
+    values by definition but for a few levels that floating point numbers miss: of 3 relevant
+    documents it asks for 2 at recall 0.7.
 
     Filtered documents leave no gap. Unjudged documents count as not relevant, and with
     ``unjudged="drop"`` are removed from the list.
@@ -338,19 +357,26 @@ def interpolated_precision_score(block: ListBlock, k, *, recall: float = 0.5):
     >>> get_measure("iprec(recall=1)")(y_true, y_score, groups=["a"] * 5)
     0.6
     """
-    return interpolated_precision(block, k, recall)
+    return interpolated_precision(block, recall, rounding)
 
 
 @declare_measure(
     "eleven_points",
     aliases=("11pt_avg",),
+    presets={"11pt_avg": {"rounding": "nearest"}},
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     takes_k=False,
     ties=WHOLE_ORDERS,
+    options={"rounding": _check_rounding},
 )
-def eleven_point_precision_score(block: ListBlock, k):
+def eleven_point_precision_score(block: ListBlock, k, *, rounding: str = "up"):
     """Mean of the interpolated precisions at recall 0, 0.1, ..., 1.
+
+    Parameters
+    ----------
+    rounding : {"up", "nearest", "trec_eval9"}, default="up"
+        As of "iprec". trec_eval's name "11pt_avg" takes "nearest", as its version 10 does.
 
     See Also
     --------
@@ -377,7 +403,7 @@ def eleven_point_precision_score(block: ListBlock, k):
     >>> eleven_point_precision([1, 0, 1], [3, 2, 1], groups=["a"] * 3)  # (6 + 5 * 2/3) / 11
     0.848...
     """
-    return interpolated_precision(block, k, np.arange(11) / 10)
+    return interpolated_precision(block, np.arange(11) / 10, rounding)
 
 
 @declare_measure(

@@ -179,6 +179,8 @@ def eleven_points(case):
         return None
     if case.settings["recall_levels"] == "exact":
         needed = [ceil(Fraction(i, 10) * n) for i in range(11)]
+    elif case.settings["recall_levels"] == "nearest":
+        needed = [int(Fraction(i, 10) * n + Fraction(1, 2)) for i in range(11)]
     else:
         needed = [int(float(f"0.{i}") * n + 0.9) for i in range(10)] + [n]
     return sum(interpolated(case, least) for least in needed) / 11

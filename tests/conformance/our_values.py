@@ -32,7 +32,6 @@ NOT_OURS = {
     "one_document.refused": "it is measured like any other",
     "row_order.together": "rows come in any order",
     "relevant_fractions.refused": "labels are numbers",
-    "recall_levels.exact": "the number is trec_eval's",
     "rbp_gain.label": "labels above 1 would leave the range",
     "err_greatest.of_the_query": "it would change with every query",
 }
@@ -53,6 +52,7 @@ BPREF = {
     "min(n, R) / R": "buckley2004",
     "n / R": "printed",
 }
+LEVELS = {"exact": "up", "nearest": "nearest", "double": "trec_eval9"}
 RBP = {"binary": "binary", "label": "graded", "label / greatest": "scaled"}
 TIES = {"input order": "stable", "document descending": "docno"}
 OF_A_RUN = ("missing_queries", "near_scores", "unjudged_queries.skipped")
@@ -129,6 +129,8 @@ def _options(measure, parameters):
         options["variant"] = BPREF[parameters["bpref"]]
     if measure == "iprec":
         options["recall"] = 0.5
+    if "recall_levels" in parameters:
+        options["rounding"] = LEVELS[parameters["recall_levels"]]
     if "n_items" in parameters:
         options["n_items"] = parameters["n_items"]
     if measure == "lexirecall_share":

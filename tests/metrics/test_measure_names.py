@@ -116,7 +116,13 @@ def test_every_name_of_trec_eval_has_its_number(labels):
     judged = [name for name in names if name not in ("ndcg", "bpref", "infAP")]
     readings = {"trec": names, None: judged if min(labels) < 0 else names}
     for unjudged_label, read in readings.items():
-        ours = values_of_run(table, frame, read, unjudged_label=unjudged_label)
+        # pytrec_eval computes recall levels as version 9 does.
+        nine = {
+            f"{name}(like=trec_eval9)" if "recall_0" in name or "11" in name else name: name
+            for name in read
+        }
+        ours = values_of_run(table, frame, list(nine), unjudged_label=unjudged_label)
+        ours = ours.rename(columns=nine)
         assert list(ours) == read
         for name in read:
             np.testing.assert_allclose(

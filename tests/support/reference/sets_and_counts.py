@@ -1,5 +1,7 @@
 """Counts, F, and interpolated precision."""
 
+from fractions import Fraction
+
 from reference.average_precision import average_precision
 from reference.precision import n_relevant
 
@@ -25,18 +27,17 @@ def set_map(case):
 
 
 def interpolated(case, recall):
-    """Highest precision where so many of the relevant documents are found, at least one."""
+    """Highest precision where that share of the relevant documents is found, and at least one."""
     n = n_relevant(case.pool)
     if not n:
         return None
-    # In doubles, as trec_eval computes it: 0.7 of 3 and 0.9 are a little less than 3.
-    wanted = max(1, int(recall * n + 0.9))
     tops = [case.shown[:place] for place in range(1, len(case.shown) + 1)]
-    return max((n_relevant(top) / len(top) for top in tops if n_relevant(top) >= wanted), default=0)
+    found = [(n_relevant(top), len(top)) for top in tops]
+    return max((i / place for i, place in found if i and Fraction(i, n) >= recall), default=0)
 
 
 def eleven_points(case):
-    points = [interpolated(case, level / 10) for level in range(11)]
+    points = [interpolated(case, Fraction(level, 10)) for level in range(11)]
     return None if None in points else sum(points) / 11
 
 
