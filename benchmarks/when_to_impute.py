@@ -18,12 +18,13 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from _common import RESULTS, arguments, write_report
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from skfilterrank.exceptions import SkfilterrankWarning
 from skfilterrank.io import read_letor, read_qrels, read_runs
-from skfilterrank.judgments import CompletedLabels, LabelPredictor, rank_table, statap_prior
+from skfilterrank.judgments import LabelPredictor, rank_table, statap_prior
 from skfilterrank.metaevaluation import judging_curve
 from skfilterrank.metrics import evaluate
 
@@ -72,17 +73,15 @@ def trained(X, y, full, groups):
     yield "all labels", Ridge().fit(X, full)
     yield "dropped", Ridge().fit(X[known], y[known])
     yield "unjudged as 0", Ridge().fit(X, np.nan_to_num(y))
+    table = pd.DataFrame(X).add_prefix("x").assign(qid=groups, label=y)
+    features = list(table)[: X.shape[1]]
     for name, predictor in PREDICTORS.items():
-        model = CompletedLabels(Ridge(), predictor=predictor).fit(X, y, groups=groups)
-        yield name, model
+        own = clone(predictor).set_params(text=None, features=features)
+        labels = own.fit_transform(table)["label"].to_numpy()
+        kept = ~np.isnan(labels)
+        yield name, Ridge().fit(X[kept], labels[kept])
         if name in ("topic by topic, one_class copy", "shared, trees, soft"):
-            table = pd.DataFrame(X).add_prefix("x").assign(qid=groups, label=y)
-            features = list(table)[: X.shape[1]]
-            own = LabelPredictor(**predictor.get_params(deep=False) | {"text": None})
-            own.set_params(features=features)
-            labels = own.fit_transform(table)["label"].to_numpy()
             weight = np.where(known, 1.0, np.nan_to_num(own.confidence_))
-            kept = ~np.isnan(labels)
             ridge = Ridge().fit(X[kept], labels[kept], sample_weight=weight[kept])
             yield f"{name}, weights by confidence", ridge
 

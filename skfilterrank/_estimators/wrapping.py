@@ -65,8 +65,6 @@ class WrapsFitted:
 class WrappingRanker(RankerMixin, MetaEstimatorMixin):
     """Base class of rankers that fit an inner estimator."""
 
-    # True if the estimator inside learns from the rows and labels that `fit` is given.
-    is_transparent = True
     takes_unjudged = True
     estimator_: Any
     n_unjudged_: int
@@ -121,10 +119,6 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
         """Weights of the features of the last inner step, if it is linear."""
         return np.ravel(inner_attribute(self, "coef_", last=True))
 
-    def _inside_routing(self):
-        """Return the routing of the estimator without `groups`, which this ranker passes itself."""
-        return without_groups(get_routing_for_object(self._unfitted_inner()))
-
     def get_metadata_routing(self) -> MetadataRouter:
         """Return the routing of `groups` and fit parameters.
 
@@ -133,11 +127,13 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
         MetadataRouter
             Routing of this estimator and of the inner estimator.
         """
+        # This ranker passes `groups` itself.
+        inside = without_groups(get_routing_for_object(self._unfitted_inner()))
         return (
             MetadataRouter(owner=self)
             .add_self_request(self)
             .add(
-                estimator=self._inside_routing(),
+                estimator=inside,
                 method_mapping=MethodMapping().add(caller="fit", callee="fit"),
             )
         )
@@ -212,7 +208,7 @@ def needs_own_form(estimator):
 def estimators_inside(estimator) -> list:
     """List the estimator and the estimators it wraps, from the outermost to the innermost."""
     inside = [final_step(estimator)]
-    while isinstance(inside[-1], BaseSearchCV) or getattr(inside[-1], "is_transparent", False):
+    while isinstance(inside[-1], BaseSearchCV | WrappingRanker):
         inner = inside[-1].estimator
         if not hasattr(inner, "fit"):
             break
@@ -224,7 +220,7 @@ def needs_groups(estimator) -> bool:
     """Tell if the estimator cannot learn without query ids."""
     learner = estimators_inside(estimator)[-1]
     if isinstance(learner, WrappingRanker):
-        # Wrappers of other rooms, such as CompletedLabels, have the needs of their estimator.
+        # Its estimator is None: the default decides.
         return needs_groups(learner._unfitted_inner())
     return learner.needs_groups if isinstance(learner, RankerMixin) else needs_own_form(learner)
 

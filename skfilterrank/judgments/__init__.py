@@ -8,7 +8,6 @@ from skfilterrank.judgments._active_selectors import (
     MTCSelector,
 )
 from skfilterrank.judgments._complete_qrels import complete_qrels
-from skfilterrank.judgments._completed_labels import CompletedLabels, make_completed_scorer
 from skfilterrank.judgments._estimate import estimate
 from skfilterrank.judgments._judge import judge
 from skfilterrank.judgments._judging_answers import (
@@ -36,7 +35,6 @@ from skfilterrank.judgments._ranked_selectors import (
 from skfilterrank.judgments._sample import draw_sample
 
 __all__ = [
-    "CompletedLabels",
     "LabelPredictor",
     "MTCSelector",
     "MaxRepSelector",
@@ -50,7 +48,6 @@ __all__ = [
     "draw_sample",
     "estimate",
     "judge",
-    "make_completed_scorer",
     "merge_answers",
     "pseudo_qrels",
     "rank_systems",

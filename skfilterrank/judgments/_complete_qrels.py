@@ -23,7 +23,6 @@ from skfilterrank.exceptions import (
     brief_list,
 )
 from skfilterrank.io import read_qrels
-from skfilterrank.judgments._completed_labels import check_predictor
 from skfilterrank.judgments._label_predictor import LabelPredictor
 from skfilterrank.judgments._label_table import column_of, is_table, judges_of, labels_of_people
 from skfilterrank.judgments._level_model import dealt_folds, held_out_labels
@@ -244,7 +243,8 @@ def complete_qrels(
     2   1     b    1.0  predicted
     3   1     d    0.0  predicted
     """
-    check_predictor(predictor)
+    if predictor is not None and not isinstance(predictor, LabelPredictor):
+        raise InputError(f"predictor must be a LabelPredictor or None, got {brief(predictor)}.")
     predictor = LabelPredictor() if predictor is None else clone(predictor)
     if predictor.n_per_query is not None:
         raise InputError(

@@ -161,8 +161,7 @@ class LabelPredictor(TableImputer):
 
     See Also
     --------
-    CompletedLabels : Completes the labels of each training fold.
-    make_completed_scorer : Completes the labels of each held-out fold.
+    complete_qrels : Completes the judgments of runs, and estimates what the labels are worth.
 
     Notes
     -----
@@ -546,15 +545,11 @@ class LabelPredictor(TableImputer):
         if np.ndim(X) > 1 or sparse.issparse(X):
             self.n_features_in_ = X.shape[1] if hasattr(X, "shape") else len(X[0])
         self._document_vectors = DocumentVectors(self, of_table=self._of_table)
-        return table, self._fit_documents(self._document_vectors, X, table.index, table.labels)
-
-    def _fit_documents(self, documents, X, index, labels):
-        """Fit on documents with the labels that `n_per_query` allows; return predicted labels."""
-        vectors = documents.fit_transform(X)
+        vectors, labels = self._document_vectors.fit_transform(X), table.labels
         if self.n_per_query is not None:
-            selectable = documents.selectable(X)
-            labels = asked_labels(self.selector, selectable, index, labels, self.n_per_query)
-        return self.fit_vectors(vectors, index, labels)
+            selectable = self._document_vectors.selectable(X)
+            labels = asked_labels(self.selector, selectable, table.index, labels, self.n_per_query)
+        return table, self.fit_vectors(vectors, table.index, labels)
 
     def _place_of_labels(self):
         return f"column {brief(self.label)} of X" if self._of_table else "y"

@@ -12,7 +12,7 @@ import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.preprocessing import MaxAbsScaler, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._lists.checks import (
@@ -349,15 +349,13 @@ class DocumentVectors:
     of_table : bool
         Whether X is a table with the predictor's columns. Otherwise X may also be texts or a
         matrix.
-    scale : bool
-        Whether to scale a matrix of numbers; columns of a table are always scaled.
     """
 
-    def __init__(self, predictor, *, of_table, scale=False):
+    def __init__(self, predictor, *, of_table):
         self.text, self.features = predictor.text, predictor.features
         self.names = {predictor.query, predictor.document, predictor.label}
         self.vectorizer, self.n_terms = predictor.vectorizer, predictor.n_terms
-        self.of_table, self.scale, self.scaler = of_table, scale, None
+        self.of_table, self.scaler = of_table, None
 
     def fit_transform(self, X) -> Vectors:
         """Learn terms and scales from all rows, judged or not, and return their vectors."""
@@ -375,11 +373,7 @@ class DocumentVectors:
     def _vectors(self, X, fits):
         table = self._as_table(X)
         if table is None:
-            matrix = self._numbers(X)
-            if fits and self.scale:
-                self.scaler = MaxAbsScaler() if sparse.issparse(matrix) else StandardScaler()
-                self.scaler.fit(matrix)
-            return Vectors(matrix if self.scaler is None else self.scaler.transform(matrix))
+            return Vectors(self._numbers(X))
         vectors = None if self.text is None else self._vectors_of_texts(table, fits)
         if self.features is None:
             return vectors
@@ -424,8 +418,7 @@ class DocumentVectors:
         """Return documents for selection strategies: texts, scaled columns or the matrix."""
         table = self._as_table(X)
         if table is None:
-            matrix = self._numbers(X)
-            return matrix if self.scaler is None else self.scaler.transform(matrix)
+            return self._numbers(X)
         if self.text is not None:
             return texts_of(table, self.text).tolist()
         return StandardScaler().fit_transform(feature_matrix(table, self.features))

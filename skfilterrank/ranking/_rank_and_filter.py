@@ -245,8 +245,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     measure_: str
     cv_results_: Any
 
-    takes_judged_by = True
-
     __metadata_request__fit = {  # noqa: RUF012
         "query_weight": True,
         "judged_by": True,

@@ -74,7 +74,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     has_fixed_scale = True
     takes_unjudged = True
-    takes_judged_by = True
     # Level of the keys; None if the best level is searched for.
     _level: float | None = None
     # None if no single number decides; the type omits None, because that is rare.

@@ -16,7 +16,6 @@ from sklearn.preprocessing import StandardScaler
 from all_estimators import CASES, rows
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
-from skfilterrank.judgments import CompletedLabels
 from skfilterrank.metrics import (
     forbidden_at_k,
     make_ranking_scorer,
@@ -98,7 +97,6 @@ OURS = {
     name: case.estimator
     for name, case in CASES.items()
     if isinstance(case.estimator, RankerMixin)
-    and not isinstance(case.estimator, CompletedLabels)
     # Thresholds take scores; tests of their own look at them.
     and not isinstance(case.estimator, BaseThreshold)
 }

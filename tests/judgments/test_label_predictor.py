@@ -8,7 +8,6 @@ import pytest
 import sklearn
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -25,7 +24,6 @@ from selections import mask
 from skfilterrank.datasets import fetch_cranfield
 from skfilterrank.exceptions import InputError, UnjudgedWarning
 from skfilterrank.judgments import (
-    CompletedLabels,
     LabelPredictor,
     MaxRepSelector,
     PoolingSelector,
@@ -237,9 +235,6 @@ def test_other_documents_of_queries_of_one_label_are_told_of(poor):
         fitted = LabelPredictor().fit(poor)
     with pytest.warns(UnjudgedWarning, match=message):
         assert fitted.transform(poor.assign(label=NAN)[poor["qid"] == "one"])["label"].isna().all()
-    completed = CompletedLabels(DummyRegressor())
-    with pytest.warns(UnjudgedWarning, match=message):
-        completed.fit(poor["text"].to_numpy(), poor["label"], groups=poor["qid"])
 
 
 def test_agreement_of_numbers():

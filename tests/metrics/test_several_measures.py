@@ -22,7 +22,6 @@ from sklearn.preprocessing import StandardScaler
 from measure_table import MEASURES
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
-from skfilterrank.judgments import make_completed_scorer
 from skfilterrank.metrics import (
     average_precision_score,
     make_ranking_scorer,
@@ -183,14 +182,6 @@ def test_copies(copied):
     twin = copied(GridSearchCV(Ridge(), {}, scoring=SCORERS)).scoring
     assert twin(model, X, CARRIES) == SCORERS(model, X, CARRIES)
     assert repr(twin) == repr(SCORERS)
-
-
-def test_completed_labels():
-    labels = pd.Series(np.where(Y > 0, Y, 0.0), index=CARRIES.index)
-    model, weights = Ridge().fit(X, Y), dict(zip(np.unique(GROUPS), range(60), strict=True))
-    completed = make_completed_scorer(["ndcg@10", "ap"])(model, X, labels, query_weight=weights)
-    plain = make_ranking_scorer(["ndcg@10", "ap"])(model, X, labels, query_weight=weights)
-    assert completed == plain
 
 
 def test_weights():

@@ -12,7 +12,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from skfilterrank.exceptions import InputError
-from skfilterrank.judgments import CompletedLabels
 from skfilterrank.ranking import (
     CalibratedRanker,
     FilterOnly,
@@ -33,8 +32,6 @@ from skfilterrank.ranking import (
         (LambdaRankRanker(gamma=1.0), False),
         (make_pipeline(StandardScaler(), LGBMRanker()), True),
         (QueryRanker(LGBMRanker()), True),
-        (CompletedLabels(QueryRanker(LGBMRanker())), True),
-        (CompletedLabels(Ridge()), False),
         (GridSearchCV(Ridge(), {}), False),
     ],
 )

@@ -20,7 +20,6 @@ from selections import mask
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.judgments import (
-    CompletedLabels,
     LabelPredictor,
     MaxRepSelector,
     MoveToFrontSelector,
@@ -138,12 +137,6 @@ def texts(seed) -> Data:
     return Data((table,), {})
 
 
-def few_rows(seed) -> Data:
-    """Rows of three queries."""
-    (X, y), queries = rows(3, seed)
-    return Data((X, np.where(np.arange(len(y)) % 3 == 0, np.nan, y)), queries)
-
-
 def runs(seed) -> Data:
     """Ranks of three topics' documents in two or three runs."""
     rng = np.random.default_rng(seed)
@@ -192,7 +185,6 @@ DATA = {
     "rows": (rows(12, 0, names=NAMES), rows(10, 1, n_features=3)),
     "more rows": (rows(12, 0, names=NAMES), rows(10, 1, names=NAMES)),
     "segments": (segments(0), segments(1)),
-    "few rows": (few_rows(0), few_rows(1)),
     "texts": (texts(0), texts(1)),
     "numbers": (Data(rows(3, 0, names=NAMES).args, {}), Data(rows(3, 1).args, {})),
     "runs": (runs(0), runs(1)),
@@ -284,7 +276,6 @@ CASES = {
     "RankFusion of learned weights": Case(RankFusion(LOGISTIC), "rows"),
     "FilterOnly": Case(FilterOnly(RankAndFilter(Ridge(), cv=2), random_state=0), "rows"),
     "FilterOnly of another library's": Case(FilterOnly(Ridge(), random_state=0), "rows"),
-    "CompletedLabels": Case(CompletedLabels(Ridge()), "few rows"),
     "SharedFeatures": Case(SharedFeatures(StandardScaler()), "numbers"),
     "ColumnsEqual": Case(ColumnsEqual([("author", "asker")]), "texts"),
     "NumericColumns": Case(NumericColumns(["length"]), "texts"),

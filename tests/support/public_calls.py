@@ -211,7 +211,6 @@ CALLS = {
         "texts": dict(zip("xyz", ("a cat", "a dog", "the cat"))),
         "tool": "doccano",
     },
-    "judgments.make_completed_scorer": {"measure": "ap"},
     "judgments.pseudo_qrels": {"runs": RUNS, "n_trials": 2},
     "judgments.rank_systems": {"runs": RUNS, "n_trials": 2},
     "judgments.rank_table": {"runs": RUNS},

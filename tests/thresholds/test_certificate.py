@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import beta, binom, binomtest, norm
-from sklearn.linear_model import LogisticRegression
 
 from certificates import certified, promise_at, risks_at
 from skfilterrank._lists.lists import RankedLists
@@ -16,11 +15,9 @@ from skfilterrank.cli import main
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.io import load_model, save_model
-from skfilterrank.judgments import CompletedLabels, LabelPredictor
 from skfilterrank.metrics import (
     any_forbidden_at_k,
 )
-from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     SegmentedThreshold,
@@ -251,17 +248,6 @@ class TestLabelsOfMachines:
             self.check(part.certificate_, int(own.sum()))
         by_people = model.fit(judged.bayes_scores, y, groups=judged.groups).certificate_
         assert "achine" not in str(by_people) + repr(by_people)
-
-    @pytest.mark.slow
-    def test_predicted_labels(self, judged):
-        y = judged.y.astype(float)
-        y[::10] = np.nan
-        inner = RankAndFilter(LogisticRegression(), CertifiedThreshold({"any_forbidden@3": 0.6}))
-        model = CompletedLabels(inner, predictor=LabelPredictor(shared=True))
-        model.fit(judged.X, y, judged.groups)
-        certificate = model.estimator_.certificate_
-        assert 0 < certificate.n_machine < model.n_imputed_
-        self.check(certificate, certificate.n_machine)
 
     @pytest.mark.slow
     @pytest.mark.parametrize("n_machine", [0, 30])

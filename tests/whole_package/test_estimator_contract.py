@@ -17,7 +17,7 @@ from xgboost import XGBRanker
 
 from all_estimators import BASES, CASES, DATA, LIGHTGBM, all_estimators, asked, rows
 from skfilterrank.exceptions import InputError, SkfilterrankWarning, UnjudgedWarning
-from skfilterrank.judgments import CompletedLabels, LabelPredictor
+from skfilterrank.judgments import LabelPredictor
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import (
     CalibratedRanker,
@@ -35,12 +35,8 @@ from skfilterrank.testing import parametrize_with_checks
 from skfilterrank.thresholds import BaseThreshold, CertifiedThreshold, PerQueryThreshold
 
 RANKERS = {
-    name: case.estimator
-    for name, case in CASES.items()
-    if case.kind in ("rows", "more rows", "few rows")
+    name: case.estimator for name, case in CASES.items() if case.kind in ("rows", "more rows")
 }
-
-pytestmark = pytest.mark.filterwarnings("ignore:y has no NaN, so there is nothing to complete")
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +60,6 @@ LEARNS_NOTHING = dict.fromkeys(
     ("check_learning", "check_unjudged_rows_are_counted", "check_no_judged_row"),
     "It learns nothing from labels.",
 )
-COMPLETES = {
-    "check_unjudged_rows_are_counted": "They are what it completes.",
-    "check_unjudged_rows_teach_nothing": "They are what it completes.",
-    "check_score": "It asks for queries as the estimator inside does.",
-}
 WHOLE_LISTS = {
     "check_unjudged_rows_teach_nothing": "Whole lists count where scores are normalised within "
     "queries, unjudged rows included."
@@ -87,8 +78,6 @@ def expected_failures(ranker):
         if not isinstance(ranker.estimator, RankAndFilter):
             reasons["check_learning"] = "All is kept, with scores by chance."
         return reasons
-    if isinstance(ranker, CompletedLabels):
-        return COMPLETES
     return {}
 
 
@@ -122,7 +111,7 @@ AT_NIGHT = {
 
 
 # Searches fit six times, and the others inherit how they are scored.
-SEARCHED = (RankAndFilter, LambdaRankRanker, CompletedLabels)
+SEARCHED = (RankAndFilter, LambdaRankRanker)
 
 
 def cases():
@@ -176,7 +165,6 @@ def test_columns_of_trees_are_checked_in_classifiers_and_pipelines_too(data):
     for ranker in (
         make_ranker("ordinal", learner="trees"),
         RankAndFilter(make_ranker("bce", learner="trees"), cv=2),
-        CompletedLabels(QueryRanker(LIGHTGBM)),
     ):
         fitted = ranker.fit(frame, y, groups=groups)
         assert np.isfinite(fitted.predict(frame)).any()
@@ -217,7 +205,6 @@ AROUND = {
     "RankAndFilter": lambda inner: RankAndFilter(make_pipeline("passthrough", inner), cv=2),
     "Calibrated": lambda inner: CalibratedRanker(inner, cv=2),
     "FilterOnly": lambda inner: FilterOnly(QueryRanker(inner), random_state=0),
-    "Completed": lambda inner: CompletedLabels(QueryRanker(inner)),
 }
 
 

@@ -12,14 +12,14 @@ from all_estimators import CASES, DATA
 from public_calls import FEATURES, GROUPS, LABELS, SCORES, call, public_functions, valid_arguments
 from skfilterrank import plot
 from skfilterrank.exceptions import InputError
-from skfilterrank.judgments import CompletedLabels, PriorSelector, make_completed_scorer
+from skfilterrank.judgments import PriorSelector
 from skfilterrank.metrics import make_ranking_scorer
-from skfilterrank.ranking import QueryRanker, QueryScaler, RankAndFilter
+from skfilterrank.ranking import QueryScaler, RankAndFilter
 from skfilterrank.thresholds import RiskMonitor, TunedThreshold
 
 # Arguments with an entry for each row, whose index may hold query ids.
 ROWS = ("y_true", "y_score", "y_score_a", "y_score_b", "y_scores", "systems", "X", "y")
-ESTIMATORS = [name for name, case in CASES.items() if case.kind in ("rows", "segments", "few rows")]
+ESTIMATORS = [name for name, case in CASES.items() if case.kind in ("rows", "segments")]
 
 
 def with_ids(values, ids):
@@ -117,10 +117,6 @@ OTHERS = {
         lambda X, y, groups: make_ranking_scorer(["ap"])(LINEAR, X, y, groups=groups),
         {"X": FEATURES, "y": LABELS},
     ),
-    "make_completed_scorer": (
-        lambda X, y, groups: make_completed_scorer("ap")(LINEAR, X, y, groups=groups),
-        {"X": FEATURES, "y": LABELS},
-    ),
     "RiskCoverageDisplay": (plot.RiskCoverageDisplay.from_predictions, SCORE_ROWS),
     "ThresholdCurveDisplay": (plot.ThresholdCurveDisplay.from_predictions, SCORE_ROWS),
     "ThresholdCurveDisplay.from_estimator": (
@@ -175,9 +171,3 @@ def test_documents_of_a_query_in_another_order():
 def test_labels_of_other_queries():
     X, y = with_ids(FEATURES, list("aaabbb")), with_ids(LABELS, list("cccddd"))
     refuses(RankAndFilter(LINEAR, threshold=None).fit, X, y)
-
-
-def test_text_ids_where_a_query_has_no_judged_document():
-    X, y = with_ids(FEATURES, GROUPS), with_ids([1.0, -1.0, np.nan, np.nan, np.nan, np.nan], GROUPS)
-    model = quietly(CompletedLabels(QueryRanker(LinearRegression())).fit, X, y)
-    assert model.n_left_ == 3
