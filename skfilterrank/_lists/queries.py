@@ -171,6 +171,10 @@ class GroupIndex:
         codes[self.row_order()] = np.repeat(np.arange(self.n_queries), self.sizes)
         return codes
 
+    def row_ids(self) -> np.ndarray:
+        """Return the query id of each row."""
+        return self.query_ids[self.codes()]
+
     def rows_by_query(self) -> list[np.ndarray]:
         """Return the row numbers of each query."""
         return np.split(self.row_order(), np.cumsum(self.sizes)[:-1])

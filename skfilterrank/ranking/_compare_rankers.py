@@ -185,27 +185,27 @@ def compare_rankers(
     if count_rows(X) != len(codes):
         raise InputError(f"X has {count_rows(X)} rows but y has {len(codes)} labels.")
     units = codes if clusters is None else number_clusters(clusters, index)[codes]
-    train = (X, labels, codes, clusters)
-    # Keep the original query ids, because certificates and warnings show them.
-    whole = (X, labels, index.query_ids[codes], judged_by, clusters)
+    # Models get the ids, not the numbers: the index of X may hold ids, too.
+    ids = index.query_ids[codes]
+    train, whole = (X, labels, ids, clusters), (X, labels, ids, judged_by, clusters)
     if X_test is None:
         splits = make_splits(cv, labels, units, single=False)
         check_each_held_out_once(cv, splits, len(codes))
         with _progress(len(models) * len(splits) + bool(refit), verbose) as bar:
             kept, ranked = _out_of_fold(models, train, splits, bar, verbose)
-            cv_scores = {name: _value(models[name], y, kept[name], codes) for name in models}
+            cv_scores = {name: _value(models[name], y, kept[name], ids) for name in models}
             best = max(cv_scores, key=cv_scores.__getitem__)
             fitted = {best: _fit(models, best, whole, bar, verbose)} if refit else {}
     else:
         n_test = count_rows(X_test, "X_test")
-        codes_test = check_groups(
+        ids_test = check_groups(
             groups_test,
             X_test,
             n_rows=n_test,
             name="groups_test",
             names=("X_test",),
             carrier="X_test as a DataFrame",
-        ).codes()
+        ).row_ids()
         fixed = {name: model for name, model in models.items() if not _is_tuned(model)}
         if len(models) == 1:
             fixed = {}
@@ -217,10 +217,10 @@ def compare_rankers(
             with share_features():
                 for name in models:
                     fitted[name] = _fit(models, name, whole, bar, verbose)
-                    kept[name], ranked[name] = _predict(fitted[name], X_test, codes_test)
+                    kept[name], ranked[name] = _predict(fitted[name], X_test, ids_test)
             held_out, _ = _out_of_fold(fixed, train, splits, bar, verbose)
         cv_scores = {
-            name: _value(model, y, held_out[name], codes) if name in held_out else model.best_score_
+            name: _value(model, y, held_out[name], ids) if name in held_out else model.best_score_
             for name, model in fitted.items()
             if name in held_out or _is_tuned(model)
         }
@@ -284,20 +284,20 @@ def _fit(models, name, rows, bar, verbose, part="all rows"):
     return model
 
 
-def _predict(model, X, codes):
+def _predict(model, X, ids):
     """Score rows with and without the filter."""
-    kept = model.predict(X, groups=codes)
-    return kept, model.decision_function(X, groups=codes)
+    kept = model.predict(X, groups=ids)
+    return kept, model.decision_function(X, groups=ids)
 
 
 def _out_of_fold(models, rows, splits, bar, verbose):
     """Compute out-of-fold scores of each row with clones of each model."""
-    X, y, codes, clusters = rows
-    kept = {name: np.empty(len(codes)) for name in models}
-    ranked = {name: np.empty(len(codes)) for name in models}
+    X, y, ids, clusters = rows
+    kept = {name: np.empty(len(ids)) for name in models}
+    ranked = {name: np.empty(len(ids)) for name in models}
     for number, (train, test) in enumerate(splits, 1):
         own = None if clusters is None else safe_indexing(clusters, train)
-        part = (safe_indexing(X, train), safe_indexing(y, train), codes[train], None, own)
+        part = (safe_indexing(X, train), safe_indexing(y, train), ids[train], None, own)
         X_test = safe_indexing(X, test)
         # A separate context for each fold, so that only one fold's features are in memory.
         with share_features():
@@ -308,13 +308,13 @@ def _out_of_fold(models, rows, splits, bar, verbose):
                     # The models fitted on all rows give this warning.
                     warnings.filterwarnings("ignore", f".*{STILL_UNJUDGED}", DataWarning)
                     model = _fit(models, name, part, bar, verbose, f"fold {number}/{len(splits)}")
-                kept[name][test], ranked[name][test] = _predict(model, X_test, codes[test])
+                kept[name][test], ranked[name][test] = _predict(model, X_test, ids[test])
     return kept, ranked
 
 
-def _value(model, y, scores, codes):
+def _value(model, y, scores, ids):
     """Compute the measure of a model, negated if lower is better."""
-    return parse_measure(model.measure).utility(y, scores, groups=codes, gains=model.gains)
+    return parse_measure(model.measure).utility(y, scores, groups=ids, gains=model.gains)
 
 
 def _baselines(kept, ranked):

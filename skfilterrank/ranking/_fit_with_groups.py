@@ -26,7 +26,7 @@ from skfilterrank._estimators.wrapping import (
     refuse_dates,
 )
 from skfilterrank._files.dask_frames import import_dask
-from skfilterrank._lists.queries import QID, GroupIndex
+from skfilterrank._lists.queries import QID, GroupIndex, query_ids_of_index
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.sklearn_compat import (
     BaseSearchCV,
@@ -124,8 +124,9 @@ def _fit_last(estimator, X, y, groups, held_out, params):
                 "around "
                 f"RankAndFilter({inner.__name__}()), not inside."
             )
-        # Inner scorers and estimators find the query ids in the index.
-        y = pd.Series(y, index=pd.Index(groups, name=QID))
+        # Inner scorers and estimators find the query ids in the index, of X if it has them.
+        ids = query_ids_of_index(X)
+        y = pd.Series(y, index=pd.Index(groups if ids is None else ids, name=QID))
         # With metadata routing, a search raises for metadata that no inner object requests.
         if metadata_routing_enabled() and not get_routing_for_object(estimator).consumes(
             "fit", ["groups"]

@@ -29,13 +29,14 @@ _EXPECTED = "expected (X, y), such as eval_set=(X_valid, y_valid), or a list of 
 class HeldOutSet(NamedTuple):
     """The judged rows of a held-out set.
 
-    `queries` numbers the query of each row, and `columns` are parameters of `fit` with an entry for
-    each row.
+    `ids` and `queries` hold id and number of each row's query, and `columns` are parameters of
+    `fit` with an entry for each row.
     """
 
     X: object
     labels: np.ndarray
     gains: np.ndarray
+    ids: np.ndarray
     queries: np.ndarray
     columns: dict
 
@@ -150,7 +151,7 @@ def _read_set(X, y, ids, gains, needs_groups, columns):
     index = check_groups(
         groups, n_rows=n_rows, name="eval_groups", carrier="the y of eval_set as a Series"
     )
-    labels, queries = label_array(y), index.codes()
+    labels, ids, queries = label_array(y), index.row_ids(), index.codes()
     rows = np.flatnonzero(~np.isnan(row_gains))
     if len(rows) < n_rows:
         if not len(rows):
@@ -161,9 +162,9 @@ def _read_set(X, y, ids, gains, needs_groups, columns):
             DataWarning,
         )
         X, labels, row_gains = safe_indexing(X, rows), labels[rows], row_gains[rows]
-        queries = GroupIndex.from_groups(queries[rows]).codes()
+        ids, queries = ids[rows], GroupIndex.from_groups(queries[rows]).codes()
         columns = {name: safe_indexing(values, rows) for name, values in columns.items()}
-    return HeldOutSet(X, labels, row_gains, queries, columns)
+    return HeldOutSet(X, labels, row_gains, ids, queries, columns)
 
 
 def check_no_sets(eval_set) -> None:

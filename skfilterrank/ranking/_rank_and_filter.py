@@ -510,7 +510,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 "(a gain below 0, or a harm above 0, forbids), or leave filter_estimator out."
             )
         harm = prepare_rows(
-            inner, rows.X, two.harm, rows.groups, gains=None, prefit=is_fitted, taught=taught
+            inner, rows.X, two.harm, rows.ids, gains=None, prefit=is_fitted, taught=taught
         )
         n_forbidden = int(np.nansum(two.harm))
         if not is_fitted and n_forbidden < _FEW_FORBIDDEN:

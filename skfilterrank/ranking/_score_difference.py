@@ -157,7 +157,7 @@ def score_difference(model, X, document, other=None, *, groups=None) -> ScoreDif
     ]
     groups = find_groups(groups, X)
     if groups is not None:
-        groups = check_groups(groups, n_rows=n_rows).codes()
+        groups = check_groups(groups, n_rows=n_rows).row_ids()
     scores = _raw_scores(model, X, groups)[rows]
     threshold = None if other is not None else _threshold(model, X, rows[0], groups)
     estimator, seen, names = _innermost(model, X, groups)

@@ -51,9 +51,10 @@ from skfilterrank.thresholds import name_unit, number_clusters
 class TrainingRows:
     """Reader of checked rows in memory; gains are NaN where unjudged.
 
-    `groups` holds the number of each row's query, from 0, and `ids` its given id. `clusters` holds
-    the number of each row's cluster, or is None if each query is a cluster; `unit` is the word for
-    a cluster in messages. `times` are the times of the rows, or None.
+    `groups` holds the number of each row's query, from 0, and `ids` its given id. Estimators inside
+    get `ids`: the index of X may hold ids, too, and the numbers could pass for other ones.
+    `clusters` holds the number of each row's cluster, or is None if each query is a cluster; `unit`
+    is the word for a cluster in messages. `times` are the times of the rows, or None.
     """
 
     X: Any
@@ -86,7 +87,7 @@ class TrainingRows:
             if (plain := name.rpartition("__")[2]) in ("init_score", "base_margin")
             and value is not None
         }
-        return replace(self, eval_sets=[cut_rows(rows, self.X, self.target, self.groups, starts)])
+        return replace(self, eval_sets=[cut_rows(rows, self.X, self.target, self.ids, starts)])
 
     def split(self, model, *, calibrates=False, advice="") -> list:
         """Split rows by cluster as `cv` of the model says; one split for a certificate."""
@@ -129,7 +130,7 @@ class TrainingRows:
         """Score the held-out rows of a split."""
         _, rows = split
         X = safe_indexing(self.X, rows)
-        return document_scores(fitted, X, groups=self.groups[rows], gains=score_gains)
+        return document_scores(fitted, X, groups=self.ids[rows], gains=score_gains)
 
     def scales(self, models, splits, score_gains) -> list[tuple[float, float]]:
         """Compute mean and deviation of each model's scores of rows that it was trained on.
@@ -158,9 +159,7 @@ class TrainingRows:
     def held_out(self, folds, score_gains, splits=None, scales=None) -> HeldOutScores:
         """Join the scores of the held-out rows; without splits, score all rows by one model."""
         if splits is None:
-            scores = document_scores(
-                folds[0].estimator, self.X, groups=self.groups, gains=score_gains
-            )
+            scores = document_scores(folds[0].estimator, self.X, groups=self.ids, gains=score_gains)
             rows, lists = np.arange(len(self.groups)), self.groups
         else:
             of_folds = [fold.scores for fold in folds]
@@ -184,19 +183,15 @@ class TrainingRows:
         """Fit a clone on some rows (None: all); unjudged rows are left out."""
         estimator = clone_inside(estimator)
         if rows is None and self.judged.all():
-            X, target, groups, params = self.X, self.target, self.groups, self.fit_params
+            X, target, ids, params = self.X, self.target, self.ids, self.fit_params
         else:
             if rows is None:
                 rows = np.flatnonzero(self.judged)
             elif not self.judged.all():
                 rows = rows[self.judged[rows]]
-            X, target, groups, params = cut_rows(
-                rows, self.X, self.target, self.groups, self.fit_params
-            )
+            X, target, ids, params = cut_rows(rows, self.X, self.target, self.ids, self.fit_params)
         try:
-            fit_with_groups(
-                estimator, X, target, groups, held_out=self.eval_sets, fit_params=params
-            )
+            fit_with_groups(estimator, X, target, ids, held_out=self.eval_sets, fit_params=params)
         except (TypeError, ValueError) as error:
             for each in (X, *(held_out[0] for held_out in self.eval_sets)):
                 raise_for_bad_columns(each, estimator, error)
@@ -255,14 +250,15 @@ def prepare_rows(
     if eval_set is not None:
         uses_groups = groups is not None and group_parameter(final_step(estimator)) is not None
         eval_sets = [
-            (s.X, encoder.encode(s.gains, s.labels), s.queries, s.columns)
+            (s.X, encoder.encode(s.gains, s.labels), s.ids, s.columns)
             for s in read_eval_set(
                 eval_set, eval_groups, gains, needs_groups=uses_groups, columns=columns
             )
         ]
     elif columns:
         raise InputError(f"{next(iter(columns))} is given without eval_set.")
-    codes, labels = _number_queries(estimator, groups, n_rows, without_groups), label_array(y)
+    codes, ids = _number_queries(estimator, groups, n_rows, without_groups)
+    labels = label_array(y)
     known = encoder.encode(row_gains[judged], labels[judged])
     # Targets of unjudged rows are never read.
     row_targets = np.zeros(n_rows, dtype=known.dtype)
@@ -273,7 +269,7 @@ def prepare_rows(
         gains=row_gains,
         labels=labels,
         groups=codes,
-        ids=codes if groups is None else np.asarray(groups),
+        ids=ids,
         judged=judged,
         fit_params=fit_params or {},
         eval_sets=eval_sets,
@@ -366,9 +362,11 @@ def _gains_of_rows(estimator, y, gains, *, given_labels):
 
 
 def _number_queries(estimator, groups, n_rows, without_groups):
-    """Number the query of each row; without query ids, each row is one."""
+    """Return number and id of the query of each row; without query ids, each row is one."""
     if groups is not None:
-        return check_groups(groups, n_rows=n_rows).codes()
+        index = check_groups(groups, n_rows=n_rows)
+        codes = index.codes()
+        return codes, index.query_ids[codes]
     if needs_groups(estimator):
         name = type(estimators_inside(estimator)[-1]).__name__
         raise InputError(
@@ -384,7 +382,7 @@ def _number_queries(estimator, groups, n_rows, without_groups):
             "an index level named 'qid'.",
             FitWarning,
         )
-    return np.arange(n_rows)
+    return np.arange(n_rows), np.arange(n_rows)
 
 
 def check_two_kinds(estimator, n_good: int, n_judged: int) -> None:

@@ -368,6 +368,15 @@ def test_ranking_methods_stand_beside_losses(run, folder):
 pytestmark = pytest.mark.slow
 
 
+def test_queries_may_be_named_like_row_numbers(run, folder, table):
+    named = table[:200].assign(qid=table["qid"].str.removeprefix("q"))
+    named.to_csv("named.csv", index=False)
+    how = ["--models", "mse", "--learner", "linear", "--cv", "2", "--gains", "Bad=-1,Ok=1,Good=2"]
+    code, out, err = run("rank-filter", "named.csv", *how)
+    assert code == 0, err
+    assert systems(out)[0].startswith("mse")
+
+
 def test_a_fixed_threshold_has_no_curve_to_draw(train):
     code, out, err = train("--test-data", "test.csv", "--threshold", "0.3", "--plot", "c.png")
     assert (code, out) == (2, "")
