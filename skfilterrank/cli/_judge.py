@@ -25,7 +25,7 @@ from skfilterrank.cli._types import GRADES, POOL_DEPTH
 from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError, brief_list
 from skfilterrank.io import read_qrels, write_prels, write_qrels
 from skfilterrank.judgments import judge, read_judgment_log
-from skfilterrank.thresholds import PLANNED_RATE, SENSITIVITY, SPECIFICITY, queries_needed
+from skfilterrank.thresholds import PLANNED_RATE, queries_needed
 
 _KEY = ["qid", "docno"]
 # Probability of a certificate that --risk plans for.
@@ -310,7 +310,7 @@ class JudgingSession:
             # Queries for which no run returns a document have nothing to judge.
             every = judgments.draw_sample(None, pool, measures, n_total=1.0, unit="query")
             n_queries = every["qid"].nunique()
-            n_needed = self._queries_needed(measures, n_queries, bool(machines))
+            n_needed = self._queries_needed(measures, n_queries)
             given.n_total = n_needed if given.n_total is None else given.n_total
         if gains is None and not machines:
             # Labels that people can give, for plans.
@@ -336,25 +336,15 @@ class JudgingSession:
         tell(f"a sample of {n_new} of {n_queries}{before}, for {', '.join(measures)}")
         return pd.MultiIndex.from_frame(self.sample[_KEY])
 
-    def _queries_needed(self, measures, n_queries, has_machine):
+    def _queries_needed(self, measures, n_queries):
         """Print how many queries the risks need and what that assumes; return the largest number.
 
         Raise if all queries together are too few, unless --n-total says to draw nevertheless.
         """
         given, needed = self.given, 0
         known = {"power": _POWER}
-        if has_machine:
-            known |= {"sensitivity": SENSITIVITY, "specificity": SPECIFICITY}
         known |= {name: PLANNED_RATE * level for name, level in given.risk.items()}
         plan = known | self._plan(known)
-        machine, of_machine = {}, ""
-        if has_machine:
-            machine = {name: plan[name] for name in ("sensitivity", "specificity")}
-            machine["n_machine_queries"] = n_queries
-            of_machine = (
-                f" and the machine flags {100 * plan['sensitivity']:g} % of the queries with a "
-                f"loss and {100 * (1 - plan['specificity']):g} % of the others"
-            )
         for (name, level), parsed in zip(given.risk.items(), measures.values()):
             measure = parsed.measure
             if measure.greater_is_better or measure.value_range != (0.0, 1.0):
@@ -373,20 +363,16 @@ class JudgingSession:
                     f"--plan {name}={rate:g}: a rate that is not below the level {level:g} of "
                     "--risk cannot be certified. Give a lower rate, or a higher level."
                 )
-            what += f", if it is {rate:g}{of_machine}"
+            what += f", if it is {rate:g}"
             n, would = n_queries + 1, ""
-            # If the machine has too few queries, as many as people need without it would do.
-            for of_which in (machine, {}):
-                with contextlib.suppress(InputError):
-                    n = queries_needed(
-                        *(level, rate),
-                        confidence_level=given.confidence_level,
-                        power=plan["power"],
-                        is_binary=measure.name == "any_forbidden",
-                        **of_which,
-                    )
-                    would = f", those of {n:,} queries would"
-                    break
+            with contextlib.suppress(InputError):
+                n = queries_needed(
+                    *(level, rate),
+                    confidence_level=given.confidence_level,
+                    power=plan["power"],
+                    is_binary=measure.name == "any_forbidden",
+                )
+                would = f", those of {n:,} queries would"
             if n > n_queries:
                 of_all = counted(n_queries, "query that there is", "queries that there are")
                 what += f", needs more than the {of_all}"
@@ -412,8 +398,6 @@ class JudgingSession:
         """Return the settings of --plan; raise for unknown ones, and for numbers that are none."""
         plan = self.given.plan or {}
         for name, value in plan.items():
-            if name in ("sensitivity", "specificity") and name not in known:
-                raise InputError(f"--plan {name} describes a machine. Add --machine-qrels.")
             if name not in known:
                 raise InputError(
                     f"--plan {name} is no setting of the plan. Choose from {', '.join(known)}."

@@ -3,7 +3,6 @@
 import os
 import warnings
 from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -64,7 +63,7 @@ def make_threshold(
     """
     how, given = cutting.threshold, {k: v for k, v in parameters.items() if v is not None}
     if not cutting.risk:
-        told = ("machine_labels", "show_beyond_k", "guarantee", "confidence_level", "among", "html")
+        told = ("show_beyond_k", "guarantee", "confidence_level", "among", "html")
         refuse(told, "is about the rates of --risk. Give both or none.")
         if how == "learned":
             given |= drawn or {"random_state": 0}
@@ -156,18 +155,6 @@ def read_people(path, gains, holes) -> tuple[pd.DataFrame, bool]:
     return people.drop(columns=PROBABILITY), True
 
 
-def beside_machine(path, machine_path, gains, holes) -> tuple[pd.DataFrame, QrelsIndex]:
-    """Read labels by people and by a machine; return both for the union of documents."""
-    people, _ = read_people(path, gains, holes)
-    machine = _inputs.read_judgments(machine_path, gains, replace(holes, predicted="use"))
-    key = ["qid", "docno"]
-    both = people.merge(
-        machine[[*key, "label"]].rename(columns={"label": "by_machine"}), on=key, how="outer"
-    )
-    labels = both[key].assign(label=both["by_machine"])
-    return both.drop(columns="by_machine"), QrelsIndex(labels, unjudged_label=None)
-
-
 def _aligned(name, index, run, second, missing):
     """Return a run aligned with labels, and its second scores, 0 if missing."""
     try:
@@ -207,7 +194,6 @@ def fit_run(
     *,
     index,
     machines,
-    by_machine,
     name,
     how,
     missing,
@@ -225,8 +211,6 @@ def fit_run(
         "clusters": clusters_of(groups, clusters),
         "judged_by": judges_of(machines, run, missing),
     }
-    if by_machine is not None:
-        more["machine_labels"] = by_machine.align(run, missing=missing).y_true
     try:
         threshold.fit(y_score, y_true, groups=groups, **more)
     except ValueError as error:
@@ -239,12 +223,6 @@ def fit_run(
             "depend have no label in it. Draw queries by judge --strategy sample --risk, for "
             "this run. 'skfilterrank evaluate --interval' estimates values from this sample."
         )
-    n_queries = aligned.index.n_queries
-    if by_machine is not None:
-        # Values are for the queries that people judged.
-        judged = pd.Series(~np.isnan(y_true)).groupby(np.asarray(groups)).transform("any")
-        y_true, y_score, groups = (np.asarray(x)[judged] for x in (y_true, y_score, groups))
-        n_queries = len(pd.unique(groups))
     measure = threshold.measure_
     shown = threshold.predict(y_score, groups=groups, filter_scores=second)
     # The rows of a query are in the order of trec_eval, which evaluate takes, too.
@@ -253,7 +231,7 @@ def fit_run(
     n_rows, n_shown = (int((scores > -np.inf).sum()) for scores in (y_score, shown))
     _tell_of_missing(name, aligned, missing)
     tell(
-        f"{name}: {counted(n_queries, 'judged query', 'judged queries')}, "
+        f"{name}: {counted(aligned.index.n_queries, 'judged query', 'judged queries')}, "
         f"{counted(n_rows, 'document')}, {n_rows - n_shown:,} of them filtered"
     )
     level = None if how is None else threshold.threshold_
@@ -263,7 +241,7 @@ def fit_run(
         "measure": measure,
         "value": float(value[measure]),
         "unfiltered": float(plain[measure]),
-        "n_queries": n_queries,
+        "n_queries": aligned.index.n_queries,
         "missing_queries": list(aligned.missing_queries),
         "missing": missing,
         "n_shown": n_shown,
@@ -275,8 +253,6 @@ def fit_run(
         record["confidence_level"] = certificate.confidence_level
         if certificate.n_machine:
             record["n_machine_labels"] = certificate.n_machine
-        if by_machine is not None:
-            record["n_machine_queries"] = certificate.n_machine_queries
         if certificate.rule is not None:
             record["level"] = certificate.threshold
         if certificate.abstain is not None:

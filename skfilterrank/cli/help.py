@@ -321,15 +321,12 @@ def _strategies():
                            The widths to expect of several sizes are printed; they are guesses, from
                            labels that are made up by the machine's
     --risk RISK=LEVEL,...  whole queries, each as likely as the others, as many as these risks need
-                           for a certificate of threshold --machine-labels. To be judged are the
+                           for a certificate of threshold --risk. To be judged are the
                            documents that the runs have among the places of the risks
     --plan SETTING=VALUE,...
                            what --risk assumes; all of it is printed beside the number of queries:
                            RISK=RATE       the true rate (default: 0.6 times the level)
                            power=P         probability of the certificate (default: 0.8)
-                           sensitivity=P   share of the queries with a loss that the machine
-                                           flags (default: 0.8)
-                           specificity=P   share of the others that it does not (default: 0.95)
 
     All but maxrep and random look at runs: those that are named, or --pool if it is a run.
 

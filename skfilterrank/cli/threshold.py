@@ -21,7 +21,6 @@ def threshold(
     filter_scores: t.FilterScores = None,
     rule: Annotated[str | None, t.Arg(choices=RULES, shown="ratio")] = None,
     clusters: t.File = None,
-    machine_labels: Annotated[str | None, t.Arg(metavar="QRELS", file="read")] = None,
     judged_by: t.JudgedBy = None,
     gains: t.Gains = None,
     holes: t.Holes = None,
@@ -48,8 +47,6 @@ def threshold(
         hide by gain per harm, gain less price of harm, or harm; or show the best subset
     clusters
         table with the cluster of each query; --risk then counts clusters
-    machine_labels
-        labels of a machine for more queries; --risk is of people's labels
     save
         save the threshold of the run as JSON, for apply and monitor
     html
@@ -90,16 +87,11 @@ def threshold(
                 f"--{option} saves the threshold of one run, got {len(named)}. Name the run that "
                 "is to be filtered."
             )
-    by_machine, is_sample = None, False
-    if machine_labels is None and cutting.risk:
+    is_sample = False
+    if cutting.risk:
         judgments, is_sample = work.read_people(qrels, gains, treated)
-    elif machine_labels is None:
-        judgments = _inputs.read_judgments(qrels, gains, treated)
     else:
-        refuse(
-            ["judged_by"], "says that QRELS are a machine's, and --machine-labels needs people's."
-        )
-        judgments, by_machine = work.beside_machine(qrels, machine_labels, gains, treated)
+        judgments = _inputs.read_judgments(qrels, gains, treated)
     judgments = _inputs.with_judge(judgments, judged_by, qrels)
     matched = _inputs.gains_of_labels(
         judgments["label"], qrels, gains, treated, work.measures_of(unfitted)
@@ -109,7 +101,6 @@ def threshold(
     given = {
         "index": QrelsIndex(judgments, unjudged_label=None, predicted="use"),
         "machines": work.machines_of(judgments),
-        "by_machine": by_machine,
         "clusters": _inputs.read_clusters(clusters),
         "how": cutting.threshold,
         "missing": treated.missing,

@@ -98,7 +98,7 @@ def draw_sample(
         of which a sample of documents gives no interval. Where all measures are risks with a
         cut-off, such as "any_forbidden@5", only the documents that a run has among these first
         places are to be judged: no threshold shows others there. With labels filled in, the
-        sample serves :meth:`CertifiedThreshold.fit` beside `machine_labels`.
+        sample serves :meth:`CertifiedThreshold.fit`.
     aim : {"differences", "values", "uniform"}, default="differences"
         What the sample is best for: differences between runs, the value of each run by itself, or
         nothing in particular: "uniform" makes all documents equally likely.

@@ -25,7 +25,7 @@ from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 from skfilterrank.ranking._fit_with_groups import in_memory
 from skfilterrank.ranking._time_series_split import QueryTimeSeriesSplit, order_of_queries
-from skfilterrank.thresholds import JudgedScores, machine_labels, with_machine
+from skfilterrank.thresholds import JudgedScores, machine_labels
 
 
 def is_prefit(cv) -> bool:
@@ -156,9 +156,7 @@ class HeldOutScores:
     lists: GroupIndex
     are_of_folds: bool
 
-    def fit_threshold(
-        self, threshold, *, columns=None, query_weight=None, judged_by=None, machine_gains=None
-    ) -> dict:
+    def fit_threshold(self, threshold, *, columns=None, query_weight=None, judged_by=None) -> dict:
         """Fit a threshold on the scores; return what it finds in each fold."""
         data, rows = self.data, self.rows
         n_queries = int(data.groups.max()) + 1
@@ -186,8 +184,6 @@ class HeldOutScores:
             watches_scale=False,
             times=None if data.times is None else data.times.take(rows),
         )
-        if machine_gains is not None:
-            judged = with_machine(judged, machine_gains[rows])
         threshold.fit_judged(judged)
         return vars(threshold).pop("fold_results_", {})
 

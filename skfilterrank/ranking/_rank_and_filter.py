@@ -248,7 +248,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     __metadata_request__fit = {  # noqa: RUF012
         "query_weight": True,
         "judged_by": True,
-        "machine_labels": True,
         "clusters": True,
         "times": True,
     }
@@ -313,7 +312,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         eval_groups=None,
         query_weight: QueryWeight = None,
         judged_by=None,
-        machine_labels=None,
         clusters=None,
         times=None,
         **fit_params,
@@ -334,9 +332,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         judged_by : array-like of shape (n_rows,), default=None
             Source of each label: "people", or the name of a machine; `certificate_` states how many
             labels come from machines.
-        machine_labels : array-like of shape (n_rows,), default=None
-            Labels of all rows by a machine, in the form of :meth:`CertifiedThreshold.fit`. Only the
-            threshold uses them: the estimator learns from `y`. Not possible with a Dask DataFrame.
         clusters : array-like of shape (n_rows,), default=None
             Cluster of each row, such as the user of the query: no split divides a cluster, and a
             certificate counts each cluster once, as in :meth:`CertifiedThreshold.fit`. Not possible
@@ -370,16 +365,13 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         two = None
         if is_dask(X):
             fit_params = self._inside_parameters(fit_params)
-            given |= {"eval_set": eval_set, "machine_labels": machine_labels}
-            given |= {"clusters": clusters, "times": times}
+            given |= {"eval_set": eval_set, "clusters": clusters, "times": times}
             rows = PartitionedRows(self, threshold, X, y, groups, fit_params, **given)
             given = {}
         else:
-            if machine_labels is not None:
-                self._check_takes_machine(threshold, machine_labels, X)
             groups = self._find_groups(X, y, groups)
             of_rows = {"clusters": clusters, "judged_by": judged_by}
-            check_one_order(y=y, X=X, machine_labels=machine_labels, **of_rows)
+            check_one_order(y=y, X=X, **of_rows)
             if groups is None and threshold.is_calibrated:
                 threshold._rows_as_queries(0)
             if self.filter_estimator is not None:
@@ -399,9 +391,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 without_groups="RankAndFilter was fitted without query ids: each row counts as "
                 "a query (pure filtering).",
             )
-            if machine_labels is not None:
-                by_machine = read_two_labels(machine_labels, self.gains, "machine_labels")
-                given["machine_gains"] = by_machine.gains
             if two is not None:
                 rows = replace(rows, gains=two.gains, labels=two.gains)
             if clusters is not None:
@@ -425,19 +414,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             if name in vars(self.filter_):
                 setattr(self, name, vars(self.filter_)[name])
         return self
-
-    def _check_takes_machine(self, threshold, machine_labels, X):
-        """Raise if machine labels are given but would not be used."""
-        if not threshold.is_calibrated:
-            raise InputError(
-                f"machine_labels is for a CertifiedThreshold, and threshold is a "
-                f"{type(threshold).__name__}, which would not use it. Leave it out."
-            )
-        if (n_labels := len(machine_labels)) != count_rows(X):
-            raise InputError(
-                f"machine_labels has {n_labels} entries but there are {count_rows(X)} rows in X: "
-                "give one for each row."
-            )
 
     @property
     def _is_prefit(self):

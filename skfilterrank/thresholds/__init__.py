@@ -23,15 +23,12 @@ from skfilterrank.thresholds._judged_scores import (
     warn_unless_filter_pays as warn_unless_filter_pays,
 )
 from skfilterrank.thresholds._learned import LearnedThreshold
-from skfilterrank.thresholds._machine_labels import queries_needed
-from skfilterrank.thresholds._machine_labels import with_machine as with_machine
 from skfilterrank.thresholds._monitor import RiskMonitor
+from skfilterrank.thresholds._queries_needed import PLANNED_RATE as PLANNED_RATE
+from skfilterrank.thresholds._queries_needed import queries_needed
 from skfilterrank.thresholds._risks import STILL_UNJUDGED as STILL_UNJUDGED
 from skfilterrank.thresholds._rules import FirstK, FixedThreshold
 from skfilterrank.thresholds._segmented import SegmentedThreshold
-from skfilterrank.thresholds._stratified_bound import PLANNED_RATE as PLANNED_RATE
-from skfilterrank.thresholds._stratified_bound import SENSITIVITY as SENSITIVITY
-from skfilterrank.thresholds._stratified_bound import SPECIFICITY as SPECIFICITY
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve as ThresholdCurve
 from skfilterrank.thresholds._threshold_curve import TradeOffCurve as TradeOffCurve
 from skfilterrank.thresholds._threshold_curve import threshold_curve, trade_off_curve

@@ -28,7 +28,6 @@ _COMMON = (
     "list_end",
     "n_unjudged",
     "n_machine",
-    "n_machine_queries",
     "n_weighted",
     "confidence_level",
     "unit",
@@ -46,10 +45,6 @@ _LEARN_THEN_TEST = (
 _TESTS = (
     "Exact binomial tests of losses that are 0 or 1, and bets on other losses (Waudby-Smith and "
     "Ramdas, JRSS B 86(1), 2024, arXiv:2010.09686)."
-)
-_BESIDE_A_MACHINE = (
-    " Beside the machine's labels: exact binomial tests in the strata that its verdicts make, and "
-    "bets on losses by people less a multiple of the machine's, whose errors cancel in the mean."
 )
 _IN_EXPECTATION = (
     "Conformal risk control (Angelopoulos et al., ICLR 2024, arXiv:2208.02814): the mean loss is "
@@ -87,12 +82,6 @@ class RiskPromise(Result):
         Lower confidence bound of the risk at a given threshold, else NaN.
     among : {"all", "answered"}
         Queries over which the risk is averaged: all, or those with a non-empty list.
-    uses_machine : bool
-        True if the test of people's labels also used a machine's labels of more queries.
-    machine_rate, machine_rate_judged : float
-        The risk by a machine's labels where everything is shown, on all queries and on those that
-        people judged. A random draw makes them alike. NaN without machine labels, for risks that
-        are lowest where everything is shown, and for functions in some cases.
     """
 
     risk: str
@@ -106,9 +95,6 @@ class RiskPromise(Result):
     upper_bound: float
     lower_bound: float = np.nan
     among: str = "all"
-    uses_machine: bool = False
-    machine_rate: float = np.nan
-    machine_rate_judged: float = np.nan
 
     @classmethod
     def of(cls, promise, **found) -> "RiskPromise":
@@ -204,11 +190,6 @@ class RiskCertificate(Result):
         at all thresholds at once, and so at a chosen one.
     share_hidden : float
         Share of the documents of the calibration queries that is hidden.
-    n_machine_queries : int
-        Number of queries with `machine_labels`; people judged a random sample of `n_queries` of
-        them. 0 without machine labels. The guarantee is about people's labels.
-    n_machine_units : int
-        Number of independent units among them: the queries, or their clusters.
     n_weighted : int
         Number of queries from which the calibration queries were drawn with probabilities
         `query_weight`; 0 without weights. The guarantee holds for queries in these proportions.
@@ -247,8 +228,6 @@ class RiskCertificate(Result):
     share_answered_lower: float = np.nan
     share_answered_upper: float = np.nan
     share_hidden: float = np.nan
-    n_machine_queries: int = 0
-    n_machine_units: int = 0
     n_weighted: int = 0
     rule: str | None = None
     abstain: str | None = None
@@ -448,7 +427,6 @@ class RiskCertificate(Result):
                 f" Machines gave {labels} of these queries: the guarantee holds for such labels, "
                 "and not for those of people."
             )
-        holes += self._by_machine()
         if not self.is_chosen:
             return "\n".join(map(self._verdict, self.promises.values())) + covers + holes
         grounds = self._grounds()
@@ -463,14 +441,13 @@ class RiskCertificate(Result):
         )
         if len(parts) == 1:
             (promise,) = self.promises.values()
-            found = "estimated with the machine at" if promise.uses_machine else ""
             observed, upper = promise.figures()
             bound = f"with an upper bound of {upper}"
             if self.confidence_level is None:
                 bound = f"and {upper} if one more lost everything"
             text += (
                 f": on {promise.n_queries} {self._units('calibration ', promise)} it is "
-                f"{f'{found} '.lstrip()}{observed}, {bound}"
+                f"{observed}, {bound}"
             )
         if self.assumes_unseen:
             holes = (
@@ -484,36 +461,6 @@ class RiskCertificate(Result):
         if self.unit is None:
             return f"{'answered ' if answered else ''}{of}queries"
         return f"{of}{plural(self.unit)}{' with an answered query' if answered else ''}"
-
-    def _by_machine(self):
-        """Describe in sentences how machine labels of more queries were used."""
-        if not self.n_machine_queries:
-            return ""
-        using = [name for name, each in self.promises.items() if each.uses_machine]
-        whole, of_people = f"{self.n_machine_queries:,} queries", f"{self.n_queries:,} of them"
-        if self.unit is not None:
-            whole += f" of {counted(self.n_machine_units, self.unit)}"
-            of_people = f"{self.n_queries:,} of {counted(self.n_units, self.unit)}"
-        text = (
-            f" A machine judged {whole}, and people {of_people}, which are taken for a random "
-            f"draw.{self._compared_draw()} The guarantee is about people's labels"
-        )
-        if not using:
-            return f"{text}, which were tested alone."
-        of = "" if len(using) == len(self.promises) else f" of {', '.join(using)}"
-        return f"{text}. The test{of} uses the machine's labels, whose errors cannot break it."
-
-    def _compared_draw(self) -> str:
-        """Compare in a sentence people's queries with all, by the machine's labels."""
-        rates = [
-            f"{name} is {100 * each.machine_rate_judged:.3g} % on theirs and "
-            f"{100 * each.machine_rate:.3g} % on all"
-            for name, each in self.promises.items()
-            if not np.isnan(each.machine_rate_judged)
-        ]
-        if not rates:
-            return ""
-        return f" By the machine's labels and where everything is shown, {', '.join(rates)}."
 
     def _answers(self):
         """Describe in sentences the share of answered queries and the clusters."""
@@ -644,8 +591,4 @@ def _method_of(certificate) -> str:
     """Name the method with its papers."""
     if certificate.confidence_level is None:
         return _IN_EXPECTATION
-    beside = any(each.uses_machine for each in certificate.promises.values())
-    return (
-        f"{_LEARN_THEN_TEST if certificate.is_chosen else ''}{_TESTS}"
-        f"{_BESIDE_A_MACHINE if beside else ''}"
-    )
+    return f"{_LEARN_THEN_TEST if certificate.is_chosen else ''}{_TESTS}"

@@ -10,12 +10,11 @@ from sklearn.base import clone
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._files.rows import Rows, rows_in_memory
-from skfilterrank._lists.checks import check_flag, label_array
+from skfilterrank._lists.checks import check_flag
 from skfilterrank._lists.entry_values import EntryValues
-from skfilterrank._lists.gains import Gains, as_gains, has_two_labels, read_two_labels
+from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
-from skfilterrank._lists.queries import check_one_order
 from skfilterrank._lists.scoring import given_weights
 from skfilterrank._lists.times import Times
 from skfilterrank._lists.words import warn_user
@@ -25,7 +24,6 @@ from skfilterrank.thresholds._certify import certify, dates_of
 from skfilterrank.thresholds._drift import is_few
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, JudgedScores, values_shown
-from skfilterrank.thresholds._machine_labels import with_machine
 from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._tuned import TunedThreshold, TwoScores, learned_and_tested
@@ -192,30 +190,6 @@ class CertifiedThreshold(TwoScores):
     bytes a row: the losses of all queries are needed at once. A certificate seldom gains by more
     than 1e5 queries, so calibrate on a sample. `to_judge` numbers rows in the order of reading.
 
-    **A machine judged.** With `machine_labels`, the test of "any_forbidden" splits queries at each
-    threshold by the machine's verdict: queries with a loss by its labels, and the others. The
-    losses by people's labels in both parts, and the number of flagged queries that nobody judged,
-    are three independent binomial numbers. The test is exact over all shares of flagged queries and
-    rates in both parts for which the risk reaches its level. Among answered queries it is the test
-    of these, given which they are.
-
-    Other risks, and those of clusters, are tested by bets on ``L - w (f - g)`` [2]_. Here L is the
-    loss of a unit by people, f by the machine, and g the machine's mean over a block of units that
-    nobody judged. Each unit of people has a block of its own, drawn by a fixed seed, so that the
-    terms are independent and f - g has the mean 0. No mean of f needs to be known, and the risk is
-    that of new queries. The weight w of a unit, from 0 to 1, and the bets on it are fixed by the
-    units before it. The test is as exact as that of people's labels alone.
-
-    So a useless, biased or adversarial machine costs power alone. Risks are tested by people's
-    labels alone where the computed power is not higher with the machine: for a risk of 0.6 of its
-    level and a machine that flags 0.8 of the bad queries and 0.05 of the good ones. The binomial
-    test must fail in at most 0.95 as many cases, and bets must gain 0.05. This is decided by the
-    numbers of queries alone, before any label. The certificate states which test it was. With
-    `clusters` people judge whole clusters, drawn at random. With `abstain` the level of confidence
-    is learned from people's labels of queries that are set apart, which the machine's labels of
-    these do not enter either. In expectation, with weights and with two scores there is no such
-    test.
-
     Unjudged documents count as shown, and as neither forbidden nor good. If labels of some unjudged
     documents could change a risk, there is a warning, and `certificate_.to_judge` lists these
     documents. They can be among the first places above the lowest certified threshold, or they can
@@ -281,7 +255,7 @@ class CertifiedThreshold(TwoScores):
     certificate_: RiskCertificate
     _is_by_score = True
     is_calibrated = True
-    __metadata_request__fit = {"machine_labels": True, "times": True}  # noqa: RUF012
+    __metadata_request__fit = {"times": True}  # noqa: RUF012
     _takes_weights = True
 
     @suggests(
@@ -325,7 +299,6 @@ class CertifiedThreshold(TwoScores):
         clusters=None,
         query_weight=None,
         judged_by=None,
-        machine_labels=None,
         times=None,
     ) -> Self:
         """Find the threshold on scores of judged rows.
@@ -334,14 +307,6 @@ class CertifiedThreshold(TwoScores):
         ----------
         scores, y, groups, filter_scores, clusters, query_weight, judged_by
             As in :meth:`TunedThreshold.fit`.
-        machine_labels : array-like of shape (n_rows,) or (n_rows, 2), default=None
-            Label of each row by a machine, such as a language model, as in `y`; NaN counts as not
-            forbidden. `y` then holds the labels of people, NaN in all rows of the queries that they
-            did not judge. The guarantee is about people's labels, however bad the machine. The
-            queries that people judged must be drawn at random, each as likely as the others (such
-            as by :func:`skfilterrank.judgments.draw_sample` with ``unit="query"``), or whole
-            clusters of them. The machine must not have been trained on their labels. None uses only
-            people's labels.
         times : array-like of shape (n_rows,), default=None
             Time of each row, as in :meth:`QueryTimeSeriesSplit.split`; it may differ within a
             query. The certificate states the first and the last time of the rows of its queries, as
@@ -356,47 +321,19 @@ class CertifiedThreshold(TwoScores):
         Raises
         ------
         ValueError
-            As in :meth:`TunedThreshold.fit`; if the queries that people judged cannot be a random
-            draw, as the machine flags too many or too few of them, or judged a part of a cluster;
-            if `machine_labels` are given with a second score, weights or
-            ``guarantee="expectation"``; or if a time is missing, or is a text that is no ISO date.
-
-        Examples
-        --------
-        People judged 300 of 3,000 queries; a machine judged all, and errs in a tenth of the
-        documents:
-
-        >>> import numpy as np
-        >>> from skfilterrank.datasets import make_rank_and_filter
-        >>> from skfilterrank.thresholds import CertifiedThreshold
-        >>> _, y, groups, scores = make_rank_and_filter(3000, random_state=0)
-        >>> rng = np.random.default_rng(0)
-        >>> machine = np.where(rng.random(len(y)) < 0.1, -y, y)
-        >>> of_people = np.isin(groups, rng.choice(3000, 300, replace=False))
-        >>> y = np.where(of_people, y, np.nan)
-        >>> safe = CertifiedThreshold({"any_forbidden@3": 0.1})
-        >>> safe.fit(scores, y, groups=groups, machine_labels=machine).certificate_.n_queries
-        300
+            As in :meth:`TunedThreshold.fit`; or if a time is missing, or is a text that is no ISO
+            date.
         """
         given = {"filter_scores": filter_scores, "clusters": clusters}
         given |= {"query_weight": query_weight, "judged_by": judged_by}
         if isinstance(scores, Rows):
-            for name, values in {"machine_labels": machine_labels, "times": times}.items():
-                if values is not None:
-                    raise InputError(f"{name} cannot be given with Rows: give rows in memory.")
+            if times is not None:
+                raise InputError("times cannot be given with Rows: give rows in memory.")
             return super().fit(scores, y, groups, **given)
         self._check_parameters(self._parsed())
         judged = self._read_judged(scores, y, groups, **given)
         found = Times.find(times, y=y, scores=scores, n_rows=len(judged.scores))
-        judged = replace(judged, times=found)
-        if machine_labels is None:
-            return self.fit_judged(judged)
-        check_one_order(y=y, scores=scores, machine_labels=machine_labels)
-        labels, gains = machine_labels, self.gains
-        if has_two_labels(labels):
-            labels, gains = read_two_labels(labels, gains, "machine_labels").gains, None
-        by_machine = as_gains(labels, gains, name="machine_labels")
-        return self.fit_judged(with_machine(judged, by_machine, label_array(labels)))
+        return self.fit_judged(replace(judged, times=found))
 
     # A certificate does not cover documents that are shown at any score.
     min_shown = None
@@ -445,8 +382,6 @@ class CertifiedThreshold(TwoScores):
         self : CertifiedThreshold
             The fitted threshold.
         """
-        if judged.by_machine is not None:
-            self._check_machine_possible(judged)
         if judged.lists.weights is None:
             super().fit_judged(judged)
             return self
@@ -476,20 +411,6 @@ class CertifiedThreshold(TwoScores):
     def _fit_rows(self, rows):
         groups, labels, scores = rows_in_memory(rows)
         return self.fit(scores, labels, groups=groups)
-
-    def _check_machine_possible(self, judged):
-        """Raise where a machine's labels cannot sharpen the test that is asked for."""
-        excluded = {
-            "filter_scores": FILTER_SCORE in judged.columns,
-            "query_weight": judged.lists.weights is not None,
-            "guarantee='expectation'": self.guarantee == "expectation",
-        }
-        if names := [name for name, is_given in excluded.items() if is_given]:
-            raise InputError(
-                f"machine_labels is not possible with {names[0]}: there is no exact test for the "
-                "two together. Leave one of them out; without machine_labels only people's labels "
-                "are tested."
-            )
 
     def _fit_levels(self, judged, parsed):
         _check_each_once(judged)
@@ -547,11 +468,7 @@ class CertifiedThreshold(TwoScores):
         def sure_of(lists):
             return answered(lists, tuned.confidence_.of(lists.scores, lists.index), level)
 
-        machine = tested.by_machine
-        if machine is not None:
-            machine = machine.without(np.unique(judged.codes[learned_rows]))
-            machine = replace(machine, lists=sure_of(machine.lists))
-        tested = replace(tested, lists=sure_of(tested.lists), by_machine=machine)
+        tested = replace(tested, lists=sure_of(tested.lists))
         return tested, tuned.confidence_, level
 
     def _level_to_answer(self, learned, answered, tuned):
@@ -573,7 +490,7 @@ class CertifiedThreshold(TwoScores):
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     try:
-                        other._fit_levels(replace(learned, lists=lists, by_machine=None), parsed)
+                        other._fit_levels(replace(learned, lists=lists), parsed)
                     except InputError:
                         continue
                 found.append((sign * other.certificate_.value, level))
@@ -621,15 +538,11 @@ class CertifiedThreshold(TwoScores):
         self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
         promises = self._promises()
         every = [promise.steps(lists, judged.labels, **given) for promise in promises]
-        machine = judged.by_machine
-        if machine is not None:
-            machine = replace(machine, lists=shown_at_most(machine.lists, self._most_shown()))
         certificate = certify(
             self.threshold_curve_,
             lists,
             promises,
             every,
-            machine=machine,
             counts_needed=self._counts_needed,
             confidence_level=self.confidence_level,
             guarantee=self.guarantee,
@@ -644,8 +557,6 @@ class CertifiedThreshold(TwoScores):
             # The queries that the model of the scores has seen are not known.
             assumes_unseen=True,
             n_machine=0 if judged.machines is None else int(np.count_nonzero(judged.machines)),
-            n_machine_queries=0 if machine is None else machine.lists.index.n_queries,
-            n_machine_units=0 if machine is None else len(np.unique(machine.clusters)),
             value=value,
             dates=dates_of(judged.times, judged.lists),
             rule=self.rule_ if self._has_two else None,

@@ -17,7 +17,6 @@ from skfilterrank._lists.words import is_of_machine, warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
-from skfilterrank.thresholds._machine_labels import choose_test
 from skfilterrank.thresholds._risk_steps import (
     START_SHARE,
     Steps,
@@ -227,7 +226,6 @@ def certify(
     keys=None,
     clusters=None,
     unit=None,
-    machine=None,
     counts_needed=True,
 ) -> RiskCertificate:
     """Find the certified threshold with the highest value of a curve.
@@ -254,8 +252,6 @@ def certify(
         Level of another path below which a row may be shown; None for the path of the scores.
     clusters, unit
         As in :class:`Units`.
-    machine : MachineJudged or None
-        More queries with a machine's labels; None without machine labels.
     counts_needed : bool
         False if errors need not say how many answered queries would suffice, which is slow.
     """
@@ -271,7 +267,7 @@ def certify(
     if n_tests > 1:
         each_confidence = 1.0 - (1.0 - confidence_level) / n_tests
     every = [units.of_promise(*each) for each in zip(every, promises)]
-    tested, with_machine, rates = [], {}, {}
+    tested = []
     for promise, own, raw in zip(promises, every, every_query):
         if guarantee == "expectation" and own.is_chosen:
             raise InputError(
@@ -305,26 +301,13 @@ def certify(
                 _raise_not_among_answered(promise, units, raw, own, first, start, n_answered)
             upper = float(highest[n_last - 1])
             steps = start_at(steps, first)
-        beside = None
-        if machine is not None:
-            beside, rates[promise.name] = choose_test(
-                promise, own, raw, units, tests_at, machine, first
-            )
-        if beside is not None:
-            limit, n_passed = beside.walk()
-            with_machine[promise.name] = beside
-            can_begin = limit is None or first is not None or np.isfinite(limit)
-        else:
-            can_begin, n_passed = bound.rules_out(steps.start), 0
-            if can_begin:
-                n_passed = _count_passed(steps, bound)
-            is_all = n_passed == len(steps.scores)
-            limit = None if is_all else float(steps.scores[n_passed])
-        if not can_begin:
+        if not bound.rules_out(steps.start):
             if has_start:
                 _raise_not_among_answered(promise, units, raw, own, first, start)
             _raise_impossible(steps, promise, most)
-        if limit is not None:
+        n_passed = _count_passed(steps, bound)
+        if n_passed < len(steps.scores):
+            limit = float(steps.scores[n_passed])
             lower, upper = (-np.inf, limit) if steps.is_upward else (limit, upper)
         if has_start and lower >= upper:
             _raise_not_among_answered(promise, units, raw, own, lower, start)
@@ -352,24 +335,15 @@ def certify(
             n_queries = int(np.count_nonzero(answered))
             own_losses = losses - promise.max_risk * (1 - answered)
             observed = float(own_losses.sum() / max(answered.sum(), 1e-300))
-        n_tried = len(np.unique(steps.scores[: n_passed + 1]))
-        if promise.name in with_machine:
-            n_tried = n_passed
-            observed, upper_bound = with_machine[promise.name].found(threshold)
-        else:
-            upper_bound = bound.upper(steps.at(threshold), answered)
-        machine_rate, machine_rate_judged = rates.get(promise.name, (np.nan, np.nan))
+        upper_bound = bound.upper(steps.at(threshold), answered)
         results[promise.name] = RiskPromise.of(
             promise,
             lower=lower,
             upper=upper,
             n_queries=n_queries,
-            n_tried=n_tried,
+            n_tried=len(np.unique(steps.scores[: n_passed + 1])),
             observed=observed,
             upper_bound=min(upper_bound, promise.max_risk),
-            uses_machine=promise.name in with_machine,
-            machine_rate=machine_rate,
-            machine_rate_judged=machine_rate_judged,
         )
     grounds = confidence_level if guarantee == "confidence" else None
     covered = most_shown(promises, most)

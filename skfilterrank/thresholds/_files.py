@@ -307,9 +307,6 @@ _PROMISE = record(
         "upper_bound": number(0, 1),
         "lower_bound": number(0, 1, nan=True),
         "among": one_of(*AMONG),
-        "uses_machine": _IS,
-        "machine_rate": number(0, 1, nan=True),
-        "machine_rate_judged": number(0, 1, nan=True),
     }
 )
 _CERTIFICATE = {
@@ -332,8 +329,6 @@ _CERTIFICATE = {
     "share_answered_lower": number(0, 1, nan=True),
     "share_answered_upper": number(0, 1, nan=True),
     "share_hidden": number(0, 1, nan=True),
-    "n_machine_queries": count(),
-    "n_machine_units": count(),
     "rule": one_of(*RULES, None),
     "abstain": one_of(*CONFIDENCES, None),
     "answer_level": _LEVEL,

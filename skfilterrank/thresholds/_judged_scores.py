@@ -36,46 +36,6 @@ _WARNED: "WeakSet[object]" = WeakSet()
 
 
 @dataclass(eq=False)
-class MachineJudged:
-    """Scores of queries with labels by a machine, some of which people judged.
-
-    Attributes
-    ----------
-    lists : RankedLists
-        Gains by the machine, 0 where it gave no label, scores and queries.
-    labels : ndarray of shape (n_rows,), or None
-        The machine's labels before they are mapped to gains; None where they are not known.
-    of_people : ndarray of shape (n_people,), int
-        Numbers of the lists that people judged.
-    clusters : ndarray of shape (n_lists,), int
-        Number of the cluster of each list.
-    """
-
-    lists: RankedLists
-    labels: np.ndarray | None
-    of_people: np.ndarray
-    clusters: np.ndarray
-
-    def without(self, learned: np.ndarray) -> "MachineJudged":
-        """Leave out the lists of some of the people's, by their numbers among these."""
-        is_left = np.ones(len(self.clusters), dtype=bool)
-        is_left[self.of_people[learned]] = False
-        codes = self.lists.index.codes()
-        rows = np.flatnonzero(is_left[codes])
-        lists = copy(self.lists)
-        lists.gains, lists.scores = lists.gains[rows], lists.scores[rows]
-        lists.index = type(lists.index).from_groups(codes[rows])
-        place = np.cumsum(is_left) - 1
-        return replace(
-            self,
-            lists=lists,
-            labels=None if self.labels is None else self.labels[rows],
-            of_people=place[np.delete(self.of_people, learned)],
-            clusters=self.clusters[is_left],
-        )
-
-
-@dataclass(eq=False)
 class JudgedScores:
     """Scores of judged rows on which a threshold is fitted.
 
@@ -100,8 +60,6 @@ class JudgedScores:
         Name of a cluster, such as "user"; None where no clusters were given.
     watches_scale : bool
         True if later scores must be on the scale of these.
-    by_machine : MachineJudged or None
-        More queries with a machine's labels; they include these.
     times : Times or None
         Time of each row.
     apart : JudgedScores or None
@@ -118,7 +76,6 @@ class JudgedScores:
     unit: str | None = None
     watches_scale: bool = True
     apart: "JudgedScores | None" = None
-    by_machine: "MachineJudged | None" = None
     times: Times | None = None
 
     @property

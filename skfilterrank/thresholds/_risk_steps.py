@@ -99,26 +99,6 @@ class Steps(NamedTuple):
         """Return the change of the loss at each step."""
         return self.losses - _before(self.start, self.queries, self.losses)
 
-    def of_all(self, n_units, units, level) -> "Steps":
-        """Return the steps of all units, of which the others lose the level at every threshold.
-
-        `units` are the numbers of the counted ones.
-        """
-        start = np.full(n_units, float(level))
-        start[units] = self.start
-        return self._replace(start=start, queries=units[self.queries], counted=np.arange(n_units))
-
-    def in_direction(self, upward: bool) -> "Steps":
-        """Return the steps from the other end, where they do not begin at this one."""
-        if self.is_upward == upward:
-            return self
-        losses = _before(self.start, self.queries, self.losses)
-        start = self.at(np.inf if self.is_upward else -np.inf)
-        scores, queries = self.scores[::-1], self.queries[::-1]
-        return self._replace(
-            start=start, scores=scores, queries=queries, losses=losses[::-1], is_upward=upward
-        )
-
     def never_falling(self):
         """Replace each loss by the largest loss from the safest threshold to this one."""
         order = np.lexsort((np.arange(len(self.queries)), self.queries))

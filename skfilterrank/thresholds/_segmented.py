@@ -82,7 +82,7 @@ class SegmentedThreshold(BaseThreshold):
     thresholds_: Any
 
     _has_one_level = False
-    __metadata_request__fit = {"machine_labels": True, "times": True}  # noqa: RUF012
+    __metadata_request__fit = {"times": True}  # noqa: RUF012
 
     def __init__(self, threshold: Any, *, segment: Any = "segment", min_queries: int = 10) -> None:
         self.threshold = threshold
@@ -110,7 +110,6 @@ class SegmentedThreshold(BaseThreshold):
         clusters=None,
         query_weight: QueryWeight = None,
         judged_by=None,
-        machine_labels=None,
         times=None,
     ) -> Self:
         """Fit a threshold for each segment.
@@ -121,9 +120,6 @@ class SegmentedThreshold(BaseThreshold):
             Score of each row, with the segment in a column or in a level of the index.
         y, groups, filter_scores, clusters, query_weight, judged_by
             As in :meth:`TunedThreshold.fit`.
-        machine_labels : array-like of shape (n_rows,) or (n_rows, 2), default=None
-            Labels of a machine, as in :meth:`CertifiedThreshold.fit`, whose clones alone take them.
-            People's queries must be a random draw in each segment, which a random draw of all is.
         times : array-like of shape (n_rows,), default=None
             Time of each row, as in :meth:`CertifiedThreshold.fit`, whose clones alone take them.
 
@@ -145,14 +141,12 @@ class SegmentedThreshold(BaseThreshold):
         n_rows = count_rows(scores)
         of_rows = {"y": y, "groups": groups, "filter_scores": filter_scores}
         of_rows |= {"clusters": clusters, "judged_by": judged_by}
-        for name, values in {"machine_labels": machine_labels, "times": times}.items():
-            if values is None:
-                continue
-            of_rows[name] = values
+        if times is not None:
+            of_rows["times"] = times
             if not self.threshold.is_calibrated:
                 raise InputError(
-                    f"{name} is for a CertifiedThreshold, and threshold is a "
-                    f"{type(self.threshold).__name__}. Leave {name} out."
+                    "times is for a CertifiedThreshold, and threshold is a "
+                    f"{type(self.threshold).__name__}. Leave times out."
                 )
         # The rows of a segment no longer show it.
         check_one_order(scores=scores, **of_rows)

@@ -1078,11 +1078,9 @@ def test_a_sample_of_queries_for_a_promise(run, runs, assessor, world):
     assessor.asked.clear()
     code, _, err = run(*command, *risk)
     assert code == 0, err
-    machine = {"sensitivity": 0.8, "specificity": 0.95, "n_machine_queries": 30}
-    needed = queries_needed(0.6, 0.36, confidence_level=0.6, **machine)
+    needed = queries_needed(0.6, 0.36, confidence_level=0.6)
     assert 1 < needed < 30
-    told = "any_forbidden@2 at most 0.6, if it is 0.36 and the machine flags 80 % of the queries"
-    assert told in err
+    assert "any_forbidden@2 at most 0.6, if it is 0.36, " in err
     assert f"needs {needed} queries for 80 % of the draws to certify it" in err
     found = read_prels("own.prels")
     drawn = draw_sample(
@@ -1094,12 +1092,11 @@ def test_a_sample_of_queries_for_a_promise(run, runs, assessor, world):
     pd.testing.assert_frame_equal(found[["qid", "docno"]], drawn[["qid", "docno"]])
     # At most two documents of each query are asked for, and the threshold takes what is written.
     assert len(assessor.asked) == len(found) <= 2 * needed
-    code, out, err = run(
+    code, _, err = run(
         *("threshold", "own.prels", runs[0], "--risk", "any_forbidden@2=0.6", "--k", "2"),
-        *("--confidence-level", "0.6", "--machine-labels", "llm.txt", "--gains", "0=-1,1=1,2=2"),
+        *("--confidence-level", "0.6", "--gains", "0=-1,1=1,2=2"),
     )
     assert code == 0, err
-    assert f"A machine judged 30 queries, and people {needed} of them" in " ".join(out.split())
 
 
 def test_a_promise_that_the_queries_cannot_keep(run, runs, assessor):
@@ -1116,7 +1113,7 @@ def test_a_promise_that_the_queries_cannot_keep(run, runs, assessor):
     code, _, err = run(*command, "--n-total", "1.0")
     assert code == 0, err
     assert "needs more than the 30 queries that there are\n" in err
-    assert "forbidden@2 at most 0.9, if it is 0.54 and the machine" in err
+    assert "forbidden@2 at most 0.9, if it is 0.54, " in err
     assert read_prels("own.prels")["qid"].nunique() == 30
 
 
@@ -1126,10 +1123,6 @@ def test_a_promise_that_the_queries_cannot_keep(run, runs, assessor):
         ([], {}),
         (["--plan", "power=0.5"], {"power": 0.5}),
         (["--plan", "any_forbidden@2=0.1"], {"any_forbidden@2": 0.1}),
-        (
-            ["--plan", "sensitivity=1,specificity=0.5,power=0.9"],
-            {"sensitivity": 1, "specificity": 0.5, "power": 0.9},
-        ),
     ],
 )
 def test_assumptions_of_the_number_of_queries(run, runs, assessor, words, known):
@@ -1137,27 +1130,14 @@ def test_assumptions_of_the_number_of_queries(run, runs, assessor, words, known)
     risk = ["--risk", "any_forbidden@2=0.6", "--confidence-level", "0.6"]
     code, _, err = run(*command, *risk, *words)
     assert code == 0, err
-    plan = {"power": 0.8, "sensitivity": 0.8, "specificity": 0.95, "any_forbidden@2": 0.36} | known
+    plan = {"power": 0.8, "any_forbidden@2": 0.36} | known
     assert f"assumed: --plan {','.join(f'{name}={value:g}' for name, value in plan.items())}" in err
     expected = plan.pop("any_forbidden@2")
-    needed = queries_needed(0.6, expected, confidence_level=0.6, n_machine_queries=30, **plan)
+    needed = queries_needed(0.6, expected, confidence_level=0.6, **plan)
     power = f"needs {needed} {'query' if needed == 1 else 'queries'} for {100 * plan['power']:g} %"
     assert power in err
-    assert f"if it is {expected:g} and the machine flags {100 * plan['sensitivity']:g} %" in err
+    assert f"if it is {expected:g}, " in err
     assert read_prels("own.prels")["qid"].nunique() == needed
-
-
-def test_assumptions_without_a_machine(run, runs, assessor):
-    command = ["judge", *runs, "--docs", "docs.csv", "--out", "own.prels"]
-    command += ["--gains", "0=-1,1=1,2=2"]
-    command += ["--strategy", "sample", "--risk", "any_forbidden@2=0.5"]
-    code, _, err = run(*command, "--plan", "any_forbidden@2=0.2")
-    assert code == 0, err
-    assert f"at most 0.5, if it is 0.2, needs {queries_needed(0.5, 0.2)} queries" in err
-    assert "assumed: --plan power=0.8,any_forbidden@2=0.2\n" in err
-    code, _, err = run(*command, "--plan", "sensitivity=0.9")
-    assert code == 2
-    assert "--plan sensitivity describes a machine. Add --machine-qrels." in err
 
 
 def test_a_risk_without_a_cut_off_asks_for_whole_lists(run, runs, assessor):

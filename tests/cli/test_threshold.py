@@ -83,9 +83,6 @@ def test_whose_labels_they_are_can_be_said(run, data):
     assert said in out
     assert "predicted=use" not in err
     assert "Machines" not in run(*words, "--judged-by", "people")[1]
-    code, _, err = run(*words, "--judged-by", "llm", "--machine-labels", "qrels.txt")
-    assert code == 2
-    assert "--judged-by says that QRELS are a machine's" in err
 
 
 @pytest.mark.filterwarnings("always::skfilterrank.exceptions.FitWarning")
@@ -249,36 +246,7 @@ def test_a_promise_with_abstention(run, data):
 
 
 @pytest.mark.slow
-def test_a_promise_with_labels_of_a_machine(run, data):
-    table = data[["qid", "docno", "label"]]
-    table.assign(judged_by="gpt").to_csv("machine.csv", index=False)
-    queries = sorted(set(table["qid"]))[1::4]
-    people = table[table["qid"].isin(queries)]
-    people.assign(inclusion_probability=0.25).to_csv("people.csv", index=False)
-    words = ("threshold", "people.csv", *PROMISE[2:], "--machine-labels", "machine.csv")
-    code, out, err = run(*words)
-    assert code == 0, err
-    assert "machine" not in err
-    expected = CertifiedThreshold({"any_forbidden@3": 0.5}, measure="ndcg_f@3").fit(
-        data["score"],
-        data["label"].where(data["qid"].isin(queries)),
-        groups=data["qid"],
-        machine_labels=data["label"],
-    )
-    assert str(expected.certificate_) in out
-    code, out, _ = run(*words, "--format", "json")
-    assert json.loads(out)["n_machine_queries"] == data["qid"].nunique()
-    assert json.loads(out)["n_queries"] == len(queries)
-    people.assign(inclusion_probability=np.linspace(0.2, 0.9, len(people))).to_csv(
-        "people.csv", index=False
-    )
-    code, _, err = run(*words)
-    assert code == 2
-    assert "several inclusion probabilities" in err
-
-
-@pytest.mark.slow
-def test_a_sample_of_queries_without_a_machine(run, data):
+def test_a_sample_of_queries(run, data):
     table = data[["qid", "docno", "label"]]
     people = table[table["qid"].isin(sorted(set(table["qid"]))[::2])]
     people.to_csv("plain.csv", index=False)
@@ -297,6 +265,12 @@ def test_a_sample_of_queries_without_a_machine(run, data):
     code, _, err = run("threshold", "people.csv", "run.txt", "--k", 3)
     assert code == 2
     assert "below 1, where those of all documents were expected" in err
+    some.assign(inclusion_probability=np.linspace(0.2, 0.9, len(some))).to_csv(
+        "people.csv", index=False
+    )
+    code, _, err = run("threshold", "people.csv", *PROMISE[2:])
+    assert code == 2
+    assert "several inclusion probabilities" in err
 
 
 @pytest.mark.slow

@@ -203,11 +203,10 @@ def combinations():
     """Each way to hide with each mean, guarantee and unit that goes with it."""
     hiding = [(None, None), *product(["rule"], RULES), *product(["abstain"], CONFIDENCES)]
     means = [("all", "confidence"), ("all", "expectation"), ("answered", "confidence")]
-    units = ["queries", "families", "weights", "machine", "machine and families"]
+    units = ["queries", "families", "weights"]
     possible = [
         (kind, name, among, guarantee, data)
         for (kind, name), (among, guarantee), data in product(hiding, means, units)
-        if not ("machine" in data and (kind == "rule" or guarantee == "expectation"))
     ]
     for number, each in enumerate(possible):
         # Segments, a second risk and places that are not covered are there in turn.
@@ -218,7 +217,7 @@ def combinations():
 
 @pytest.fixture(scope="module")
 def unsure_rows():
-    """Labels, scores, second scores, queries and a machine's labels.
+    """Labels, scores, second scores and queries.
 
     In one query of 17 all documents are bad, and their scores hardly differ. The others
     have good documents even at lower scores, but not below 0.215.
@@ -229,8 +228,8 @@ def unsure_rows():
     is_unsure = np.arange(600) % 17 == 0
     scores[is_unsure], y[is_unsure] = 0.3 + 0.01 * rng.random((is_unsure.sum(), 4)), -1.0
     y, scores, groups = y.ravel(), scores.ravel(), np.repeat(np.arange(600), 4)
-    machine = np.where(rng.random(len(y)) < 0.1, -y, y)
-    return y, scores, rng.normal(-y), groups, machine
+    rng.random(len(y))
+    return y, scores, rng.normal(-y), groups
 
 
 def text_of(page):
@@ -245,14 +244,12 @@ def text_of(page):
 def test_each_form_names_everything(
     unsure_rows, kind, name, among, guarantee, data, more, tmp_path
 ):
-    y, scores, second, groups, machine = unsure_rows
+    y, scores, second, groups = unsure_rows
     given = {"filter_scores": second} if kind == "rule" else {}
     if "families" in data:
         given["clusters"] = pd.Series(groups // 2, name="family")
     if data == "weights":
         given["query_weight"] = np.where(groups % 3 == 0, 0.5, 1.0)
-    if "machine" in data:
-        given["machine_labels"], y = machine, np.where(groups // 2 % 3 > 0, y, np.nan)
     settings = {"among": among, "guarantee": guarantee, "confidence_level": 0.9}
     settings |= {kind: name} if kind else {}
     settings |= {"show_beyond_k": True, "max_shown": 5} if more["beyond"] else {}
@@ -280,9 +277,7 @@ def test_each_form_names_everything(
         assert row["among"] == among
         assert row["unit"] == ("family" if "families" in data else None)
         assert row["segment"] == ("language = fr" if more["segment"] else None)
-        assert (row["n_weighted"] > 0, row["n_machine_queries"] > 0) == (
-            data == "weights", "machine" in data
-        )  # fmt: skip
+        assert (row["n_weighted"] > 0) == (data == "weights")
         assert row["list_end"] == (5 if more["beyond"] and name != "subset" else 3)
 
 
@@ -323,7 +318,6 @@ def _words(it, kind, name, among, guarantee, data, more):
     is_weighted = data == "weights"
     both(is_weighted, f"drawn from {it.n_weighted:,} ")
     each(is_weighted, text="in the proportions of the weights", page="proportions of their weights")
-    each("machine" in data, text="A machine judged", page="a machine judged")
     each(it.shows_more, text="More may be shown, up to 5 of a query", page="more may be shown")
     each(True, page=f"at most {it.list_end} of a query")
     both(more["two"], "the share of queries that are shown nothing")

@@ -130,14 +130,6 @@ def test_clusters(data):
     assert (it.unit, it.dates) == ("cluster", "2026-05-01 to 2026-08-08")
 
 
-def test_beside_a_machine_they_are_those_of_people(data):
-    y, _, groups, days = data
-    of_people = np.isin(groups, np.random.default_rng(0).permutation(100)[:40])
-    it = dates(data, np.where(of_people, y, np.nan), machine_labels=y)
-    assert (it.n_machine_queries, it.n_queries) == (100, 40)
-    assert it.dates == span(days[of_people])
-
-
 def test_of_the_queries_that_are_tested(data):
     safe = clone(SAFE).set_params(abstain="best_score")
     # The split as the class describes it: these queries choose the level.

@@ -229,35 +229,6 @@ def test_it_goes_into_no_ranker_and_must_be_fitted():
         SegmentedThreshold(TUNED).predict(pd.DataFrame({"score": [1.0], "segment": ["a"]}))
 
 
-@pytest.mark.nightly
-def test_machine_labels_of_each_segment():
-    _, every, groups, scores = make_rank_and_filter(1500, random_state=0)
-    rng = np.random.default_rng(0)
-    machine = pd.Series(np.where(rng.random(len(every)) < 0.05, -every, every))
-    y = pd.Series(np.where(np.isin(groups, rng.choice(1500, 450, replace=False)), every, np.nan))
-    table = pd.DataFrame({"score": scores, "segment": np.where(groups % 3, "en", "fr")})
-    safe = CertifiedThreshold({"forbidden@3": 0.15}, confidence_level=0.9)
-    model = SegmentedThreshold(safe).fit(table, y, groups=groups, machine_labels=machine)
-    rows = np.flatnonzero(groups % 3)
-    own = clone(safe).fit(scores[rows], y[rows], groups=groups[rows], machine_labels=machine[rows])
-    found = model.thresholds_["en"]
-    assert found.threshold_ == own.threshold_
-    assert found.certificate_.n_machine_queries == 1000
-    assert found.certificate_.promises["forbidden@3"].uses_machine
-    assert model.thresholds_["fr"].certificate_.n_machine_queries == 500
-
-
-def test_machine_labels_are_for_certified_thresholds():
-    table = pd.DataFrame({"score": [1.0, 0.0], "segment": "en"})
-    with pytest.raises(InputError, match="machine_labels is for a CertifiedThreshold"):
-        SegmentedThreshold(TunedThreshold()).fit(
-            table, [1, 0], groups=[0, 0], machine_labels=[1, 0]
-        )
-    safe = SegmentedThreshold(CertifiedThreshold({"forbidden@3": 0.15}))
-    with pytest.raises(InputError, match="machine_labels has 1 entries but there are 2 scores"):
-        safe.fit(table, [1, 0], groups=[0, 0], machine_labels=[1])
-
-
 def test_one_warning_for_all_segments():
     _, y, groups, scores = make_rank_and_filter(120, random_state=0)
     # In three of four segments good documents have the low scores.
