@@ -253,7 +253,7 @@ def qwa_score(block: ListBlock, k):
     "udcg",
     title="UDCG",
     order_matters="with k",
-    undefined="never",
+    undefined="no document of the query is judged",
     value_range=(0, 1),
     ties_are_means=False,
     options={"distraction": partial(check_number, least=0)},
@@ -287,7 +287,7 @@ def udcg_score(block: ListBlock, k, *, distraction: float = 1 / 3):
     The paper also fits a weight for each position to a model's answers; judgments do not hold
     answers, so these weights are left out. The program gives 0 where nothing is shown; here it is
     the limit, ``logistic(0) = 0.5``, so that an empty list is better than distracting passages
-    alone.
+    alone. Of a query without any judged passage nothing is known.
 
     Filtered documents do not count. Unjudged documents have the utility 0 and count among the n;
     with ``unjudged="drop"`` they are removed from the list. If a tie crosses the cut-off, the mean
@@ -316,4 +316,5 @@ def udcg_score(block: ListBlock, k, *, distraction: float = 1 / 3):
 
     utility = np.where(block.gains < 0, distraction * block.gains, block.gains)
     n_shown = np.minimum(block.n_retained, block.depth(k))
-    return expit(block.ranked(utility, k).sum(axis=1) / np.maximum(n_shown, 1))
+    values = expit(block.ranked(utility, k).sum(axis=1) / np.maximum(n_shown, 1))
+    return np.where(block.n_judged > 0, values, np.nan)

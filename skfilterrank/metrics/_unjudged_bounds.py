@@ -1,4 +1,4 @@
-"""Bounds of a measure over all possible labels of unjudged documents."""
+"""Bounds of a measure over the labels that unjudged documents can have."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MONOTONE = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UnjudgedBounds(Result):
-    """Bounds of a measure over all labels of unjudged documents: returned by `unjudged_bounds`.
+    """Bounds of a measure over labels of unjudged documents: returned by `unjudged_bounds`.
 
     Attributes
     ----------
@@ -75,9 +75,11 @@ def unjudged_bounds(
     high: float | None = None,
     undefined: float = 0.0,
 ) -> UnjudgedBounds:
-    """Compute bounds of a measure over all possible labels of unjudged documents.
+    """Compute bounds of a measure over all ways to give unjudged documents one of two gains.
 
-    If the bounds of two systems do not overlap, no further judgments can reverse their order.
+    If labels have two values and the bounds of two systems do not overlap, no further judgments can
+    reverse their order. Graded labels can bring a measure that compares with an ideal list, such as
+    nDCG, outside the bounds of the lowest and the highest gain.
 
     Parameters
     ----------
@@ -121,14 +123,14 @@ default=None
 
     Notes
     -----
-    Each unjudged row of a query has gain `low` or `high`. For every number j, the measure is
-    computed with `high` for the first j unjudged rows of the list, and for the last j. These bounds
-    are exact for measures that always prefer the better of two documents at the higher place. All
-    measures of the table do, except those that depend on labels in between. Only the given rows are
-    considered, so they must reach as deep as the lists. For RBP, the difference of the two is the
-    residual of [1]_.
+    Each unjudged row of a query has gain `low` or `high`, and no gain in between. For every number
+    j, the measure is computed with `high` for the first j unjudged rows of the list, for the last
+    j, and for the last j of those that can be in the top k. These bounds are exact for measures
+    that always prefer the better of two documents at the higher place. All measures of the table
+    do, except those that depend on labels in between. Only the given rows are considered, so they
+    must reach as deep as the lists. For RBP, the difference of the two is the residual of [1]_.
 
-    A query with u unjudged rows needs 2 (u + 1) values of the measure. Fewer suffice for AP, and
+    A query with u unjudged rows needs 3 (u + 1) values of the measure. Fewer suffice for AP, and
     for measures whose divisor does not depend on labels, such as RBP, DCG, precision and RR: their
     time is linear in the number of rows.
 
@@ -176,6 +178,7 @@ default=None
             _deciding_numbers(
                 parsed, lists.gains[rows], scores[rows], (low, high), lists.tie_codes is None
             ),
+            _in_top(scores[rows], parsed.k),
             lambda labels, y_score, groups, rows=rows: entry(
                 labels,
                 y_score,
@@ -218,7 +221,9 @@ def _deciding_numbers(parsed, gains, scores, two_gains, has_ties):
     low, high = two_gains
     shown = scores[scores > -np.inf]
     is_tied = has_ties and len(shown) > 1 and (np.diff(shown) == 0).any()
-    if parsed.measure.name != "ap" or is_tied or not low <= 0 < high or u < 2:
+    depends_on_found = parsed.options.get("normalize") == "found"
+    is_plain = parsed.measure.name == "ap" and not (is_tied or depends_on_found)
+    if not is_plain or not low <= 0 < high or u < 2:
         return np.arange(u + 1)
     found = [0, 1, u]
     for values in _average_precisions(gains, len(shown), parsed.k, parsed.options):
@@ -252,13 +257,24 @@ def _average_precisions(gains, n_shown, k, options):
     return [(start + np.cumsum(added)) / divisor for added in (top, end[::-1])]
 
 
-def _possible_values(gains, scores, two_gains, numbers, measure):
-    """Compute the value of a list if its first, or its last, unjudged documents are good."""
+def _in_top(scores, k):
+    """Tell which documents can be in the top k: shown, and in no tie that lies below it."""
+    shown = scores > -np.inf
+    return shown if k is None or k >= len(scores) else shown & (scores >= scores[k - 1])
+
+
+def _possible_values(gains, scores, two_gains, numbers, in_top, measure):
+    """Compute the value of a list if its first, or its last, unjudged documents are good.
+
+    The last of all are good, or the last of those that can be in the top.
+    """
     low, high = two_gains
     unjudged = np.flatnonzero(np.isnan(gains))
     u, n = len(unjudged), len(gains)
     place, number = np.arange(u), numbers[:, None]
-    is_good = np.concatenate([place < number, place >= u - number])
+    u_top = np.count_nonzero(in_top[unjudged])
+    last_of_top = (place < u_top) & (place >= u_top - number[numbers <= u_top])
+    is_good = np.concatenate([place < number, place >= u - number, last_of_top])
     values, step = [], max(1, _CELLS // n)
     for start in range(0, len(is_good), step):
         some = is_good[start : start + step]

@@ -74,7 +74,7 @@ def test_plain_lists(which):
 
 def test_no_query_has_a_value():
     for name in ALL:
-        value = measure(name, [0, 0], [NO, NO], undefined="drop")
+        value = measure(name, [np.nan, np.nan], [NO, NO], undefined="drop")
         if "undefined (never)" in MEASURES[name].__doc__:
             assert np.isfinite(value)
         else:

@@ -2,6 +2,7 @@
 
 from math import exp, inf
 
+import numpy as np
 import pytest
 
 from skfilterrank.metrics import evaluate, udcg_score
@@ -24,6 +25,9 @@ def test_by_hand():
     # What is hidden and what lies behind the cut-off does not count; a short list is no worse.
     assert udcg([0.9, -0.6], [3, -inf], k=5) == pytest.approx(logistic(0.9))
     assert udcg([0.9, -0.6], [-inf, -inf]) == 0.5
+    # Of a query without judged passages nothing is known.
+    assert np.isnan(udcg([np.nan, np.nan], [2, 1], undefined="drop", average=None)).all()
+    assert udcg([np.nan, 0.9], [2, 1], undefined="drop") == pytest.approx(logistic(0.45))
 
 
 def test_a_tie_across_the_cut_off_is_the_mean_utility():

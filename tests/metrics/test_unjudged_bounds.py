@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from measure_table import MEASURES
 from profiles import times
 from reference import NONNEGATIVE
+from skfilterrank._lists.measure_names import known_measure
 from skfilterrank.metrics import evaluate, rbp_score, unjudged_bounds
 
-NAMES = sorted(name for name, entry in MEASURES.items() if not entry.columns)
+NAMES = [name for name, entry in MEASURES.items() if not entry.columns]
+NAMES = sorted([*NAMES, "ap(normalize=found)", "ap(normalize=min)"])
 
 
 @pytest.mark.slow
@@ -21,8 +23,9 @@ NAMES = sorted(name for name, entry in MEASURES.items() if not entry.columns)
 @times(0.4)
 @given(st.data())
 def test_every_way_to_judge(name, data):
-    least = 0.0 if name in NONNEGATIVE else -1.0
-    if MEASURES[name].takes_k:
+    entry = known_measure(name)
+    least = 0.0 if entry.name in NONNEGATIVE else -1.0
+    if entry.takes_k:
         name += data.draw(st.sampled_from(["", "@2"]), label="cut-off")
     label = st.sampled_from([nan, nan, least, 0.0, 1.0])
     row = st.tuples(st.integers(0, 2), label, st.sampled_from([-inf, 1.0, 2.0, 3.0, 4.0]))
@@ -41,6 +44,14 @@ def test_every_way_to_judge(name, data):
     values = values.reshape(len(ways), -1)
     np.testing.assert_allclose(found.least, values.min(axis=0), rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(found.most, values.max(axis=0), rtol=1e-6, atol=1e-9)
+
+
+def test_documents_below_the_cut_need_not_be_relevant():
+    """1 and 3 relevant: (1/1 + 2/3) / 2; the fourth has no influence."""
+    found = unjudged_bounds(
+        [1, nan, nan, nan], [4, 3, 2, 1], "context_precision@3", groups=["q"] * 4, low=0, high=1
+    )
+    assert (found.least[0], found.most[0]) == (pytest.approx(5 / 6), 1)
 
 
 def test_residual_of_rbp():

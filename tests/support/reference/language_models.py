@@ -7,6 +7,8 @@ OPTIONS = {"compatibility": {"persistence": 0.5}, "harmful_compatibility": {"per
 
 def mean_utility(case):
     top = case.shown[: case.k]
+    if not case.pool:
+        return None
     return sum(gain if gain > 0 else gain / 3 for gain in top) / len(top) if top else 0.0
 
 
@@ -62,7 +64,7 @@ PLAIN = {
     "the empty list, nothing good": {"udcg": 0.5, "compatibility": 0},
     "one good document": {"compatibility": 1, "harmful_compatibility": None},
     "one forbidden document": {"udcg": 1 / (1 + exp(2 / 3)), "compatibility": -1},
-    "one unjudged document": {"udcg": 0.5, "compatibility": None},
+    "one unjudged document": {"udcg": None, "compatibility": None},
     "nothing relevant": {"udcg": 0.5, "compatibility": None, "harmful_compatibility": None},
     "everything relevant": {"compatibility": 1},
 }
