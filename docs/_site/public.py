@@ -18,7 +18,6 @@ MODULES = (
     "metaevaluation",
     "io",
     "integrations",
-    "testing",
     "datasets",
     "plot",
     "exceptions",

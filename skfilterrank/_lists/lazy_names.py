@@ -23,7 +23,6 @@ PARTS = (
     "metrics",
     "plot",
     "ranking",
-    "testing",
     "thresholds",
 )
 

@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from all_estimators import CASES, rows
+from ranker_checks import check_grid_search
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.metrics import (
@@ -35,7 +36,6 @@ from skfilterrank.ranking import (
     RankFusion,
     make_ranker,
 )
-from skfilterrank.testing._ranker_checks import check_grid_search
 from skfilterrank.thresholds import BaseThreshold, CertifiedThreshold
 
 MADE = {

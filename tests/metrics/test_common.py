@@ -2,20 +2,20 @@
 
 import inspect
 import re
+from contextlib import nullcontext
 from fractions import Fraction
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from measure_checks import CHECKS
+import measure_facts
+from measure_checks import CHECKS, LABELS, OF_ROWS, RandomRows
 from measure_table import MEASURES
 from reference import LISTS, NONNEGATIVE, PLAIN, expected_failures, gains_for, written
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_run, write_run
 from skfilterrank.metrics import get_measure, get_measure_names
-from skfilterrank.testing import check_measure
-from skfilterrank.testing._measure_checks import LABELS, RandomRows
 
 # Every measure is given gains below 0 here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
@@ -32,25 +32,31 @@ def measure(name, y_true, y_score, **params):
     )
 
 
+def labels_of(name):
+    """Labels that the measure takes."""
+    return [0, 1, 2, 3, np.nan] if name in NONNEGATIVE else LABELS
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_checks(name):
-    if name in NONNEGATIVE:
-        check_measure(name, labels=[0, 1, 2, 3, np.nan])
-    else:
-        text = written(name)
-        check_measure(text, expected_failed_checks=expected_failures(text))
+    text, labels = written(name), labels_of(name)
+    rows = [RandomRows.random(seed, labels) for seed in range(4)]
+    for check in CHECKS:
+        fails = check.__name__ in expected_failures(text)
+        with pytest.raises(AssertionError) if fails else nullcontext():
+            for given in rows if check in OF_ROWS else [labels]:
+                check(get_measure(text), given)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ALL)
 def test_facts_that_the_library_keeps(name):
     text = written(name)
-    labels = [0, 1, 2, 3, np.nan] if name in NONNEGATIVE else LABELS
     for seed in (0, 3):
-        for check in CHECKS:
+        for check in measure_facts.CHECKS:
             if check.__name__ not in expected_failures(text):
-                check(get_measure(text), RandomRows.random(seed, labels))
+                check(get_measure(text), RandomRows.random(seed, labels_of(name)))
 
 
 def test_value_ranges():

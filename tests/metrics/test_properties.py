@@ -5,12 +5,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from measure_checks import CHECKS
+from measure_checks import NO, OF_ROWS, RandomRows, same, score
+from measure_facts import CHECKS
 from measure_table import MEASURES
 from profiles import CHARACTERS, times
 from reference import NONNEGATIVE, expected_failures, written
 from skfilterrank.metrics import get_measure
-from skfilterrank.testing._measure_checks import NO, OF_ROWS, RandomRows, same, score
 
 # Every measure is given gains below 0 here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")

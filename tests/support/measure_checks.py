@@ -1,138 +1,390 @@
-"""Facts that the library keeps for every measure, whatever its function is: for random rows."""
+"""Checks of the properties that every measure must have, on random rows or labels."""
 
-from dataclasses import replace
+import inspect
+import pickle
+import warnings
+from dataclasses import dataclass, replace
+from itertools import islice, pairwise, permutations, product
+from math import factorial, prod
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, RegressorMixin
+from joblib import wrap_non_picklable_objects
 
-from skfilterrank._lists.scoring import OVER_QUERIES
 from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer
-from skfilterrank.testing._measure_checks import NO, same, score
+from skfilterrank.thresholds import threshold_curve
+
+NO = -np.inf
+LABELS = (-2, -1, 0, 1, 2.5, np.nan)
+_CUT_OFFS = (None, 1, 5, 3)
+_N_SEEDS = 2
+_MOST_ORDERS = 24
+_MOST_ALONE = 8
 
 
-def check_stable_ties(measure, rows):
-    """With stable ties, the order of a query's own rows is all that matters."""
-    together = rows.take(np.argsort(rows.groups, kind="stable"))
-    same(score(measure, together, ties="stable"), score(measure, rows, ties="stable"))
+@dataclass(frozen=True)
+class RandomRows:
+    """Random queries of different sizes in mixed order, with ties, filtered and unjudged rows.
+
+    Attributes
+    ----------
+    y_true, y_score, groups : ndarray of shape (n_rows,)
+        Labels, scores and query ids 0, 1, 2, ...; each query has at least one row.
+    ids : ndarray of shape (n_rows,), int
+        Distinct document ids.
+    order : ndarray of shape (n_rows,), int
+        A random permutation of the rows.
+    k : int or None
+        Cut-off.
+    """
+
+    y_true: np.ndarray
+    y_score: np.ndarray
+    groups: np.ndarray
+    ids: np.ndarray
+    order: np.ndarray
+    k: int | None
+
+    @classmethod
+    def random(
+        cls, seed: int, labels=LABELS, n_queries: int = 30, max_size: int = 9
+    ) -> "RandomRows":
+        """Draw rows by a seed; four consecutive seeds have different cut-offs."""
+        rng = np.random.default_rng(seed)
+        sizes = rng.integers(1, max_size + 1, n_queries)
+        groups = rng.permutation(np.repeat(np.arange(n_queries), sizes))
+        n = len(groups)
+        return cls(
+            y_true=rng.choice(np.asarray(labels, dtype=float), n),
+            y_score=rng.choice([NO, -1.0, 0.0, 0.5, 2.0, 3.0], n),
+            groups=groups,
+            ids=rng.permutation(n),
+            order=rng.permutation(n),
+            k=_CUT_OFFS[seed % len(_CUT_OFFS)],
+        )
+
+    @property
+    def n_queries(self) -> int:
+        """Number of queries, whose ids are 0 to n_queries - 1."""
+        return int(self.groups.max()) + 1
+
+    def take(self, places) -> "RandomRows":
+        """Return the rows at the given positions."""
+        names = ("y_true", "y_score", "groups", "ids")
+        return replace(self, **{name: getattr(self, name)[places] for name in names})
 
 
-def check_names_of_queries(measure, rows):
-    """Queries may have any names, numbers or texts; values come in the order of the names."""
+def score(measure, rows: RandomRows, **changes):
+    """Compute one value per query, NaN if undefined.
+
+    `changes` are other labels, scores or query ids, or options of the measure.
+    """
+    given = {name: getattr(rows, name) for name in ("y_true", "y_score", "groups")}
+    given |= {"undefined": "drop", "average": None}
+    if measure.measure.takes_k and measure.k is None:
+        given["k"] = rows.k
+    given |= changes
+    return measure(given.pop("y_true"), given.pop("y_score"), **given)
+
+
+def same(actual, expected, given: str = "", rtol: float = 1e-7) -> None:
+    """Raise an AssertionError if values differ by more than rounding errors.
+
+    `given` describes the arguments for the message.
+    """
+    actual, expected = np.asarray(actual, dtype=float), np.asarray(expected, dtype=float)
+    of_what = f"with {given}, " if given else ""
+    assert actual.shape == expected.shape, (
+        f"{of_what}values have the shape {actual.shape}, not {expected.shape}"
+    )
+    wrong = np.argwhere(~np.isclose(actual, expected, rtol=rtol, atol=1e-12, equal_nan=True))
+    assert not len(wrong), (
+        f"{of_what}{len(wrong)} of {expected.size} values differ, such as "
+        f"{actual[tuple(wrong[0])]} where {expected[tuple(wrong[0])]} is expected"
+    )
+
+
+def cutoffs(measure, k) -> list[dict]:
+    """Return keyword arguments with the cut-offs to try: None and `k`.
+
+    For a measure that takes no cut-off or has its own, return only empty arguments.
+    """
+    takes_k = measure.measure.takes_k and measure.k is None
+    return [{"k": None}, {"k": k}] if takes_k else [{}]
+
+
+def check_every_kind_of_list(measure, labels):
+    """Lists of every kind (empty, tied, unjudged, ...) have a value, without a RuntimeWarning."""
+    kinds = list(_kinds_of_lists(labels))
+    for kind in kinds:
+        _check_values(measure, [kind])
+    for cutoff in cutoffs(measure, 1):
+        for unjudged in ("zero", "drop"):
+            given = {**cutoff, "unjudged": unjudged}
+            try:
+                _check_values(measure, kinds, **given)
+            except AssertionError:
+                # If a single list also fails, the message is about this list only.
+                for kind in kinds:
+                    _check_values(measure, [kind], **given)
+                raise
+    values = score(measure, RandomRows.random(0, labels))
+    assert not np.isnan(values).all(), f"the value is NaN (undefined) for all {len(values)} lists"
+
+
+def _check_values(measure, kinds, **given):
+    """Raise an AssertionError if a list has no finite value or causes an error or warning."""
+    names, labels, scores = zip(*kinds)
+    which = f"{len(kinds)} lists of every kind"
+    if len(kinds) == 1:
+        asked = "".join(f", {name}={value!r}" for name, value in given.items())
+        which = f"{names[0]} (y_true={labels[0]}, y_score={scores[0]}{asked})"
+    groups = np.repeat(np.arange(len(kinds)), list(map(len, labels)))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            values = measure(
+                *map(np.concatenate, (labels, scores)), groups=groups, average=None, **given
+            )
+    except Exception as error:
+        raise AssertionError(f"for {which}, {type(error).__name__}: {error}") from error
+    assert np.isfinite(values).all(), f"for {which}, the value is {values}"
+
+
+def _kinds_of_lists(labels):
+    """Yield lists of every kind: a description, the labels and the scores."""
+    judged = sorted(label for label in labels if not np.isnan(label))
+    places = list(range(len(judged)))
+    # An ordinary list comes first, so that a general error is not reported for an unusual list.
+    yield "a list with the best documents first", judged, places
+    yield "a list with the worst documents first", judged[::-1], places
+    yield "a list of tied documents", judged, [1] * len(judged)
+    yield "a list that is empty, because all documents are filtered", judged, [NO] * len(judged)
+    for label in judged:
+        yield "a list of one document", [label], [1]
+        yield "a list of documents of one label", [label] * 3, [1, 2, 3]
+    yield "a list without a judged document", [np.nan, np.nan], [1, NO]
+    rows = RandomRows.random(0, labels)
+    for query in range(_MOST_ALONE):
+        mine = rows.groups == query
+        yield "a list", rows.y_true[mine].tolist(), rows.y_score[mine].tolist()
+
+
+def check_the_same_again(measure, labels):
+    """Rows that are measured again have the same values, also after other rows were measured."""
+    judged = [label for label in labels if not np.isnan(label)]
+    rows, long = (
+        RandomRows.random(0, judged),
+        RandomRows.random(1, judged, n_queries=3, max_size=40),
+    )
+    first = score(measure, rows)
+    score(measure, long, y_score=long.y_true, **cutoffs(measure, 1)[0])
+    again = score(measure, rows)
+    differ = np.flatnonzero(~((first == again) | (np.isnan(first) & np.isnan(again))))
+    assert not differ.size, (
+        f"{differ.size} of {len(first)} values of the same rows differ in a second call, such as "
+        f"{first[differ[0]]} and then {again[differ[0]]}"
+    )
+
+
+def check_direction(measure, labels):
+    """Better documents on top, or instead of worse ones, give better values."""
+    judged = [label for label in labels if not np.isnan(label)]
+    n_right = n_wrong = 0
+    greater = measure.measure.greater_is_better
+    for seed in range(_N_SEEDS):
+        rows = RandomRows.random(seed, judged)
+        place = pd.Series(rows.y_true).groupby(rows.groups).rank("first").to_numpy()
+        size = np.bincount(rows.groups)[rows.groups]
+        for n_shown in (size, size // 2):
+            best = np.where(place > size - n_shown, place, NO)
+            worst = np.where(place <= n_shown, -place, NO)
+            for cutoff in cutoffs(measure, 2):
+                gained = score(measure, rows, y_score=best, **cutoff)
+                gained = gained - score(measure, rows, y_score=worst, **cutoff)
+                gained = gained if greater else -gained
+                n_right += int((gained > 1e-12).sum())
+                n_wrong += int((gained < -1e-12).sum())
+    assert n_wrong <= n_right, (
+        f"greater_is_better={greater}, but the value is {'lower' if greater else 'higher'} if the "
+        f"best documents are shown first, for {n_wrong} of {n_right + n_wrong} lists"
+    )
+
+
+def check_order_of_rows(measure, rows):
+    """Values do not depend on the order of the rows, for any rule for ties but "stable"."""
+    moved = rows.take(rows.order)
+    for ties in (*measure.measure.ties, "ids"):
+        if ties != "stable":
+            actual, expected = (
+                score(measure, each, ties=each.ids if ties == "ids" else ties)
+                for each in (moved, rows)
+            )
+            same(actual, expected, f"ties={ties!r}")
+
+
+def check_scale_of_scores(measure, rows):
+    """Values depend only on the order of the scores, not on their scale."""
     expected = score(measure, rows)
-    # "q0", "q1", "q10", ...: sorted as text they come in another order.
-    for names in (np.array([f"q{query}" for query in rows.groups]), -1000 - 7 * rows.groups):
-        _, first = np.unique(names, return_index=True)
-        for given in (names, names.tolist()):
-            same(score(measure, rows, groups=given), expected[rows.groups[first]])
+    finite = np.maximum(rows.y_score, -9)
+    for other in (finite + 100, 2 * finite - 7, np.exp(finite), finite**3, 1e-300 * finite):
+        same(score(measure, rows, y_score=np.where(rows.y_score == NO, NO, other)), expected)
 
 
-def check_names_of_documents(measure, rows):
-    """Document ids break ties by their order alone, numbers or texts."""
-    expected = score(measure, rows, ties=rows.ids)
-    same(score(measure, rows, ties=3 * rows.ids - 50), expected)
-    same(score(measure, rows, ties=[f"d{document:05d}" for document in rows.ids]), expected)
+def check_queries_alone(measure, rows):
+    """The value of a query does not depend on other queries."""
+    queries = range(min(rows.n_queries, _MOST_ALONE))
+    alone = [score(measure, rows.take(rows.groups == query))[0] for query in queries]
+    same(score(measure, rows)[: len(alone)], alone, "all queries in one call, not one by one")
 
 
-def check_query_ids_in_the_index(measure, rows):
-    """Query ids may stand in an index level "qid"."""
-    expected = score(measure, rows)
-    y_true = pd.Series(rows.y_true, index=pd.Index(rows.groups, name="qid"))
-    same(score(measure, rows, y_true=y_true, groups=None), expected)
-    both = pd.MultiIndex.from_arrays([rows.ids, rows.groups], names=["docno", "qid"])
-    joined = {"y_true": y_true.set_axis(both), "y_score": pd.Series(rows.y_score, index=both)}
-    same(score(measure, rows, **joined, groups=None), expected)
+def check_other_measures(measure, rows):
+    """Other measures that are evaluated after it in the same call keep their values."""
+    others = [name for name in ("ap", "ndcg_f") if name != measure.text]
+    given = {"groups": rows.groups, "undefined": "drop"}
+    alone = evaluate(rows.y_true, rows.y_score, others, **given)
+    after = evaluate(rows.y_true, rows.y_score, [measure, *others], **given)
+    same(after[others], alone)
 
 
-def check_types_of_scores(measure, rows):
-    """Scores may be of any type of numbers, in any container."""
-    expected = score(measure, rows)
-    for dtype in (np.float16, np.float32, np.longdouble, object):
-        same(score(measure, rows, y_score=rows.y_score.astype(dtype)), expected)
-    for container in (list, tuple, pd.Series, lambda scores: np.array(scores)[:, None]):
-        same(score(measure, rows, y_score=container(rows.y_score)), expected)
-    # Without -inf; the shorter lists of a block must not be padded with a real score.
-    whole = rows.y_score > 0
-    expected = score(measure, rows, y_score=whole.astype(float))
-    for dtype in (np.int8, np.uint8, np.int64, bool):
-        same(score(measure, rows, y_score=whole.astype(dtype)), expected)
+def check_cut_off_beyond_the_list(measure, rows):
+    """A cut-off beyond the end of every list gives the same values as no cut-off."""
+    if measure.measure.takes_k and measure.k is None:
+        expected = score(measure, rows, k=None)
+        longest = int(np.bincount(rows.groups).max())
+        for k in (longest, longest + 1, 10**6):
+            same(score(measure, rows, k=k), expected, f"k={k}, beyond every list, not k=None")
 
 
-def check_further_queries(measure, rows):
-    """Queries may come twice, with one that shows nothing and one that nobody judged."""
-    n_queries, others = rows.n_queries, rows.y_true[:5]
-    size = len(others)
-    parts = [
-        (rows.y_true, rows.y_score, rows.groups),
-        (rows.y_true, rows.y_score, rows.groups + n_queries),
-        (others, np.full(size, NO), np.full(size, 2 * n_queries)),
-        (np.full(size, np.nan), np.arange(size), np.full(size, 3 * n_queries)),
-    ]
-    joined = dict(zip(("y_true", "y_score", "groups"), map(np.concatenate, zip(*parts))))
-    same(score(measure, rows, **joined)[: 2 * n_queries], np.tile(score(measure, rows), 2))
+def check_worst_and_best_ties(measure, rows):
+    """ties="worst" gives no better values than "average", and "average" no better than "best"."""
+    rules = [rule for rule in ("worst", "average", "best") if rule in measure.measure.ties]
+    if not measure.measure.greater_is_better:
+        rules.reverse()
+    values = [score(measure, rows, ties=rule) for rule in rules]
+    for (lower, higher), names in zip(pairwise(values), pairwise(rules)):
+        assert not (lower > higher + 1e-12).any(), "ties={!r} is above ties={!r}".format(*names)
 
 
-def check_mean(measure, rows):
-    """The mean, or what the table says there is instead, is that of the values per query."""
-    values = score(measure, rows)
-    over_queries = OVER_QUERIES[measure.measure.over_queries]
-    mean = score(measure, rows, average="mean")
-    assert isinstance(mean, float), f"average='mean' must give a float, got {type(mean).__name__}"
-    same(mean, over_queries(values))
-    filled = np.where(np.isnan(values), 0.25, values)
-    same(score(measure, rows, undefined=0.25), filled)
-    same(score(measure, rows, undefined=0.25, average="mean"), over_queries(filled))
+def check_average_of_ties(measure, rows):
+    """With averaged ties, the value is the mean over all orders of tied documents."""
+    if not measure.measure.has_exact_mean:
+        return
+    # Each query is copied for every order of its tied documents; ids give the order in each copy.
+    queries, cells, ids = [], [], []
+    for query in range(rows.n_queries):
+        mine = np.flatnonzero(rows.groups == query)
+        scores = rows.y_score[mine]
+        tied = [np.flatnonzero(scores == value) for value in np.unique(scores) if value > NO]
+        if prod(factorial(len(tie)) for tie in tied) <= _MOST_ORDERS:
+            for order in product(*(permutations(tie) for tie in tied)):
+                place = np.zeros(len(mine), dtype=int)
+                for tie, moved in zip(tied, order):
+                    place[tie] = moved
+                queries.append(query)
+                cells.append(mine)
+                ids.append(place)
+    copies = np.repeat(np.arange(len(cells)), [len(mine) for mine in cells])
+    every_order = replace(rows.take(np.concatenate(cells)), groups=copies)
+    values = score(measure, every_order, ties=np.concatenate(ids))
+    means = pd.Series(values).groupby(queries).mean()
+    same(score(measure, rows, ties="average")[means.index], means)
 
 
-def check_gains_of_labels(measure, rows):
-    """Labels may be words that have gains, and gains a function of labels."""
-    expected = score(measure, rows)
-    words = {label: f"label {label}" for label in np.unique(rows.y_true[~np.isnan(rows.y_true)])}
-    labels = pd.Series(rows.y_true).map(words)
-    same(score(measure, rows, y_true=labels, gains={words[x]: x for x in words}), expected)
-    exp2 = np.where(rows.y_true > 0, 2**rows.y_true - 1, rows.y_true)
-    same(score(measure, rows, gains="exp2"), score(measure, rows, y_true=exp2))
-
-
-def check_nothing_is_written_to(measure, rows):
-    """Arrays of the caller stay as they are, and may be read-only."""
-    arrays = [array.copy() for array in (rows.y_true, rows.y_score, rows.groups, rows.ids)]
-    for array in arrays:
-        array.flags.writeable = False
-    given = dict(zip(("y_true", "y_score", "groups", "ties"), arrays))
+def check_range(measure, rows):
+    """Values lie in the declared `value_range`, for gains that `range_holds_for` allows."""
+    rng = np.random.default_rng(len(rows.groups))
+    labels = np.where(np.isnan(rows.y_true), 0.0, rows.y_true)
+    # Gains do not exceed the highest label, because the measure may not support higher gains.
+    gains = labels * rng.uniform(0, 1, len(labels))
+    known = measure.measure.range_holds_for
+    if known == "nonnegative gains":
+        gains = np.minimum(np.abs(gains), max(labels.max(), 0.0))
+    elif known == "binary gains":
+        gains = (gains > 0).astype(float)
+    low, high = measure.measure.value_range
     for unjudged in ("zero", "drop"):
-        score(measure, rows, unjudged=unjudged, **given)
-    for array, before in zip(arrays, (rows.y_true, rows.y_score, rows.groups, rows.ids)):
-        np.testing.assert_array_equal(array, before)
+        values = score(measure, rows, y_true=gains, unjudged=unjudged)
+        values = values[~np.isnan(values)]
+        outside = values[(values < low - 1e-12) | (values > high + 1e-12)]
+        assert not outside.size, (
+            f"{outside[0]} lies outside of the range {low}, {high}, with gains that "
+            f"range_holds_for={known!r} allows"
+        )
 
 
-def check_ties_without_ties(measure, rows):
-    """Rules for ties do not matter without equal scores."""
-    rows = replace(rows, y_score=np.where(rows.y_score == NO, NO, rows.ids.astype(float)))
-    expected = score(measure, rows)
-    for ties in ("stable", "worst", "best", -rows.ids):
-        same(score(measure, rows, ties=ties), expected)
+def check_filtered_rows(measure, rows):
+    """Unjudged documents that are filtered out do not change the values."""
+    n = rows.n_queries
+    filtered = {
+        "y_true": np.append(rows.y_true, np.full(n, np.nan)),
+        "y_score": np.append(rows.y_score, np.full(n, NO)),
+        "groups": np.append(rows.groups, np.arange(n)),
+    }
+    same(score(measure, rows, **filtered), score(measure, rows))
 
 
-class _Scores(RegressorMixin, BaseEstimator):
-    """A regressor that predicts what it is given."""
+def check_dropped_unjudged_rows(measure, rows):
+    """With ``unjudged="drop"``, unjudged documents do not change the values."""
+    if measure.measure.reads_unjudged:
+        return
+    judged = rows.take(~np.isnan(rows.y_true))
+    dropped = score(measure, rows, unjudged="drop")
+    same(score(measure, judged), dropped[np.unique(judged.groups)])
 
-    def predict(self, X):
-        """Return the first column."""
-        return X[:, 0]
+
+def check_threshold_curve(measure, rows):
+    """At each threshold, `threshold_curve` has the mean value of the lists above the threshold."""
+    if measure.measure.over_queries != "mean":
+        return
+    judged = rows.take(~np.isnan(rows.y_true))
+    y_true, groups, y_score = judged.y_true, judged.groups, judged.ids.astype(float)
+    k = rows.k if measure.measure.takes_k and measure.k is None else None
+    cutoff = {} if k is None else {"k": k}
+    name = measure.text if k is None else f"{measure.text}@{k}"
+    curve = threshold_curve(y_true, y_score, groups=groups, measure=name)
+    for threshold, value in islice(zip(curve.thresholds, curve.values), None, None, 17):
+        shown = np.where(y_score >= threshold, y_score, NO)
+        expected = measure(y_true, shown, groups=groups, average=None, **cutoff).mean()
+        same(value, expected, f"threshold={threshold}", rtol=1e-9)
 
 
-def check_wherever_measures_are_named(measure, rows):
-    """`evaluate` and scorers give the same number."""
-    name = measure.text
-    if measure.measure.takes_k and measure.k is None and rows.k is not None:
-        name = f"{name}@{rows.k}"
-    data = {"groups": rows.groups}
-    table = evaluate(rows.y_true, rows.y_score, [name], **data, undefined="drop")
-    same(table[name], score(measure, rows))
-    value = make_ranking_scorer(name)(_Scores(), rows.y_score[:, None], rows.y_true, **data)
-    expected = get_measure(name)(rows.y_true, rows.y_score, **data)
-    same(value, expected if measure.measure.greater_is_better else -expected)
+def check_order_matters(measure, labels):
+    """The order of judged documents changes the values exactly if `order_matters` says so."""
+    whole = measure._replace(k=None)
+    in_whole_lists, in_cut_lists = (
+        any(_order_changes(whole, labels, seed, cutoff) for seed in range(6))
+        for cutoff in (cutoffs(whole, 2)[0], cutoffs(whole, 2)[-1])
+    )
+    found = "always" if in_whole_lists else "with k" if in_cut_lists else "never"
+    assert found == measure.measure.order_matters
+
+
+def _order_changes(measure, labels, seed, cutoff):
+    """Return True if the best and the worst order of tied documents have different values."""
+    rows = RandomRows.random(seed, [label for label in labels if not np.isnan(label)])
+    best, worst = (
+        score(measure, rows, ties=rule, undefined=0.0, **cutoff) for rule in ("best", "worst")
+    )
+    return bool((np.abs(best - worst) > 1e-12).any())
+
+
+def check_pickle_and_repr(measure, labels):
+    """The measure can be sent to other processes, and evaluating its `repr` gives it back."""
+    for one in (measure, measure.measure):
+        assert _sent(one) == one, f"{one!r} is not the same measure after pickling"
+        assert eval(repr(one), {"get_measure": get_measure}) == one, (
+            f"evaluating the repr {one!r} does not give the same measure"
+        )
+    scorer = make_ranking_scorer(measure)
+    names = {"make_ranking_scorer": make_ranking_scorer}
+    assert _sent(scorer) == eval(repr(scorer), names) == scorer
+
+
+def _sent(thing):
+    """Return an object as another process receives it: pickled and unpickled."""
+    return pickle.loads(pickle.dumps(wrap_non_picklable_objects(thing, keep_wrapper=False)))
 
 
 CHECKS = [check for name, check in list(globals().items()) if name.startswith("check_")]
+OF_ROWS = [check for check in CHECKS if "rows" in inspect.signature(check).parameters]

@@ -15,11 +15,10 @@ from skfilterrank import (
     metaevaluation,
     metrics,
     ranking,
-    testing,
     thresholds,
 )
 
-MODULES = (*(metrics, comparison, metaevaluation, io, ranking, judgments, testing, thresholds),)
+MODULES = (*(metrics, comparison, metaevaluation, io, ranking, judgments, thresholds),)
 NAN = float("nan")
 LABELS, GROUPS = [1, -1, 2, 0, 1, 0], ["a", "a", "a", "b", "b", "b"]
 SCORES = [0.9, 0.5, 0.8, 0.3, 0.2, 0.1]
@@ -45,10 +44,6 @@ _SAMPLE = {
     "measures": ["ap", "ndcg_f@2"],
     "machine_qrels": QRELS,
 }
-
-
-def _held_out(estimator, X, y, groups):
-    return ranking.RankAndFilter(estimator, cv=2).fit(X, y, groups=groups).held_out_score_
 
 
 def _written():
@@ -93,10 +88,6 @@ CALLS = {
     "metaevaluation.recall_level_metric": _POSITIONS,
     "metaevaluation.tie_probability": {"measure": "lexirecall", "n_items": 9, "n_relevant": 2},
     "metaevaluation.worst_case_searcher": _POSITIONS,
-    "testing.check_measure": {"measure": "num_q"},
-    "testing.check_no_leak": {"held_out": _held_out, "n_queries": 4, "random_state": 0},
-    "testing.check_ranker": {"ranker": ranking.RankBoostRanker(n_estimators=2)},
-    "testing.parametrize_with_checks": {"things": ["ap", ranking.OrdinalRanker()]},
     "comparison.SystemScores": {"values": VALUES},
     "metaevaluation.agreement": {"first": VALUES, "second": VALUES},
     "comparison.compare_systems": {"scores": VALUES, **_FEW},

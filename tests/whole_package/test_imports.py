@@ -36,7 +36,6 @@ LAYERS = {
     "comparison": 8,
     "metaevaluation": 9,
     "plot": 10,
-    "testing": 10,
     "integrations": 10,
     "cli": 11,
     "__main__": 12,

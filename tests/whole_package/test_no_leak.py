@@ -7,11 +7,18 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold, cross_validate
+from sklearn.model_selection import (
+    GroupKFold,
+    GroupShuffleSplit,
+    KFold,
+    cross_val_predict,
+    cross_validate,
+)
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from given_scores import GivenScores
+from leaks import check_no_leak
 from skfilterrank.cli import main
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.judgments import LabelPredictor, complete_qrels
@@ -24,7 +31,6 @@ from skfilterrank.ranking import (
     compare_rankers,
     fuse_runs,
 )
-from skfilterrank.testing import check_no_leak
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     ExpectedThreshold,
@@ -165,7 +171,20 @@ DOORS = {
 @pytest.mark.parametrize("door", DOORS)
 def test_models_have_not_seen_what_they_are_measured_on(door):
     # Each query is turned in a call of its own, and comparisons fit many models in a call.
-    check_no_leak(DOORS[door], n_queries=6 if door == "comparison" else 16, random_state=0)
+    check_no_leak(DOORS[door], n_queries=6 if door == "comparison" else 16)
+
+
+def test_a_threshold_of_all_queries_is_found():
+    """And values that no model has a part in, of which nothing can be said."""
+
+    def above_the_forbidden(estimator, X, y, groups):
+        scores = cross_val_predict(estimator, X, y, groups=groups, cv=GroupKFold(5))
+        return scores - scores[y < 0].mean()
+
+    with pytest.raises(AssertionError, match="changes with the labels of its own query"):
+        check_no_leak(above_the_forbidden)
+    with pytest.raises(AssertionError, match="no value changes if the estimator knows all labels"):
+        check_no_leak(lambda estimator, X, y, groups: y.mean())
 
 
 def test_splits_of_rows_are_told_and_found():
@@ -176,7 +195,7 @@ def test_splits_of_rows_are_told_and_found():
         return RankAndFilter(estimator, cv=cv).fit(X, y, groups=groups).held_out_score_
 
     with pytest.raises(AssertionError, match="remembers the queries of its fit"):
-        check_no_leak(of_rows, random_state=0)
+        check_no_leak(of_rows)
     groups, y = np.repeat([0, 1, 2], 2), np.array([1.0, -1.0] * 3)
     splits = [([0, 1], [2, 3, 4, 5]), ([2, 3, 4, 5], [0, 1]), ([0, 1, 2], [3, 4, 5])]
     with pytest.warns(DataWarning, match="cv splits queries: 1 have rows on both sides"):

@@ -26,14 +26,12 @@ OF_MODELS = {
     ("ranking.compare_rankers", "X"),
     ("ranking.compare_rankers", "X_test"),
     ("ranking.score_difference", "X"),
-    ("testing.check_ranker", "data"),
 }
 # What messages say for an argument that holds several things, or goes by another name inside.
 OTHER_WORDS = {
     "runs": ("run",),
     "measures": ("measure",),
     "measure": ("measure",),
-    "things": ("measure", "ranker"),
     "y_scores": ("y_score",),
     "systems": ("y_scores", "y_score", "run"),
     "k": ("cut-off",),

@@ -144,7 +144,7 @@ OF_BOTH_ROLES = [
 
 
 def test_functions_of_judgments_and_runs_are_found():
-    assert len(OF_BOTH_ROLES) >= 10
+    assert len(OF_BOTH_ROLES) >= 8
 
 
 @pytest.mark.parametrize("path", OF_BOTH_ROLES)

@@ -88,7 +88,7 @@ def written(name):
 
 
 def expected_failures(text):
-    """Checks of `skfilterrank.testing` that a measure fails on purpose, with the reason."""
+    """Checks of `measure_checks` that a measure fails on purpose, with the reason."""
     name = text.partition("(")[0]
     reasons = {}
     if name in DIVIDES_BY_K:
