@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 from _common import run_parts, write_report
 from _promises import Population, generated, share, unclear
+from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -32,7 +33,7 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.prefixes import shown_at_most
 from skfilterrank.datasets import make_marketplace
 from skfilterrank.exceptions import InputError
-from skfilterrank.thresholds import CertifiedThreshold, SegmentedThreshold, threshold_curve
+from skfilterrank.thresholds import CertifiedThreshold, threshold_curve
 from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._risks import read_promises
 
@@ -327,21 +328,23 @@ def of_segments(risks, truth, repeats):
         safe = CertifiedThreshold(
             risks, confidence_level=CONFIDENCES.get(way, CONFIDENCE), measure=f"ndcg_f@{truth.k}"
         )
-        model = SegmentedThreshold(safe) if way in CONFIDENCES else safe
         rng, found = np.random.default_rng(0), []
         for _ in range(repeats):
             queries = rng.integers(0, len(truth.best), N_OF_SEGMENTS)
             own, groups = truth.population.draw(queries)
             scores, labels = truth.population.scores[own], truth.population.gains[own]
-            if way in CONFIDENCES:
-                scores = pd.DataFrame({"score": scores, "segment": truth.segment[queries][groups]})
+            segment = truth.segment[queries][groups]
+            parts = [segment == name for name in names] if way in CONFIDENCES else [segment != ""]
             try:
-                model.fit(scores, labels, groups=groups)
+                models = [
+                    clone(safe).fit(scores[rows], labels[rows], groups=groups[rows])
+                    for rows in parts
+                ]
             except InputError:  # no threshold can be certified
                 continue
-            certificates = [
-                getattr(model, "thresholds_", {}).get(name, model).certificate_ for name in names
-            ]
+            certificates = [each.certificate_ for each in models]
+            if way not in CONFIDENCES:
+                certificates *= len(names)
             kept = np.array(
                 [truth.kept_by(risks, each, of=name) for name, each in zip(names, certificates)]
             )
@@ -389,7 +392,7 @@ def report_segments(options):
         f"{repeats} {POPULATION_IN_WORDS}: {N_OF_SEGMENTS:,} queries, of which "
         + ", ".join(f"{100 * each:.0f} % are of the {name}" for name, each in SEGMENTS.items())
         + f" segment. Rates of {any_forbidden} where everything is shown: {rates}. Each segment "
-        "has a `CertifiedThreshold` of its own in a `SegmentedThreshold`, with a confidence of "
+        "has a `CertifiedThreshold` of its own, with a confidence of "
         f"{CONFIDENCE:g}, so that any of three may be broken in "
         f"{100 * len(SEGMENTS) * (1 - CONFIDENCE):.0f} % of the draws, or of 1 - 0.05 / 3, so that "
         f"{100 * (1 - CONFIDENCE):.0f} % may be. \"Broken\": share of all draws in which the "

@@ -61,7 +61,7 @@ CHARTS = [
             (
                 "Must a risk be certified?",
                 "CertifiedThreshold",
-                "SegmentedThreshold for each language",
+                "one for each language",
             ),
             (
                 "Are new lists longer or shorter than the judged ones?",

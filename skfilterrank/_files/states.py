@@ -134,7 +134,7 @@ def text(value, name):
 
 
 def label(value, name):
-    """Check that a label or the name of a segment is unchanged by JSON."""
+    """Check that a label is unchanged by JSON."""
     value = value.item() if isinstance(value, np.generic) else value
     if not isinstance(value, str | bool | int | float | None) or (
         isinstance(value, float) and not math.isfinite(value)

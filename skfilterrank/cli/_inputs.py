@@ -243,19 +243,14 @@ def holds_model(saved) -> bool:
 
 
 def load_threshold_of_runs(path, column):
-    """Load a saved threshold; raise if it needs segments, which runs do not have."""
-    from skfilterrank.thresholds import SegmentedThreshold, load_threshold
+    """Load a saved threshold; raise if it has another number of scores than a run."""
+    from skfilterrank.thresholds import load_threshold
 
     if holds_model(path):
         raise InputError(
             f"{path} holds a model, and a threshold of 'skfilterrank threshold --save' is needed."
         )
     threshold = load_threshold(path)
-    if isinstance(threshold, SegmentedThreshold):
-        raise InputError(
-            f"{path} holds a threshold for each segment of {brief(threshold.segment)}, of which "
-            "runs say nothing. Apply it in Python, with skfilterrank.thresholds.load_threshold."
-        )
     if hasattr(threshold, "rule_") != (column is not None):
         how = "one score: leave out" if column else "two scores: add"
         raise InputError(f"{path} hides by {how} --filter-scores.")

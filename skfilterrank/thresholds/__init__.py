@@ -28,7 +28,6 @@ from skfilterrank.thresholds._queries_needed import PLANNED_RATE as PLANNED_RATE
 from skfilterrank.thresholds._queries_needed import queries_needed
 from skfilterrank.thresholds._risks import STILL_UNJUDGED as STILL_UNJUDGED
 from skfilterrank.thresholds._rules import FirstK, FixedThreshold
-from skfilterrank.thresholds._segmented import SegmentedThreshold
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve as ThresholdCurve
 from skfilterrank.thresholds._threshold_curve import TradeOffCurve as TradeOffCurve
 from skfilterrank.thresholds._threshold_curve import threshold_curve, trade_off_curve
@@ -43,7 +42,6 @@ __all__ = [
     "PerQueryThreshold",
     "RiskCertificate",
     "RiskMonitor",
-    "SegmentedThreshold",
     "TunedThreshold",
     "load_threshold",
     "queries_needed",

@@ -103,8 +103,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     _needs_prefix_values = False
     # Factor for scores of an extreme scale, if learning needs it; see `unit_of`.
     _unit = 1.0
-    # False if several segments have separate thresholds, so that there is no number `level_`.
-    _has_one_level = True
     # True if the threshold is calibrated on one split, without a model fitted on all queries.
     is_calibrated = False
 

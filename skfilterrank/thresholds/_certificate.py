@@ -35,7 +35,6 @@ _COMMON = (
     "abstain",
     "answer_level",
     "n_apart",
-    "segment",
     "dates",
 )
 _LEARN_THEN_TEST = (
@@ -201,9 +200,6 @@ class RiskCertificate(Result):
         Lowest confidence at which a query is shown something; -inf if there is no such level.
     n_apart : int
         Number of other queries, from which `answer_level` or the curves of `rule` were learned.
-    segment : str or None
-        Segment of the queries, such as "language = fr"; None if a SegmentedThreshold has not made
-        the certificate.
     dates : str or None
         First and last time of the calibration queries, where `fit` knows times.
     """
@@ -233,7 +229,6 @@ class RiskCertificate(Result):
     abstain: str | None = None
     answer_level: float = -np.inf
     n_apart: int = 0
-    segment: str | None = None
     dates: str | None = None
     # Columns of `to_judge` as arrays, because skops cannot save a table.
     _to_judge: dict[str, np.ndarray] | None = None
@@ -263,8 +258,8 @@ class RiskCertificate(Result):
             this must be the threshold of the certificate.
         notes : dict of str to str or None, default=None
             More facts about the data by name, such as ``{"Dates": "1 to 31 May"}``. If no name
-            begins with "Dates" or "Segment", the page gives `dates` and `segment`, or says "not
-            stated" for what is not known.
+            begins with "Dates" or "Segment", the page gives `dates`, and says "not stated" for what
+            is not known.
 
         Returns
         -------
@@ -338,7 +333,6 @@ class RiskCertificate(Result):
         )
         machines = ", for labels of machines" if self.n_machine else ""
         weighted = ", weighted" if self.n_weighted else ""
-        weighted += "" if self.segment is None else f", {self.segment}"
         weighted += "" if self.unit is None else f", over {plural(self.unit)}"
         weighted += "" if self.abstain is None else f", abstain: {self.abstain}"
         answered = ""
@@ -399,8 +393,7 @@ class RiskCertificate(Result):
     def on_new(self) -> str:
         """Name the units that the guarantee is about."""
         units = "queries" if self.unit is None else plural(self.unit)
-        segment = "" if self.segment is None else f" of the segment {self.segment}"
-        return f"new {units}{segment}"
+        return f"new {units}"
 
     def _head(self):
         told = [self.abstains(), self.learned(), self.own_bounds()]
@@ -545,7 +538,7 @@ def _card_of(certificate, path, monitor, notes) -> str | None:
 
 
 def _with_what_is_asked(notes, certificate) -> dict[str, str]:
-    """Return the notes with dates and segment, as far as they are known."""
+    """Return the notes, with what is known of dates and segment unless they name it."""
     notes = {} if notes is None else notes
     if not isinstance(notes, Mapping) or not all(
         isinstance(each, str) for pair in notes.items() for each in pair
@@ -559,7 +552,7 @@ def _with_what_is_asked(notes, certificate) -> dict[str, str]:
         name: text
         for name, text in {
             "Dates": certificate.dates or "not stated",
-            "Segment": certificate.segment or "not stated: all queries together",
+            "Segment": "not stated: all queries together",
         }.items()
         if not any(each.startswith(name[:4].casefold()) for each in given)
     }

@@ -133,15 +133,12 @@ def _as_json(value):
 
 def threshold_from_json(value, name: str = "") -> SavedAsJson:
     """Make a fitted threshold from JSON; errors name the field."""
-    where = f"{name}." if name else ""
-    threshold = _unfitted_from_json(value, name)
+    threshold = _unfitted_from_json(value)
     fitted = record({"fitted": _FITTED})(value, name)["fitted"]
     learned = fitted.pop("learned", {})
-    if fitted["level"] is None and threshold._has_one_level:
-        raise InputError(f"{where}fitted.level must be a number, got None.")
     vars(threshold).update({f"{each}_": found for each, found in fitted.items()})
     threshold.confidence_ = fitted.get("confidence")
-    threshold._restore(learned, f"{where}fitted.learned")
+    threshold._restore(learned, "fitted.learned")
     return threshold
 
 
@@ -165,27 +162,24 @@ def _unfitted_to_json(threshold):
     }
 
 
-def _unfitted_from_json(value, name):
+def _unfitted_from_json(value):
     """Make an unfitted threshold from a class and parameters."""
-    where = f"{name}." if name else ""
-    state = record({"class": text, "parameters": _object})(value, name)
+    state = record({"class": text, "parameters": _object})(value, "")
     found = _class_of(state["class"])
     if found is None:
-        raise InputError(f"{where}class must name a threshold, got {brief(state['class'])}.")
+        raise InputError(f"class must name a threshold, got {brief(state['class'])}.")
     known = found._get_param_names()
     for each in state["parameters"]:
         if each not in known:
-            raise InputError(f"{where}parameters.{each} is not a parameter of {found.__name__}.")
+            raise InputError(f"parameters.{each} is not a parameter of {found.__name__}.")
     parameters = {
-        each: _READ.get(each, _parameter)(value, f"{where}parameters.{each}")
+        each: _READ.get(each, _parameter)(value, f"parameters.{each}")
         for each, value in state["parameters"].items()
     }
     try:
         threshold = found(**parameters)
     except TypeError:
-        raise InputError(
-            f"{where}parameters lacks a parameter that {found.__name__} needs."
-        ) from None
+        raise InputError(f"parameters lacks a parameter that {found.__name__} needs.") from None
     threshold._check_parameters(threshold._parsed())
     return threshold
 
@@ -203,8 +197,6 @@ def _class_of(name):
 def _plain(value, name):
     """Convert a parameter to JSON."""
     value = value.item() if isinstance(value, np.generic) else value
-    if isinstance(value, SavedAsJson):
-        return _unfitted_to_json(value)
     if value is not None and not isinstance(value, str | bool | int | float):
         raise InputError(
             f"{name} is {brief(value)}, which JSON cannot hold. Save the threshold with "
@@ -232,10 +224,8 @@ def _risks(risks, name):
 
 def _parameter(value, name):
     """Make a parameter from JSON."""
-    if isinstance(value, dict):
-        return _unfitted_from_json(value, name)
-    if isinstance(value, list):
-        raise InputError(f"{name} must not be a list, got {brief(value)}.")
+    if isinstance(value, dict | list):
+        raise InputError(f"{name} must be a number, a text or None, got {brief(value)}.")
     return float(value) if value in ("inf", "-inf", "nan") else value
 
 
@@ -333,13 +323,12 @@ _CERTIFICATE = {
     "abstain": one_of(*CONFIDENCES, None),
     "answer_level": _LEVEL,
     "n_apart": count(),
-    "segment": optional(text),
     "dates": optional(text),
 }
 # Attributes of all thresholds, and attributes of some.
 _OF_ALL = {
     "measure": text,
-    "level": optional(_LEVEL),
+    "level": _LEVEL,
     "threshold": optional(_LEVEL),
     "fitted_with_groups": _IS,
 }

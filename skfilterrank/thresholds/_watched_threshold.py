@@ -99,6 +99,6 @@ def certificate_of(threshold: BaseThreshold) -> RiskCertificate:
     if certificate is None:
         raise InputError(
             f"threshold must have a certificate, got {type(threshold).__name__}, which has none. "
-            "Fit a CertifiedThreshold, or give that of a segment, as thresholds_['en']."
+            "Fit a CertifiedThreshold."
         )
     return certificate

@@ -17,7 +17,6 @@ from skfilterrank.thresholds import (
     FirstK,
     FixedThreshold,
     PerQueryThreshold,
-    SegmentedThreshold,
     TunedThreshold,
 )
 
@@ -325,27 +324,6 @@ def test_files_that_are_no_filter(run, data):
     assert code == 2
     assert "filter.json" in err
     assert "was changed after it was written" in err
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", ["apply", "monitor"])
-def test_a_filter_by_segment_is_not_for_runs(run, tmp_path, command):
-    X = pd.DataFrame({"score": np.arange(8.0), "language": ["en"] * 4 + ["fr"] * 4})
-    threshold = SegmentedThreshold(TunedThreshold(), segment="language", min_queries=1)
-    threshold.fit(X, [1, -1] * 4, groups=np.repeat(np.arange(4), 2))
-    threshold.save(tmp_path / "filter.json")
-    (tmp_path / "run.txt").write_text("1 Q0 a 1 0.5 tag\n")
-    (tmp_path / "qrels.txt").write_text("1 0 a 1\n")
-    words = {
-        "apply": [tmp_path / "filter.json", tmp_path / "run.txt"],
-        "monitor": [
-            *(tmp_path / "filter.json", "--qrels", tmp_path / "qrels.txt"),
-            *("--run", tmp_path / "run.txt"),
-        ],
-    }
-    code, _, err = run(command, *words[command])
-    assert code == 2
-    assert "a threshold for each segment of 'language'" in err
 
 
 GAINS = "--gains=-1=-1,0=0,1=1,2=2"

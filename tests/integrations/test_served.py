@@ -16,7 +16,6 @@ from skfilterrank.thresholds import (
     ExpectedThreshold,
     FirstK,
     FixedThreshold,
-    SegmentedThreshold,
     TunedThreshold,
 )
 
@@ -48,21 +47,6 @@ def test_features_of_a_ranker():
     assert served[shown].tolist() == ranker.predict(rows, groups=[0] * len(rows))[shown].tolist()
     assert [each["row"] for each in hidden] == np.flatnonzero(places == 0).tolist()
     assert all(each["score"] < 0 for each in hidden)
-
-
-def test_a_table_with_the_segment_of_each_row():
-    table = pd.DataFrame({"score": [0.5, 0.8, 0.6], "language": ["fr"] * 3})
-    labels, groups = [1, -1, 1, -1], [0, 0, 1, 1]
-    model = SegmentedThreshold(TunedThreshold(), segment="language", min_queries=1).fit(
-        pd.DataFrame({"score": [0.6, 0.4, 0.8, 0.6], "language": ["en", "en", "fr", "fr"]}),
-        labels,
-        groups=groups,
-    )
-    shown, _, hidden = serve(model, table, query="q", ids=list("abc"), on_hidden=None)
-    assert shown == [1]
-    assert [each["score"] for each in hidden] == [0.5, 0.6]
-    table["language"] = "en"
-    assert serve(model, table, query="q", ids=list("abc"), on_hidden=None)[0] == [1, 2, 0]
 
 
 @pytest.mark.parametrize(
@@ -151,8 +135,8 @@ def test_reasons_of_two_scores(rule):
     assert found == {"c": cut_off, "d": f"hidden by the rule {rule!r}"}
 
 
-def test_reasons_of_models_and_segments():
-    X, y, groups, scores = make_rank_and_filter(n_queries=200, random_state=0)
+def test_reasons_of_models():
+    X, y, groups, _ = make_rank_and_filter(n_queries=200, bayes=False, random_state=0)
     cut = CertifiedThreshold({"any_forbidden@2": 0.2}, measure="ndcg_f@2")
     ranker = RankAndFilter(LinearRegression(), cut, cv=0.5).fit(X, y, groups=groups)
     rows = X[np.argsort(-ranker.estimator_.predict(X))[[0, 1, 2, -1]]]
@@ -160,8 +144,3 @@ def test_reasons_of_models_and_segments():
     assert [each["reason"] for each in hidden] == [
         "beyond the first 2", f"score below the threshold {ranker.threshold_:.6g}"
     ]  # fmt: skip
-    table = pd.DataFrame({"score": scores, "language": np.where(groups % 2, "fr", "en")})
-    model = SegmentedThreshold(cut, segment="language").fit(table, y, groups=groups)
-    table = pd.DataFrame({"score": [9.0, 8.0, 7.0], "language": "fr"})
-    (hidden,) = serve(model, table, query="q", ids=range(3), on_hidden=None)[2]
-    assert hidden["reason"] == "beyond the first 2"

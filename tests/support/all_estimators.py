@@ -62,7 +62,6 @@ from skfilterrank.thresholds import (
     FixedThreshold,
     LearnedThreshold,
     PerQueryThreshold,
-    SegmentedThreshold,
     TunedThreshold,
 )
 
@@ -172,19 +171,11 @@ def scores(seed) -> Data:
     return Data((np.nan_to_num(y) + noise, y), queries)
 
 
-def segments(seed) -> Data:
-    """Scores with the part that each query belongs to, labels and queries."""
-    (found, y), queries = scores(seed)
-    part = np.where(queries["groups"] % 2 == 0, "even", "odd")
-    return Data((pd.DataFrame({"score": found, "part": part}), y), queries)
-
-
 NAMES = ["a", "b", "c", "d"]
 # What is fitted first, and what the next fit is stopped on.
 DATA = {
     "rows": (rows(12, 0, names=NAMES), rows(10, 1, n_features=3)),
     "more rows": (rows(12, 0, names=NAMES), rows(10, 1, names=NAMES)),
-    "segments": (segments(0), segments(1)),
     "texts": (texts(0), texts(1)),
     "numbers": (Data(rows(3, 0, names=NAMES).args, {}), Data(rows(3, 1).args, {})),
     "runs": (runs(0), runs(1)),
@@ -248,9 +239,6 @@ CASES = {
     "PerQueryThreshold": Case(PerQueryThreshold("ndcg_f@3"), "scores"),
     "LearnedThreshold": Case(LearnedThreshold("ndcg_f@3", estimator=LOGISTIC, cv=2), "scores"),
     "FirstK": Case(FirstK("ndcg_f@3"), "scores"),
-    "SegmentedThreshold": Case(
-        SegmentedThreshold(TunedThreshold("ndcg_f@3"), segment="part", min_queries=2), "segments"
-    ),
     "OrdinalRanker": Case(OrdinalRanker(), "rows"),
     "OrdinalRanker(weights='gain')": Case(OrdinalRanker(weights="gain"), "rows"),
     "QueryRanker": Case(QueryRanker(LIGHTGBM), "rows"),

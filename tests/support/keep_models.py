@@ -22,7 +22,7 @@ from skfilterrank.io import save_model
 
 KEPT = Path(__file__).parent.parent / "io" / "kept"
 # Of what is asked about rows that are given, not about those of `fit`.
-KINDS = ("rows", "segments", "texts", "numbers", "judgments")
+KINDS = ("rows", "texts", "numbers", "judgments")
 
 
 def values(said) -> list:

@@ -38,7 +38,6 @@ from skfilterrank.thresholds import (
     JudgedScores,
     LearnedThreshold,
     PerQueryThreshold,
-    SegmentedThreshold,
     TunedThreshold,
     load_threshold,
 )
@@ -573,17 +572,6 @@ class TestTwoLabels:
         safe = CertifiedThreshold({risk: 0.6}, confidence_level=0.5, measure=MEASURE)
         safe.fit(few.bayes_scores, y, groups=few.groups)
         np.testing.assert_array_equal(seen[0], np.unique(np.where(few.y < 0, -2.0, few.y)))
-
-    def test_segments(self, few):
-        y = np.column_stack([np.maximum(few.y, 0), 1.0 * (few.y < 0)])
-        table = pd.DataFrame({"score": few.bayes_scores, "part": few.groups % 2})
-        cut = SegmentedThreshold(TunedThreshold(MEASURE), segment="part", min_queries=10)
-        two = clone(cut).fit(table, y, groups=few.groups)
-        one = clone(cut).fit(table, np.where(few.y < 0, -1, few.y), groups=few.groups)
-        np.testing.assert_array_equal(
-            two.predict(table, few.groups), one.predict(table, few.groups)
-        )
-        assert two.score(table, y, few.groups) == one.score(table, few.y.clip(-1), few.groups)
 
     def test_errors(self):
         with pytest.raises(InputError, match="y has the harm -5: give 0 for a harmless document"):

@@ -22,7 +22,6 @@ from skfilterrank.ranking import QueryTimeSeriesSplit, RankAndFilter
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     RiskMonitor,
-    SegmentedThreshold,
     load_threshold,
     risk_certificate,
 )
@@ -209,8 +208,8 @@ def combinations():
         for (kind, name), (among, guarantee), data in product(hiding, means, units)
     ]
     for number, each in enumerate(possible):
-        # Segments, a second risk and places that are not covered are there in turn.
-        more = {"segment": number % 2 == 0, "two": number % 3 == 0, "beyond": number % 5 < 2}
+        # A second risk and places that are not covered are there in turn.
+        more = {"two": number % 3 == 0, "beyond": number % 5 < 2}
         name = "-".join([*map(str, each[1:]), *(other for other in more if more[other])])
         yield pytest.param(*each, more, id=name)
 
@@ -255,12 +254,7 @@ def test_each_form_names_everything(
     settings |= {"show_beyond_k": True, "max_shown": 5} if more["beyond"] else {}
     risks = {"any_forbidden@3": 0.8} | ({"empty_list_rate": 0.97} if more["two"] else {})
     model = CertifiedThreshold(risks, measure="ndcg_f@3", **settings)
-    if more["segment"]:
-        table = pd.DataFrame({"score": scores, "language": np.where(groups // 2 % 2, "fr", "en")})
-        model = SegmentedThreshold(model, segment="language").fit(table, y, groups=groups, **given)
-        model = model.thresholds_["fr"]
-    else:
-        model.fit(scores, y, groups=groups, **given)
+    model.fit(scores, y, groups=groups, **given)
     model.save(tmp_path / "t.json")
     for it in (model.certificate_, load_threshold(tmp_path / "t.json").certificate_):
         page, row = text_of(it.to_html()), it.to_frame().loc["any_forbidden@3"]
@@ -276,7 +270,6 @@ def test_each_form_names_everything(
         assert it.threshold == model.level_
         assert row["among"] == among
         assert row["unit"] == ("family" if "families" in data else None)
-        assert row["segment"] == ("language = fr" if more["segment"] else None)
         assert (row["n_weighted"] > 0) == (data == "weights")
         assert row["list_end"] == (5 if more["beyond"] and name != "subset" else 3)
 
@@ -311,10 +304,8 @@ def _words(it, kind, name, among, guarantee, data, more):
     each(is_sure, page="upper bound")
     each(not is_sure, page="if one more lost all")
     both("families" in data, "ounts once, with the mean of its queries")
-    segment = " of the segment language = fr" if more["segment"] else ""
-    both(True, f"on new {'families' if 'families' in data else 'queries'}{segment}")
-    each(more["segment"], page="Other segments than language = fr")
-    each(not more["segment"], page="Segment not stated: all queries together")
+    both(True, f"on new {'families' if 'families' in data else 'queries'}")
+    each(True, page="Segment not stated: all queries together")
     is_weighted = data == "weights"
     both(is_weighted, f"drawn from {it.n_weighted:,} ")
     each(is_weighted, text="in the proportions of the weights", page="proportions of their weights")

@@ -20,7 +20,6 @@ from skfilterrank.metrics import (
 )
 from skfilterrank.thresholds import (
     CertifiedThreshold,
-    SegmentedThreshold,
     TunedThreshold,
     load_threshold,
     risk_certificate,
@@ -239,13 +238,6 @@ class TestLabelsOfMachines:
         model = CertifiedThreshold(risks).fit(judged.bayes_scores, y, **given)
         self.check(model.certificate_, n_machine)
         self.check(copy_of(model).certificate_, n_machine)
-        X = pd.DataFrame(
-            {"score": judged.bayes_scores, "part": np.where(judged.groups < 200, "a", "b")}
-        )
-        parts = SegmentedThreshold(model, segment="part").fit(X, y, **given)
-        for name, part in parts.thresholds_.items():
-            own = (X["part"] == name).to_numpy() & (judged.groups % 4 == 0)
-            self.check(part.certificate_, int(own.sum()))
         by_people = model.fit(judged.bayes_scores, y, groups=judged.groups).certificate_
         assert "achine" not in str(by_people) + repr(by_people)
 

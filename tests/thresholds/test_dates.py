@@ -16,8 +16,6 @@ from skfilterrank.io import Rows
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
     CertifiedThreshold,
-    SegmentedThreshold,
-    TunedThreshold,
     load_threshold,
     risk_certificate,
 )
@@ -139,18 +137,6 @@ def test_of_the_queries_that_are_tested(data):
     assert it.n_apart == 50
     tested = np.setdiff1d(np.arange(100), apart)
     assert it.dates == f"{tested.min()} to {tested.max()}"
-
-
-def test_segments(data):
-    y, scores, groups, days = data
-    table = pd.DataFrame({"score": scores, "segment": np.where(days < START + 50, "old", "new")})
-    model = SegmentedThreshold(SAFE).fit(table, y, groups=groups, times=days)
-    found = {name: each.certificate_.dates for name, each in model.thresholds_.items()}
-    assert found == {"old": "2026-05-01 to 2026-06-19", "new": "2026-06-20 to 2026-08-08"}
-    with pytest.raises(InputError, match="times has 3 entries but there are"):
-        SegmentedThreshold(SAFE).fit(table, y, groups=groups, times=days[:3])
-    with pytest.raises(InputError, match="times is for a CertifiedThreshold, and threshold is a T"):
-        SegmentedThreshold(TunedThreshold()).fit(table, y, groups=groups, times=days)
 
 
 def test_of_a_threshold_that_is_given(data):

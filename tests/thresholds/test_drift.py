@@ -14,7 +14,6 @@ from skfilterrank.exceptions import DataWarning
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
     CertifiedThreshold,
-    SegmentedThreshold,
     TunedThreshold,
     _drift,
     load_threshold,
@@ -139,18 +138,6 @@ def test_hidden_rows_are_no_scores(data):
     shown = model.predict(hidden, groups=groups) > -np.inf
     share = shown.sum() / np.isfinite(hidden).sum()
     assert model.calibration_.share_shown == pytest.approx(share)
-
-
-def test_each_segment_has_its_own_scale(data):
-    import pandas as pd
-
-    y, groups, scores = data
-    is_first = groups < 150
-    X = pd.DataFrame({"score": np.where(is_first, scores, 100 * scores), "source": is_first})
-    model = SegmentedThreshold(TunedThreshold("ndcg_f@3"), segment="source")
-    model.fit(X, y, groups=groups).predict(X, groups=groups)
-    with pytest.warns(DataWarning, match=MATCH):
-        model.predict(X.assign(score=scores), groups=groups)
 
 
 def test_scores_of_an_estimator_within_are_not_compared():

@@ -25,7 +25,6 @@ from skfilterrank.thresholds import (
     FixedThreshold,
     PerQueryThreshold,
     RiskMonitor,
-    SegmentedThreshold,
     TunedThreshold,
     load_threshold,
 )
@@ -164,8 +163,6 @@ def test_other_files_are_refused(tmp_path, content, message):
 def contents(data, tmp_path_factory):
     """What files hold, by the class of the threshold, and that of a monitor."""
     path, found = tmp_path_factory.mktemp("files") / "state.json", {}
-    table = pd.DataFrame({"score": data.bayes_scores, "segment": "all"})
-    segmented = SegmentedThreshold(TunedThreshold()).fit(table, data.y, groups=data.groups)
     monitor = RiskMonitor({"forbidden@3": 0.1})
     monitor.update(data.y, data.bayes_scores, groups=data.groups)
     thresholds = {
@@ -174,7 +171,7 @@ def contents(data, tmp_path_factory):
         "expected": fitted(ExpectedThreshold("ndcg_f@3"), data),
         "tuned": fitted(TunedThreshold(abstain="score_regression", max_shown=3), data),
     }
-    for name, each in {**thresholds, "segmented": segmented, "monitor": monitor}.items():
+    for name, each in {**thresholds, "monitor": monitor}.items():
         each.save(path)
         found[name] = path.read_text()
     return found
@@ -226,11 +223,6 @@ MISSING = object()
         ("tuned", ["fitted", "confidence", "weights"], [1.0]),
         ("tuned", ["fitted", "confidence", "name"], "nope"),
         ("tuned", ["parameters", "max_shown"], -1),
-        ("segmented", ["fitted", "learned", "thresholds"], []),
-        ("segmented", ["fitted", "learned", "thresholds", 0, 1, "class"], "nope"),
-        ("segmented", ["fitted", "learned", "thresholds", 0, 1, "fitted", "level"], None),
-        ("segmented", ["parameters", "threshold"], None),
-        ("segmented", ["parameters", "threshold", "class"], 3),
         ("monitor", ["confidence_level"], MISSING),
         ("monitor", ["confidence_level"], 1),
         ("monitor", ["queries_per_false_alarm"], 0),
@@ -332,7 +324,6 @@ def nothing_shown(y_true, shown, groups):
         (TunedThreshold(gains=np.abs), "gains of .* is a function"),
         (OwnThreshold(), "OwnThreshold is not a class of skfilterrank.thresholds"),
         (CertifiedThreshold({nothing_shown: 0.5}), "has the function nothing_shown, which JSON"),
-        (SegmentedThreshold(OwnThreshold(), segment=None), "OwnThreshold is not a class of"),
     ],
 )
 def test_what_no_file_holds(data, tmp_path, threshold, message):
@@ -343,7 +334,6 @@ def test_what_no_file_holds(data, tmp_path, threshold, message):
 
 
 def test_an_unfitted_threshold_is_refused(tmp_path):
-    for threshold in (TunedThreshold(), SegmentedThreshold(TunedThreshold())):
-        with pytest.raises(NotFittedError, match=r"is not fitted\. Call fit\(scores, y, groups="):
-            threshold.save(tmp_path / "threshold.json")
+    with pytest.raises(NotFittedError, match=r"is not fitted\. Call fit\(scores, y, groups="):
+        TunedThreshold().save(tmp_path / "threshold.json")
     assert not list(tmp_path.iterdir())

@@ -21,7 +21,6 @@ from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     RiskMonitor,
-    SegmentedThreshold,
     load_threshold,
     risk_certificate,
 )
@@ -87,9 +86,6 @@ def certificates(rows, promise):
     capped = CertifiedThreshold(**promise | {"max_shown": 2})
     for model in (CertifiedThreshold(**promise), capped):
         yield model.fit(scores, y, **columns(rows)).certificate_
-    table = rows[["score"]].assign(half=np.where(rows["qid"] % 2 == 0, "even", "odd"))
-    halves = SegmentedThreshold(capped, segment="half").fit(table, y, **columns(rows))
-    yield from (each.certificate_ for each in halves.thresholds_.values())
     fixed = {name: promise[name] for name in ("risks", "confidence_level")}
     yield risk_certificate(y, scores, 1.5, **columns(rows), **fixed)
 

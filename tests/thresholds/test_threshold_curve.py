@@ -20,7 +20,6 @@ from skfilterrank.thresholds import (
     CertifiedThreshold,
     FirstK,
     FixedThreshold,
-    SegmentedThreshold,
     ThresholdCurve,
     TunedThreshold,
     risk_coverage_curve,
@@ -496,10 +495,6 @@ def test_nothing_good_is_warned_of():
         (TunedThreshold(rule="price"), "rule='price' is not possible where TunedThreshold"),
         (FixedThreshold(abstain="best_score"), "abstain='best_score' is not possible where Fixed"),
         (FirstK(), "FirstK cannot be fitted on Rows, as it needs whole lists in memory. Use"),
-        (
-            SegmentedThreshold(FirstK(), segment="language"),
-            "SegmentedThreshold cannot be fitted on Rows",
-        ),
     ],
 )
 def test_fits_that_need_memory(threshold, message):

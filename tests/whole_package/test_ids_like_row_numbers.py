@@ -49,9 +49,7 @@ TOGETHER = {
     ),
 }
 OF_ROWS = {name: case.estimator for name, case in CASES.items() if case.kind.endswith("rows")}
-OF_SCORES = {
-    name: case for name, case in CASES.items() if case.kind in ("scores", "segments", "documents")
-}
+OF_SCORES = {name: case for name, case in CASES.items() if case.kind in ("scores", "documents")}
 IDS = {"integers": QUERY, "texts": QUERY.astype(str).astype(object)}
 ORDERS = {"sorted": np.arange(len(Y)), "shuffled": np.random.default_rng(1).permutation(len(Y))}
 every_naming = pytest.mark.parametrize(
@@ -95,9 +93,6 @@ def test_thresholds_and_selectors(case, ids, order):
         return
     scores, y = pd.Series(Y + NOISE, index=QUERY).to_numpy()[order], Y[order].astype(float)
     rows = pd.Series(scores, index=index)
-    if case.kind == "segments":
-        part = np.where(QUERY[order] % 2 == 0, "even", "odd")
-        rows = pd.DataFrame({"score": scores, "part": part}, index=index)
     by_index = clone(case.estimator).fit(rows, y)
     by_groups = clone(case.estimator).fit(rows.reset_index(drop=True), y, groups=ids)
     shown = by_groups.predict(rows.reset_index(drop=True), groups=ids)

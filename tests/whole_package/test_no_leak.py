@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
     GroupKFold,
@@ -37,7 +37,6 @@ from skfilterrank.thresholds import (
     FirstK,
     FixedThreshold,
     PerQueryThreshold,
-    SegmentedThreshold,
     TunedThreshold,
 )
 
@@ -84,17 +83,6 @@ def of_risk(estimator, X, y, groups):
     model = RankAndFilter(estimator, safe, measure="ndcg_f@3", cv=0.5)
     certificate = model.fit(X, y, groups=groups).certificate_
     return certificate.to_frame().select_dtypes("number"), certificate.threshold
-
-
-def of_segments(estimator, X, y, groups):
-    scores = np.empty(len(y))
-    for train, test in GroupKFold(2).split(X, y, groups):
-        fitted = clone(estimator).fit(X[train], y[train])
-        scores[test] = fitted.predict(X[test])
-    table = pd.DataFrame({"score": scores, "half": groups % 2})
-    model = SegmentedThreshold(TunedThreshold(), segment="half", min_queries=2)
-    model.fit(table, y, groups=groups)
-    return {name: part.held_out_score_ for name, part in model.thresholds_.items()}
 
 
 def of_filter_only(estimator, X, y, groups):
@@ -157,7 +145,6 @@ DOORS = {
     "scaled scores": of_filter(rescale=True),
     "the only split": of_filter(splits="partial", refit=False),
     "promises": of_risk,
-    "segments": of_segments,
     "filter alone": of_filter_only,
     "calibration": of_calibration,
     "calibrated filter": of_calibrated_filter,

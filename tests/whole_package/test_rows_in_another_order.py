@@ -19,7 +19,7 @@ from skfilterrank.thresholds import RiskMonitor, TunedThreshold
 
 # Arguments with an entry for each row, whose index may hold query ids.
 ROWS = ("y_true", "y_score", "y_score_a", "y_score_b", "y_scores", "systems", "X", "y")
-ESTIMATORS = [name for name, case in CASES.items() if case.kind in ("rows", "segments")]
+ESTIMATORS = [name for name, case in CASES.items() if case.kind == "rows"]
 
 
 def with_ids(values, ids):
