@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from skfilterrank._lists.checks import check_count
 from skfilterrank._lists.lazy_names import import_optional
 from skfilterrank.exceptions import InputError
 from skfilterrank.integrations._served import check_callable, check_threshold, serve_documents
@@ -73,7 +74,9 @@ class HaystackRanker:
         self.on_hidden = check_callable(on_hidden, "on_hidden")
 
     @component.output_types(documents=list[Document], hidden=list[dict[str, Any]])
-    def run(self, query: str, documents: list[Document]) -> dict[str, Any]:
+    def run(
+        self, query: str, documents: list[Document], top_k: int | None = None
+    ) -> dict[str, Any]:
         """Rank the documents of a query, and hide some by the threshold.
 
         Parameters
@@ -82,6 +85,8 @@ class HaystackRanker:
             The query.
         documents : list of Document
             All documents that were retrieved for the query.
+        top_k : int, default=None
+            Show at most so many documents, also where the threshold would show more.
 
         Returns
         -------
@@ -89,10 +94,11 @@ class HaystackRanker:
             "documents" holds copies of the shown documents with their scores, the best first.
             "hidden" is the list of records that `on_hidden` also gets.
         """
+        top_k = check_count(top_k, "top_k", or_none=True)
         documents = list(documents)
         texts = [each.content or "" for each in documents]
         own, ids = [each.score for each in documents], [each.id for each in documents]
-        shown, served, hidden = serve_documents(self, query, texts, own, "score", ids)
+        shown, served, hidden = serve_documents(self, query, texts, own, "score", ids, top_k)
         found = [replace(documents[row], score=float(served[row])) for row in shown]
         return {"documents": found, "hidden": hidden}
 

@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
 from skfilterrank._lists.lazy_names import import_optional
+from skfilterrank.exceptions import InputError
 from skfilterrank.integrations._served import check_callable, check_threshold, serve_documents
 
 import_optional("langchain_core", "LangChainCompressor", "langchain-core")
 
 from langchain_core.documents import BaseDocumentCompressor, Document  # noqa: E402
-from pydantic import AfterValidator, ConfigDict  # noqa: E402
+from pydantic import AfterValidator, ConfigDict, model_validator  # noqa: E402
 
+# Where the served score is stored, if `score_key` names no entry.
 _SCORE = "relevance_score"
 
 
@@ -28,8 +30,14 @@ class LangChainCompressor(BaseDocumentCompressor):
     scorer : callable, default=None
         Function that is called as ``scorer(query, texts)`` for the documents of a query. It returns
         one score per text, or a table of scores with other columns that the threshold uses. For a
-        RankAndFilter, it returns one row of features per text. None uses
-        ``metadata["relevance_score"]``, where rerankers of LangChain store their scores.
+        RankAndFilter, it returns one row of features per text.
+    score_key : str, default=None
+        Without `scorer`, the entry of the metadata that holds the scores of the reranker before
+        this component. CohereRerank and FlashrankRerank store theirs in "relevance_score";
+        CrossEncoderReranker stores none, so pass its model as `scorer`, see Examples. One of
+        `scorer` and `score_key` must be given: an entry that an earlier stage left would be taken
+        for the reranker's otherwise. The served score is stored in this entry, or in
+        "relevance_score".
     on_hidden : callable, default=None
         Function for records of hidden documents, as in :class:`FilteredCrossEncoder`. "id" is the
         id of the document, or its position if it has none. With a RankAndFilter, "score" is the
@@ -37,8 +45,8 @@ class LangChainCompressor(BaseDocumentCompressor):
 
     Notes
     -----
-    Shown documents are copies with their score in ``metadata["relevance_score"]``. A query does not
-    change the object, so threads may share it.
+    Shown documents are copies with metadata of their own, whose values are shared. A query does
+    not change the object, so threads may share it.
 
     Examples
     --------
@@ -47,9 +55,23 @@ class LangChainCompressor(BaseDocumentCompressor):
     >>> from skfilterrank.thresholds import FixedThreshold
     >>> found = [Document("no", metadata={"relevance_score": 0.1}, id="a")]
     >>> found += [Document("yes", metadata={"relevance_score": 0.9}, id="b")]
-    >>> compressor = LangChainCompressor(threshold=FixedThreshold(0.5).fit())
+    >>> cut = FixedThreshold(0.5).fit()
+    >>> compressor = LangChainCompressor(threshold=cut, score_key="relevance_score")
     >>> [document.id for document in compressor.compress_documents(found, "query")]
     ['b']
+
+    With a cross-encoder, such as a HuggingFaceCrossEncoder, whose `score` takes pairs of texts:
+
+    >>> class Model:
+    ...     def score(self, pairs):
+    ...         return [float(query in text) for query, text in pairs]
+    >>> model = Model()
+    >>> compressor = LangChainCompressor(
+    ...     threshold=cut,
+    ...     scorer=lambda query, texts: model.score([(query, text) for text in texts]),
+    ... )
+    >>> [document.id for document in compressor.compress_documents(found, "no")]
+    ['a']
     """
 
     # A misspelled parameter is an error, as in LangChain's own compressors.
@@ -57,7 +79,18 @@ class LangChainCompressor(BaseDocumentCompressor):
 
     threshold: Annotated[Any, AfterValidator(check_threshold)]
     scorer: Annotated[Any, AfterValidator(partial(check_callable, name="scorer"))] = None
+    score_key: str | None = None
     on_hidden: Annotated[Any, AfterValidator(partial(check_callable, name="on_hidden"))] = None
+
+    @model_validator(mode="after")
+    def _has_scores(self) -> Self:
+        if self.scorer is None and self.score_key is None:
+            raise InputError(
+                "scorer or score_key must be given, got neither: pass scorer, a function (query, "
+                "texts) -> scores, or score_key, the entry of the metadata in which your reranker "
+                "stores its scores, such as 'relevance_score'."
+            )
+        return self
 
     def compress_documents(
         self, documents: Sequence[Document], query: str, callbacks: Any = None
@@ -80,10 +113,13 @@ class LangChainCompressor(BaseDocumentCompressor):
         """
         documents = list(documents)
         texts = [each.page_content for each in documents]
-        own = [each.metadata.get(_SCORE) for each in documents]
+        key = _SCORE if self.score_key is None else self.score_key
+        own = [each.metadata.get(key) for each in documents]
         ids = [row if each.id is None else each.id for row, each in enumerate(documents)]
-        shown, served, _ = serve_documents(self, query, texts, own, f"metadata[{_SCORE!r}]", ids)
-        found = [documents[row].model_copy(deep=True) for row in shown]
-        for document, row in zip(found, shown):
-            document.metadata[_SCORE] = float(served[row])
-        return found
+        shown, served, _ = serve_documents(self, query, texts, own, f"metadata[{key!r}]", ids)
+        return [
+            documents[row].model_copy(
+                update={"metadata": {**documents[row].metadata, key: float(served[row])}}
+            )
+            for row in shown
+        ]

@@ -11,7 +11,7 @@ from skfilterrank.integrations._served import check_callable, check_threshold, s
 import_optional("llama_index.core", "LlamaIndexPostprocessor", "llama-index-core")
 
 from llama_index.core.postprocessor.types import BaseNodePostprocessor  # noqa: E402
-from llama_index.core.schema import NodeWithScore, QueryBundle  # noqa: E402
+from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle  # noqa: E402
 from pydantic import AfterValidator, ConfigDict, PrivateAttr, field_serializer  # noqa: E402
 
 
@@ -26,8 +26,9 @@ class LlamaIndexPostprocessor(BaseNodePostprocessor):
         A fitted threshold of :mod:`skfilterrank.thresholds`, the path of a saved one, or a fitted
         :class:`~skfilterrank.ranking.RankAndFilter`. For `to_json`, pass a path.
     scorer : callable, default=None
-        Function that scores the nodes, as in :class:`LangChainCompressor`. None uses the attribute
-        `score` of each node.
+        Function that scores the nodes, as in :class:`LangChainCompressor`. It gets the text that
+        embeddings and the rerankers of LlamaIndex get, with metadata (``MetadataMode.EMBED``). None
+        uses the attribute `score` of each node.
     on_hidden : callable, default=None
         Function for records of hidden nodes, as in :class:`FilteredCrossEncoder`. "id" is the id of
         the node. With a RankAndFilter, "score" is the score minus the threshold, which is below 0.
@@ -117,7 +118,8 @@ class LlamaIndexPostprocessor(BaseNodePostprocessor):
                 "query_str or query_bundle must be given for scorer, got neither of them: pass the "
                 "query."
             )
-        texts, own = [each.get_content() for each in nodes], [each.score for each in nodes]
+        texts = [each.node.get_content(metadata_mode=MetadataMode.EMBED) for each in nodes]
+        own = [each.score for each in nodes]
         ids = [each.node_id for each in nodes]
         shown, served, _ = serve_documents(self, query, texts, own, "score", ids)
         return [NodeWithScore(node=nodes[row].node, score=float(served[row])) for row in shown]

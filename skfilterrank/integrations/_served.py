@@ -1,5 +1,6 @@
 """Shared code of the components: ranking and hiding of one query's documents by a threshold."""
 
+import inspect
 import logging
 import os
 from collections.abc import Callable, Sequence
@@ -40,7 +41,13 @@ def check_callable(value, name: str):
 
 
 def serve_documents(
-    component: Any, query: str, texts: Sequence[str], own: Sequence, where: str, ids: Sequence
+    component: Any,
+    query: str,
+    texts: Sequence[str],
+    own: Sequence,
+    where: str,
+    ids: Sequence,
+    top_k: int | None = None,
 ):
     """Call `serve` with scores of the component's scorer or, without it, of the documents.
 
@@ -50,6 +57,13 @@ def serve_documents(
         return [], np.empty(0), []
     if component.scorer is not None:
         scores = component.scorer(query, texts)
+        if inspect.isawaitable(scores):
+            if inspect.iscoroutine(scores):
+                scores.close()
+            raise InputError(
+                "scorer must return scores, got a coroutine: pass a function without async, such "
+                "as lambda query, texts: asyncio.run(scorer(query, texts))."
+            )
     elif missing := [row for row, score in enumerate(own) if score is None]:
         raise InputError(
             f"all documents must have a score in {where}, but {len(missing)} of {len(own)} have "
@@ -58,7 +72,14 @@ def serve_documents(
         )
     else:
         scores = np.asarray(own, dtype=np.float64)
-    return serve(component.threshold, scores, query=query, ids=ids, on_hidden=component.on_hidden)
+    return serve(
+        component.threshold,
+        scores,
+        query=query,
+        ids=ids,
+        on_hidden=component.on_hidden,
+        top_k=top_k,
+    )
 
 
 def serve(
@@ -68,13 +89,15 @@ def serve(
     query: str,
     ids: Sequence,
     on_hidden: Callable | None,
+    top_k: int | None = None,
 ) -> tuple[list[int], np.ndarray, list[dict]]:
     """Rank the documents of one query, and hide some by the threshold.
 
     `scores` is the input of the threshold: one score per row, a table with further columns, or for
     a `RankAndFilter` one row of features per row. Returns the shown rows, the best first; the
     scores of all rows, -inf for hidden rows; and a list with a dict for each hidden row.
-    `on_hidden` gets this list. If it is None, the log gets the number of hidden rows.
+    `on_hidden` gets this list. If it is None, the log gets the number of hidden rows. At most
+    `top_k` rows are shown.
     """
     n_rows = len(ids)
     try:
@@ -92,16 +115,18 @@ def serve(
         scores = scores if isinstance(scores, pd.DataFrame) else np.ravel(scores)
     groups = np.zeros(n_rows, dtype=np.int64)
     # predict is called only once, because thresholds count lists to detect scores on another scale.
-    served = threshold.predict(scores, groups=groups)
-    is_shown = served > -np.inf
-    order = np.argsort(-served, kind="stable")[: np.count_nonzero(is_shown)]
-    hidden = np.flatnonzero(~is_shown)
+    served = np.array(threshold.predict(scores, groups=groups))
+    order = np.argsort(-served, kind="stable")[: np.count_nonzero(served > -np.inf)]
+    order, below_top = order[:top_k], order[len(order) if top_k is None else top_k :]
+    served[below_top] = -np.inf
+    hidden = np.flatnonzero(served == -np.inf)
     if not hidden.size:
         return order.tolist(), served, []
     why = getattr(threshold, "_why_hidden", None)
     reasons = np.full(n_rows, f"hidden by {type(threshold).__name__}", dtype=object)
     if why is not None:
         reasons = why(scores, groups)
+    reasons[below_top] = f"not among the first {top_k}"
     has_features = hasattr(threshold, "filter_")
     known = threshold.decision_function(scores, groups=groups) if has_features else _column(scores)
     record = [

@@ -46,6 +46,15 @@ class TestHaystack:
         assert [each.id for each in answer["documents"]] == ["0", "1"]
         assert [each["score"] for each in answer["hidden"]] == SCORES[2:]
 
+    def test_top_k_of_a_request(self, half):
+        ranker = integrations.HaystackRanker(half)
+        answer = ranker.run(query="q", documents=self.documents(SCORES), top_k=1)
+        assert [each.id for each in answer["documents"]] == ["0"]
+        assert [each["id"] for each in answer["hidden"]] == ["1", "2", "3", "4"]
+        assert answer["hidden"][0]["reason"] == "not among the first 1"
+        with pytest.raises(ValueError, match="top_k must be"):
+            ranker.run(query="q", documents=self.documents(SCORES), top_k=0)
+
     def test_documents_may_come_one_by_one(self, half):
         answer = integrations.HaystackRanker(half).run("q", iter(self.documents(SCORES)))
         assert [each.id for each in answer["documents"]] == ["0", "1"]

@@ -1,10 +1,12 @@
 """A threshold as a document compressor of the real LangChain."""
 
+from threading import Lock
+
 import pytest
 
 from served_passages import PASSAGES, QUERIES, expected
 from skfilterrank import integrations
-from skfilterrank.exceptions import MissingPackageError
+from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.thresholds import FixedThreshold
 
 pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore")]
@@ -38,13 +40,27 @@ class TestLangChain:
         assert compressor.compress_documents([], query) == []
 
     def test_scores_that_documents_carry(self, half):
-        compressor = integrations.LangChainCompressor(threshold=half)
+        with pytest.raises(ValueError, match="scorer or score_key must be given, got neither"):
+            integrations.LangChainCompressor(threshold=half)
+        compressor = integrations.LangChainCompressor(threshold=half, score_key="of_mine")
         documents = self.documents()
         with pytest.raises(ValueError, match=r"must have a score in metadata.*, but 5 of 5 have"):
             compressor.compress_documents(documents, "q")
         for each, score in zip(documents, SCORES):
-            each.metadata["relevance_score"] = score
-        assert [each.id for each in compressor.compress_documents(documents, "q")] == ["0", "1"]
+            # An earlier stage left its score, and what cannot be copied.
+            each.metadata |= {"relevance_score": 1 - score, "of_mine": score, "lock": Lock()}
+        found = compressor.compress_documents(documents, "q")
+        assert [each.id for each in found] == ["0", "1"]
+        assert found[0].metadata == {**documents[0].metadata, "of_mine": 0.9}
+        assert found[0].metadata is not documents[0].metadata
+
+    def test_a_scorer_that_is_async(self, half):
+        async def scorer(query, texts):
+            return SCORES
+
+        compressor = integrations.LangChainCompressor(threshold=half, scorer=scorer)
+        with pytest.raises(InputError, match="scorer must return scores, got a coroutine"):
+            compressor.compress_documents(self.documents(), "q")
 
     def test_documents_may_come_one_by_one(self, half):
         compressor = integrations.LangChainCompressor(threshold=half, scorer=lambda *_: SCORES)

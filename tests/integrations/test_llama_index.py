@@ -43,6 +43,16 @@ class TestLlamaIndex:
         with pytest.raises(ValueError, match="must have a score in score, but 5 of 5 have"):
             post.postprocess_nodes(self.nodes())
 
+    def test_the_scorer_gets_the_text_that_rerankers_get(self, half):
+        nodes, seen = self.nodes(), []
+        nodes[0].node.metadata = {"title": "Of the page", "row": 7}
+        nodes[0].node.excluded_embed_metadata_keys = ["row"]
+        post = integrations.LlamaIndexPostprocessor(
+            threshold=half, scorer=lambda query, texts: seen.extend(texts) or SCORES
+        )
+        post.postprocess_nodes(nodes, query_str="q")
+        assert seen == [f"title: Of the page\n\n{PASSAGES[0]}", *PASSAGES[1:]]
+
     def test_nodes_may_come_one_by_one(self, half):
         post = integrations.LlamaIndexPostprocessor(threshold=half)
         found = post.postprocess_nodes(iter(self.nodes(SCORES)), query_str="q")
