@@ -69,7 +69,7 @@ class Study:
         key = tuple(measures), design
         if key not in self._sizes:
             parsed = parse_measures(list(measures))
-            self._sizes[key] = _sizes(self.pool, parsed, gains, design, None)
+            self._sizes[key] = _sizes(self.pool, parsed, gains, design)
         sizes = self._sizes[key]
         n = int(share * np.count_nonzero(sizes) + 0.5)
         rows, probability = draw_by_folds(sizes, self.pool.folding, n, np.random.RandomState(seed))
@@ -145,7 +145,7 @@ class KnownLabels:
         self.weights = position_weights(form)
         self.influential = form.influential()
         self.model = LabelModel(pool, self.weights, self.influential)
-        self.sizes = _sizes(pool, parsed, None, "differences", None)
+        self.sizes = _sizes(pool, parsed, None, "differences")
         everything = np.flatnonzero(self.influential)
         self.best = self._predicted(everything, np.ones(len(everything)))
 

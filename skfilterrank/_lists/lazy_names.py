@@ -104,8 +104,7 @@ _SENTENCES["selection"] = (
 )
 _SENTENCES["labelsneeded"] = (
     "skfilterrank.thresholds.queries_needed says how many queries people must judge for a "
-    "certificate, and the method labels_needed of what skfilterrank.judgments.estimate returns how "
-    "many documents for its intervals."
+    "certificate."
 )
 
 

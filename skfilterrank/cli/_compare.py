@@ -432,8 +432,7 @@ def estimated(qrels, runs, measures, sampling, reading, holes) -> Sampled:
     if unit == "query":
         what, how = (sample, runs, measures), how | {"machine_qrels": judges, "pool": documents}
     try:
-        how |= {each: getattr(sampling, each) for each in ("confidence_level", "anytime_from")}
-        estimates = estimate(*what, **how)
+        estimates = estimate(*what, **how, confidence_level=sampling.confidence_level)
     except SkfilterrankError as error:
         error.add_note(f"(qrels: {path}; 'skfilterrank judge --strategy sample' draws samples)")
         raise
@@ -442,7 +441,7 @@ def estimated(qrels, runs, measures, sampling, reading, holes) -> Sampled:
 
 def origin_of(estimates) -> dict[str, Any]:
     """Return target and inputs of estimates for JSON."""
-    names = ("n_judged", "n_possible", "n_other", "target", "confidence_level", "anytime_from")
+    names = ("n_judged", "n_possible", "n_other", "target", "confidence_level")
     return {"n_queries": len(estimates.queries)} | {
         each: getattr(estimates, each) for each in names
     }

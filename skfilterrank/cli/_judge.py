@@ -191,7 +191,7 @@ class JudgingSession:
                 "is the size of a sample. Add --strategy sample, or give --n-per-query, the "
                 "documents of each query that other strategies ask for."
             )
-            refuse(["n_total", "half_width"], size)
+            refuse(["n_total"], size)
             what_for = "says what a sample is for. Add --strategy sample."
             refuse(("machine_qrels", "gains", "measure", "unit", "risk"), what_for)
             refuse(("confidence_level", "plan"), of_risk)
@@ -205,18 +205,10 @@ class JudgingSession:
             given.measure, given.unit = list(given.risk), "query"
         else:
             refuse(("confidence_level", "plan"), of_risk)
-        no_size = not given.risk and (given.n_total is None) == (given.half_width is None)
+        no_size = not given.risk and given.n_total is None
         if given.n_per_query is not None or no_size:
             raise InputError(
-                "--strategy sample is drawn over all queries. Give --n-total, not --n-per-query; "
-                "or --half-width alone, for as many documents as should do."
-            )
-        if given.half_width is not None and given.unit == "query":
-            raise InputError(
-                "--half-width is of intervals, and --risk draws queries for a certificate. Leave "
-                "one of them out."
-                if given.risk
-                else "--half-width is not known of --unit query. Give --n-total."
+                "--strategy sample is drawn over all queries. Give --n-total, not --n-per-query."
             )
         if not given.runs:
             raise InputError("--strategy sample draws what decides between runs. Name runs.")
@@ -313,7 +305,7 @@ class JudgingSession:
             n_needed = self._queries_needed(measures, n_queries)
             given.n_total = n_needed if given.n_total is None else given.n_total
         if gains is None and not machines:
-            # Labels that people can give, for plans.
+            # Labels that people can give.
             gains = {grade: grade for grade in self.grades}
         self.draw = partial(
             judgments.draw_sample,
@@ -325,11 +317,7 @@ class JudgingSession:
             gains=gains,
             random_state=given.random_state,
         )
-        # This command has a sentence of its own for widths that cannot be had.
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "(?s).*half_width")
-            self.sample = self.draw(n_total=given.n_total, half_width=given.half_width)
-        self._tell_of_plan(self.sample.attrs.get("half_widths", {}))
+        self.sample = self.draw(n_total=given.n_total)
         n_new = counted(int(self.sample["label"].isna().sum()), "document")
         before = f", beside {len(known):,} judged before" if len(known) else ""
         n_queries = counted(self.sample["qid"].nunique(), "query", "queries")
@@ -405,24 +393,6 @@ class JudgingSession:
             if not 0 <= value <= 1 or (name == "power" and value in (0, 1)):
                 raise InputError(f"--plan {name} must be between 0 and 1, got {value:g}.")
         return plan
-
-    def _tell_of_plan(self, half_widths):
-        """Tell how wide intervals of some numbers of documents are expected to be."""
-        for n_total, of_measure in half_widths.items():
-            widths = (
-                f"{name} {' and '.join(f'{width:.3f} ({of})' for of, width in each.items())}"
-                for name, each in of_measure.items()
-            )
-            size = counted(n_total, "document")
-            tell(f"half-widths to expect of {size}: {'; '.join(widths)}")
-        if not half_widths:
-            return
-        n_new = int(self.sample["label"].isna().sum())
-        asked, drawn = f"--half-width {self.given.half_width:g}", counted(n_new, "document")
-        if not self._can_draw(n_new + 1):
-            tell(f"{asked}: only all {drawn} that can be drawn make intervals so narrow")
-        elif not self._can_draw(n_new - 1):
-            tell(f"{asked}: already {drawn}, the fewest that can be drawn, should make them so")
 
     def _can_draw(self, n_total):
         """Tell whether there is a sample of this size."""

@@ -103,7 +103,6 @@ def numeric(kind, expected, is_right):
 
 
 number = numeric(float, "a number", math.isfinite)
-_above_0 = numeric(float, "a number above 0", lambda value: 0 < value < math.inf)
 share = numeric(float, "a number between 0 and 1", lambda value: 0 < value < 1)
 positive = numeric(int, "a whole number from 1 up", lambda value: 0 < value < _MOST)
 _places = numeric(int, "a whole number from 1 up, or all", lambda value: 0 < value < _MOST)
@@ -260,7 +259,6 @@ Count = Annotated[int | None, Arg(convert=positive, metavar="N")]
 Number = Annotated[int, Arg(convert=positive, metavar="N")]
 Names = Annotated[list[str] | None, Arg(convert=names, metavar="A,B")]
 Budget = Annotated[int | float | None, Arg(convert=number_or_share, metavar="N|SHARE")]
-HalfWidth = Annotated[float | None, Arg(convert=_above_0, metavar="WIDTH")]
 Qrels = Annotated[str, _read("judgments: qid iteration docno label, or any table", "QRELS")]
 Runs = Annotated[
     list[str], _read("runs: qid Q0 docno rank score name, or any table", "RUN", many="+")
@@ -378,8 +376,6 @@ class Sampling:
         sample that people judged, as judge --strategy sample writes it
     target
         queries that the intervals are about; see help intervals
-    anytime_from
-        labels at the first look; intervals hold at all later ones together
     """
 
     interval: bool = False
@@ -389,7 +385,6 @@ class Sampling:
     pool: Pool = None
     unit: Unit = "document"
     target: Annotated[Literal["these-queries", "new-queries"] | None, Arg(metavar="QUERIES")] = None
-    anytime_from: Annotated[int | None, Arg(convert=positive, metavar="N")] = None
 
     @property
     def is_asked(self) -> bool:

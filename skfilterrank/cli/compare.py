@@ -76,7 +76,7 @@ def compare(
             "this option, or --interval, --machine-qrels, --prels and --pool.",
         )
     else:
-        refuse(("unit", "target", "anytime_from"), "is for values with intervals. Add --interval.")
+        refuse(("unit", "target"), "is for values with intervals. Add --interval.")
     if scores:
         refuse(
             ("gains", "ties", "precision", "n_items", "n_jobs"),

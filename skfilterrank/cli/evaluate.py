@@ -54,7 +54,7 @@ def evaluate(
         wrong = ("per_query", "keep_going", "n_jobs", "n_items")
         output.refuse(wrong, "has no effect on values with intervals. Leave it out.")
     else:
-        needed = ("unit", "target", "confidence_level", "anytime_from")
+        needed = ("unit", "target", "confidence_level")
         output.refuse(needed, "is for values with intervals. Add --interval.")
     if format == "trec" and sampling.is_asked:
         raise InputError("--format trec has no intervals. Take csv.")

@@ -173,9 +173,8 @@ def _intervals():
     --unit query          whole queries were drawn, from which all measures can be had
     --target new-queries  the mean of all queries that these were drawn from; these-queries are the
                           values that these queries would have, were all of the pool judged
-    --anytime-from N      any-time intervals: who looks while people judge, and stops as soon as the
-                          best run is known, gives the number of labels at the first look. They hold
-                          at all later looks together, and are at least 1.5 times as wide
+
+    Intervals hold at one look, with a number of labels that was decided before.
 
     Measures: sums over documents such as dcg@10, precision@10 and rbp, and ndcg, ndcg_f, ap and
     recall; others with --unit query.
@@ -317,9 +316,6 @@ def _strategies():
              --n-total, with the same --random-state, goes on with the same sample
 
     Sizes of a sample, in place of --n-total:
-    --half-width WIDTH     as many documents as should make 95 % intervals of differences so narrow.
-                           The widths to expect of several sizes are printed; they are guesses, from
-                           labels that are made up by the machine's
     --risk RISK=LEVEL,...  whole queries, each as likely as the others, as many as these risks need
                            for a certificate of threshold --risk. To be judged are the
                            documents that the runs have among the places of the risks

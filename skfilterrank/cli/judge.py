@@ -76,7 +76,6 @@ def judge(
     ] = None,
     n_per_query: t.Budget = None,
     n_total: t.Budget = None,
-    half_width: t.HalfWidth = None,
     only: Annotated[list[str] | None, t.Arg(convert=t.names, metavar="QID,...")] = None,
     random_state: t.RandomState = 0,
     measure: t.Measures = t.SAMPLED_MEASURES,
@@ -120,8 +119,6 @@ def judge(
         documents of each query, or their share, as in 0.2 (default: all)
     n_total
         documents of a sample, or their share; queries with --unit query
-    half_width
-        in place of --n-total: half-width of intervals of differences
     only
         queries to judge, in this order
     measure

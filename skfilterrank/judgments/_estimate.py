@@ -44,7 +44,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from skfilterrank._files.files import is_path
-from skfilterrank._lists.checks import check_choice, check_count, check_share
+from skfilterrank._lists.checks import check_choice, check_share
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.measure_names import parse_measures
@@ -79,9 +79,8 @@ _SURPRISE = 5.0
 _OF_BIAS = 0.75
 # Documents that a machine and people do not label alike throughout by chance.
 _MANY = 50
-# Sums in benchmarks/results/intervals_dl2019.md and intervals_hard.md, and of looks again and again
-# in looking_while_judging.md.
-_IN_TABLES, _AT_ANY_TIME = ("dcg", "precision", "rbp"), ("dcg",)
+# Sums in benchmarks/results/intervals_dl2019.md and intervals_hard.md.
+_IN_TABLES = ("dcg", "precision", "rbp")
 # Measures that are 0 or 1 in each query.
 _ZERO_OR_ONE = "any_forbidden", "success"
 # Judged queries of each value, 0 and 1, in each run from which on a normal quantile holds.
@@ -104,7 +103,6 @@ def estimate(
     target: str = "these queries",
     gains=None,
     confidence_level: float = 0.95,
-    anytime_from: int | None = None,
 ) -> Estimates:
     """Estimate measures of runs, with intervals, where people judged a sample.
 
@@ -139,20 +137,14 @@ def estimate(
         of machines are used as classes and may have any scale.
     confidence_level : float, default=0.95
         Confidence level of each single interval.
-    anytime_from : int or None, default=None
-        None if the number of labels was decided before anybody saw an estimate. To look at
-        estimates while people judge, and stop as soon as the best run is known, give the number of
-        labels at the first look. Draw with one `random_state` and a growing `n_total`. Intervals,
-        ranks and p values then hold at all numbers of labels from this one on together; intervals
-        are at least 1.5 times as wide. For ``unit="document"`` and ``target="these queries"``.
 
     Returns
     -------
     Estimates
         `to_frame()` has a row for each measure and run: "value", "low", "high", "standard_error"
         and "shown_to_cover". ``covariance(measure)`` has the covariances of all runs,
-        ``compare(measure)`` differences with intervals and p values, ``order(measure)`` ranks with
-        intervals, and ``labels_needed(measure, half_width=...)`` the size of a larger sample.
+        ``compare(measure)`` differences with intervals and p values, and ``order(measure)`` ranks
+        with intervals.
 
     Raises
     ------
@@ -235,7 +227,7 @@ def estimate(
     check_choice(target, "target", TARGETS)
     confidence_level = check_share(confidence_level, "confidence_level")
     parsed = parse_measures(measures)
-    # First: who has no sample may have no pool either, and is told of both.
+    # Check the sample first: its message also names the pool.
     sample, n_open = _sample(qrels)
     ranked = ranked_pool(machine_qrels, runs, pool)
     if target == "new queries" and len(ranked.queries) < 2:
@@ -252,41 +244,14 @@ def estimate(
         results = _by_queries(runs, sample, parsed, ranked, target, gains)
         numbers = len(sample), int(np.count_nonzero(rows_to_judge(ranked, parsed))), 0
     else:
-        given = sample, n_open, parsed, ranked, target, gains, anytime_from
-        results, numbers = _by_documents(*given)
+        results, numbers = _by_documents(sample, n_open, parsed, ranked, target, gains)
     _warn_of_no_width(results, ranked.runs, numbers[0] < numbers[1])
-    estimates = Estimates(
-        ranked.runs,
-        results,
-        target,
-        unit,
-        confidence_level,
-        *numbers,
-        tuple(ranked.queries),
-        anytime_from,
+    return Estimates(
+        ranked.runs, results, target, unit, confidence_level, *numbers, tuple(ranked.queries)
     )
-    if anytime_from is not None:
-        _check_anytime(estimates)
-    return estimates
 
 
-def _check_anytime(estimates):
-    """Raise an error for a first look after this one, or of other samples."""
-    if estimates.unit != "document" or estimates.target != "these queries":
-        raise InputError(
-            "anytime_from works only with unit='document' and target='these queries'. Leave it "
-            "out, and decide the number of labels beforehand."
-        )
-    first = check_count(estimates.anytime_from, "anytime_from", least=2)
-    n_labels = estimates.n_judged + estimates.n_other
-    if first > n_labels:
-        raise InputError(
-            f"anytime_from is the number of labels at the first look, and qrels has fewer, "
-            f"{n_labels:,} instead of {first:,}. Give {n_labels:,} if this is the first look."
-        )
-
-
-def _by_documents(sample, n_open, parsed, ranked, target, gains, anytime_from):
+def _by_documents(sample, n_open, parsed, ranked, target, gains):
     """Estimate each measure from a sample of documents, and count documents of three kinds."""
     rows = ranked.rows_of(sample.index, "qrels")
     warn_of_outside(ranked, parsed)
@@ -315,8 +280,7 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains, anytime_from):
     of_any = np.zeros(len(ranked), dtype=bool)
     labels = rows, codes, probability, is_certain
     for text, form in forms.items():
-        influential = form.influential()
-        of_any |= influential
+        of_any |= form.influential()
         of_query, changes, bias = _by_labels(form, labels)
         covariance, deviations = covariance_of_total(changes / n_queries, probability)
         values = of_query.mean(axis=1)
@@ -327,13 +291,8 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains, anytime_from):
             deviations=deviations,
             greater_is_better=parsed[text].measure.greater_is_better,
             value_range=parsed[text].measure.range_for(form.grades),
-            probability=probability[~is_certain],
-            influential=influential[rows[~is_certain]],
-            n_certain=int(np.count_nonzero(influential[rows[is_certain]])),
-            n_possible=int(np.count_nonzero(influential)),
             by_query=of_query,
-            is_ratio=not form.is_linear,
-            shown_to_cover=target == "these queries" and _is_in_tables(form, anytime_from),
+            shown_to_cover=target == "these queries" and _is_in_tables(form),
             allowance=_OF_BIAS * bias,
             find_order=partial(_order_values, form, labels, values, covariance),
         )
@@ -341,13 +300,13 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains, anytime_from):
     return results, (n_judged, int(np.count_nonzero(of_any)), len(rows) - n_judged)
 
 
-def _is_in_tables(form, anytime_from):
+def _is_in_tables(form):
     """Tell whether benchmarks/results show the coverage of intervals of such a measure."""
     # "precision(rel=2)@10" is precision@10 of other gains.
     parsed = form.plain
-    shown = _IN_TABLES if anytime_from is None else _AT_ANY_TIME
     has_depth = parsed.k is not None or parsed.measure.name == "rbp"
-    return parsed.measure.name in shown and has_depth and form.is_linear and min(form.grades) >= 0
+    is_sum = form.is_linear and min(form.grades) >= 0
+    return parsed.measure.name in _IN_TABLES and has_depth and is_sum
 
 
 def _guess(form, labels, *, for_order=False):
@@ -596,12 +555,7 @@ def _by_queries(runs, sample, parsed, pool, target, gains):
             deviations=part * deviations,
             greater_is_better=parsed[text].measure.greater_is_better,
             value_range=parsed[text].measure.range_for(grades),
-            probability=np.full(n_judged, share),
-            influential=np.full(n_judged, True),
-            n_certain=0,
-            n_possible=int(np.count_nonzero(counts)),
             by_query=by_people,
-            is_ratio=False,
             shown_to_cover=rates is not None,
             rates=rates,
         )

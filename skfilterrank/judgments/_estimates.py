@@ -6,27 +6,22 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm, rankdata, t
+from scipy.stats import rankdata, t
 
 from skfilterrank._lists.checks import (
     cached_property,
     check_random_state,
     check_share,
-    is_finite_number,
 )
 from skfilterrank._lists.results import Result, counted, interval_text
 from skfilterrank._lists.system_pairs import adjust_p_values
 from skfilterrank._lists.ties import mean_tolerance
-from skfilterrank._lists.words import warn_user
-from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.judgments._exact_rates import ExactRates
 
 # Draws for the quantile of the largest of all pairs, and pairs held in memory at a time.
 _N_DRAWS = 4000
 _BLOCK = 2**22
-# Prior variance of the mixture in `anytime_bound`, in units of the variance at the first look:
-# intervals are narrowest when people have judged about twice as many labels as at that look.
-_MIXTURE = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,19 +39,8 @@ class MeasureEstimate:
         True if higher values of the measure are better.
     value_range : tuple of two floats
         Lowest and highest possible value of the measure for these gains; infinite if unknown.
-    probability : ndarray of shape (n_drawn,)
-        Inclusion probabilities of the drawn documents whose probability is below 1.
-    influential : ndarray of shape (n_drawn,), bool
-        True for the drawn documents that can change the measure. A sample that was drawn for more
-        runs, or for a higher cut-off, also holds documents that cannot.
-    n_certain : int
-        Judged documents with inclusion probability 1 that can change the measure.
-    n_possible : int
-        Documents that can change the measure.
     by_query : ndarray of shape (n_runs, n_queries)
         Estimates of each query. A single query has few labels, and its error is large.
-    is_ratio : bool
-        True for a ratio, such as nDCG.
     shown_to_cover : bool
         True if a table of the project shows how often intervals of such a measure hold.
     rates : ExactRates or None
@@ -71,12 +55,7 @@ class MeasureEstimate:
     deviations: np.ndarray
     greater_is_better: bool
     value_range: tuple
-    probability: np.ndarray
-    influential: np.ndarray
-    n_certain: int
-    n_possible: int
     by_query: np.ndarray
-    is_ratio: bool
     shown_to_cover: bool = False
     rates: ExactRates | None = None
     allowance: np.ndarray | float = 0.0
@@ -122,9 +101,6 @@ class Estimates(Result):
         labels are used only to fit the predictions from the machine's labels.
     queries : tuple of str
         The queries.
-    anytime_from : int or None
-        Number of judged documents from which on intervals hold for all numbers of labels together;
-        None if they hold for one number that was decided beforehand.
     """
 
     runs: tuple
@@ -136,7 +112,6 @@ class Estimates(Result):
     n_possible: int
     n_other: int
     queries: tuple
-    anytime_from: int | None = None
 
     _display = "IntervalDisplay"
 
@@ -147,8 +122,7 @@ class Estimates(Result):
         return (
             f"{interval_text(self.confidence_level)}s for {self.target}: {self.n_judged:,} of "
             f"{counted(self.n_possible, 'document')} judged by people{others}, "
-            f"{counted(len(self.queries), 'query', 'queries')}"
-            f"{_at_any_time(self.anytime_from)}{self._caveats}"
+            f"{counted(len(self.queries), 'query', 'queries')}{self._caveats}"
         )
 
     @property
@@ -257,8 +231,6 @@ class Estimates(Result):
         beyond = np.maximum(np.abs(difference) - allowed, 0.0)
         ratio = np.divide(beyond, error, out=np.where(beyond == 0, 0.0, np.inf), where=error > 0)
         p_value = 2 * t.sf(ratio, freedom)
-        if self.anytime_from is not None:
-            p_value = anytime_p_value(norm.isf(p_value / 2), self._spread(self.n_judged))
         low, high = difference - width, difference + width
         if result.rates is not None:
             low, high, p_value = result.rates.of_pairs(first, second, self.confidence_level)
@@ -276,7 +248,6 @@ class Estimates(Result):
             correction=correction,
             confidence_level=self.confidence_level,
             target=self.target,
-            anytime_from=self.anytime_from,
             shown_to_cover=result.shown_to_cover,
             greater_is_better=result.greater_is_better,
         )
@@ -339,100 +310,6 @@ class Estimates(Result):
         )
         return table.sort_values("rank", kind="stable")
 
-    def labels_needed(self, measure: str | None = None, *, half_width: float | None = None) -> int:
-        """Predict how many documents people need to judge, those of the sample included.
-
-        Parameters
-        ----------
-        measure : str or None, default=None
-            Name of the measure; it may be None if there is only one.
-        half_width : float or None, default=None
-            Half the width of the mean interval of the runs' values that is asked for. None asks
-            until the best run is known: until no interval of its difference to another holds 0,
-            should the differences be as estimated.
-
-        Returns
-        -------
-        int
-            Documents that can change the measure in a larger sample of the same design, at most
-            all of them.
-
-        Warns
-        -----
-        DataWarning
-            If all of them are needed.
-
-        Notes
-        -----
-        All probabilities are taken to grow by one factor, up to 1, and the drawn documents to
-        stand for the rest: ``sum over the sample of change^2 / pi * (1 - pi') / pi'``. Documents
-        beyond the sample are scaled so that they are all of the rest where each pi' is 1.
-        """
-        if self.unit != "document":
-            raise InputError(
-                "labels_needed plans samples of documents, and this is one of queries: draw more "
-                "queries, or let skfilterrank.thresholds.queries_needed say how many a certificate "
-                "of a risk needs."
-            )
-        if self.target != "these queries":
-            raise InputError(
-                "labels_needed works only with target='these queries': intervals for new queries "
-                "also depend on how many queries there are."
-            )
-        name, result = self._of(measure)
-        if half_width is not None and not (is_finite_number(half_width) and half_width > 0):
-            raise InputError(f"half_width must be a number above 0, got {brief(half_width)}.")
-        if half_width is None and len(self.runs) < 2:
-            raise InputError(
-                "half_width=None asks until the best of several runs is known, and there is one, "
-                f"{brief(self.runs[0])}: give half_width."
-            )
-        probability, parts = result.probability, result.deviations**2
-        freedom, allowed = degrees_of_freedom(result.deviations), result.allowed()
-        if half_width is None:
-            sign = 1 if result.greater_is_better else -1
-            best = int(np.argmax(sign * result.order_values))
-            others = np.delete(np.arange(len(self.runs)), best)
-            gap = np.abs(result.values[best] - result.values[others])
-            parts = (result.deviations[:, [best]] - result.deviations[:, others]) ** 2
-            freedom = degrees_of_pairs(result.deviations)[best, others]
-            allowed = result.allowed(best, others)
-        drawn, variance = probability[result.influential], parts.sum(axis=0)
-
-        n_here = result.n_certain + len(drawn)
-        n_rest = (1 / drawn).sum() - len(drawn)
-        scale = (result.n_possible - n_here) / n_rest if n_rest > 0 else 1.0
-
-        def labels(factor):
-            n_more = (np.minimum(drawn * factor, 1.0) / drawn).sum() - len(drawn)
-            return n_here + n_more * (scale if n_more > 0 else 1.0)
-
-        def is_enough(factor):
-            larger = np.minimum(probability * factor, 1.0)
-            shrinks = (1 - larger) / larger * probability / (1 - probability)
-            square = shrinks @ parts
-            # The bias shrinks as the variance does.
-            left = np.divide(square, variance, out=np.zeros_like(square), where=variance > 0)
-            width = self._quantile(freedom, labels(factor)) * np.sqrt(square) + allowed * left
-            return bool((width <= gap).all()) if half_width is None else width.mean() <= half_width
-
-        low, high = 0.0, 1 / probability.min(initial=1.0)
-        for _ in range(60):
-            middle = (low + high) / 2
-            low, high = (low, middle) if is_enough(middle) else (middle, high)
-        # Rounding must not add a label.
-        n_needed = int(min(np.ceil(labels(high) - 1e-6), result.n_possible))
-        if n_needed == result.n_possible > n_here:
-            what = "no sample is expected to tell the best run. Plan for values by half_width="
-            if half_width is not None:
-                what = f"half_width={half_width:g} is expected of no sample. Ask for a wider one"
-            warn_user(
-                f"all {n_needed:,} documents that can change {name} must be judged: {what} to "
-                "judge fewer.",
-                DataWarning,
-            )
-        return n_needed
-
     def plot(self, ax=None, *, measure: str | None = None, **kwargs) -> Any:
         """Draw the values of the runs with their intervals, the best at the top.
 
@@ -493,26 +370,12 @@ class Estimates(Result):
         square[square < 1e-12 * (own[first] + own[second])] = 0.0
         return np.sqrt(square), degrees_of_pairs(result.deviations)[first, second]
 
-    def _quantile(self, freedom, n_judged=None):
-        """Return the factor of the standard error in an interval; None takes the labels of now."""
-        share = (1 + self.confidence_level) / 2
-        if self.anytime_from is None:
-            return t.ppf(share, freedom)
-        n_judged = self.n_judged if n_judged is None else n_judged
-        bound = anytime_bound(1 - self.confidence_level, self._spread(n_judged))
-        return t.isf(norm.sf(bound), freedom)
-
-    def _spread(self, n_judged):
-        """Return the variance after so many labels, divided by that at the first look."""
-        # A simple sample of n of N has a variance in proportion to 1 / n - 1 / N.
-        first = 1 / self.anytime_from - 1 / self.n_possible
-        if first <= 0:
-            # People judged all documents that matter before the first look.
-            return 1.0
-        return max(1 / n_judged - 1 / self.n_possible, 0.0) / first
+    def _quantile(self, freedom):
+        """Return the factor of the standard error in an interval."""
+        return t.ppf((1 + self.confidence_level) / 2, freedom)
 
     def _largest(self, result, first, second, error, random_state):
-        """Quantile of the largest of all differences, each over its standard error."""
+        """Return the quantile of the largest standardised difference."""
         draws = check_random_state(random_state).normal(size=(_N_DRAWS, len(result.deviations)))
         draws = draws @ result.deviations
         largest = np.zeros(_N_DRAWS)
@@ -523,11 +386,7 @@ class Estimates(Result):
             pairs = slice(begin, begin + step)
             away = np.abs(draws[:, first[pairs]] - draws[:, second[pairs]]) / error[pairs]
             np.maximum(largest, away.max(axis=1), out=largest)
-        quantile = np.quantile(largest, self.confidence_level)
-        if self.anytime_from is None or quantile == 0:
-            return quantile
-        # All pairs together hold as often as each by itself at this level.
-        return anytime_bound(2 * norm.sf(quantile), self._spread(self.n_judged))
+        return np.quantile(largest, self.confidence_level)
 
     def _summary(self):
         names = ", ".join(self.measures[:3]) + (", ..." if len(self.measures) > 3 else "")
@@ -569,8 +428,6 @@ class EstimatedDifferences(Result):
         :meth:`Estimates.to_frame`.
     greater_is_better : bool
         True if higher values of the measure are better.
-    anytime_from : int or None
-        Number of judged documents from which on intervals and p values hold at all looks together.
     """
 
     measure: str
@@ -587,7 +444,6 @@ class EstimatedDifferences(Result):
     target: str
     shown_to_cover: bool = True
     greater_is_better: bool = True
-    anytime_from: int | None = None
 
     _display = "IntervalDisplay"
 
@@ -659,55 +515,17 @@ class EstimatedDifferences(Result):
 
     def _head(self):
         n_sure = int(np.count_nonzero(self.significant()))
-        return (
+        head = (
             f"{self.measure}: {n_sure:,} of "
             f"{counted(len(self.first), 'difference is', 'differences are')} significant for "
-            f"{self.target}{_at_any_time(self.anytime_from)}"
-            + ("" if self.shown_to_cover else ". These intervals are not shown to cover")
+            f"{self.target}"
         )
+        return head + ("" if self.shown_to_cover else ". These intervals are not shown to cover")
 
     def _table(self):
         order = np.argsort(self.p_value, kind="stable")
         table = self.to_frame().drop(columns="shown_to_cover")
         return table.iloc[order].reset_index(drop=True)
-
-
-def _at_any_time(first):
-    """Describe the looks at which intervals hold together."""
-    if first is None:
-        return ""
-    return f"; intervals hold together for all numbers of labels from {first:,} on"
-
-
-def anytime_bound(alpha, spread):
-    """Bound on a standardized error that holds at all looks together.
-
-    The errors of growing samples, each over its variance, are about a Brownian motion W in time
-    1 / variance. The mixture of its likelihood ratios over a normal prior of variance 1 / r is a
-    martingale, and by Ville's inequality P(W(s)^2 > (s + r) log((s + r) / (r alpha^2)) for any s)
-    is at most alpha (Robbins' normal mixture).
-
-    Parameters
-    ----------
-    alpha : float
-        Probability that the bound is exceeded at any look.
-    spread : float
-        Variance now, as a share of the variance at the first look.
-
-    Returns
-    -------
-    float
-        Bound on the absolute error over its standard error.
-    """
-    prior = max(_MIXTURE * spread, 1e-12)
-    return np.sqrt((1 + prior) * (np.log1p(1 / prior) - 2 * np.log(alpha)))
-
-
-def anytime_p_value(ratio, spread):
-    """Smallest alpha whose `anytime_bound` is exceeded by a standardized difference."""
-    prior = max(_MIXTURE * spread, 1e-12)
-    log = 0.5 * np.log1p(1 / prior) - 0.5 * np.square(ratio) / (1 + prior)
-    return np.exp(np.minimum(log, 0.0))
 
 
 def covariance_of_total(changes: np.ndarray, probability: np.ndarray):

@@ -1,19 +1,14 @@
 """Samples of documents to judge, with known inclusion probabilities."""
 
-import contextlib
-import warnings
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
-from scipy.special import ndtr, ndtri
 
 from skfilterrank._lists.checks import (
     check_choice,
     check_count,
     check_random_state,
-    is_finite_number,
     is_number,
     is_whole_number,
 )
@@ -21,10 +16,9 @@ from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
-from skfilterrank._lists.words import warn_user
-from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
-from skfilterrank.judgments._estimate import LEAST_QUERIES, estimate
-from skfilterrank.judgments._label_model import LabelModel, Prediction
+from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.judgments._estimate import LEAST_QUERIES
+from skfilterrank.judgments._label_model import Prediction
 from skfilterrank.judgments._ranked_pool import (
     UNITS,
     is_rate,
@@ -36,8 +30,6 @@ from skfilterrank.judgments._ranked_pool import (
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
 
 AIMS = ("differences", "values", "uniform")
-# Judged documents that say more of the machine than what is taken for granted of it.
-_ENOUGH = 50
 # Share of the mean over the runs in the size of a document where differences of sums are the aim.
 # What a ratio divides by is the same for all runs, and must be known of each query.
 _OF_MEAN = 0.2
@@ -47,12 +39,6 @@ _LEAST, _LEAST_OF_RATIOS = 0.15, 0.3
 _MOST_GRADES = 12
 # Probability that a machine says nothing of a label: a useless one must not cost much.
 _OF_CHANCE = 0.2
-# Weights of the grade above the machine's, and of any, beside 1 of those up to it.
-_HIGHER, _ANY = 0.2, 0.02
-# Shares of the variance of made-up labels that queries and places in the runs explain.
-_BY_QUERY, _BY_PLACE = 0.1, 0.4
-# Shares of the documents at which widths are planned.
-_PLANNED = 0.05, 0.1, 0.2, 0.4, 0.7
 
 
 @suggests(
@@ -66,8 +52,7 @@ def draw_sample(
     runs,
     measures,
     *,
-    n_total=None,
-    half_width: float | None = None,
+    n_total,
     unit: str = "document",
     aim: str = "differences",
     pool=None,
@@ -89,10 +74,6 @@ def draw_sample(
     n_total : int or float
         Number of documents to judge, over all queries; a float in (0, 1] is a share of those that
         can be drawn. With ``unit="query"`` the number or share of queries.
-    half_width : float, default=None
-        In place of `n_total`: draw as many as should make the mean 95 % interval of each measure so
-        narrow, to both sides; of differences between runs, or of values where `aim` is another.
-        Before anybody judged, this is a guess from labels that are made up, see the notes.
     unit : {"document", "query"}, default="document"
         "query" draws queries, each as likely as the others, with all their documents: for measures
         of which a sample of documents gives no interval. Where all measures are risks with a
@@ -106,8 +87,7 @@ def draw_sample(
         Queries and documents that count; labels are not read. None takes those of `machine_qrels`.
     judged : qrels, default=None
         Documents that people have judged already, whoever chose them. They are kept, with
-        probability 1, and the sample is drawn from the rest. From 50 on, how unsure the
-        machine is will be learned from them.
+        probability 1, and the sample is drawn from the rest.
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. A machine's
         label between two of a dict has a gain between theirs.
@@ -120,26 +100,22 @@ def draw_sample(
     DataFrame of shape (n_documents, 4)
         Columns "qid", "docno", "label" (NaN: to be judged; else from `judged`) and
         "inclusion_probability", in the order to judge them; those of `judged` come first. With
-        labels filled in, it is what :func:`estimate` takes as `qrels`. Where `half_width` is given,
-        ``attrs["half_widths"]`` has those expected of some numbers of documents:
-        ``{n_total: {measure: {"values": ..., "differences": ...}}}``.
+        labels filled in, it is what :func:`estimate` takes as `qrels`.
 
     Raises
     ------
     InputError
-        If not one of `n_total` and `half_width` is given, or is not in range; if `n_total` is so
-        small that some documents could not be drawn, or that fewer than 5 queries are, from which
-        :func:`estimate` gives no interval (risks alone may be certified from fewer); if `judged`
-        has documents outside the pool, a run returns none of the pool, a measure gives no interval
-        from a sample of documents, or a label of a machine has no gain.
+        If `n_total` is not in range; if it is so small that some documents could not be drawn, or
+        that fewer than 5 queries are, from which :func:`estimate` gives no interval (risks alone
+        may be certified from fewer); if `judged` has documents outside the pool, a run returns none
+        of the pool, a measure gives no interval from a sample of documents, or a label of a machine
+        has no gain.
 
     Warns
     -----
     DataWarning
         If runs return documents outside the pool as high as the measures look (among the first 10
-        for those without a cut-off): they cannot be drawn, and count as gain 0. If all documents
-        must be judged for `half_width`, or the smallest sample that can be drawn is enough. If
-        `half_width` is given for a ratio, such as nDCG or AP, whose intervals become wider.
+        for those without a cut-off): they cannot be drawn, and count as gain 0.
 
     See Also
     --------
@@ -160,15 +136,6 @@ def draw_sample(
     documents, each sample holds the smaller ones, and folds are drawn from independently, which
     :func:`estimate` needs for calibration without bias. Labels are shared among folds by their
     sizes.
-
-    For `half_width`, labels of all documents are made up, samples of several sizes are drawn, and
-    :func:`estimate` says how wide their intervals are. People give any label up to the machine's
-    with equal probability, seldom a higher one; without a machine each grade is half as likely as
-    the one below, from 0 to 1 or as in `gains`. Queries differ in how many good documents they
-    have, and the runs rank these higher. From 50 `judged` documents on, labels are those
-    that these predict. Widths between the sizes follow ``sqrt(1 / n - 1 / N)``, N documents in all.
-    benchmarks/results/planned_widths.md compares them with those reached: intervals of ratios, such
-    as nDCG and AP, mostly become wider than planned, seldom three times as wide.
 
     References
     ----------
@@ -196,133 +163,23 @@ def draw_sample(
     warn_of_outside(pool, parsed)
     random_state = check_random_state(random_state)
     known = None if judged is None else judged_table(judged, "judged")
-    if (n_total is None) == (half_width is None) or (half_width is not None and unit == "query"):
-        raise InputError(
-            f"give one of n_total and half_width (of unit='document' alone), got n_total="
-            f"{brief(n_total)}, half_width={brief(half_width)} and unit={brief(unit)}."
-        )
-    if half_width is not None and not (is_finite_number(half_width) and half_width > 0):
-        raise InputError(f"half_width must be a number above 0, got {brief(half_width)}.")
     if unit == "query":
-        # Whoever judges for days must not learn of it behind the last label.
+        # Check the labels now, not after days of judging.
         for name, labels in pool.machine.items():
             as_gains(labels, gains, name=f"machine_qrels ({name})")
         return _draw_queries(pool, parsed, n_total, known, random_state)
-    sizes = _sizes(pool, parsed, gains, aim, known)
+    sizes = _sizes(pool, parsed, gains, aim)
     certain = np.zeros(len(pool), dtype=bool)
     label = np.full(len(pool), np.nan)
     if known is not None:
         rows = pool.rows_of(known.index, "judged")
         certain[rows], label[rows] = True, known["label"]
         sizes[rows] = 0.0
-    n_possible = int(np.count_nonzero(sizes))
-
-    def drawn(n_draw, random_state, label=label):
-        order, probability = draw_by_folds(sizes, pool.folding, n_draw, random_state)
-        probability[certain] = 1.0
-        rows = np.concatenate([np.flatnonzero(certain), order])
-        return _as_table(pool, rows, label, probability)
-
-    if half_width is None:
-        return drawn(_number(n_total, n_possible, "documents that can be drawn"), random_state)
-    half_widths = {}
-    made_up = _made_up(pool, parsed, gains, known)
-    made_up[certain] = as_gains(label[certain], gains, name="judged")
-    for share in _PLANNED:
-        # Few may be no sample of the pool, or have labels that are all the same.
-        with contextlib.suppress(InputError):
-            n = _number(share, n_possible, "documents")
-            half_widths[n] = _half_widths(drawn(n, np.random.RandomState(0), made_up), pool, parsed)
-    aimed = "differences" if aim == "differences" and len(pool.runs) > 1 else "values"
-    n_draw = _enough(half_widths, aimed, half_width, n_possible)
-    # Fewer are no sample of the pool.
-    least = least_by_folds(sizes, pool.folding)
-    if n_draw >= n_possible:
-        warn_user(
-            f"half_width={half_width:g} is expected of no sample: all {n_possible:,} documents are "
-            "to be judged. Ask for wider intervals to judge fewer.",
-            DataWarning,
-        )
-    elif n_draw <= least:
-        warn_user(
-            f"half_width={half_width:g} is expected of the smallest sample that can be drawn, of "
-            f"{counted(least, 'document')}: intervals will be narrower, or are not planned well "
-            "from so few. Ask for narrower ones to judge more.",
-            DataWarning,
-        )
-    forms = {text: SumOfLabels(each, pool, np.unique(made_up)) for text, each in parsed.items()}
-    if ratios := [text for text, form in forms.items() if not form.is_linear]:
-        warn_user(
-            f"the plan is too hopeful for ratios, here {brief_list(ratios)}: intervals often "
-            "become a third wider than planned. Judge more documents than it says, or plan for a "
-            "sum over documents, such as 'dcg@10'.",
-            DataWarning,
-        )
-    sample = drawn(max(n_draw, least), random_state)
-    sample.attrs["half_widths"] = half_widths
-    return sample
-
-
-def _made_up(pool, parsed, gains, known):
-    """Labels that people may give, as gains."""
-    levels = _levels(parsed, gains)
-    if known is not None and len(known) >= _ENOUGH:
-        grades, probabilities = _learned(pool, gains, levels, known)
-    else:
-        grades, probabilities = _taken_for_granted(pool, gains, levels, _as_people)
-    # Queries differ in how many good documents they have, and runs return these first.
-    random_state = np.random.RandomState(0)
-    queries = random_state.normal(size=len(pool.queries))[pool.folding.queries][pool.codes]
-    others = random_state.normal(size=len(pool))
-    parts = np.sqrt([_BY_QUERY, _BY_PLACE, 1 - _BY_QUERY - _BY_PLACE])
-    numbers = ndtr(parts @ [queries, _standing(pool), others])[:, None]
-    return grades[(numbers > probabilities[:, :-1].cumsum(axis=1)).sum(axis=1)]
-
-
-def _standing(pool):
-    """Normal scores of how high the runs rank a document among those of its query."""
-    worth = np.bincount(pool.row, 1 / pool.place, minlength=len(pool))
-    order = np.lexsort((pool.folding.random_number, worth, pool.codes))
-    sizes = np.bincount(pool.codes)
-    rank = np.empty(len(pool))
-    rank[order] = np.arange(len(pool)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    return ndtri((rank + 0.5) / sizes[pool.codes])
-
-
-def _half_widths(sample, pool, parsed):
-    """Mean half-widths of the intervals that a sample gives."""
-    with warnings.catch_warnings(action="ignore", category=DataWarning):
-        estimates = estimate(sample, pool, list(parsed))
-    frame, found = estimates.to_frame(), {}
-    for text in parsed:
-        widths = frame.loc[text, "high"] - frame.loc[text, "low"]
-        found[text] = {"values": float(widths.mean() / 2)}
-        if len(pool.runs) > 1:
-            pairs = estimates.compare(text, correction=None)
-            found[text]["differences"] = float((pairs.high - pairs.low).mean() / 2)
-    return found
-
-
-def _enough(half_widths, aimed, half_width, n_possible):
-    """Return the number of documents at which every measure has intervals as narrow as asked."""
-    if not half_widths:
-        raise InputError(
-            "no sample of this pool gives an interval to plan by: its documents are too few. Give "
-            "n_total."
-        )
-    sizes = np.array(list(half_widths), dtype=float)
-    # All documents leave no width.
-    spread = np.append(np.sqrt(1 / sizes - 1 / n_possible), 0.0)[::-1]
-    needed = 0.0
-    for measure in next(iter(half_widths.values())):
-        widths = [each[measure][aimed] for each in half_widths.values()]
-        widths = np.maximum.accumulate(np.append(widths, 0.0)[::-1])
-        allowed = np.interp(half_width, widths, spread)
-        if half_width > widths[-1] > 0:
-            allowed = spread[-1] * half_width / widths[-1]
-        needed = max(needed, 1 / (allowed**2 + 1 / n_possible))
-    # Rounding must not add a label.
-    return int(min(np.ceil(needed - 1e-6), n_possible))
+    n_draw = _number(n_total, int(np.count_nonzero(sizes)), "documents that can be drawn")
+    order, probability = draw_by_folds(sizes, pool.folding, n_draw, random_state)
+    probability[certain] = 1.0
+    rows = np.concatenate([np.flatnonzero(certain), order])
+    return _as_table(pool, rows, label, probability)
 
 
 def _as_table(pool, rows, label, probability):
@@ -380,13 +237,21 @@ def _draw_queries(pool, parsed, n_total, known, random_state):
 
 
 def draw_by_folds(sizes, folding, n_draw, random_state):
-    """Draw from each fold by itself: rows in the order to judge them, and probabilities of all.
+    """Draw from each fold separately: return rows in the order to judge, and all probabilities.
 
     Independent draws keep the errors of out-of-fold predictions at mean 0 given the predictions.
     """
-    members, by_turn, least = _turns(sizes, folding)
+    drawn = folding.order[sizes[folding.order] > 0]
+    folds = folding.folds[drawn]
+    members = [drawn[folds == fold] for fold in np.unique(folding.folds)]
+    # Webster's rule: each fold gets its share, and never loses one as the number grows.
+    turns = [(np.arange(len(rows)) + 0.5) / max(sizes[rows].sum(), 1e-300) for rows in members]
+    by_turn = np.argsort(np.concatenate(turns), kind="stable")
     orders = [rows[elimination_order(sizes[rows], random_state)] for rows in members]
     order = np.concatenate(orders)[by_turn[:n_draw]]
+    # The first of each fold: without it, its documents could not be drawn.
+    firsts = np.cumsum([0, *map(len, members)])[:-1][[len(rows) > 0 for rows in members]]
+    least = int(np.flatnonzero(np.isin(by_turn, firsts)).max()) + 1
     if n_draw < least:
         raise InputError(
             f"n_total is {n_draw:,}, and with less than {least:,} some documents of this pool "
@@ -399,30 +264,9 @@ def draw_by_folds(sizes, folding, n_draw, random_state):
     return order, probability
 
 
-def least_by_folds(sizes, folding) -> int:
-    """Return the least number of documents of which each fold has one."""
-    return _turns(sizes, folding)[2]
-
-
-def _turns(sizes, folding):
-    """Rows of each fold, the order in which folds take turns, and how many give each fold one."""
-    drawn = folding.order[sizes[folding.order] > 0]
-    folds = folding.folds[drawn]
-    members = [drawn[folds == fold] for fold in np.unique(folding.folds)]
-    # Webster's rule: each fold gets its share, and never loses one as the number grows.
-    turns = [(np.arange(len(rows)) + 0.5) / max(sizes[rows].sum(), 1e-300) for rows in members]
-    by_turn = np.argsort(np.concatenate(turns), kind="stable")
-    # The first of each fold: without it, its documents could not be drawn.
-    firsts = np.cumsum([0, *map(len, members)])[:-1][[len(rows) > 0 for rows in members]]
-    return members, by_turn, int(np.flatnonzero(np.isin(by_turn, firsts)).max()) + 1
-
-
-def _sizes(pool, parsed, gains, aim, known):
-    """Standard deviation of what each label changes, over runs and measures."""
-    levels = _levels(parsed, gains)
-    grades, probabilities = _taken_for_granted(pool, gains, levels, _with_caution)
-    if known is not None and len(known) >= _ENOUGH:
-        grades, probabilities = _learned(pool, gains, levels, known)
+def _sizes(pool, parsed, gains, aim):
+    """Compute the standard deviation of what each label changes, over runs and measures."""
+    grades, probabilities = _taken_for_granted(pool, gains, _levels(parsed, gains))
     total, influential = np.zeros(len(pool)), np.zeros(len(pool), dtype=bool)
     rows, least = np.arange(len(pool)), _LEAST
     for each in parsed.values():
@@ -454,9 +298,9 @@ def _sizes(pool, parsed, gains, aim, known):
 
 
 def _levels(parsed, gains):
-    """Gains that the machine may not give: those of a dict, and those that "ap(rel=2)" tells apart.
+    """List gains that people may give although the machine does not.
 
-    People may give each of them.
+    They are those of a dict, and those that "ap(rel=2)" tells apart.
     """
     readings = [each.measure.own_reading for each in parsed.values()]
     told_apart = [own.rel for own in readings if own is not None and own.rel is not None]
@@ -465,24 +309,17 @@ def _levels(parsed, gains):
 
 
 def _with_caution(n):
-    """Probabilities of n grades given each of the machine's, and given none, to draw by.
+    """Return probabilities of n grades given each of the machine's, and given none.
 
-    Any grade up to the next, as likely as each other, and some chance.
+    All grades up to the next one are equally likely, and any grade has some chance.
     """
     given = np.vstack([np.tril(np.ones((n, n)), 1), np.ones(n)])
     given /= given.sum(axis=1, keepdims=True)
     return (1 - _OF_CHANCE) * given + _OF_CHANCE / n
 
 
-def _as_people(n):
-    """Probabilities as of `_with_caution`, of labels as they are: low ones are many."""
-    given = np.tril(np.ones((n, n))) + _HIGHER * np.eye(n, k=1) + _ANY
-    given = np.vstack([given, 0.5 ** np.arange(n)])
-    return given / given.sum(axis=1, keepdims=True)
-
-
-def _taken_for_granted(pool, gains, levels, given):
-    """Grades, and their probabilities given the machine labels, before anybody has judged."""
+def _taken_for_granted(pool, gains, levels):
+    """Return grades, and their probabilities given the machine labels, before anybody judged."""
     judged = list(pool.machine_gains(gains).values())
     usual = [] if isinstance(gains, Mapping) else [0.0, 1.0]
     labels = np.unique(np.concatenate([*judged, usual, levels]))
@@ -490,27 +327,11 @@ def _taken_for_granted(pool, gains, levels, given):
     if len(grades) > _MOST_GRADES:
         grades = np.union1d(np.linspace(grades[0], grades[-1], 5), levels)
     n = len(grades)
-    given, probabilities = given(n), np.zeros((len(pool), n))
+    given, probabilities = _with_caution(n), np.zeros((len(pool), n))
     for labels in judged or [np.full(len(pool), np.nan)]:
         nearest = np.abs(labels[:, None] - grades).argmin(axis=1)
         probabilities += given[np.where(np.isnan(labels), n, nearest)]
     return grades, probabilities / probabilities.sum(axis=1, keepdims=True)
-
-
-def _learned(pool, gains, levels, known):
-    """Return grades and probabilities learned from judged documents.
-
-    A tenth of chance keeps sizes from being too sure.
-    """
-    label = as_gains(known["label"].to_numpy(), gains, name="judged")
-    grades = np.union1d(label, levels)
-    codes = np.searchsorted(grades, label)
-    rows = pool.rows_of(known.index, "judged")
-    worth = 1 / np.log2(pool.place + 1)
-    worth = csr_array((worth, (pool.row, pool.run)), shape=(len(pool), len(pool.runs)))
-    model = LabelModel(pool, worth, np.ones(len(pool), dtype=bool))
-    learned = model.fit(rows, codes, len(grades), np.ones(len(rows), dtype=bool))
-    return grades, 0.9 * learned.predict().probabilities + 0.1 / len(grades)
 
 
 def inclusion_probabilities(sizes: np.ndarray, n: int) -> np.ndarray:

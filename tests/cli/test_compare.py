@@ -594,20 +594,6 @@ def test_alpha_is_what_intervals_leave(run, sampled_runs):
 
 
 @pytest.mark.slow
-def test_looks_while_people_judge(run, sampled_runs):
-    arguments = ["people.txt", *sampled_runs, *SAMPLED, "--anytime-from", "50"]
-    _code, out, _ = run("compare", *arguments, "--format", "json")
-    record = json.loads(out)
-    assert record["anytime_from"] == 50
-    lows = {each["run"]: each["low"] for each in record["runs"]}
-    expected = estimates_of(sampled_runs, anytime_from=50).to_frame()
-    assert lows == expected.loc["dcg@10", "low"].to_dict()
-    code, _, err = run("compare", *arguments[:-1], "1000")
-    assert code != 0
-    assert "--anytime-from is the number of labels at the first look, and" in err
-
-
-@pytest.mark.slow
 def test_estimates_for_papers(run, sampled_runs):
     order = estimates_of(sampled_runs).order(random_state=0)
     arguments = ["people.txt", *sampled_runs, *SAMPLED, "--quiet", "--format"]

@@ -175,22 +175,6 @@ def test_depth(files, ask):
             "Give --n-total, not --n-per-query",
         ),
         (
-            [*WITH_RUNS, "--strategy", "sample", "--n-total", "9", "--half-width", "0.1"],
-            "or --half-width alone",
-        ),
-        (
-            [*WITH_RUNS, "--strategy", "sample", "--unit", "query", "--half-width", "0.1"],
-            "--half-width is not known of --unit query",
-        ),
-        (
-            [*WITH_RUNS, "--half-width", "0.1"],
-            "--half-width is the size of a sample. Add --strategy sample",
-        ),
-        (
-            [*WITH_RUNS, "--strategy", "sample", "--half-width", "0"],
-            "--half-width: expected a number above 0",
-        ),
-        (
             [*WITH_RUNS, "--grades", ",".join(map(str, range(40)))],
             "at most one for each key, got 40",
         ),
@@ -508,49 +492,6 @@ def test_judging_writes_the_sample(run, runs, assessor, sampled_folder):
     assert code == 0
     assert "a sample of 150 documents of 30 queries, for dcg@10\n" in err
     pd.testing.assert_frame_equal(read_prels("own.prels"), read_prels("sample.prels"))
-
-
-def test_a_sample_for_a_width(run, runs, assessor, world):
-    command = ["judge", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
-    command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--half-width", "0.8"]
-    code, _, err = run(*command)
-    assert code == 0
-    drawn = draw_sample(world["machine"], world["runs"], "dcg@10", half_width=0.8, random_state=0)
-    assert f"a sample of {len(drawn)} documents of 30 queries" in err
-    found = read_prels("own")
-    pd.testing.assert_frame_equal(found[["qid", "docno"]], drawn[["qid", "docno"]])
-    for n_total, each in drawn.attrs["half_widths"].items():
-        values, differences = each["dcg@10"].values()
-        text = f"{n_total} documents: dcg@10 {values:.3f} (values) and {differences:.3f} (diff"
-        assert text in err
-
-
-@pytest.mark.parametrize(
-    ("width", "told"),
-    [
-        ("0.0001", "--half-width 0.0001: only all 807 documents that can be drawn make intervals"),
-        ("9", "--half-width 9: already 10 documents, the fewest that can be drawn, should make"),
-        ("0.8", None),
-    ],
-)
-def test_widths_that_cannot_be_had(run, runs, assessor, width, told):
-    command = ["judge", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--out", "own"]
-    command += ["--machine-qrels", "llm.txt", "--strategy", "sample", "--half-width", width]
-    code, _, err = run(*command)
-    assert code == 0
-    assert err.count("--half-width") == (told is not None)
-    assert "half_width" not in err
-    assert told is None or told in err
-
-
-def test_a_plan_is_for_the_grades_that_people_can_give(run, runs, assessor):
-    command = ["judge", *runs, "--docs", "docs.csv", "-m", "dcg@10", "--strategy", "sample"]
-    few, many = (
-        run(*command, "--half-width", "0.8", "--grades", grades, "--out", grades[-1])[2]
-        for grades in ("0,1", "0,1,2,3")
-    )
-    width = r"to expect of \d+ documents: dcg@10 ([\d.]+) "
-    assert float(re.search(width, many)[1]) > 1.5 * float(re.search(width, few)[1])
 
 
 def test_a_larger_sample_goes_on_with_the_smaller(run, runs, assessor):
@@ -1206,7 +1147,6 @@ def test_a_given_number_of_queries_for_a_promise(run, runs, assessor):
         ([*PROMISED, "--plan", "rate=0.1"], "--plan rate is no setting of the plan. Choose from p"),
         ([*PROMISED, "--plan", "any_forbidden@2=0.7"], "a rate that is not below the level 0.6"),
         ([*PROMISED, "--plan", "power"], "--plan: expected SETTING=VALUE, got 'power'"),
-        ([*PROMISED, "--half-width", "0.1"], "--half-width is of intervals, and --risk draws quer"),
     ],
 )
 def test_promises_that_cannot_be_drawn_for(run, runs, words, message):

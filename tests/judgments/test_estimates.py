@@ -6,16 +6,15 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm, t
+from scipy.stats import t
 
 from label_samples import collection, elimination_design, with_labels
-from skfilterrank.exceptions import DataWarning, InputError
+from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import RankedPool, draw_sample, estimate
 from skfilterrank.judgments._estimates import (
     EstimatedDifferences,
     Estimates,
     MeasureEstimate,
-    anytime_bound,
     covariance_of_total,
     degrees_of_freedom,
     degrees_of_pairs,
@@ -108,33 +107,6 @@ def test_an_order_of_a_measure_to_keep_low(data):
     assert order["value"].iloc[0] > order["value"].iloc[-1]
 
 
-def test_more_labels_are_needed_for_narrower_intervals(estimates):
-    frame = estimates.to_frame().loc["dcg@10"]
-    width = (frame["high"] - frame["low"]).mean() / 2
-    needed = [estimates.labels_needed("dcg@10", half_width=f * width) for f in (1, 0.5, 0.2)]
-    n_possible = estimates.results["dcg@10"].n_possible
-    with pytest.warns(DataWarning, match=f"all {n_possible:,} documents that can change dcg@10"):
-        needed.append(estimates.labels_needed("dcg@10", half_width=1e-6))
-    assert needed == sorted(needed)
-    assert needed[0] <= estimates.n_judged < needed[1]
-    assert needed[-2] < needed[-1] == n_possible
-    with pytest.warns(DataWarning, match="must be judged: no sample is expected to tell the best"):
-        assert estimates.labels_needed("dcg@10") == n_possible <= estimates.n_possible
-    with pytest.raises(InputError, match="half_width"):
-        estimates.labels_needed("dcg@10", half_width=0)
-
-
-@pytest.mark.slow
-def test_the_predicted_number_of_labels_does(data, estimates):
-    people, machine, runs = data
-    frame = estimates.to_frame().loc["dcg@10"]
-    goal = 0.6 * (frame["high"] - frame["low"]).mean() / 2
-    n_needed = estimates.labels_needed("dcg@10", half_width=goal)
-    sample = draw_sample(machine, runs, ["dcg@10", "ap"], n_total=n_needed, random_state=0)
-    found = estimate(with_labels(sample, people), runs, "dcg@10", machine_qrels=machine).to_frame()
-    assert (found["high"] - found["low"]).mean() / 2 == pytest.approx(goal, rel=0.35)
-
-
 @pytest.mark.slow
 def test_one_run_is_compared_with_none(data):
     people, machine, runs = data
@@ -143,9 +115,6 @@ def test_one_run_is_compared_with_none(data):
     found = estimate(sample, run, "dcg@3", machine_qrels=machine)
     with pytest.raises(InputError, match="at least two runs, got one, 'run1'"):
         found.compare()
-    with pytest.raises(InputError, match="there is one, 'run1': give half_width"):
-        found.labels_needed()
-    assert 0 < found.labels_needed(half_width=0.5) <= 60
     two = {"run1": runs["run1"], "run2": runs["run2"]}
     sample = with_labels(draw_sample(machine, two, "dcg@3", n_total=30, random_state=0), people)
     text = str(estimate(sample, two, "dcg@3", machine_qrels=machine).compare())
@@ -170,11 +139,6 @@ def test_only_documents_that_matter_are_counted(data):
     assert (found.n_judged, found.n_possible, found.n_other) == (n_judged, 80, 150 - n_judged)
     assert f"{n_judged} of 80 documents judged by people (and {150 - n_judged} on" in str(found)
     assert f"{n_judged} of 80 documents judged" in repr(found)
-    # What is needed of one measure is of its own documents.
-    with pytest.warns(DataWarning, match="all 40 documents"):
-        assert found.labels_needed("dcg@2", half_width=1e-9) == 40
-    enough = found.labels_needed("dcg@2", half_width=1e9)
-    assert enough < pairs.isin(first(2)).sum()
     # Values are those of a sample in which the rest is judged too.
     both = estimate(sample, runs, "dcg@10", machine_qrels=machine)
     assert (both.n_judged, both.n_other) == (150, 0)
@@ -190,7 +154,6 @@ def test_labels_that_were_there_before_are_counted_where_they_matter(data):
     found = estimate(with_labels(drawn, people), run, "dcg@3", machine_qrels=machine)
     assert (found.n_judged, found.n_possible) == (60, 60)
     assert found.n_other == len(drawn) - 60 > 0
-    assert found.labels_needed(half_width=0.5) <= 60
 
 
 @pytest.mark.slow
@@ -299,8 +262,6 @@ def test_sums_are_marked_unless_a_table_has_them(data):
         **dict.fromkeys(read_otherwise, True),
         harmful: False,
     }
-    at_any_time = marks(measures[:4], anytime_from=50)
-    assert [name for name, is_shown in at_any_time.items() if is_shown] == ["dcg@10"]
 
 
 def by_hand(**params):
@@ -312,12 +273,7 @@ def by_hand(**params):
         find_order=lambda: np.array([8.5, 9.5]),
         greater_is_better=True,
         value_range=(0, 19),
-        probability=np.full(4, 0.25),
-        influential=np.full(4, True),
-        n_certain=2,
-        n_possible=18,
         by_query=np.array([[10.0], [8.0]]),
-        is_ratio=False,
     )
     return Estimates(
         runs=("a", "b"),
@@ -357,8 +313,6 @@ def test_intervals_allow_for_as_much_as_pairs_of_labels_change():
         )
     ]
     assert widths == [[0, 0], [1, 1]]
-    wider = by_hand(**everywhere, allowance=np.array([3.0, -1.0]))
-    assert wider.labels_needed(half_width=5.0) > plain.labels_needed(half_width=5.0)
 
 
 def test_intervals_by_hand():
@@ -404,75 +358,6 @@ def test_ranks_by_hand(gap, is_sure):
     )
     assert low.index.tolist() == ["a", "b"]
     assert low["high"].to_dict() == {"a": 2, "b": 2 - is_sure}
-
-
-def test_labels_needed_by_hand():
-    # Half the width is 2 t with probabilities of 1/4. It is half of that where (1 - p) / p is a
-    # fourth of 3, so that p is 4/7 of the 16 that the four stand for, beside two certain ones.
-    deviations = np.array([[1.0], [1], [1], [1]])
-    values = np.array([8.0])
-    alone = dataclasses.replace(
-        by_hand(deviations=deviations, values=values, find_order=None), runs=("b",)
-    )
-    assert alone.labels_needed(half_width=OF_B * 2) == 2 + 4
-    assert alone.labels_needed(half_width=OF_B) == 2 + np.ceil(16 * 4 / 7)
-    # Twice the width: p is 1/13.
-    assert alone.labels_needed(half_width=OF_B * 4) == 2 + np.ceil(16 / 13)
-    # Until the difference of 2 is sure, of a standard error of 4: 4 t sqrt((1 - p) / p / 3) = 2.
-    ratio = 3 * (2 / (4 * t.ppf(0.975, OF_BOTH))) ** 2
-    assert 2 + np.ceil(16 / (1 + ratio)) == 18
-    with pytest.warns(DataWarning, match="all 18 .*no sample is expected to tell the best run"):
-        assert by_hand().labels_needed() == 18
-    # Documents on which the measure does not depend are not counted.
-    some = np.array([True, True, False, False])
-    fewer = dataclasses.replace(alone.results["dcg"], influential=some, n_possible=2 + 8)
-    fewer = dataclasses.replace(alone, results={"dcg": fewer})
-    assert fewer.labels_needed(half_width=OF_B) == 2 + np.ceil(8 * 4 / 7)
-
-
-def test_anytime_bound_holds_at_all_looks_together():
-    """The errors of growing samples, over their variances, are a Brownian motion."""
-    information = np.geomspace(1, 50, 120)
-    steps = np.sqrt(np.diff(np.r_[0, information]))
-    noise = np.random.RandomState(0).normal(size=(4000, len(steps)))
-    errors = np.abs((noise * steps).cumsum(axis=1)) / np.sqrt(information)
-    for alpha in (0.05, 0.2):
-        bounds = [anytime_bound(alpha, 1 / each) for each in information]
-        exceeded = (errors > bounds).any(axis=1).mean()
-        # The bound is not far above the smallest one; the bound of one look fails.
-        assert 0.3 * alpha < exceeded < alpha
-        assert (errors > norm.isf(alpha / 2)).any(axis=1).mean() > 2 * alpha
-
-
-def test_anytime_intervals_by_hand():
-    everywhere = {"value_range": (-np.inf, np.inf)}
-    one = by_hand(**everywhere)
-    many = dataclasses.replace(one, anytime_from=4)
-    # 6 of 18 documents are judged, and 4 were at the first look.
-    spread = (1 / 6 - 1 / 18) / (1 / 4 - 1 / 18)
-    prior = spread / 4
-    bound = np.sqrt((1 + prior) * np.log((1 + 1 / prior) / 0.05**2))
-    assert anytime_bound(0.05, spread) == pytest.approx(bound)
-    frame = many.to_frame().loc["dcg"]
-    np.testing.assert_allclose(frame["high"]["b"], 8 + 2 * t.isf(norm.sf(bound), 3))
-    assert "together for all numbers of labels from 4 on" in str(many)
-    # A p value is the level at which an interval just touches 0.
-    p_value = many.compare().p_value[0]
-    assert p_value > one.compare().p_value[0]
-    far = dataclasses.replace(many.results["dcg"], values=np.array([38.0, 8.0]))
-    far = dataclasses.replace(many, results={"dcg": far})
-    p_value = far.compare().p_value[0]
-    assert 0 < p_value < 1
-    touching = dataclasses.replace(far, confidence_level=1 - p_value).compare()
-    assert touching.low[0] == pytest.approx(0, abs=1e-6)
-    # Of two runs the largest difference is the only one.
-    limit = anytime_bound(0.05, spread)
-    for gap, is_sure in ((4 * limit - 0.5, False), (4 * limit + 0.5, True)):
-        result = dataclasses.replace(many.results["dcg"], values=np.array([10.0, 10 - gap]))
-        order = dataclasses.replace(many, results={"dcg": result}).order(random_state=0)
-        assert order["low"]["b"] == 1 + is_sure
-    with pytest.warns(DataWarning, match="all 18 .*half_width=8 is expected of no sample"):
-        assert many.labels_needed(half_width=8.0) > one.labels_needed(half_width=8.0)
 
 
 def test_of_a_simple_random_sample():

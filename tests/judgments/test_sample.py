@@ -7,18 +7,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import spearmanr
 
 from label_samples import collection, elimination_design, with_labels
 from skfilterrank._lists.measure_names import parse_measures
-from skfilterrank.exceptions import DataWarning, InputError
+from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import RankedPool, draw_sample, estimate
 from skfilterrank.judgments._sample import (
-    _as_people,
-    _enough,
-    _made_up,
     _sizes,
-    _standing,
     elimination_order,
     inclusion_probabilities,
 )
@@ -66,119 +61,6 @@ def test_inclusion_probabilities_are_those_of_the_draws(data):
     assert shares[:, 1].sum() == pytest.approx(14)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("aim", ["differences", "values"])
-def test_a_sample_for_a_width(data, aim):
-    pool, goal = data[3], 1.0
-    how = {"aim": aim, "random_state": 0}
-    sample = draw_sample(None, pool, "dcg@10", half_width=goal, **how)
-    other = draw_sample(None, pool, "dcg@10", n_total=len(sample), **how)
-    pd.testing.assert_frame_equal(sample, other)
-    widths = {n: each["dcg@10"][aim] for n, each in sample.attrs["half_widths"].items()}
-    assert list(widths.values()) == sorted(widths.values(), reverse=True)
-    for n, width in widths.items():
-        assert (width > goal) == (n < len(sample))
-    # What there is a width of needs so many.
-    for n, width in list(widths.items())[1:]:
-        found = draw_sample(None, pool, "dcg@10", half_width=width, **how)
-        assert len(found) == n
-    # The measure that needs more decides; a width that all have needs the least sample there is.
-    both = draw_sample(None, pool, ["precision@10", "dcg@10"], half_width=goal, **how)
-    assert len(both) > len(sample) / 2
-    with pytest.warns(DataWarning, match="half_width=1000 is expected of the smallest sample"):
-        least = draw_sample(None, pool, "dcg@10", half_width=1e3, **how)
-    with pytest.raises(InputError, match=f"with less than {len(least)} some documents"):
-        draw_sample(None, pool, "dcg@10", n_total=len(least) - 1, **how)
-    with pytest.warns(DataWarning, match=r"is expected of no sample: all [\d,]+ documents are"):
-        all_ = draw_sample(None, pool, "dcg@10", half_width=1e-6, **how)
-    assert (all_["inclusion_probability"] == 1).all()
-
-
-@pytest.mark.slow
-def test_plans_of_ratios_are_warned_of(data):
-    how = {"half_width": 0.1, "random_state": 0}
-    with pytest.warns(DataWarning, match=r"too hopeful for ratios, here 'ndcg@10', 'ap': interv"):
-        draw_sample(None, data[3], ["ndcg@10", "ap", "precision@10"], **how)
-
-
-def test_enough_for_a_width_by_hand():
-    """Half of the root of 1 / 100 - 1 / 400, where a width of 2 is to be 1."""
-    widths = {100: {"m": {"values": 2.0}}}
-    expected = 1 / ((1 / 100 - 1 / 400) / 4 + 1 / 400)
-    assert _enough(widths, "values", 1.0, 400) == np.ceil(expected)
-    assert _enough(widths, "values", 2.0, 400) == 100
-    assert _enough(widths, "values", 4.0, 400) == np.ceil(1 / (4 * (1 / 100 - 1 / 400) + 1 / 400))
-    more = {100: {"m": {"values": 2.0}, "other": {"values": 2.5}}}
-    assert _enough(more, "values", 2.0, 400) > 100
-    # The smaller of two samples had the narrower intervals by chance.
-    odd = {100: {"m": {"values": 1.0}}, 200: {"m": {"values": 2.0}}}
-    assert _enough(odd, "values", 1.5, 400) > 200
-    with pytest.raises(InputError, match="too few"):
-        _enough({}, "values", 1.0, 400)
-
-
-def test_labels_that_are_made_up_by_hand():
-    # Given grades 0, 1 and 2 of the machine, and none.
-    expected = [[1.02, 0.22, 0.02], [1.02, 1.02, 0.22], [1.02, 1.02, 1.02], [4, 2, 1]]
-    expected = np.array(expected) / np.sum(expected, axis=1, keepdims=True)
-    np.testing.assert_allclose(_as_people(3), expected)
-
-
-def test_made_up_labels_are_higher_where_runs_rank_a_document_high(data):
-    pool = data[3]
-    # Sums of reciprocal places, by hand.
-    worth = np.zeros(len(pool))
-    for row, place in zip(pool.row, pool.place):
-        worth[row] += 1 / place
-    standing = _standing(pool)
-    for query in range(len(pool.queries)):
-        mine = pool.codes == query
-        assert spearmanr(worth[mine], standing[mine]).statistic > 0.99
-        np.testing.assert_allclose(standing[mine].mean(), 0, atol=1e-12)
-    grades = _made_up(pool, parse_measures("dcg@10"), None, None)
-    assert grades[standing > 1].mean() > grades[standing < -1].mean() + 0.3
-
-
-@pytest.mark.slow
-def test_a_plan_learns_from_what_is_judged(data):
-    """People who find nothing relevant leave nothing to be unsure of."""
-    people, _, _, pool = data
-    known = people.sample(80, random_state=0)
-    strict = known.assign(label=(np.arange(80) == 0) * 1.0)
-    widths = [
-        draw_sample(None, pool, "dcg@10", half_width=0.5, judged=judged, random_state=0)
-        .attrs["half_widths"]
-        .popitem()[1]["dcg@10"]["values"]
-        for judged in (known, strict)
-    ]
-    assert widths[1] < widths[0] / 2
-
-
-@pytest.mark.nightly
-def test_the_planned_width_is_about_that_reached(data):
-    people, _, _, pool = data
-    for goal in (0.6, 1.0):
-        sample = draw_sample(None, pool, "dcg@10", half_width=goal, random_state=0)
-        found = estimate(with_labels(sample, people), pool, "dcg@10")
-        pairs = found.compare(correction=None)
-        assert 0.6 < (pairs.high - pairs.low).mean() / 2 / goal < 1.6
-
-
-@pytest.mark.parametrize(
-    "params",
-    [
-        {},
-        {"n_total": 9, "half_width": 0.1},
-        {"half_width": 0.1, "unit": "query"},
-        {"half_width": 0.0},
-        {"half_width": "narrow"},
-    ],
-)
-def test_a_size_or_a_width(data, params):
-    with pytest.raises(InputError, match="half_width"):
-        draw_sample(None, data[3], "dcg@10", **params)
-
-
 def test_gains_must_matter(data):
     people, machine, runs, _ = data
     machine = machine.assign(label=machine["label"].clip(0))
@@ -195,8 +77,7 @@ def test_gains_must_matter(data):
 @pytest.mark.parametrize("measure", ["ndcg@10", "ap"])
 def test_a_ratio_needs_what_it_divides_by_for_differences_too(data, measure):
     differences, values = (
-        _sizes(data[3], parse_measures([measure]), None, aim, None)
-        for aim in ("differences", "values")
+        _sizes(data[3], parse_measures([measure]), None, aim) for aim in ("differences", "values")
     )
     np.testing.assert_array_equal(differences, values)
     # No document is hardly ever drawn.
@@ -300,9 +181,9 @@ def test_gains_of_a_dict_are_the_grades(data):
     """Without a machine 0 and 1 are taken for granted, or what the dict says."""
     pool = RankedPool.read(None, data[2], pool=data[0])
     parsed, dicts = parse_measures(["ndcg@10"]), ({0: 0, 1: 1, 2: 9}, {0: 0, 1: 1})
-    own = [_sizes(pool, parsed, gains, "values", None) for gains in dicts]
+    own = [_sizes(pool, parsed, gains, "values") for gains in dicts]
     assert not np.allclose(own[0], own[1], rtol=0.01)
-    np.testing.assert_array_equal(own[1], _sizes(pool, parsed, None, "values", None))
+    np.testing.assert_array_equal(own[1], _sizes(pool, parsed, None, "values"))
 
 
 def test_a_machine_may_say_what_lies_between_two_labels(data):
@@ -341,7 +222,7 @@ def test_a_useless_machine_costs_little_of_a_design(data):
     widths = []
     for judge in (None, chance):
         pool = RankedPool.read(judge, runs, pool=people)
-        sizes = _sizes(pool, parse_measures("dcg@10"), None, "values", None)
+        sizes = _sizes(pool, parse_measures("dcg@10"), None, "values")
         probability = 0.1 * np.count_nonzero(sizes) * sizes / sizes.sum()
         gain = label.reindex(pool.index).to_numpy()
         worth = np.zeros((len(pool), len(pool.runs)))
