@@ -1,31 +1,39 @@
 """Models of ``rank-filter``, their comparison, and the report."""
 
+import sys
+import warnings
+from dataclasses import replace
 from textwrap import wrap
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
+from skfilterrank._lists.checks import label_array
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.results import counted
-from skfilterrank._lists.words import printable
+from skfilterrank._lists.sklearn_compat import safe_indexing
+from skfilterrank._lists.words import printable, progress_bar
 from skfilterrank.cli._output import Section, call, progress
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 from skfilterrank.ranking import (
     LOSSES,
     RankAndFilter,
-    compare_rankers,
     make_ranker,
     make_text_features,
+    share_features,
 )
-from skfilterrank.thresholds import FixedThreshold
+from skfilterrank.thresholds import NOT_SHOWN_TO_PAY, STILL_UNJUDGED, FixedThreshold
 
 # Thresholds with a curve that can be drawn.
 WITH_CURVE = ("tune", "first_k")
 _FOLDS = 5
+_RANK_ONLY = "rank-only ({})"
 _HEAD = ["", "nDCG_f", "95 % CI", "nDCG_0", "nDCG_min", "forbid %", "lost %", "empty %"]
 
 
@@ -81,27 +89,147 @@ def _features(columns, kind):
     )
 
 
-def compared(names, train, test, *, cv, refit, clusters=None, **settings):
+class Comparison(NamedTuple):
+    """Compared models, with their scores and those of their baselines.
+
+    Attributes
+    ----------
+    scores : dict of str to ndarray
+        Held-out scores of each system, -inf where hidden: the models, their rankings without the
+        filter, what they show in random order, and the empty list.
+    cv_scores : dict of str to float
+        Each model's measure on the training rows, by cross-validation; empty if there is no choice.
+    best : str
+        The model with the highest of `cv_scores`.
+    models : dict of str to RankAndFilter
+        The models that were fitted on all training rows.
+    """
+
+    scores: dict[str, np.ndarray]
+    cv_scores: dict[str, float]
+    best: str
+    models: dict[str, RankAndFilter]
+
+    @property
+    def own_baselines(self) -> dict[str, str]:
+        """Each model's ranking without its filter, by the name of the model."""
+        own = {name: _RANK_ONLY.format(name) for name in self.scores}
+        return {name: ranking for name, ranking in own.items() if ranking in self.scores}
+
+
+def compared(names, train, test, *, cv, refit, clusters=None, **settings) -> Comparison:
     """Train models and score the rows of `test`, or those of `train` out of fold."""
-    n_queries = train.groups.nunique()
+    n_queries, splits = train.groups.nunique(), []
     if test is None:
         splits = _splits(train, cv, n_queries, clusters)
         n_queries = min(train.groups[rows].nunique() for rows, _ in splits)
-        where = {"cv": splits, "refit": refit}
-    else:
-        where = {"X_test": test.X, "groups_test": test.groups, "cv": min(_FOLDS, n_queries)}
     models = make_models(names, train.columns, n_queries=n_queries, **settings)
+    if test is not None and len(names) > 1 and isinstance(settings["threshold"], FixedThreshold):
+        # The test rows have no say in the choice of the model.
+        splits = _splits(train, None, n_queries, clusters)
     call.documents = train.docnos
-    return compare_rankers(
-        models,
+    return compare_models(models, train, test, splits=splits, refit=refit, clusters=clusters)
+
+
+def compare_models(models, train, test, *, splits, refit, clusters=None) -> Comparison:
+    """Fit models on each split and on all rows, as far as needed, and score held-out rows.
+
+    With `test`, models of thresholds that are tuned are compared by ``best_score_``. Without it,
+    only the best one is fitted on all rows, with `refit`.
+    """
+    n_fits = len(models) * len(splits) + (bool(refit) if test is None else len(models))
+    # Terminals get a moving bar, log files an occasional line.
+    interval = 0.1 if sys.stderr.isatty() else 10
+    fitted, cv_scores = {}, {}
+    with progress_bar(
+        total=n_fits, unit="model", disable=not progress(), mininterval=interval
+    ) as bar:
+        if test is not None:
+            # Models share their text features.
+            with share_features():
+                fitted = {name: _fit(models, name, train, clusters, bar) for name in models}
+                both = {name: _predict(model, test) for name, model in fitted.items()}
+            cv_scores = {
+                name: model.best_score_
+                for name, model in fitted.items()
+                if not isinstance(model.filter_, FixedThreshold)
+            }
+        if splits:
+            out_of_fold = _out_of_fold(models, train, clusters, splits, bar)
+            cv_scores = {
+                name: parse_measure(models[name].measure).utility(
+                    train.y, scores[0], groups=train.groups, gains=models[name].gains
+                )
+                for name, scores in out_of_fold.items()
+            }
+        best = max(cv_scores, key=cv_scores.__getitem__, default=next(iter(models)))
+        if test is None:
+            both = out_of_fold
+            fitted = {best: _fit(models, best, train, clusters, bar)} if refit else {}
+    return Comparison(_with_baselines(both), cv_scores, best, fitted)
+
+
+def _fit(models, name, train, clusters, bar, part="all rows"):
+    """Fit a clone of a model, and advance the bar."""
+    model = clone(models[name])
+    bar.set_description(f"{printable(name)}, {part}")
+    model.set_params(verbose=int(progress()))
+    model.fit(
         train.X,
-        train.y,
+        label_array(train.y),
         groups=train.groups,
-        **where,
         judged_by=train.judged_by,
         clusters=clusters,
-        verbose=2 * progress(),
     )
+    model.set_params(verbose=models[name].verbose)
+    bar.update()
+    return model
+
+
+def _predict(model, rows):
+    """Score rows with and without the filter."""
+    how = {"groups": rows.groups}
+    return model.predict(rows.X, **how), model.decision_function(rows.X, **how)
+
+
+def _out_of_fold(models, train, clusters, splits, bar):
+    """Compute the scores of held-out rows, with and without the filter."""
+    scores = {name: (np.empty(len(train.y)), np.empty(len(train.y))) for name in models}
+    for number, (rows, held_out) in enumerate(splits, 1):
+        part, unseen = (
+            replace(
+                train,
+                X=safe_indexing(train.X, each),
+                y=safe_indexing(train.y, each),
+                groups=train.groups[each],
+                judged_by=None,
+            )
+            for each in (rows, held_out)
+        )
+        own = None if clusters is None else safe_indexing(clusters, rows)
+        # Only one fold's features are in memory.
+        with share_features():
+            for name in models:
+                with warnings.catch_warnings():
+                    # These are said of the models fitted on all rows.
+                    warnings.filterwarnings("ignore", NOT_SHOWN_TO_PAY, FitWarning)
+                    warnings.filterwarnings("ignore", f".*{STILL_UNJUDGED}", DataWarning)
+                    model = _fit(models, name, part, own, bar, f"fold {number}/{len(splits)}")
+                for whole, found in zip(scores[name], _predict(model, unseen)):
+                    whole[held_out] = found
+    return scores
+
+
+def _with_baselines(both):
+    """Return the scores of the models, and of the baselines of section 5.4 of Carmel et al. 2022.
+
+    What a model shows has equal scores in "filter-only": measures average over ties.
+    """
+    shown = {name: scores for name, (scores, _) in both.items()}
+    systems = shown | {_RANK_ONLY.format(name): scores for name, (_, scores) in both.items()}
+    for name, scores in shown.items():
+        systems[f"filter-only ({name})"] = np.where(np.isneginf(scores), -np.inf, 0.0)
+    return systems | {"filter-all": np.full_like(scores, -np.inf)}
 
 
 def _splits(train, n_folds, n_queries, clusters=None):

@@ -6,18 +6,19 @@ from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.ranking._adarank import AdaRankRanker
 from skfilterrank.ranking._calibrated_ranker import CalibratedRanker
-from skfilterrank.ranking._compare_rankers import FilterOnly, compare_rankers
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._early_stopping import (
     catboost_metric,
     lightgbm_metric,
     xgboost_early_stopping,
 )
+from skfilterrank.ranking._filter_only import FilterOnly
 from skfilterrank.ranking._fusion import RankFusion, fuse_runs
 from skfilterrank.ranking._lambdarank import LambdaRankRanker
 from skfilterrank.ranking._make_ranker import LOSSES as LOSSES
 from skfilterrank.ranking._make_ranker import METHODS as METHODS
 from skfilterrank.ranking._make_ranker import make_ranker
+from skfilterrank.ranking._make_ranker import share_features as share_features
 from skfilterrank.ranking._ordinal import OrdinalRanker
 from skfilterrank.ranking._query_ranker import QueryRanker
 from skfilterrank.ranking._query_scaler import QueryScaler
@@ -43,7 +44,6 @@ __all__ = [
     "RankFusion",
     "RankerMixin",
     "catboost_metric",
-    "compare_rankers",
     "fuse_runs",
     "lightgbm_metric",
     "make_ranker",

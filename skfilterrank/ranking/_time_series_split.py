@@ -45,8 +45,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
     or sort the rows, or enable metadata routing and pass ``times=`` to `fit` of the search.
 
     The oldest queries are in no test set. RankAndFilter chooses its threshold on the queries of the
-    test sets. Functions that need a value for each query, such as
-    :func:`skfilterrank.ranking.compare_rankers`, refuse such a splitter.
+    test sets.
 
     Examples
     --------

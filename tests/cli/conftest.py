@@ -93,22 +93,22 @@ def train(run, folder):
 
 @pytest.fixture(scope="session")
 def known_models():
-    """What `compare_rankers` returned, by all that it was given."""
+    """What `compare_models` returned, by all that it was given."""
     return {}
 
 
 @pytest.fixture
 def trained_once(known_models, monkeypatch):
     """Commands have the models of an earlier one that was given the same, as trained alike."""
-    real = _rank_filter.compare_rankers
+    real = _rank_filter.compare_models
 
-    def compare_rankers(*given, verbose, **how):
+    def compare_models(*given, **how):
         key = joblib.hash((given, how))
         if key not in known_models:
-            known_models[key] = real(*given, verbose=verbose, **how)
+            known_models[key] = real(*given, **how)
         return known_models[key]
 
-    monkeypatch.setattr(_rank_filter, "compare_rankers", compare_rankers)
+    monkeypatch.setattr(_rank_filter, "compare_models", compare_models)
 
 
 @pytest.fixture

@@ -21,15 +21,15 @@ N = ["--n-queries", "30"]
 def shown(tmp_path_factory):
     """Output, messages and folder of a demo, and the models that it compared."""
     folder, out, err = tmp_path_factory.mktemp("demo"), io.StringIO(), io.StringIO()
-    compared, real = [], _rank_filter.compare_rankers
+    compared, real = [], _rank_filter.compare_models
 
-    def compare_rankers(*given, **how):
+    def compare_models(*given, **how):
         compared.append(real(*given, **how))
         return compared[0]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        patch.setattr(_rank_filter, "compare_rankers", compare_rankers)
+        patch.setattr(_rank_filter, "compare_models", compare_models)
         patch.setattr(sys, "stdout", out)
         patch.setattr(sys, "stderr", err)
         assert main(["demo", *N]) == 0
@@ -39,7 +39,7 @@ def shown(tmp_path_factory):
 @pytest.fixture
 def trained(shown, monkeypatch):
     """Demos of the test have the models of the first one, as they would be trained alike."""
-    monkeypatch.setattr(_rank_filter, "compare_rankers", lambda *given, **how: shown[-1])
+    monkeypatch.setattr(_rank_filter, "compare_models", lambda *given, **how: shown[-1])
 
 
 def test_the_demo_prints_a_table_and_draws_a_picture(shown):

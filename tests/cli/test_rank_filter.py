@@ -307,7 +307,7 @@ def test_ids_that_no_run_carries_are_found_before_training(folder, train, table,
     def trained(*given, **how):
         raise AssertionError("it trains")
 
-    monkeypatch.setattr("skfilterrank.cli._rank_filter.compare_rankers", trained)
+    monkeypatch.setattr("skfilterrank.cli._rank_filter.compare_models", trained)
     code, out, err = train("--cv", "2", "--out-run", "x.run", file="blanks.csv")
     assert (code, out) == (2, "")
     assert "but ids in a TREC file must not" in err

@@ -8,7 +8,7 @@ from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
-from skfilterrank.ranking import RankAndFilter, compare_rankers
+from skfilterrank.ranking import RankAndFilter
 
 
 class FirstColumn(RegressorMixin, BaseEstimator):
@@ -145,10 +145,3 @@ def test_given_splits_are_taken_as_they_are():
 def test_bad_splits(params, message):
     with pytest.raises(InputError, match=message):
         held_out(**params)
-
-
-def test_what_gives_each_row_one_score_holds_each_out_once():
-    rows = np.arange(30)
-    twice = [(rows[15:], rows[:15]), (rows[15:], rows[:15])]
-    with pytest.raises(InputError, match="holds out 15 rows never and 15 several times"):
-        compare_rankers({"noted": RankAndFilter(Noted())}, X, Y, groups=GROUPS, cv=twice)

@@ -15,7 +15,7 @@ from sklearn.model_selection import GridSearchCV, TimeSeriesSplit, cross_val_sco
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.ranking import QueryTimeSeriesSplit, RankAndFilter, compare_rankers
+from skfilterrank.ranking import QueryTimeSeriesSplit, RankAndFilter
 from skfilterrank.thresholds import CertifiedThreshold
 
 
@@ -246,13 +246,6 @@ class TestInRankAndFilter:
             warnings.simplefilter("error")
             model.fit(data.X, data.y, **given)
             clone(model).set_params(cv=0.4).fit(data.X, data.y, times=times, **given)
-
-    def test_who_needs_a_value_of_each_query_refuses(self, data):
-        rankers = {C: RankAndFilter(LogisticRegression(C=C)) for C in (1, 2)}
-        with pytest.raises(InputError, match="must hold out each row once"):
-            compare_rankers(
-                rankers, data.X, data.y, groups=data.groups, cv=QueryTimeSeriesSplit(n_splits=3)
-            )
 
     def test_weights_by_age_draw_the_queries_of_the_certificate(self, data, times):
         safe = CertifiedThreshold({"any_forbidden@3": 0.5})

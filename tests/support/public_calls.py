@@ -148,13 +148,6 @@ CALLS = {
         "y_score": SCORES,
     },
     "ranking.catboost_metric": {"measure": "ap", "y": LABELS, "groups": GROUPS},
-    "ranking.compare_rankers": {
-        "models": {"linear": ranking.RankAndFilter(LinearRegression(), cv=2)},
-        "X": FEATURES,
-        "y": LABELS,
-        "groups": list("abcdef"),
-        "cv": 2,
-    },
     "ranking.fuse_runs": {
         "runs": SYSTEMS,
         "method": "logistic",

@@ -20,7 +20,7 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import PriorSelector
 from skfilterrank.metaevaluation import recall_level_metric
 from skfilterrank.metrics import evaluate, inferred_ap_score, ndcg_f_score, stat_ap_score
-from skfilterrank.ranking import QueryRanker, RankAndFilter, compare_rankers, fuse_runs
+from skfilterrank.ranking import QueryRanker, RankAndFilter, fuse_runs
 from skfilterrank.thresholds import threshold_curve
 
 MEASURES = ["ndcg_f@2", "ap", "judged@2", "bpref"]
@@ -220,18 +220,3 @@ def test_threshold_curve_of_masked_labels():
     found = threshold_curve(y_true, [3, 2, 1], groups=["q"] * 3)
     expected = threshold_curve([1, -1, np.nan], [3, 2, 1], groups=["q"] * 3)
     np.testing.assert_array_equal(found.values, expected.values)
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*rows are unjudged:UserWarning")
-def test_masked_labels_of_what_compares():
-    rng = np.random.default_rng(0)
-    X, groups = rng.normal(size=(60, 2)), np.repeat(np.arange(10), 6)
-    plain = np.where(rng.random(60) < 0.3, np.nan, (X[:, 0] > 0).astype(float))
-    hidden = np.ma.array(np.nan_to_num(plain, nan=7.0), mask=np.isnan(plain))
-    models = {"one": RankAndFilter(LinearRegression(), cv=2)}
-    found, expected = (
-        compare_rankers(models, X, y, groups=groups, cv=2).scores for y in (hidden, plain)
-    )
-    for name in expected:
-        np.testing.assert_array_equal(found[name], expected[name])

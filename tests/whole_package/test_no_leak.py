@@ -20,6 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from given_scores import GivenScores
 from leaks import check_no_leak
 from skfilterrank.cli import main
+from skfilterrank.cli._rank_filter import compare_models
+from skfilterrank.cli._rows import JudgedRows
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.judgments import LabelPredictor, complete_qrels
 from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
@@ -28,7 +30,6 @@ from skfilterrank.ranking import (
     FilterOnly,
     QueryRanker,
     RankAndFilter,
-    compare_rankers,
     fuse_runs,
 )
 from skfilterrank.thresholds import (
@@ -105,16 +106,10 @@ def of_comparison(estimator, X, y, groups):
         "by query": RankAndFilter(estimator, ExpectedThreshold(), cv=2),
         "fixed": RankAndFilter(estimator, threshold=0.5),
     }
-    found = compare_rankers(models, X, y, groups=groups, cv=2)
+    rows = JudgedRows(X, pd.Series(y), pd.Index(groups), np.arange(len(y)))
+    splits = list(GroupKFold(2).split(X, y, groups))
+    found = compare_models(models, rows, None, splits=splits, refit=False)
     return {name: found.scores[name] for name in models} | {"cv": list(found.cv_scores.values())}
-
-
-def of_comparison_on_test_rows(estimator, X, y, groups):
-    """The fixed model is cross-validated, the tuned one has a score of its own."""
-    fixed = RankAndFilter(estimator, threshold=0.5)
-    models = {"tuned": RankAndFilter(estimator, cv=2), "fixed": fixed}
-    found = compare_rankers(models, X, y, groups=groups, cv=2, X_test=X, groups_test=groups)
-    return found.cv_scores
 
 
 def _times(X, factors):
@@ -149,7 +144,6 @@ DOORS = {
     "calibration": of_calibration,
     "calibrated filter": of_calibrated_filter,
     "comparison": of_comparison,
-    "comparison on test rows": of_comparison_on_test_rows,
     "scorers": of_scorer,
 }
 

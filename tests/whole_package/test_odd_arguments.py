@@ -23,8 +23,6 @@ IS_THOROUGH = settings.get_current_profile_name() == "nightly"
 LEFT_OUT = {"n_jobs", "verbose", "path"}
 # Models that are handed the rows check them in their own words.
 OF_MODELS = {
-    ("ranking.compare_rankers", "X"),
-    ("ranking.compare_rankers", "X_test"),
     ("ranking.score_difference", "X"),
 }
 # What messages say for an argument that holds several things, or goes by another name inside.
@@ -126,9 +124,6 @@ def test_odd_arguments(path):
         ("metaevaluation.judging_curve", "unjudged_label", "pd.NA"),
         ("metaevaluation.label_degradation", "qrels", "Arrow"),
         ("metaevaluation.label_degradation", "shares", "durations"),
-        ("ranking.compare_rankers", "refit", "DataFrame"),
-        ("ranking.compare_rankers", "cv", "text"),
-        ("ranking.compare_rankers", "y", "NaN in it"),
         ("ranking.fuse_runs", "method", "generator"),
         ("ranking.score_difference", "document", "None"),
         ("comparison.SystemScores", "dropped_queries", "None"),

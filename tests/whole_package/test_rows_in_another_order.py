@@ -47,7 +47,7 @@ def carriers():
 @pytest.mark.parametrize(("path", "name"), carriers())
 def test_functions(path, name):
     values = valid_arguments(path)[name]
-    ids = list("abcdef") if path == "ranking.compare_rankers" else GROUPS
+    ids = GROUPS
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         call(path, **{name: with_ids(values, ids), "groups": ids})
@@ -129,10 +129,6 @@ OTHERS = {
     "PriorSelector": (
         lambda X, prior, groups: PriorSelector().fit(X, prior=prior, groups=groups),
         {"X": FEATURES, "prior": SCORES},
-    ),
-    "the test rows of compare_rankers": (
-        lambda X, groups: call("ranking.compare_rankers", X_test=X, groups_test=groups),
-        {"X": FEATURES},
     ),
 }
 
