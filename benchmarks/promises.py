@@ -64,7 +64,6 @@ PROMISES = [
         for one, other in ((0.2, 0.5), (0.4, 0.6), (0.6, 0.7))
     ),
 ]
-N_SINGLE = sum(len(levels) == 1 for levels in PROMISES)
 
 
 def populations(folder):
@@ -137,30 +136,21 @@ def best_true(population, levels):
 
 
 def certified(population, queries):
-    """The certificates in each way, None where there is none; and the curve of these queries."""
+    """The certificates, None where there is none; and the curve of these queries."""
     rows, groups = population.draw(queries)
     lists = RankedLists(population.gains[rows], population.scores[rows], groups=groups)
     curve = threshold_curve(
         lists.gains, lists.scores, groups=lists.index, measure=population.measure
     )
     _steps.clear()
-    found = {}
-    for guarantee, promises in (("confidence", PROMISES), ("expectation", PROMISES[:N_SINGLE])):
-        found[guarantee] = []
-        for levels in promises:
-            risks = read_promises(at_cutoff(levels, population.k))
-            try:
-                certificate = certify(
-                    curve,
-                    lists,
-                    risks,
-                    [risk.steps(lists, None) for risk in risks],
-                    confidence_level=CONFIDENCE,
-                    guarantee=guarantee,
-                )
-            except ValueError:  # too few queries, or no threshold keeps it
-                certificate = None
-            found[guarantee].append(certificate)
+    found = []
+    for levels in PROMISES:
+        risks = read_promises(at_cutoff(levels, population.k))
+        every = [risk.steps(lists, None) for risk in risks]
+        try:
+            found.append(certify(curve, lists, risks, every, confidence_level=CONFIDENCE))
+        except ValueError:  # too few queries, or no threshold keeps it
+            found.append(None)
     return found, curve
 
 
@@ -188,13 +178,12 @@ def of_population(data, name, population, repeats):
     records = []
     for queries in draws(population, repeats):
         found, curve = certified(population, queries)
-        for guarantee, certificates in found.items():
-            for number, (levels, certificate) in enumerate(zip(PROMISES, certificates)):
-                if certificate is not None:
-                    t = certificate.threshold
-                    ends = t, np.nextafter(certificate.lower, np.inf), certificate.upper
-                    any_break = any(breaks(population, levels, end) for end in ends)
-                    records.append((number, guarantee, t, breaks(population, levels, t), any_break))
+        for number, (levels, certificate) in enumerate(zip(PROMISES, found)):
+            if certificate is not None:
+                t = certificate.threshold
+                ends = t, np.nextafter(certificate.lower, np.inf), certificate.upper
+                any_break = any(breaks(population, levels, end) for end in ends)
+                records.append((number, "own", t, breaks(population, levels, t), any_break))
         for method in methods:
             for number, levels in enumerate(PROMISES):
                 if method == "fixed_sequence" and len(levels) > 1:
@@ -219,11 +208,6 @@ def of_population(data, name, population, repeats):
             "above": part["breaks"].sum(), "any above": part["any breaks"].sum(),
             "ndcg_f": part["ndcg_f"].mean(), "best": best_true(population, levels),
             "empty": np.isposinf(part["threshold"]).mean(), "threshold": part["threshold"].median(),
-            "excess": max(
-                (part[risk].mean() - level) / max(part[risk].std() / np.sqrt(len(part)), 1e-12)
-                for risk, level in levels.items()
-            ),
-            "rate": part[next(iter(levels))].mean(),
         }  # fmt: skip
         lines.append(line)
     return pd.DataFrame(lines)
@@ -247,7 +231,7 @@ def price(row):
 def validity(table, repeats):
     """Shares of draws with a rate above its level."""
     rows = []
-    for row in table[table["way"] == "confidence"].to_dict("records"):
+    for row in table[table["way"] == "own"].to_dict("records"):
         rows.append(
             [row["data"], row["reranker"], words(PROMISES[row["promise"]]), row["n"],
              f"{row['given']} of {repeats}", share(row["above"], repeats),
@@ -258,26 +242,13 @@ def validity(table, repeats):
     return table_of(rows, [*head, "of the best", "shows nothing"])
 
 
-def expectation(table):
-    """Mean rates of certificates in expectation."""
-    rows = [
-        [
-            *(row["data"], row["reranker"], words(PROMISES[row["promise"]]), row["given"]),
-            *(f"{row['rate']:.4f}", f"{row['excess']:+.1f}", price(row)),
-        ]
-        for row in table[table["way"] == "expectation"].to_dict("records")
-    ]
-    head = ["data", "reranker", "risk", "given", "mean rate", "standard errors above"]
-    return table_of(rows, [*head, "of the best"])
-
-
 def beside_mapie(table, repeats):
     """Both, risk by risk."""
     rows = []
     wide = table.set_index(["data", "reranker", "promise", "way"]).unstack("way")  # noqa: PD010
     for key, row in wide.iterrows():
         cells = [*key[:2], words(PROMISES[key[2]])]
-        for way in ("confidence", "bonferroni_holm", "fixed_sequence"):
+        for way in ("own", "bonferroni_holm", "fixed_sequence"):
             given = row.get(("given", way), np.nan)
             if not given > 0:
                 cells += ["-"]
@@ -295,9 +266,8 @@ def summary(table, repeats):
     """The findings in sentences."""
     # The certificate says that few draws break the risk.
     allowed = (1 - CONFIDENCE) + 2 * np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / repeats)
-    ours = table[table["way"] == "confidence"]
+    ours = table[table["way"] == "own"]
     chosen, anywhere = (ours[name] / repeats for name in ("above", "any above"))
-    means = table[table["way"] == "expectation"]
     priced = ours[(ours["n"] == MOST_QUERIES) & (ours["best"] > 0)]
     ratios = priced["ndcg_f"] / priced["best"]
     lines = [
@@ -308,8 +278,6 @@ def summary(table, repeats):
         f"* Price, with {MOST_QUERIES} queries: nDCG_f is {100 * ratios.median():.1f} % (median) "
         f"of that of the best threshold that truly keeps the risk; at least 95 % in "
         f"{(ratios >= 0.95).sum()} of {len(ratios)} lines, the lowest {100 * ratios.min():.1f} %.",
-        f"* Expectation: the mean rate is more than 2 standard errors above the level in "
-        f"{(means['excess'] > 2).sum()} of {len(means)} lines.",
     ]
     keys = ["data", "reranker", "promise"]
     for way, title in (
@@ -365,9 +333,6 @@ def report_validity(options):
         "",
         *validity(table, repeats),
         "",
-        "## In expectation",
-        "",
-        *expectation(table),
     ]
     if ltt_procedure is not None:
         text += [

@@ -45,10 +45,6 @@ _TESTS = (
     "Exact binomial tests of losses that are 0 or 1, and bets on other losses (Waudby-Smith and "
     "Ramdas, JRSS B 86(1), 2024, arXiv:2010.09686)."
 )
-_IN_EXPECTATION = (
-    "Conformal risk control (Angelopoulos et al., ICLR 2024, arXiv:2208.02814): the mean loss is "
-    "at most the level if one more query lost everything."
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,9 +139,8 @@ class RiskCertificate(Result):
         For each risk by its name: `max_risk`, its level; `k`, its cut-off; `n_queries` that count;
         `observed`, the mean over them; `lower_bound` and `upper_bound`; `verdict`, which is "kept",
         "broken" or "open"; and `lower` and `upper`, between which thresholds keep it.
-    confidence_level : float or None
-        Probability, over draws of the calibration queries, that all risks are kept at once. None if
-        they are kept in expectation.
+    confidence_level : float
+        Probability, over draws of the calibration queries, that all risks are kept at once.
     threshold : float
         The certified threshold with the highest `value`, or the threshold that was given.
     value : float
@@ -185,8 +180,8 @@ class RiskCertificate(Result):
         Share of the queries that are shown something at the threshold; with clusters, the mean
         share of a cluster.
     share_answered_lower, share_answered_upper : float
-        Confidence interval of `share_answered` (95 % if the guarantee is in expectation). It holds
-        at all thresholds at once, and so at a chosen one.
+        Confidence interval of `share_answered`. It holds at all thresholds at once, and so at a
+        chosen one.
     share_hidden : float
         Share of the documents of the calibration queries that is hidden.
     n_weighted : int
@@ -205,7 +200,7 @@ class RiskCertificate(Result):
     """
 
     promises: dict[str, RiskPromise]
-    confidence_level: float | None
+    confidence_level: float
     threshold: float
     value: float = np.nan
     is_chosen: bool = True
@@ -341,8 +336,6 @@ class RiskCertificate(Result):
         return f"{levels} {self._grounds()}{machines}{weighted}, {self._where()}{answered}"
 
     def _grounds(self):
-        if self.confidence_level is None:
-            return "in expectation"
         return f"with confidence {self.confidence_level:g}"
 
     def _where(self):
@@ -383,7 +376,7 @@ class RiskCertificate(Result):
     def own_bounds(self) -> str:
         """Say in a sentence which observed means are their own upper bounds; empty for none."""
         names = [name for name, each in self.promises.items() if each.is_own_bound]
-        if not names or self.confidence_level is None:
+        if not names:
             return ""
         return (
             f"Of {', '.join(names)} the bets ruled out the observed mean itself before all queries "
@@ -435,12 +428,9 @@ class RiskCertificate(Result):
         if len(parts) == 1:
             (promise,) = self.promises.values()
             observed, upper = promise.figures()
-            bound = f"with an upper bound of {upper}"
-            if self.confidence_level is None:
-                bound = f"and {upper} if one more lost everything"
             text += (
                 f": on {promise.n_queries} {self._units('calibration ', promise)} it is "
-                f"{observed}, {bound}"
+                f"{observed}, with an upper bound of {upper}"
             )
         if self.assumes_unseen:
             holes = (
@@ -582,6 +572,4 @@ def _status_of(monitor, certificate):
 
 def _method_of(certificate) -> str:
     """Name the method with its papers."""
-    if certificate.confidence_level is None:
-        return _IN_EXPECTATION
     return f"{_LEARN_THEN_TEST if certificate.is_chosen else ''}{_TESTS}"

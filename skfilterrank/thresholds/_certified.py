@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._files.rows import Rows, rows_in_memory
-from skfilterrank._lists.checks import check_flag
+from skfilterrank._lists.checks import check_flag, check_share
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lazy_names import suggests
@@ -24,7 +24,7 @@ from skfilterrank.thresholds._certify import certify, dates_of
 from skfilterrank.thresholds._drift import is_few
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, JudgedScores, values_shown
-from skfilterrank.thresholds._risks import check_guarantee, most_shown, read_promises
+from skfilterrank.thresholds._risks import most_shown, read_promises
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._tuned import TunedThreshold, TwoScores, learned_and_tested
 
@@ -65,10 +65,6 @@ class CertifiedThreshold(TwoScores):
         shown if all that is not good is forbidden. "empty_list_rate" always counts all queries.
     confidence_level : float, default=0.95
         Probability with which all risks are kept, between 0 and 1.
-    guarantee : {"confidence", "expectation"}, default="confidence"
-        "expectation" keeps the mean of each risk, over repeated draws of the queries, at or below
-        its level, though half of the draws may be above it. This option needs fewer queries and
-        hides less. It ignores `confidence_level` and is not possible among answered queries.
     measure : str or None, default=None
         Measure by which the best certified threshold is chosen: a name such as "ndcg_f@10", or a
         measure function. None means "ndcg_f" or, inside RankAndFilter, the measure of
@@ -163,11 +159,6 @@ class CertifiedThreshold(TwoScores):
     does each end of a function that is lower for some queries where nothing is shown and for others
     where everything is: its test begins at the end with the lower mean, which the data choose.
 
-    In expectation, each risk is controlled as in [3]_: the threshold lies where the mean loss would
-    still be at most the level if one more query lost everything. Each loss is replaced by its
-    largest value from the safest threshold on, so that it need not be monotone. It is an error if
-    queries have different safe ends.
-
     The test is exact binomial (Clopper-Pearson) for "any_forbidden", and that of Waudby-Smith and
     Ramdas [2]_ for the others, whose losses lie between 0 and 1, with bets fixed beforehand and in
     a shuffled order of the sorted query ids (other ids may therefore give a slightly other
@@ -222,8 +213,6 @@ class CertifiedThreshold(TwoScores):
        https://arxiv.org/abs/2110.01052.
     .. [2] Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting",
        Journal of the Royal Statistical Society B 86(1), 2024, https://arxiv.org/abs/2010.09686.
-    .. [3] Angelopoulos, Bates, Fisch, Lei and Schuster, "Conformal Risk Control", ICLR 2024,
-       https://arxiv.org/abs/2208.02814.
 
     Examples
     --------
@@ -269,7 +258,6 @@ class CertifiedThreshold(TwoScores):
         *,
         confidence_level: float = 0.95,
         among: str = "all",
-        guarantee: str = "confidence",
         measure: Any = None,
         rule: str | None = None,
         max_shown: int | None = None,
@@ -280,7 +268,6 @@ class CertifiedThreshold(TwoScores):
         self.risks = risks
         self.confidence_level = confidence_level
         self.among = among
-        self.guarantee = guarantee
         self.measure = measure
         self.rule = rule
         self.max_shown = max_shown
@@ -343,12 +330,7 @@ class CertifiedThreshold(TwoScores):
     def _check_parameters(self, parsed):
         super()._check_parameters(parsed)
         self._promises()
-        check_guarantee(self.guarantee, self.confidence_level)
-        if self.among == "answered" and self.guarantee == "expectation":
-            raise InputError(
-                "guarantee='expectation' is not possible with among='answered': where few queries "
-                "are answered, one more could lose everything. Use guarantee='confidence'."
-            )
+        check_share(self.confidence_level, "confidence_level")
         check_flag(self.show_beyond_k, "show_beyond_k")
 
     def _promises(self):
@@ -545,7 +527,6 @@ class CertifiedThreshold(TwoScores):
             every,
             counts_needed=self._counts_needed,
             confidence_level=self.confidence_level,
-            guarantee=self.guarantee,
             names=judged.names,
             clusters=None if judged.unit is None else judged.clusters,
             unit=judged.unit,

@@ -7,7 +7,13 @@ import pandas as pd
 from pandas.api.types import infer_dtype
 from scipy.special import betaincinv
 
-from skfilterrank._lists.checks import as_column, check_level_scores, is_level, label_array
+from skfilterrank._lists.checks import (
+    as_column,
+    check_level_scores,
+    check_share,
+    is_level,
+    label_array,
+)
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import check_one_order
 from skfilterrank._lists.results import counted
@@ -27,7 +33,6 @@ from skfilterrank.thresholds._risk_steps import (
 )
 from skfilterrank.thresholds._risks import (
     answers_needed,
-    check_guarantee,
     find_unjudged,
     kind_of_bound,
     least_count,
@@ -37,8 +42,6 @@ from skfilterrank.thresholds._risks import (
 )
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 
-# Confidence of the interval of `share_answered` if the guarantee is in expectation.
-_USUAL = 0.95
 # With among="answered", tests begin at a number of answered queries: the number needed without any
 # failure times one of these factors, or this share of the queries if it lies between the two
 # numbers. The first factor is for losses that are 0 or 1; betting bounds need more answers.
@@ -122,7 +125,7 @@ def risk_certificate(
     """
     if not is_level(threshold):
         raise InputError(f"threshold must be a number, got {brief(threshold)}.")
-    confidence_level = check_guarantee("confidence", confidence_level)
+    confidence_level = check_share(confidence_level, "confidence_level")
     promises = read_promises(risks, among)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     check_one_order(y_true=y_true, clusters=clusters, judged_by=judged_by)
@@ -140,7 +143,7 @@ def risk_certificate(
                 f"no query counts for the risk {brief(promise.name)}: judge some queries."
             )
         steps = units.of_promise(raw, promise)
-        make, level = kind_of_bound(steps, "confidence"), promise.max_risk
+        make, level = kind_of_bound(steps), promise.max_risk
         answered = np.ones(steps.n_queries)
         if promise.answered:
             answered = units.answered(raw.counted, threshold)
@@ -217,7 +220,6 @@ def certify(
     every,
     *,
     confidence_level,
-    guarantee="confidence",
     between=None,
     scores=None,
     most=None,
@@ -240,7 +242,7 @@ def certify(
         The risks with their levels.
     every : list of Steps
         Losses of each risk at falling thresholds on the score, or along another path.
-    confidence_level, guarantee
+    confidence_level
         As in :class:`CertifiedThreshold`.
     between : ndarray of shape (n_rows,) or None
         Scores between which a threshold may lie; None means the scores of the lists.
@@ -255,7 +257,6 @@ def certify(
     counts_needed : bool
         False if errors need not say how many answered queries would suffice, which is slow.
     """
-    confidence_level = check_guarantee(guarantee, confidence_level)
     units, every_query = Units.of(lists, keys, clusters, unit), every
     # In one direction, an error needs a false test at the first threshold where some risk is too
     # high, and so a false test of that one risk. Hence the error is divided among the directions,
@@ -269,15 +270,7 @@ def certify(
     every = [units.of_promise(*each) for each in zip(every, promises)]
     tested = []
     for promise, own, raw in zip(promises, every, every_query):
-        if guarantee == "expectation" and own.is_chosen:
-            raise InputError(
-                f"the risk {brief(promise.name)} is lowest for some queries when nothing is "
-                "shown and for others when everything is shown, so guarantee='expectation' has "
-                "no safest threshold. Use guarantee='confidence', or two risks, one for each "
-                "direction."
-            )
-        steps = own.never_falling() if guarantee == "expectation" else own
-        make = kind_of_bound(steps, guarantee)
+        steps, make = own, kind_of_bound(own)
         has_start = promise.answered and not steps.is_upward
         # A part of the error is used for the place where the tests begin.
         tests_at = 1.0 - (1.0 - each_confidence) * (1.0 - START_SHARE * has_start)
@@ -289,7 +282,6 @@ def certify(
             make = partial(make, answered=promise.answered)
             sure = f" and confidence_level={confidence_level:g}"
             sure += f" over {n_tests} tests together" * (n_tests > 1)
-            sure = " in expectation" if guarantee == "expectation" else sure
             _raise_too_few(make, steps, promise, tests_at, sure, units, start)
         lower, upper, first = -np.inf, np.inf, None
         if start is not None:
@@ -345,7 +337,6 @@ def certify(
             observed=observed,
             upper_bound=min(upper_bound, promise.max_risk),
         )
-    grounds = confidence_level if guarantee == "confidence" else None
     covered = most_shown(promises, most)
     shown = {"scores": scores, "most": most, "above": max(each.lower for each in results.values())}
     looked_at = promises
@@ -357,13 +348,13 @@ def certify(
     to_judge = find_unjudged(lists, looked_at, names=names, **shown)
     return RiskCertificate(
         results,
-        grounds,
+        confidence_level,
         threshold,
         value,
         max_shown=covered,
         shows_more=covered is not None and covered != most,
         list_end=most,
-        **_about(units, lists, threshold, grounds, to_judge),
+        **_about(units, lists, threshold, confidence_level, to_judge),
     )
 
 
@@ -371,7 +362,7 @@ def _about(units, lists, threshold, confidence, to_judge) -> dict:
     """Describe the calibration queries, and the share of answered queries."""
     every = np.arange(lists.index.n_queries)
     names = ("share_answered", "share_answered_lower", "share_answered_upper")
-    shares = units.share_answered(threshold, _USUAL if confidence is None else confidence)
+    shares = units.share_answered(threshold, confidence)
     return {
         "n_queries": len(every),
         "n_units": len(units.answered(every, threshold)),
@@ -552,8 +543,7 @@ def _raise_too_few(make, steps, promise, confidence, sure, units, start):
     if steps.n_queries:
         none = make(steps.n_queries, promise.max_risk, confidence).upper(np.zeros(steps.n_queries))
         text += f": even if none of them shows a failure, the risk may be as high as {none:.3g}"
-    ways = ", raise the level or lower confidence_level" if "confidence" in sure else " or raise it"
-    raise InputError(f"{text}. Give more queries{ways}.")
+    raise InputError(f"{text}. Give more queries, raise the level or lower confidence_level.")
 
 
 def _raise_impossible(steps, promise, most):

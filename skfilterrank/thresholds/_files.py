@@ -301,7 +301,7 @@ _PROMISE = record(
 )
 _CERTIFICATE = {
     "promises": listed(_PROMISE, least=1),
-    "confidence_level": optional(check_share),
+    "confidence_level": check_share,
     "threshold": _LEVEL,
     "value": _VALUE,
     "exact": _IS,

@@ -99,20 +99,6 @@ class Steps(NamedTuple):
         """Return the change of the loss at each step."""
         return self.losses - _before(self.start, self.queries, self.losses)
 
-    def never_falling(self):
-        """Replace each loss by the largest loss from the safest threshold to this one."""
-        order = np.lexsort((np.arange(len(self.queries)), self.queries))
-        distinct, start = np.unique(np.append(self.losses, self.start), return_inverse=True)
-        start, ranks = start[len(order) :], start[: len(order)][order]
-        queries = self.queries[order]
-        # An offset that grows with the query number, so that one running maximum serves all
-        # queries.
-        base = queries * len(distinct)
-        highest = np.maximum.accumulate(base + np.maximum(ranks, start[queries])) - base
-        losses = np.empty(len(order))
-        losses[order] = distinct[highest]
-        return self._replace(losses=losses)
-
 
 def _before(nothing, queries, after):
     """Compute the loss before each step from the losses after the steps."""

@@ -160,31 +160,6 @@ def reaches(paths, goal):
     return found
 
 
-class MeanBound:
-    """The bound of conformal risk control: the mean loss if one more query lost everything.
-
-    The loss must never fall when moving away from the safest threshold. At the last threshold whose
-    bound is at most the level, the expected loss of a new query is at most the level. The
-    expectation is over calibration queries and the new query.
-
-    Parameters
-    ----------
-    n_queries, level, confidence, answered
-        As for :class:`BinomialBound`; the confidence is ignored, and all queries are answered.
-    """
-
-    def __init__(self, n_queries, level, confidence=None, answered=False):
-        self.n_queries, self.level = n_queries, level
-
-    def rules_out(self, losses) -> bool:
-        """Tell whether the level is kept in expectation."""
-        return bool(losses.sum() + 1.0 <= self.level * (self.n_queries + 1) * (1 + 1e-12))
-
-    def upper(self, losses, answered=None) -> float:
-        """Return the smallest level that is kept."""
-        return float(losses.sum() + 1.0) / (self.n_queries + 1)
-
-
 def least_count(suffices, most=None) -> Any:
     """Find the smallest number that suffices, by bisection; None if it is above `most`."""
     high = 1
@@ -215,7 +190,6 @@ def allowed_error(confidence):
     return (1.0 - confidence) * (1 + 1e-12)
 
 
-GUARANTEES = ("confidence", "expectation")
 AMONG = ("all", "answered")
 # Risks that depend only on shown documents, and a risk that does not depend on labels.
 _OF_SHOWN, _WITHOUT_LABELS = ("any_forbidden", "forbidden"), "empty_list_rate"
@@ -361,16 +335,8 @@ def find_unjudged(
     return found
 
 
-def check_guarantee(guarantee, confidence_level) -> float:
-    """Check the guarantee and the confidence level; return the level as float."""
-    check_choice(guarantee, "guarantee", GUARANTEES)
-    return check_share(confidence_level, "confidence_level")
-
-
-def kind_of_bound(steps: Steps, guarantee: str):
-    """Return the class of bound for a guarantee and for these losses."""
-    if guarantee == "expectation":
-        return MeanBound
+def kind_of_bound(steps: Steps):
+    """Return the class of bound for these losses."""
     return BinomialBound if steps.is_binary else BettingBound
 
 

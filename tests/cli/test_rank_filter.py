@@ -448,15 +448,6 @@ def test_risk_is_that_of_the_library(train, table):
     assert "With confidence 0.8, the share of queries with a forbidden document" in out
 
 
-def test_promises_in_expectation(train):
-    code, out, _ = train(
-        *("--risk", "any_forbidden=0.5,false_reject_rate=0.8", "--guarantee", "expectation"),
-        *("--test-data", "test.csv"),
-    )
-    assert code == 0
-    assert "In expectation, the share of queries with a forbidden document" in out
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [

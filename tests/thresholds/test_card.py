@@ -199,13 +199,12 @@ CONFIDENCES = {
 
 
 def combinations():
-    """Each way to hide with each mean, guarantee and unit that goes with it."""
+    """Each way to hide with each mean and unit."""
     hiding = [(None, None), *product(["rule"], RULES), *product(["abstain"], CONFIDENCES)]
-    means = [("all", "confidence"), ("all", "expectation"), ("answered", "confidence")]
+    means = ["all", "answered"]
     units = ["queries", "families", "weights"]
     possible = [
-        (kind, name, among, guarantee, data)
-        for (kind, name), (among, guarantee), data in product(hiding, means, units)
+        (kind, name, among, data) for (kind, name), among, data in product(hiding, means, units)
     ]
     for number, each in enumerate(possible):
         # A second risk and places that are not covered are there in turn.
@@ -239,17 +238,15 @@ def text_of(page):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.SkfilterrankWarning")
-@pytest.mark.parametrize(("kind", "name", "among", "guarantee", "data", "more"), combinations())
-def test_each_form_names_everything(
-    unsure_rows, kind, name, among, guarantee, data, more, tmp_path
-):
+@pytest.mark.parametrize(("kind", "name", "among", "data", "more"), combinations())
+def test_each_form_names_everything(unsure_rows, kind, name, among, data, more, tmp_path):
     y, scores, second, groups = unsure_rows
     given = {"filter_scores": second} if kind == "rule" else {}
     if "families" in data:
         given["clusters"] = pd.Series(groups // 2, name="family")
     if data == "weights":
         given["query_weight"] = np.where(groups % 3 == 0, 0.5, 1.0)
-    settings = {"among": among, "guarantee": guarantee, "confidence_level": 0.9}
+    settings = {"among": among, "confidence_level": 0.9}
     settings |= {kind: name} if kind else {}
     settings |= {"show_beyond_k": True, "max_shown": 5} if more["beyond"] else {}
     risks = {"any_forbidden@3": 0.8} | ({"empty_list_rate": 0.97} if more["two"] else {})
@@ -259,7 +256,7 @@ def test_each_form_names_everything(
     for it in (model.certificate_, load_threshold(tmp_path / "t.json").certificate_):
         page, row = text_of(it.to_html()), it.to_frame().loc["any_forbidden@3"]
         told = {"text": str(it), "page": page, "line": repr(it)}
-        for is_there, words in _words(it, kind, name, among, guarantee, data, more).items():
+        for is_there, words in _words(it, kind, name, among, data, more).items():
             for where, each in words:
                 assert (each in told[where]) == is_there, (where, each, told[where])
         assert (row["rule"], row["abstain"]) == (
@@ -274,7 +271,7 @@ def test_each_form_names_everything(
         assert row["list_end"] == (5 if more["beyond"] and name != "subset" else 3)
 
 
-def _words(it, kind, name, among, guarantee, data, more):
+def _words(it, kind, name, among, data, more):
     """Return words that each form must have, and words that it must not have."""
     found = {True: [("page", "No monitor is attached")], False: [("text", "familys")]}
 
@@ -298,11 +295,8 @@ def _words(it, kind, name, among, guarantee, data, more):
          page=f"{100 * it.share_answered:.3g} % of the queries")  # fmt: skip
     both(among == "answered", "the share of answered queries with a forbidden")
     each(among == "answered", line="any_forbidden@3 at most 0.8 among answered")
-    is_sure = guarantee == "confidence"
-    each(is_sure, text="With confidence 0.9", page="With a confidence of 90 %")
-    each(not is_sure, text="In expectation", page="In the mean over repeated calibrations")
-    each(is_sure, page="upper bound")
-    each(not is_sure, page="if one more lost all")
+    each(True, text="With confidence 0.9", page="With a confidence of 90 %")
+    each(True, page="upper bound")
     both("families" in data, "ounts once, with the mean of its queries")
     both(True, f"on new {'families' if 'families' in data else 'queries'}")
     each(True, page="Segment not stated: all queries together")

@@ -552,7 +552,6 @@ class TestBadInput:
             ({"risks": None}, "risks must be a dict"),
             ({"risks": "any_forbidden"}, "risks must be a dict"),
             ({"risks": {"any_forbidden@3": 0.1, "any_forbidden(k=3)": 0.1}}, "any_forbidden"),
-            ({"guarantee": "hope"}, "guarantee must be one of 'confidence', 'expectation'"),
             ({"show_beyond_k": 1}, "show_beyond_k must be True or False"),
             ({"max_shown": 0}, "max_shown must be None or a whole number from 1 up"),
             ({"measure": "rdp"}, "'rdp' is not a measure"),
@@ -721,14 +720,6 @@ def test_a_certificate_reads_alike_before_saving_and_after_loading(tmp_path):
     safe.save(tmp_path / "safe.json")
     loaded = load_threshold(tmp_path / "safe.json")
     assert str(loaded.certificate_) == str(safe.certificate_)
-
-
-def test_a_mean_over_draws_has_no_upper_bound_in_words():
-    _, y, groups, scores = make_rank_and_filter(300, random_state=0)
-    safe = CertifiedThreshold({"any_forbidden@3": 0.3}, guarantee="expectation")
-    text = str(safe.fit(scores, y, groups=groups).certificate_)
-    assert "if one more lost everything" in text
-    assert "upper bound" not in text
 
 
 def test_a_search_for_abstention_that_finds_nothing_is_told():

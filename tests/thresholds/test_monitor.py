@@ -394,9 +394,6 @@ class TestOfAThreshold:
         other = clone(safe).set_params(confidence_level=0.9)
         other.fit(data.bayes_scores, data.y, groups=data.groups)
         assert RiskMonitor(other).confidence_level == 0.9
-        other.set_params(guarantee="expectation")
-        other.fit(data.bayes_scores, data.y, groups=data.groups)
-        assert RiskMonitor(other).confidence_level == 0.95
 
     def test_watches_this_threshold_alone(self, data, safe, tmp_path):
         monitor = RiskMonitor(safe)

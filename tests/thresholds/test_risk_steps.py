@@ -133,17 +133,3 @@ class TestStepsOfPromises:
             kept = np.where(y_score >= threshold, y_score, NO)
             expected = empty_list_rate(y_true, kept, groups=groups, average=None)
             np.testing.assert_array_equal(steps.at(threshold), expected)
-
-    @pytest.mark.slow
-    @given(rows=rows_of_labels(), risk=st.sampled_from(["forbidden", "false_reject_rate"]))
-    def test_never_falling_is_the_largest_loss_so_far(self, rows, risk):
-        y_true, y_score, groups = rows
-        promise = promise_of(risk)
-        steps = promise.steps(RankedLists(y_true, y_score, groups=groups), None)
-        safe_first = np.unique(thresholds_of(y_score))
-        if not steps.is_upward:
-            safe_first = safe_first[::-1]
-        largest = np.zeros(steps.n_queries)
-        for threshold in safe_first:
-            largest = np.maximum(largest, steps.at(threshold))
-            np.testing.assert_array_equal(steps.never_falling().at(threshold), largest)

@@ -27,7 +27,6 @@ from skfilterrank.thresholds import (
 from skfilterrank.thresholds._risks import (
     BettingBound,
     BinomialBound,
-    MeanBound,
     queries_needed,
 )
 
@@ -42,7 +41,6 @@ RISKS = {
     "one rate": {"risks": {"any_forbidden@2": 0.4}},
     "a share": {"risks": {"forbidden@2": 0.4}},
     "good ones": {"risks": {"false_reject_rate": 0.9, "any_forbidden@2": 0.6}},
-    "on average": {"risks": {"forbidden@2": 0.4}, "guarantee": "expectation"},
     "own cut-offs": {"risks": {"any_forbidden@1": 0.4, "forbidden@3": 0.5}, "measure": "ndcg_f@5"},
     "a function": {"risks": {shows_bad: 0.4}, "max_shown": 2},
     "all shown": {"risks": {"any_forbidden@2": 0.4}, "show_beyond_k": True},
@@ -148,7 +146,7 @@ def test_ties_by_hand():
     groups, y, scores = np.repeat(np.arange(50), 4), np.tile(y, 50), np.tile(scores, 50)
     y[:100] = 1
     with pytest.warns(FitWarning, match="No threshold but"):
-        found = certified(y, scores, risks, groups=groups, guarantee="expectation")
+        found = certified(y, scores, risks, groups=groups)
     assert found.promises["false_reject_rate"].observed == pytest.approx((1 / 2 + 2 / 3) / 2)
 
 
@@ -326,14 +324,6 @@ class TestBinomialBound:
                 if sum(bad) <= n_bad
             )
             assert chance == pytest.approx(1 - confidence)
-
-
-def test_mean_bound_by_hand():
-    """Losses of 3 / 2 in five queries, and one more query that loses 1."""
-    losses = np.array([0.5, 0.0, 1.0, 0.0, 0.0])
-    assert MeanBound(5, 0.1).upper(losses) == 2.5 / 6
-    assert MeanBound(5, 2.5 / 6).rules_out(losses)
-    assert not MeanBound(5, 2.49 / 6).rules_out(losses)
 
 
 class TestBettingBound:

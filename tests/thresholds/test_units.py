@@ -282,7 +282,6 @@ class TestAnswered:
         ("params", "level", "message"),
         [
             ({"among": "shown"}, 0.2, "among must be one of 'all', 'answered'"),
-            ({"guarantee": "expectation"}, 0.2, "guarantee='expectation' is not possible with"),
             ({}, 0.001, "at most 0.001 and .* needs at least"),
             (
                 {"confidence_level": 0.99},
@@ -382,18 +381,6 @@ class TestClusters:
         assert promise.n_queries == 30
         assert found.share_answered == pytest.approx(30 / 80)
         assert promise.lower_bound < 0.1 < promise.upper_bound
-
-    def test_expectation(self):
-        """The mean over clusters if one more lost everything is the level that is kept."""
-        user, n = np.repeat(np.arange(60), 3), 180
-        y = np.where(np.arange(n) % 9 == 0, -1, 1)  # of a third of the users, one query of three
-        scores = np.linspace(0.1, 1, n)
-        found = CertifiedThreshold({"any_forbidden": 0.13}, guarantee="expectation").fit(
-            scores, y, groups=np.arange(n), clusters=user
-        )
-        assert found.certificate_.promises["any_forbidden"].upper_bound <= 0.13
-        # (20 / 3 + 1) / 61 is 0.126: all thresholds are certified, and the best one is taken.
-        assert found.certificate_.lower == -np.inf
 
     def test_too_few_clusters_are_named(self, many):
         y, groups, scores = many
