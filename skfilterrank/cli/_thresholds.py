@@ -63,7 +63,7 @@ def make_threshold(
     """
     how, given = cutting.threshold, {k: v for k, v in parameters.items() if v is not None}
     if not cutting.risk:
-        told = ("show_beyond_k", "confidence_level", "among", "html")
+        told = ("confidence_level", "among", "html")
         refuse(told, "is about the rates of --risk. Give both or none.")
         if how == "learned":
             given |= drawn or {"random_state": 0}
@@ -79,7 +79,6 @@ def make_threshold(
         {_with_cutoff(name, k): level for name, level in cutting.risk.items()},
         confidence_level=cutting.confidence_level,
         among=cutting.among,
-        show_beyond_k=cutting.show_beyond_k,
         measure=measure.text,
         **given,
     )

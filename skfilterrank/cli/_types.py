@@ -457,8 +457,6 @@ class Cutting:
         risks to keep low, such as any_forbidden=0.1; see help thresholds
     among
         queries of the risks: all, or those that are shown something
-    show_beyond_k
-        show more documents than the cut-offs of --risk cover
     """
 
     measure: Measures = ("ndcg_f",)
@@ -469,4 +467,3 @@ class Cutting:
     risk: Annotated[dict[str, float] | None, Arg(convert=risks, metavar="RISK=LEVEL,...")] = None
     among: Annotated[Literal["all", "answered"], Arg(metavar="QUERIES")] = "all"
     confidence_level: ConfidenceLevel = 0.95
-    show_beyond_k: bool = False

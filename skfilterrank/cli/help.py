@@ -141,7 +141,7 @@ def _thresholds():
     empty_list_rate    share of queries that are shown nothing
 
     Lists end at the smallest cut-off of these risks (--k, or that of any_forbidden@3), which cover
-    no document behind it, unless --show-beyond-k is given. A document is forbidden where its gain
+    no document behind it. A document is forbidden where its gain
     is below 0, good where it is above 0. Judged documents that the run lacks count as filtered.
     Queries without judgments are left out. Values of threshold break ties as evaluate does, but
     held_out, and what the threshold is chosen by, are means over the orders of tied documents.

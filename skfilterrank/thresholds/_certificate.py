@@ -25,7 +25,6 @@ _COMMON = (
     "share_answered_upper",
     "max_shown",
     "shows_more",
-    "list_end",
     "n_unjudged",
     "n_machine",
     "n_weighted",
@@ -158,10 +157,8 @@ class RiskCertificate(Result):
     max_shown : int or None
         Largest number of shown documents of a list that the guarantee covers; None means any.
     shows_more : bool
-        True if more than `max_shown` documents may be shown, so that the guarantee covers only the
-        first places.
-    list_end : int or None
-        Largest number of documents of a query that the threshold shows; None means any.
+        True if a threshold that was given shows more than `max_shown` documents of a query, so that
+        the guarantee covers only the first places.
     n_machine : int
         Number of labels by machines. If there are any, the guarantee holds for such labels.
     assumes_unseen : bool
@@ -209,7 +206,6 @@ class RiskCertificate(Result):
     assumes_unseen: bool = False
     max_shown: int | None = None
     shows_more: bool = False
-    list_end: int | None = None
     n_machine: int = 0
     n_queries: int = 0
     n_units: int = 0
@@ -472,8 +468,7 @@ class RiskCertificate(Result):
             return ""
         covered = counted(self.max_shown, "document")
         if self.shows_more:
-            end = "" if self.list_end is None else f", up to {self.list_end} of a query"
-            return f" More may be shown{end}, and the guarantee covers the first {covered} alone."
+            return f" More may be shown, and the guarantee covers the first {covered} alone."
         return f" The guarantee covers lists that show at most {covered}."
 
     def _verdict(self, promise):

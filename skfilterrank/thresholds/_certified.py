@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._files.rows import Rows, rows_in_memory
-from skfilterrank._lists.checks import check_flag, check_share
+from skfilterrank._lists.checks import check_share
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lazy_names import suggests
@@ -80,9 +80,6 @@ class CertifiedThreshold(TwoScores):
         the scores, as in :class:`TunedThreshold`. The level is chosen on one part of the queries,
         so that the risks are kept there. The guarantee is tested on the other part, with the same
         rule for unanswered queries.
-    show_beyond_k : bool, default=False
-        Show more documents of a query than the cut-offs of the risks cover. If False, lists end
-        at the smallest of these cut-offs.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
         mark forbidden documents, gains above 0 good ones.
@@ -174,8 +171,7 @@ class CertifiedThreshold(TwoScores):
     at most `max_shown` documents (an attribute of the certificate), the smallest cut-off of all
     risks. Each risk is tested on lists that end there. "false_reject_rate" and "empty_list_rate"
     have no cut-off, but a good document behind the last shown place counts as hidden. `predict`
-    shows no more than that; with ``show_beyond_k=True`` lists have no end, and the certificate
-    states that the risks cover only the first places.
+    shows no more than that.
 
     With :class:`skfilterrank.io.Rows` all labels, scores and query ids are kept in memory, some 24
     bytes a row: the losses of all queries are needed at once. A certificate seldom gains by more
@@ -262,7 +258,6 @@ class CertifiedThreshold(TwoScores):
         rule: str | None = None,
         max_shown: int | None = None,
         abstain: str | None = None,
-        show_beyond_k: bool = False,
         gains: Gains = None,
     ) -> None:
         self.risks = risks
@@ -272,7 +267,6 @@ class CertifiedThreshold(TwoScores):
         self.rule = rule
         self.max_shown = max_shown
         self.abstain = abstain
-        self.show_beyond_k = show_beyond_k
         self.gains = gains
 
     @all_or_nothing
@@ -331,14 +325,11 @@ class CertifiedThreshold(TwoScores):
         super()._check_parameters(parsed)
         self._promises()
         check_share(self.confidence_level, "confidence_level")
-        check_flag(self.show_beyond_k, "show_beyond_k")
 
     def _promises(self):
         return read_promises(self.risks, self.among)
 
     def _most_shown(self):
-        if self.show_beyond_k:
-            return self.max_shown
         return most_shown(self._promises(), self.max_shown)
 
     def _weights_of(self, query_weight, index):
@@ -571,8 +562,7 @@ class CertifiedThreshold(TwoScores):
     def _without_groups(self, n_rows):
         raise InputError(
             f"groups is missing: at most {self._most_shown()} documents of each query are shown, "
-            "as the certificate covers no more. Pass the query id of each row, or fit with "
-            "show_beyond_k=True."
+            "as the certificate covers no more. Pass the query id of each row."
         )
 
 

@@ -352,8 +352,6 @@ def certify(
         threshold,
         value,
         max_shown=covered,
-        shows_more=covered is not None and covered != most,
-        list_end=most,
         **_about(units, lists, threshold, confidence_level, to_judge),
     )
 
@@ -554,7 +552,7 @@ def _raise_impossible(steps, promise, most):
         raise InputError(
             f"{what}: showing at most {counted(most, 'document')} of each query hides {mean} of "
             "the good documents at every threshold. Raise its level or the cut-off of the other "
-            "risks, or set show_beyond_k=True."
+            "risks."
         )
     if promise.name == "false_reject_rate":
         raise InputError(

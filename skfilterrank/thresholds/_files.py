@@ -310,7 +310,6 @@ _CERTIFICATE = {
     "n_weighted": count(),
     "max_shown": optional(check_count),
     "shows_more": _IS,
-    "list_end": optional(check_count),
     "n_queries": count(),
     "n_units": count(),
     "unit": optional(text),

@@ -70,7 +70,7 @@ class TestRankAndFilter:
     @pytest.mark.slow
     @pytest.mark.parametrize("risk", STEPS)
     def test_calibrates_the_model_it_keeps_on_one_split(self, data, risk):
-        model = fit(data, threshold={"risks": risks_at(risk, 0.15, 3), "show_beyond_k": True})
+        model = fit(data, threshold={"risks": risks_at(risk, 0.15, None)})
         split = GroupShuffleSplit(1, test_size=0.3, random_state=0)
         train, held_out = next(split.split(data.X, data.y, data.groups))
         inner = LogisticRegression().fit(data.X[train], data.y[train] > 0)
@@ -79,9 +79,8 @@ class TestRankAndFilter:
         expected = promise_at(
             data.y[held_out],
             scores,
-            risks_at(risk, 0.15, 3),
+            risks_at(risk, 0.15, None),
             groups=data.groups[held_out],
-            show_beyond_k=True,
             measure="ndcg_f@3",
             confidence_level=0.9,
         )

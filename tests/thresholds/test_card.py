@@ -207,8 +207,8 @@ def combinations():
         (kind, name, among, data) for (kind, name), among, data in product(hiding, means, units)
     ]
     for number, each in enumerate(possible):
-        # A second risk and places that are not covered are there in turn.
-        more = {"two": number % 3 == 0, "beyond": number % 5 < 2}
+        # A second risk is there in turn.
+        more = {"two": number % 3 == 0}
         name = "-".join([*map(str, each[1:]), *(other for other in more if more[other])])
         yield pytest.param(*each, more, id=name)
 
@@ -248,7 +248,6 @@ def test_each_form_names_everything(unsure_rows, kind, name, among, data, more, 
         given["query_weight"] = np.where(groups % 3 == 0, 0.5, 1.0)
     settings = {"among": among, "confidence_level": 0.9}
     settings |= {kind: name} if kind else {}
-    settings |= {"show_beyond_k": True, "max_shown": 5} if more["beyond"] else {}
     risks = {"any_forbidden@3": 0.8} | ({"empty_list_rate": 0.97} if more["two"] else {})
     model = CertifiedThreshold(risks, measure="ndcg_f@3", **settings)
     model.fit(scores, y, groups=groups, **given)
@@ -268,7 +267,6 @@ def test_each_form_names_everything(unsure_rows, kind, name, among, data, more, 
         assert row["among"] == among
         assert row["unit"] == ("family" if "families" in data else None)
         assert (row["n_weighted"] > 0) == (data == "weights")
-        assert row["list_end"] == (5 if more["beyond"] and name != "subset" else 3)
 
 
 def _words(it, kind, name, among, data, more):
@@ -303,8 +301,7 @@ def _words(it, kind, name, among, data, more):
     is_weighted = data == "weights"
     both(is_weighted, f"drawn from {it.n_weighted:,} ")
     each(is_weighted, text="in the proportions of the weights", page="proportions of their weights")
-    each(it.shows_more, text="More may be shown, up to 5 of a query", page="more may be shown")
-    each(True, page=f"at most {it.list_end} of a query")
+    each(True, page=f"at most {it.max_shown} of a query")
     both(more["two"], "the share of queries that are shown nothing")
     both(True, "the shown top 3")
     found[True] += [("page", each) for one in it.promises.values() for each in one.figures()]

@@ -501,7 +501,7 @@ class TestSeveral:
             "false_reject_rate at most 0.2 one of at most"
         )
         with pytest.raises(ValueError, match=message):
-            certified(data.y, data.bayes_scores, risks, groups=data.groups, show_beyond_k=True)
+            certified(data.y, data.bayes_scores, risks, groups=data.groups)
 
     @pytest.mark.nightly
     def test_hold_together(self, data):

@@ -552,7 +552,6 @@ class TestBadInput:
             ({"risks": None}, "risks must be a dict"),
             ({"risks": "any_forbidden"}, "risks must be a dict"),
             ({"risks": {"any_forbidden@3": 0.1, "any_forbidden(k=3)": 0.1}}, "any_forbidden"),
-            ({"show_beyond_k": 1}, "show_beyond_k must be True or False"),
             ({"max_shown": 0}, "max_shown must be None or a whole number from 1 up"),
             ({"measure": "rdp"}, "'rdp' is not a measure"),
             ({"groups": np.arange(99)}, "groups has 99 entries but there are 100 rows"),
@@ -668,7 +667,6 @@ def test_where_lower_is_better_the_lowest_certified_value_is_chosen(measure, ris
         y_score,
         {risk: 0.8},
         groups=groups,
-        show_beyond_k=True,
         measure=measure,
         confidence_level=0.9,
     )

@@ -44,7 +44,7 @@ THRESHOLDS = [
     ExpectedThreshold("ndcg_f@3", max_shown=3),
     CertifiedThreshold({"any_forbidden@3": 0.2}, measure="ndcg_f@3"),
     CertifiedThreshold({"any_forbidden@2": 0.2, "false_reject_rate": 0.7}, confidence_level=0.8),
-    CertifiedThreshold({"forbidden@3": 0.2}, show_beyond_k=True),
+    CertifiedThreshold({"forbidden@3": 0.2}),
 ]
 
 

@@ -43,7 +43,6 @@ RISKS = {
     "good ones": {"risks": {"false_reject_rate": 0.9, "any_forbidden@2": 0.6}},
     "own cut-offs": {"risks": {"any_forbidden@1": 0.4, "forbidden@3": 0.5}, "measure": "ndcg_f@5"},
     "a function": {"risks": {shows_bad: 0.4}, "max_shown": 2},
-    "all shown": {"risks": {"any_forbidden@2": 0.4}, "show_beyond_k": True},
 }
 
 
@@ -175,23 +174,8 @@ class TestNoMoreIsShownThanCovered:
         assert rate == model.certificate_.promises["any_forbidden@3"].observed
 
     def test_without_query_ids(self, model, data):
-        with pytest.raises(InputError, match=r"at most 3 documents of each .* show_beyond_k=True"):
+        with pytest.raises(InputError, match=r"at most 3 documents of each .* Pass the query id"):
             model.predict(data.bayes_scores)
-
-    def test_the_caller_may_show_more(self, model, data):
-        free = clone(model).set_params(show_beyond_k=True)
-        free.fit(data.bayes_scores, data.y, groups=data.groups)
-        assert free.threshold_ == model.threshold_
-        assert "The guarantee covers lists that show at most 3 documents." in str(
-            model.certificate_
-        )
-        for each in (free, copy_of(free)):
-            shown = each.predict(data.bayes_scores) > -INF
-            assert (shown == (data.bayes_scores >= free.threshold_)).all()
-            certificate = each.certificate_
-            assert (certificate.max_shown, certificate.shows_more) == (3, True)
-            assert "the guarantee covers the first 3 documents alone" in str(certificate)
-            assert certificate.to_frame()["shows_more"].tolist() == [True]
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
@@ -199,7 +183,6 @@ class TestNoMoreIsShownThanCovered:
         [
             ({"max_shown": 2}, 2),
             ({"max_shown": 5}, 3),
-            ({"max_shown": 2, "show_beyond_k": True}, 2),
             ({"risks": {"any_forbidden@2": 0.3, "forbidden@4": 0.3}}, 2),
             ({"risks": {"any_forbidden@5": 0.3, "false_reject_rate": 0.9}}, 5),
             ({"risks": {shows_bad: 0.3}}, None),
@@ -243,8 +226,7 @@ class TestNoMoreIsShownThanCovered:
         assert (fewer.max_shown, fewer.shows_more) == (3, False)
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("more", [[], ["--show-beyond-k"]])
-    def test_commands(self, data, tmp_path, more, capsys):
+    def test_commands(self, data, tmp_path, capsys):
         qrels, run, saved, out = (str(tmp_path / name) for name in ("qrels", "run", "f", "out"))
         table = pd.DataFrame({"q": data.groups, "d": np.arange(len(data.y))})
         with open(qrels, "w") as q, open(run, "w") as r:
@@ -252,13 +234,12 @@ class TestNoMoreIsShownThanCovered:
                 q.write(f"{query} 0 d{doc} {label}\n")
                 r.write(f"{query} Q0 d{doc} 1 {float(score)} x\n")
         options = ["--holes", "unjudged-label=none", "--k", "3", "--risk", "any_forbidden=0.3"]
-        assert main(["threshold", qrels, run, *options, "--save", saved, *more]) == 0
+        assert main(["threshold", qrels, run, *options, "--save", saved]) == 0
         assert main(["apply", saved, run, "--out", out]) == 0
         with open(out) as lines:
             sizes = pd.Series([line.split()[0] for line in lines]).value_counts()
-        assert (sizes.max() > 3) == bool(more)
-        covers = "first 3 documents alone" if more else "show at most 3 documents"
-        assert covers in capsys.readouterr().out
+        assert sizes.max() == 3
+        assert "show at most 3 documents" in capsys.readouterr().out
 
 
 def copy_of(model):
