@@ -318,8 +318,6 @@ class CertifiedThreshold(TwoScores):
 
     # A certificate does not cover documents that are shown at any score.
     min_shown = None
-    # False where errors are caught, so that the numbers in them need not be estimated.
-    _counts_needed = True
 
     def _check_parameters(self, parsed):
         super()._check_parameters(parsed)
@@ -456,7 +454,6 @@ class CertifiedThreshold(TwoScores):
         sign = 1.0 if parsed.measure.greater_is_better else -1.0
         for confidence in (self.confidence_level, 0.5):
             other = clone(self).set_params(abstain=None, confidence_level=confidence)
-            other._counts_needed = False
             found = []
             for level in levels:
                 lists = answered(learned.lists, sure, level)
@@ -516,7 +513,6 @@ class CertifiedThreshold(TwoScores):
             lists,
             promises,
             every,
-            counts_needed=self._counts_needed,
             confidence_level=self.confidence_level,
             names=judged.names,
             clusters=None if judged.unit is None else judged.clusters,

@@ -5,7 +5,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from pandas.api.types import infer_dtype
-from scipy.special import betaincinv
 
 from skfilterrank._lists.checks import (
     as_column,
@@ -25,7 +24,6 @@ from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
 from skfilterrank.thresholds._risk_steps import (
     START_SHARE,
-    Steps,
     Units,
     has_judged,
     last_of_start,
@@ -46,11 +44,6 @@ from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 # failure times one of these factors, or this share of the queries if it lies between the two
 # numbers. The first factor is for losses that are 0 or 1; betting bounds need more answers.
 _STARTS = {True: (2, 1 / 8), False: (4, 1 / 4)}
-# Estimates of the number of queries that would suffice: share of the draws that must pass, number
-# of draws, number of thresholds that are simulated, and most queries that are added.
-_POWER, _N_DRAWS, _N_STOPS, _MOST_NEEDED = 0.8, 100, 5, 5_000
-# Factor up to which the number of units that may be needed is searched.
-_WIDEST = 10
 
 
 def risk_certificate(
@@ -228,7 +221,6 @@ def certify(
     keys=None,
     clusters=None,
     unit=None,
-    counts_needed=True,
 ) -> RiskCertificate:
     """Find the certified threshold with the highest value of a curve.
 
@@ -254,8 +246,6 @@ def certify(
         Level of another path below which a row may be shown; None for the path of the scores.
     clusters, unit
         As in :class:`Units`.
-    counts_needed : bool
-        False if errors need not say how many answered queries would suffice, which is slow.
     """
     units, every_query = Units.of(lists, keys, clusters, unit), every
     # In one direction, an error needs a false test at the first threshold where some risk is too
@@ -277,7 +267,7 @@ def certify(
         bound = make(steps.n_queries, promise.max_risk, tests_at, answered=promise.answered)
         start = None
         if has_start:
-            start = _Start(make, promise, each_confidence, steps.is_binary, counts_needed)
+            start = _Start(make, promise, each_confidence, steps.is_binary)
         if not bound.rules_out(np.zeros(steps.n_queries)):
             make = partial(make, answered=promise.answered)
             sure = f" and confidence_level={confidence_level:g}"
@@ -290,19 +280,19 @@ def certify(
             n_answered = int(np.count_nonzero(highest > -np.inf))
             first = float(highest[min(n_first, max(n_answered, 1)) - 1])
             if n_last > n_answered:
-                _raise_not_among_answered(promise, units, raw, own, first, start, n_answered)
+                _raise_not_among_answered(promise, units, raw, first, n_answered)
             upper = float(highest[n_last - 1])
             steps = start_at(steps, first)
         if not bound.rules_out(steps.start):
             if has_start:
-                _raise_not_among_answered(promise, units, raw, own, first, start)
+                _raise_not_among_answered(promise, units, raw, first)
             _raise_impossible(steps, promise, most)
         n_passed = _count_passed(steps, bound)
         if n_passed < len(steps.scores):
             limit = float(steps.scores[n_passed])
             lower, upper = (-np.inf, limit) if steps.is_upward else (limit, upper)
         if has_start and lower >= upper:
-            _raise_not_among_answered(promise, units, raw, own, lower, start)
+            _raise_not_among_answered(promise, units, raw, lower)
         tested.append((promise, own, steps, bound, n_passed, lower, upper))
         if not has_start:
             _warn_if_trivial(lists.scores if keys is None else keys, lower, upper, promise)
@@ -385,14 +375,11 @@ class _Start:
         Confidence level of the risk; a part of its error is for the place of the start.
     is_binary : bool
         True if losses are 0 or 1.
-    counts_needed : bool
-        False if nobody reads how many units suffice.
     """
 
-    def __init__(self, make, promise, confidence, is_binary, counts_needed):
+    def __init__(self, make, promise, confidence, is_binary):
         self.make, self.level = partial(make, answered=True), promise.max_risk
         self.confidence, self.is_binary = confidence, is_binary
-        self.counts_needed = counts_needed
         self.tests_at = 1.0 - (1.0 - confidence) * (1.0 - START_SHARE)
 
     def numbers(self, bound) -> tuple[int, int]:
@@ -410,72 +397,6 @@ class _Start:
             return bound.rules_out(np.zeros(n_units)) and self.numbers(bound)[1] <= n_units
 
         return least_count(suffices)
-
-    def units_needed(
-        self, own: Steps, levels, shift: float = 0.0, most: int = _MOST_NEEDED
-    ) -> int | None:
-        """Estimate the number of units that suffices, by draws from those at hand.
-
-        It suffices if the tests around the start pass in 80 % of the draws. None if `most` more
-        are too few.
-
-        Parameters
-        ----------
-        own : Steps
-            Losses of the units among answered queries.
-        levels : ndarray of shape (n_units,)
-            Highest threshold at which each is answered.
-        shift : float
-            Share of the losses of answered units that becomes 1, or 0 if it is negative, at random.
-        """
-        n_units = len(levels)
-        thresholds = np.unique(levels[levels > -np.inf])
-        if not len(thresholds):
-            return None
-        losses_at = np.array([own.at(threshold) for threshold in thresholds])
-
-        def suffices(n_more):
-            bound = self.make(n_units + n_more, self.level, self.tests_at)
-            if not bound.rules_out(np.zeros(bound.n_queries)):
-                return False
-            n_first, n_last = self.numbers(bound)
-            if n_last > bound.n_queries:
-                return False
-            random_state = np.random.default_rng(0)
-            drawn = random_state.integers(0, n_units, (_N_DRAWS, bound.n_queries))
-            is_other = random_state.uniform(size=drawn.shape) < abs(shift)
-            highest = np.sort(levels[drawn], axis=1)[:, ::-1]
-            passes = highest[:, n_last - 1] > -np.inf
-            for number in np.unique(np.linspace(n_first, n_last, _N_STOPS).astype(int)):
-                place = np.searchsorted(thresholds, highest[:, number - 1])
-                losses = losses_at[place[passes, None], drawn[passes]]
-                is_answered = levels[drawn[passes]] >= thresholds[place[passes], None]
-                losses = np.where(is_other[passes] & is_answered, float(shift > 0), losses)
-                passes[passes] = bound.rules_out(losses)
-            return passes.mean() >= _POWER
-
-        n_more = least_count(suffices, most)
-        return None if n_more is None else n_units + n_more
-
-    def range_needed(self, own, levels, rate, n_answered, needed) -> str:
-        """Return in words what suffices at the ends of an 80 % interval of the rate."""
-        n_lost, ends = rate * n_answered, ""
-        low, high = 0.0, 1.0
-        if n_lost > 0:
-            low = betaincinv(n_lost, n_answered - n_lost + 1, 0.1)
-        if n_lost < n_answered:
-            high = betaincinv(n_lost + 1, n_answered - n_lost, 0.9)
-        least = self.units_needed(own, levels, (low - rate) / rate if rate > 0 else 0.0)
-        most = None
-        if needed is not None:
-            # Searched up to ten times as many, which are slow to draw.
-            shift = (high - rate) / (1 - rate) if rate < 1 else 0.0
-            most = self.units_needed(own, levels, shift, _WIDEST * needed - len(levels))
-            ends = f"{most:,}" if most is not None else f"more than {_WIDEST * needed:,}"
-        if least is None:
-            return "an estimate"
-        ends = f"{least:,} to {ends}" if ends else f"{least:,} or more"
-        return f"an estimate: {ends} at the ends of an 80 % interval of this rate"
 
 
 def _count_passed(steps, bound):
@@ -566,38 +487,24 @@ def _raise_impossible(steps, promise, most):
     )
 
 
-def _raise_not_among_answered(promise, units, raw, own, threshold, start, n_answered=None):
+def _raise_not_among_answered(promise, units, raw, threshold, n_answered=None):
     """Raise if no number of answered queries suffices to certify the risk.
 
-    `n_answered` is their number if there are too few of them for the first test. `raw` and `own`
-    are the losses of queries, and of units among answered queries.
+    `n_answered` is their number if there are too few of them for the first test. `raw` are the
+    losses of queries.
     """
     what = f"the risk {brief(promise.name)} at most {promise.max_risk:g} among answered queries is "
     what += "certified at no threshold"
-    if not start.counts_needed:
-        raise InputError(f"{what}.")
     answered = units.answered(raw.counted, threshold)
     lost = units.mean(raw.at(threshold) * (units.answer_at[raw.counted] >= threshold), raw.counted)
     few = ""
     if n_answered is not None:
         few = f"only {n_answered} of {units.count(len(answered))} can be shown something, and "
-    levels, rate = units.levels(raw.counted), lost.sum() / max(answered.sum(), 1e-300)
-    needed = start.units_needed(own, levels)
-    about = start.range_needed(own, levels, rate, answered.sum(), needed)
-    if needed is None:
-        ways = (
-            f"Queries like these are not enough, even {len(answered) + _MOST_NEEDED:,} of them "
-            f"({about}): raise its level, or give a better model"
-        )
-    else:
-        ways = (
-            f"Give {needed:,} calibration {units.plural}, which suffice in {100 * _POWER:.0f} % of "
-            f"draws if they are like these ({about}), or raise its level, or give a better model"
-        )
+    rate = lost.sum() / max(answered.sum(), 1e-300)
     where = units.count(int(np.count_nonzero(answered)))
     raise InputError(
         f"{what}: {few}it is {rate:.3g} where the {where} with the highest scores are shown "
-        f"something. {ways}."
+        f"something. Give more calibration {units.plural}, raise its level, or give a better model."
     )
 
 
