@@ -12,6 +12,7 @@ from skfilterrank.exceptions import InputError, SkfilterrankWarning
 
 # Treatments of queries that are in the judgments but not in a run.
 MISSING = ("raise", "drop", "empty")
+OWN = ("warn", "keep", "drop")
 PRECISIONS = ("double", "single")
 # Orders of documents with equal scores; "stable" keeps the order of the rows.
 TIES = ("docno", "average", "worst", "best", "stable")

@@ -11,12 +11,7 @@ from skfilterrank._files.forms import errors_of, for_any_process, named_runs
 from skfilterrank._files.rows import Rows, check_rows, columns_of_systems, read_once
 from skfilterrank._lists.gains import refuse_measures_of_sample
 from skfilterrank._lists.measure import forbidden_seen, warn_of, warn_of_forbidden
-from skfilterrank._lists.measure_names import (
-    misled_measure,
-    parse_measures,
-    unjudged_share,
-    warn_of_unjudged_lists,
-)
+from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.positions import (
     PreferenceMatrix,
     RelevantPositions,
@@ -24,6 +19,7 @@ from skfilterrank._lists.positions import (
     relevant_positions,
 )
 from skfilterrank._lists.row_blocks import Block, Pieces
+from skfilterrank._lists.run_doubts import RunDoubts, doubts_of, misled_measure, warn_of_doubts
 from skfilterrank._lists.words import collecting_warnings, progress_bar, repeat_warnings
 from skfilterrank.comparison._system_scores import SystemScores
 from skfilterrank.exceptions import InputError, brief
@@ -47,6 +43,7 @@ def score_systems(
     undefined: float | str = 0.0,
     unjudged_label: float | str | None = "warn",
     predicted: str = "warn",
+    own: str = "warn",
     n_jobs: int | None = None,
     verbose: int = 0,
     **options,
@@ -68,7 +65,7 @@ def score_systems(
         ``undefined="drop"``). "raise" is an error. "drop" leaves the query out for all runs.
         "empty" measures an empty list for a run without the query; undefined values are still an
         error. A number is used as the missing value.
-    gains, ties, precision, unjudged, undefined, unjudged_label, predicted, **options
+    gains, ties, precision, unjudged, undefined, unjudged_label, predicted, own, **options
         Parameters of :func:`skfilterrank.metrics.evaluate_runs`.
     n_jobs : int or None, default=None
         Number of processes; -1 means all processors. The result is the same.
@@ -124,6 +121,7 @@ def score_systems(
             qrels,
             unjudged_label=unjudged_label,
             predicted=predicted,
+            own=own,
             gains=gains,
             measures=wanted.values(),
         )
@@ -146,8 +144,8 @@ def score_systems(
         results[name] = scores
     if index is not None:
         misled = misled_measure(wanted, index.labels, gains, unjudged)
-        shares = {name: each.unjudged_share for name, each in results.items()}
-        warn_of_unjudged_lists(shares, misled)
+        doubts = {name: each.doubts for name, each in results.items()}
+        warn_of_doubts(doubts, misled, ties, index.own)
     if isinstance(missing, str) and missing == "empty":
         missing = "raise"
         results = {name: each._replace(missing_queries=()) for name, each in results.items()}
@@ -338,7 +336,7 @@ class _RunScores(NamedTuple):
     values: pd.DataFrame | None
     positions: RelevantPositions | None
     missing_queries: tuple[str, ...]
-    unjudged_share: float
+    doubts: RunDoubts
 
 
 def _score_run(name, path, run, index, precision, wanted, params):
@@ -362,8 +360,8 @@ def _score_run(name, path, run, index, precision, wanted, params):
                 gains=gains,
                 unjudged=unjudged,
             )
-        share = unjudged_share(aligned, misled)
-        return _RunScores(values, positions, aligned.missing_queries, share)
+        doubts = doubts_of(aligned, misled)
+        return _RunScores(values, positions, aligned.missing_queries, doubts)
 
 
 def _scores_of(text, parsed, results, missing):

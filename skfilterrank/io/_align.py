@@ -8,12 +8,13 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.forms import ORDER, is_by_query
+from skfilterrank._files.tokens import Tokens
 from skfilterrank._lists.checks import cached_property, check_choice
 from skfilterrank._lists.gains import Gains, is_sample
 from skfilterrank._lists.measure import ParsedMeasure, counts_forbidden
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.words import MISSING, PRECISIONS, TIES, warn_user
+from skfilterrank._lists.words import MISSING, OWN, PRECISIONS, TIES, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError, brief
 from skfilterrank.io._pairs import are_distinct, pair_keys
 from skfilterrank.io._read import check_unjudged_label, qrels_rows, run_rows
@@ -41,6 +42,7 @@ class AlignedRun(Result):
     n_retrieved: int
     n_retrieved_unjudged: int
     n_judged_not_retrieved: int
+    n_own_first: int
     # Parts (ids as bytes, their rows, their positions here); converted to text only when needed.
     _documents: tuple
 
@@ -107,6 +109,7 @@ def align(
     ties: str = "docno",
     unjudged_label: float | str | None = "warn",
     predicted: str = "warn",
+    own: str = "warn",
 ) -> AlignedRun:
     """Join a run with judgments, as the arrays that measures take.
 
@@ -137,6 +140,11 @@ def align(
     predicted : {"warn", "use", "drop"}, default="warn"
         Use of labels of `qrels` that a machine gave, as in `read_qrels`. It cannot be passed with a
         `QrelsIndex`. A result of `read_qrels` causes no warning.
+    own : {"warn", "keep", "drop"}, default="warn"
+        Treatment of a document whose id is that of the query, as where questions are the documents:
+        "drop" leaves it out of run and judgments, the others keep it; measures of runs warn with
+        "warn" where it is the first document of many queries. It cannot be passed with a
+        `QrelsIndex`.
 
     Returns
     -------
@@ -183,6 +191,8 @@ def align(
             Number of kept rows of the run without a label.
         n_judged_not_retrieved : int
             Number of judged documents that the run does not retrieve.
+        n_own_first : int
+            Number of queries whose first document has the id of the query.
 
     Raises
     ------
@@ -229,7 +239,7 @@ document not retrieved
     >>> ndcg_score(y_true, y_score, groups=groups, average=None)
     array([1., 0.])
     """
-    index = QrelsIndex.of(qrels, unjudged_label=unjudged_label, predicted=predicted)
+    index = QrelsIndex.of(qrels, unjudged_label=unjudged_label, predicted=predicted, own=own)
     return index.align(run, missing=missing, precision=precision, ties=ties)
 
 
@@ -244,6 +254,8 @@ class QrelsIndex:
         Labels that mean unjudged, as in `read_qrels`.
     predicted : {"warn", "use", "drop"}, default="warn"
         Use of labels that a machine gave, as in `read_qrels`.
+    own : {"warn", "keep", "drop"}, default="warn"
+        Treatment of a document whose id is that of the query, as in `align`.
 
     Attributes
     ----------
@@ -278,8 +290,14 @@ class QrelsIndex:
     """
 
     def __init__(
-        self, qrels, *, unjudged_label: float | str | None = "warn", predicted: str = "warn"
+        self,
+        qrels,
+        *,
+        unjudged_label: float | str | None = "warn",
+        predicted: str = "warn",
+        own: str = "warn",
     ):
+        self.own = check_choice(own, "own", OWN)
         rows = qrels_rows(qrels, unjudged_label=unjudged_label, predicted=predicted)
         order = np.argsort(np.array(rows.queries, dtype=object), kind="stable")
         self.queries = np.array(rows.queries, dtype=object)[order]
@@ -288,7 +306,11 @@ class QrelsIndex:
         codes = np.empty_like(order)
         codes[order] = np.arange(len(order))
         codes = codes[rows.codes]
+        self._query_tokens = Tokens.from_texts(self.queries.tolist())
         by_query = np.lexsort([*(~key for key in rows.docnos.sort_keys()), codes])
+        if own == "drop":
+            is_own = rows.docnos.equal(self._query_tokens.take(codes))
+            by_query = by_query[~is_own[by_query]]
         self._codes, self._labels = codes[by_query], rows.values[by_query]
         self._docnos = rows.docnos.take(by_query)
         self._probabilities = None if rows.probabilities is None else rows.probabilities[by_query]
@@ -311,6 +333,7 @@ class QrelsIndex:
         *,
         unjudged_label: float | str | None = "warn",
         predicted: str = "warn",
+        own: str = "warn",
         gains: Gains = None,
         measures: Iterable[ParsedMeasure] = (),
     ) -> "QrelsIndex":
@@ -318,7 +341,7 @@ class QrelsIndex:
 
         Parameters
         ----------
-        qrels, unjudged_label, predicted
+        qrels, unjudged_label, predicted, own
             Parameters of the class.
         gains : None, "exp2", dict or callable, default=None
             Gains of the labels. A dict or callable defines the meaning of labels below 0, so there
@@ -339,7 +362,8 @@ class QrelsIndex:
             class.
         """
         if isinstance(qrels, cls):
-            for name, given in (("unjudged_label", unjudged_label), ("predicted", predicted)):
+            said = {"unjudged_label": unjudged_label, "predicted": predicted, "own": own}
+            for name, given in said.items():
                 if not (isinstance(given, str) and given == "warn"):
                     raise InputError(
                         f"{name} must not be given for a QrelsIndex, got {brief(given)}: pass it "
@@ -349,7 +373,7 @@ class QrelsIndex:
         label = check_unjudged_label(unjudged_label)
         has_gains = not (gains is None or isinstance(gains, str))
         is_said = label == "warn" and (has_gains or counts_forbidden(measures))
-        return cls(qrels, unjudged_label=None if is_said else label, predicted=predicted)
+        return cls(qrels, unjudged_label=None if is_said else label, predicted=predicted, own=own)
 
     @cached_property
     def is_sample(self) -> bool:
@@ -436,6 +460,8 @@ class QrelsIndex:
         codes, docnos = numbers[rows.codes], rows.docnos
         is_filtered = scores == -np.inf
         kept = (codes >= 0) & ~is_filtered
+        if self.own == "drop":
+            kept &= ~docnos.equal(self._query_tokens.take(np.maximum(codes, 0)))
         n_filtered = int(np.count_nonzero(is_filtered & (codes >= 0)))
         n_left_out = int(np.count_nonzero(codes < 0))
         if not kept.all():
@@ -518,6 +544,9 @@ class QrelsIndex:
         # Usually only few rows are judged. For speed, only their labels are written by position.
         order = rank_order(codes, scores, None if counts["ties"] == "stable" else docnos)
         before = np.cumsum(retrieved) - retrieved
+        answered = np.flatnonzero(retrieved)
+        first = before[answered] if isinstance(order, slice) else order[before[answered]]
+        is_own = docnos.take(first).equal(self._query_tokens.take(answered))
         positions = np.empty(len(codes), dtype=np.int64)
         positions[order] = np.arange(len(codes))
         found = positions[hits] + (starts - before)[codes[hits]]
@@ -556,6 +585,7 @@ class QrelsIndex:
             n_retrieved_unjudged=len(codes)
             - int(np.count_nonzero(~np.isnan(self._labels[judged]))),
             n_judged_not_retrieved=int(np.count_nonzero(~np.isnan(self._labels[absent]))),
+            n_own_first=int(np.count_nonzero(is_own)),
             keeps_missing_queries=keep_missing,
             _documents=(
                 (docnos, order, is_retrieved),

@@ -19,12 +19,16 @@ from skfilterrank._lists.gains import is_sample, refuse_measures_of_sample
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import (
     known_measure,
-    misled_measure,
     parse_measures,
-    unjudged_share,
-    warn_of_unjudged_lists,
 )
 from skfilterrank._lists.results import Result, counted
+from skfilterrank._lists.run_doubts import (
+    NO_DOUBTS,
+    RunDoubts,
+    doubts_of,
+    misled_measure,
+    warn_of_doubts,
+)
 from skfilterrank._lists.scoring import OVER_QUERIES
 from skfilterrank._lists.words import (
     MISSING,
@@ -41,7 +45,7 @@ from skfilterrank.metrics._evaluate import evaluate
 # Number of runs in a batch: small for streaming, large enough to amortise indexing judgments.
 _BATCH = 8
 # Parameters that are passed on to the index of the judgments.
-OF_QRELS = "unjudged_label", "predicted"
+OF_QRELS = "unjudged_label", "predicted", "own"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,9 +63,9 @@ class RunEvaluation(Result):
         list, unless ``missing="drop"``.
     unjudged_queries : tuple of str
         Queries of the run that are not in the judgments; not in `values`.
-    unjudged_share : float
-        Share of unjudged documents among those that nDCG_f or a related measure counts; 0 where no
-        such measure is asked for, or nothing is forbidden.
+    doubts : RunDoubts
+        Shares of unjudged documents among those that nDCG_f or a related measure counts, of tied
+        documents, and of queries whose first document has the id of the query.
     error : ValueError, OSError or None
         Error that stopped the evaluation of the run, with ``on_error="yield"``; else None.
     """
@@ -70,7 +74,7 @@ class RunEvaluation(Result):
     values: pd.DataFrame | None
     missing_queries: tuple[str, ...] = ()
     unjudged_queries: tuple[str, ...] = ()
-    unjudged_share: float = 0.0
+    doubts: RunDoubts = NO_DOUBTS
     error: Exception | None = None
 
     def to_frame(self) -> pd.DataFrame:
@@ -149,6 +153,7 @@ def evaluate_runs(
     n_items: int | None = N_ITEMS,
     unjudged_label: float | str | None = "warn",
     predicted: str = "warn",
+    own: str = "warn",
     n_jobs: int | None = None,
     verbose: int = 0,
     **options,
@@ -193,6 +198,9 @@ def evaluate_runs(
     predicted : {"warn", "use", "drop"}, default="warn"
         Treatment of labels by machines, as in :func:`skfilterrank.io.read_qrels`: they
         count, with a warning or without one; or their documents are not judged.
+    own : {"warn", "keep", "drop"}, default="warn"
+        Treatment of a document whose id is that of the query, as where questions are the documents
+        (duplicate questions, counter-arguments): "drop" leaves it out of runs and judgments.
     n_jobs : int or None, default=None
         Number of processes; -1 means all processors. The result is the same.
     verbose : int, default=0
@@ -220,7 +228,9 @@ def evaluate_runs(
     DataWarning
         If nDCG_f, nDCG_min or a share of forbidden documents is asked for, some judged document is
         forbidden, and more than half of the documents that the measure looks at are unjudged: they
-        count as gain 0, so a list without judged documents has the value of an empty list.
+        count as gain 0, so a list without judged documents has the value of an empty list. If more
+        than nine tenths of a run's documents have the score of another one of their query, so that
+        the order of ids decides. If the first document of many queries is the query itself.
 
     See Also
     --------
@@ -268,6 +278,7 @@ def evaluate_runs(
         n_items=n_items,
         unjudged_label=unjudged_label,
         predicted=predicted,
+        own=own,
         **options,
     )
     return RunsEvaluation(
@@ -319,18 +330,18 @@ def iter_evaluations(
         if qrels.is_sample:
             refuse_measures_of_sample(measures)
     evaluations = _evaluations(named, qrels, measures, n_jobs, params)
-    shares = {}
+    doubts = {}
     with _shown(evaluations, len(named)) if verbose else nullcontext(evaluations) as found:
         for evaluation in found:
             if evaluation.error is not None and on_error == "raise":
                 raise evaluation.error
-            shares[evaluation.name] = evaluation.unjudged_share
+            doubts[evaluation.name] = evaluation.doubts
             yield evaluation
     if qrels is not None:
         misled = misled_measure(
             measures, qrels.labels, params.get("gains"), params.get("unjudged", "zero")
         )
-        warn_of_unjudged_lists(shares, misled)
+        warn_of_doubts(doubts, misled, params.get("ties", "docno"), qrels.own)
 
 
 def _shown(evaluations, n_runs):
@@ -393,13 +404,13 @@ def _evaluate_named(name, run, index, measures, params, path=None):
             aligned, values = _evaluate(index, run, measures, **params)
     except (SkfilterrankError, OSError) as error:
         return RunEvaluation(name, None, error=error)
-    share = 0.0
+    doubts = NO_DOUBTS
     if index is not None:
         misled = misled_measure(
             measures, index.labels, params.get("gains"), params.get("unjudged", "zero")
         )
-        share = unjudged_share(aligned, misled)
-    return RunEvaluation(name, values, aligned.missing_queries, aligned.unjudged_queries, share)
+        doubts = doubts_of(aligned, misled)
+    return RunEvaluation(name, values, aligned.missing_queries, aligned.unjudged_queries, doubts)
 
 
 def _check_params(measures, *, missing="empty", precision="double", **params):
@@ -424,11 +435,12 @@ def _evaluate(
     ties="docno",
     unjudged_label="warn",
     predicted="warn",
+    own="warn",
     **params,
 ) -> tuple[AlignedRun, pd.DataFrame]:
     """Align a run and evaluate it."""
     is_parsed = isinstance(measures, dict)
-    said = dict(zip(OF_QRELS, (unjudged_label, predicted)))
+    said = dict(zip(OF_QRELS, (unjudged_label, predicted, own)))
     wanted = parse_measures(measures)
     if isinstance(run, AlignedRun):
         _check_aligned(qrels, run, missing, precision, ties, said)
@@ -443,7 +455,7 @@ def _evaluate(
             refuse_measures_of_sample(wanted)
         gains, unjudged = params.get("gains"), params.get("unjudged", "zero")
         misled = misled_measure(wanted, aligned.y_true, gains, unjudged)
-        warn_of_unjudged_lists({aligned.name: unjudged_share(aligned, misled)}, misled)
+        warn_of_doubts({aligned.name: doubts_of(aligned, misled)}, misled, ties, own)
     _add_probabilities(aligned, wanted, params)
     rows = aligned.y_true, aligned.y_score, aligned.index, aligned.pooled
     return aligned, _values(*rows, wanted, ties=ties, **params)

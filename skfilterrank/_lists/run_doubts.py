@@ -1,0 +1,136 @@
+"""Warnings about runs: unjudged documents, ties, and the query's own document."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.measure import any_below_0
+from skfilterrank._lists.results import counted
+from skfilterrank._lists.words import warn_user
+from skfilterrank.exceptions import DataWarning, brief
+
+# For these measures an unjudged document (gain 0) counts like a hidden one.
+_KIN = ("any_forbidden", "forbidden", "ndcg_f", "ndcg_min")
+# Shares above which a run gets a warning, and most runs to name in it.
+_MOST_UNJUDGED, _MOST_TIED, _MANY_OWN, _MOST_NAMED = 0.5, 0.9, 0.25, 5
+# Least number of documents, and of queries, for a warning of ties and of own documents.
+_LEAST_DOCUMENTS, _LEAST_QUERIES = 20, 5
+
+
+class RunDoubts(NamedTuple):
+    """Shares of a run, from 0 to 1; 0 where there are too few documents or queries to tell.
+
+    `unjudged` is the share of unjudged documents among those that a misled measure counts, `tied`
+    of retrieved documents whose score another one of the query has, and `own` of queries whose
+    first document has the id of the query.
+    """
+
+    unjudged: float = 0.0
+    tied: float = 0.0
+    own: float = 0.0
+
+
+NO_DOUBTS = RunDoubts()
+
+
+def doubts_of(aligned, misled) -> RunDoubts:
+    """Compute the shares of an AlignedRun; `misled` is the result of `misled_measure`."""
+    tied = own = 0.0
+    if aligned.n_retrieved >= _LEAST_DOCUMENTS:
+        tied = _n_tied(aligned) / aligned.n_retrieved
+    n_answered = aligned.index.n_queries - aligned.keeps_missing_queries * len(
+        aligned.missing_queries
+    )
+    if n_answered >= _LEAST_QUERIES:
+        own = aligned.n_own_first / n_answered
+    return RunDoubts(unjudged_share(aligned, misled), tied, own)
+
+
+def _n_tied(aligned):
+    """Count the retrieved documents that have the score of another one of their query."""
+    scores = aligned.y_score
+    equal = (scores[1:] == scores[:-1]) & (scores[1:] > -np.inf)
+    equal[aligned.index.starts[1:] - 1] = False
+    is_tied = np.zeros(len(scores), dtype=bool)
+    is_tied[1:] |= equal
+    is_tied[:-1] |= equal
+    return np.count_nonzero(is_tied)
+
+
+def warn_of_doubts(doubts: dict, misled, ties, own="warn") -> None:
+    """Warn of runs that may mislead; `doubts` holds RunDoubts by name of run."""
+    warn_of_unjudged_lists({name: each.unjudged for name, each in doubts.items()}, misled)
+    tied = _named({name: each.tied for name, each in doubts.items()}, _MOST_TIED)
+    if tied and isinstance(ties, str) and ties == "docno":
+        warn_user(
+            f"documents with equal scores, which ties='docno' orders by their ids, are nearly all "
+            f"that is retrieved in {tied}: pass ties='average' for the mean over their orders.",
+            DataWarning,
+        )
+    owned = _named({name: each.own for name, each in doubts.items()}, _MANY_OWN)
+    if owned and own == "warn":
+        warn_user(
+            f"the first document has the id of the query itself in many queries of {owned}: pass "
+            "own='drop' to leave such documents out, or own='keep' if they are answers.",
+            DataWarning,
+        )
+
+
+def _named(shares, least):
+    """Return the number and the first names of runs with a share above `least`; "" if none has."""
+    most = {name: share for name, share in shares.items() if share > least}
+    if not most:
+        return ""
+    shown = [
+        f"{share:.0%}" if name is None else f"{brief(str(name))} {share:.0%}"
+        for name, share in list(most.items())[:_MOST_NAMED]
+    ]
+    shown += ["..."] * (len(most) > _MOST_NAMED)
+    return f"{len(most):,} of {counted(len(shares), 'run')} ({', '.join(shown)})"
+
+
+def misled_measure(wanted, labels, gains, unjudged):
+    """Find the first measure that treats unjudged documents as harmless; None if there is none."""
+    # `unjudged` may be an array here, whose comparison with a text fails; a later check raises.
+    if isinstance(unjudged, str) and unjudged == "drop":
+        return None
+    gained = None
+    for parsed in wanted.values():
+        entry = parsed.measure
+        if (entry.plain or entry).name not in _KIN:
+            continue
+        if entry.own_reading is not None and entry.own_reading.drops_unjudged:
+            continue
+        gained = as_gains(labels, gains) if gained is None else gained
+        if any_below_0(parsed, gained):
+            return parsed
+    return None
+
+
+def unjudged_share(aligned, parsed) -> float:
+    """Compute the unjudged share of an AlignedRun's documents down to the measure's cut-off."""
+    if parsed is None:
+        return 0.0
+    index = aligned.index
+    is_seen = aligned.y_score > -np.inf
+    if parsed.k is not None:
+        # The rows of a query are sorted by score.
+        places = np.arange(len(is_seen)) - np.repeat(index.starts, index.sizes)
+        is_seen &= places < parsed.k
+    n_seen = np.count_nonzero(is_seen)
+    return float(np.count_nonzero(np.isnan(aligned.y_true[is_seen])) / n_seen) if n_seen else 0.0
+
+
+def warn_of_unjudged_lists(shares: dict, parsed) -> None:
+    """Warn of runs whose documents are mostly unjudged; `shares` are by name of run."""
+    most = _named(shares, _MOST_UNJUDGED)
+    if not most:
+        return
+    top = "shown documents" if parsed.k is None else f"top {parsed.k}"
+    warn_user(
+        f"{parsed.text}: most of the {top} is unjudged in {most}, and unjudged documents count as "
+        "gain 0. A list without judged documents scores like an empty one: judge more, or leave "
+        "unjudged documents out with unjudged='drop'.",
+        DataWarning,
+    )
