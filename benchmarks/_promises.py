@@ -169,18 +169,3 @@ def generated():
     model = LogisticRegression().fit(X[train], y[train] > 0)
     scores = model.predict_proba(X[~train])[:, 1]
     return Population(y[~train].astype(float), scores, groups[~train], k=3)
-
-
-def unclear(n_queries=4000, share=0.3):
-    """Queries of six documents, in some of which high scores that are alike say nothing."""
-    X, y, groups, _ = make_rank_and_filter(
-        n_queries + 600, documents_per_query=6, bayes=False, random_state=0
-    )
-    train, rng = groups < 600, np.random.default_rng(0)
-    scores = LogisticRegression().fit(X[train], y[train] > 0).predict_proba(X[~train])[:, 1]
-    gains, codes = y[~train].astype(float), groups[~train] - 600
-    is_unclear = (rng.random(n_queries) < share)[codes]
-    gains[is_unclear] = np.where(rng.random(is_unclear.sum()) < 0.6, -1.0, 1.0)
-    means = (np.bincount(codes, scores) / np.bincount(codes))[codes]
-    scores = np.where(is_unclear, 0.85 + 0.15 * (scores - means), scores)
-    return Population(gains, scores, codes, k=3)

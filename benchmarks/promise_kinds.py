@@ -1,12 +1,11 @@
-"""Certificates of all kinds of units, of segments and with abstention: are they kept?
+"""Certificates of all kinds of units and of segments: are they kept?
 
-    python benchmarks/promise_kinds.py [units] [segments] [abstention] [reports] [--data DATA]
+    python benchmarks/promise_kinds.py [units] [segments] [reports] [--data DATA]
         [--repeats 500] [--cache DIR]
 
 Each kind of certificate on generated queries whose true rates are known; finished kinds are kept in
 DIR. `units`: among answered queries and over clusters; writes results/promise_units.md. `segments`:
-a threshold for each of three segments; writes results/promise_kinds_segments.md. `abstention`: with
-a level of confidence below which nothing is shown; writes results/promise_kinds_abstention.md.
+a threshold for each of three segments; writes results/promise_kinds_segments.md.
 `reports`: certificates by reports of spam, which depend on the place, against the truth. Writes
 results/promise_reports.md. One thread, a quarter of an hour of processor time.
 """
@@ -22,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from _common import run_parts, write_report
-from _promises import Population, generated, share, unclear
+from _promises import Population, generated, share
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -54,16 +53,8 @@ KINDS = {
 
 # Share of the queries of each segment, from the best to the worst ones.
 SEGMENTS = {"large": 0.7, "middle": 0.22, "small": 0.08}
-N_OF_SEGMENTS, N_ABSTAINING = 1000, 400
+N_OF_SEGMENTS = 1000
 CONFIDENCES = {"0.95": CONFIDENCE, "1 - 0.05 / 3": 1 - (1 - CONFIDENCE) / len(SEGMENTS)}
-# Kinds of confidence with which promises of each kind are tested.
-ABSTENTIONS = {
-    "any_forbidden@3 0.15": ("all", ("score_std",)),
-    "any_forbidden@3 0.2": ("answered", ("score_std",)),
-    "any_forbidden@3 0.15, forbidden@3 0.1": ("all", ("score_std",)),
-    "any_forbidden@3 0.2, forbidden@3 0.15": ("answered", ("score_std",)),
-    "any_forbidden@3 0.15, false_reject_rate 0.8": ("all", ("score_std",)),
-}
 
 
 class Truth:
@@ -97,20 +88,18 @@ class Truth:
             self.segment[order[first:last]] = name
             self.weights[name] = (self.segment == name) / (last - first)
 
-    def rate(self, risk, threshold, *, of="queries", answered=False, is_sure=True):
-        """The true rate at a threshold; queries that are not sure are shown nothing."""
+    def rate(self, risk, threshold, *, of="queries", answered=False):
+        """The true rate at a threshold."""
         steps, weights = self.steps[risk], self.weights[of]
         counted = weights[steps.counted]
-        is_sure = np.broadcast_to(is_sure, self.best.shape)
-        losses = np.where(is_sure[steps.counted], steps.at(threshold), float(steps.is_upward))
-        lost = counted @ losses / counted.sum()
-        share = weights @ (is_sure & (self.best >= threshold))
+        lost = counted @ steps.at(threshold) / counted.sum()
+        share = weights @ (self.best >= threshold)
         return lost / max(share, 1e-300) if answered else lost
 
-    def hidden(self, threshold, is_sure=True):
+    def hidden(self, threshold, among=True):
         """The share of all documents that is hidden, with a cut after k."""
         shown = np.bincount(self.population.groups, self.population.scores >= threshold)
-        shown = np.minimum(shown, self.k) * is_sure
+        shown = np.minimum(shown, self.k) * among
         return 1 - shown.sum() / len(self.population.scores)
 
     def keeps(self, risks, threshold, **of):
@@ -428,84 +417,6 @@ def report_segments(options):
     write_report("promise_kinds_segments", "Certificates of segments", "\n".join(text))
 
 
-def of_abstention(kind, truth, repeats):
-    """A row for the certificates with one kind of confidence."""
-    risk, among, confidence = kind.split("; ")
-    risks = {name: float(level) for name, level in (each.split() for each in risk.split(", "))}
-    safe = CertifiedThreshold(
-        risks, among=among, abstain=confidence, confidence_level=CONFIDENCE,
-        measure=f"ndcg_f@{truth.k}",
-    )  # fmt: skip
-    population, rng, found = truth.population, np.random.default_rng(0), []
-    for _ in range(repeats):
-        own, groups = population.draw(rng.integers(0, len(truth.best), N_ABSTAINING))
-        try:
-            safe.fit(population.scores[own], population.gains[own], groups=groups)
-        except InputError:  # no threshold can be certified
-            continue
-        is_sure = safe.confidence_.of(population.scores, population.index) >= safe.answer_level_
-        kept = truth.kept_by(
-            risks, safe.certificate_, answered=among == "answered", is_sure=is_sure
-        )
-        t = safe.threshold_
-        answered = (is_sure & (truth.best >= t)).mean()
-        abstained = (~is_sure & (truth.best >= t)).mean()
-        found.append([*np.logical_not(kept), answered, abstained, truth.hidden(t, is_sure)])
-    part = np.array(found, dtype=float).reshape(-1, 5)
-    mean = part.mean(axis=0) if len(part) else np.full(5, np.nan)
-    row = {"confidence": confidence, "among": among, "risk": words(risks), "given": len(part)}
-    row |= {"broken": part[:, 0].sum(), "anywhere": part[:, 1].sum()}
-    return pd.DataFrame([row | dict(zip(("answered", "abstained", "hidden"), mean[2:]))])
-
-
-def report_abstention(options):
-    """Report on certificates with abstention."""
-    repeats = options.repeats or 500
-    warnings.filterwarnings("ignore")
-    begin, truth = time.process_time(), Truth(unclear(N_POPULATION))
-    kinds = [
-        f"{risk}; {among}; {confidence}"
-        for risk, (among, confidences) in ABSTENTIONS.items()
-        for confidence in confidences
-    ]
-    table = tables_of(kinds, lambda kind: of_abstention(kind, truth, repeats), options, repeats)
-    allowed = allowed_share(1 - CONFIDENCE, repeats)
-    answered = table[table["among"] == "answered"]
-    text = [
-        f"{repeats} {POPULATION_IN_WORDS}. They have six documents; in 30 % of them the scores are "
-        f"high and alike, and labels are independent of them: {N_ABSTAINING} queries, on 42 % of "
-        "which `CertifiedThreshold(abstain=...)` chooses a level of confidence, and tests "
-        f"thresholds on the others. Confidence {CONFIDENCE:g}. The true rate is that of the "
-        "threshold and the level together, over all queries or the answered ones; false rejects "
-        'are counted in lists of three. "Given": draws in which some '
-        'threshold is certified. "Broken": share of all draws with a true rate above its level at '
-        'the chosen threshold; "anywhere": in the certified range. "Abstained": share of the '
-        "queries that the threshold alone would answer and the level does not. Hidden is the share "
-        "of all documents, with lists that end at k.",
-        "",
-        f"* With {100 * allowed:.1f} % allowed (1 - confidence plus 2 standard errors), "
-        f"{(table['broken'] / repeats > allowed).sum()} of {len(table)} lines have more broken "
-        f"draws, at most {100 * table['broken'].max() / repeats:.1f} %; anywhere in the certified "
-        f"range {(table['anywhere'] / repeats > allowed).sum()}, at most "
-        f"{100 * table['anywhere'].max() / repeats:.1f} %.",
-        f"* Among answered queries {answered['given'].min()} to {answered['given'].max()} of "
-        f"{repeats} draws allow a certificate.",
-        "",
-    ]
-    rows = [
-        [
-            row["confidence"], row["among"], row["risk"], f"{row['given']} of {repeats}",
-            *(share(row[name], repeats) for name in ("broken", "anywhere")),
-            *(f"{row[name]:.3f}" for name in ("answered", "abstained", "hidden")),
-        ]
-        for row in table.to_dict("records")
-    ]  # fmt: skip
-    head = "abstain, among, risk, given, broken, anywhere, answered, abstained, hidden"
-    text += as_lines(head.split(", "), rows)
-    print(f"{time.process_time() - begin:.0f} s")
-    write_report("promise_kinds_abstention", "Certificates with abstention", "\n".join(text))
-
-
 FEATURES = ["match", "quality", "rating", "price", "reports", "flag"]
 LEVEL, N_PAGES, N_SHOWN, N_AUDIT = 0.05, 1000, 5, 400
 
@@ -609,7 +520,6 @@ if __name__ == "__main__":
     parts = {
         "units": report_units,
         "segments": report_segments,
-        "abstention": report_abstention,
         "reports": report_reports,
     }
     run_parts(__doc__, parts, repeats=0, cache="")

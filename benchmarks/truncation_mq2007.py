@@ -41,11 +41,6 @@ METHODS = {
     "threshold, tuned": TunedThreshold(),
     "per_query (nDCG_f)": PerQueryThreshold("ndcg_f"),
     "expected (nDCG_f)": ExpectedThreshold("ndcg_f"),
-    "all or nothing, best score": FixedThreshold(abstain="best_score"),
-    "all or nothing, gap": FixedThreshold(abstain="score_gap"),
-    "all or nothing, standard deviation": FixedThreshold(abstain="score_std"),
-    "all or nothing, regression": FixedThreshold(abstain="score_regression"),
-    "threshold, tuned, and regression": TunedThreshold(abstain="score_regression"),
 }
 NOTES = """
 Mean over the {n_queries:,} test queries of the five folds, and in brackets the paired t over

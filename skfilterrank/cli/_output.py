@@ -373,7 +373,6 @@ _PHRASES = {
     "draw again with judged=,": (
         "draw again by 'skfilterrank judge --strategy sample --judged QRELS',"
     ),
-    "abstain=None to": "no --abstain to",
     ", as in evaluate_runs(qrels, runs, measures)": "",
     "groups holds queries that": "there are queries that",
     "gains has no gain for labels of": "--gains has no gain for labels of",

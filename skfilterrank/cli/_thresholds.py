@@ -38,7 +38,7 @@ BY_NAME = {
 # Rates of what is shown, and of what is lost.
 _OF_SHOWN = {"any_forbidden", "forbidden"}
 _OF_LOST = {"false_reject_rate", "empty_list_rate"}
-_MAY_BE_INFINITE = {"threshold", "level", "answer_level"}
+_MAY_BE_INFINITE = {"threshold", "level"}
 
 
 def chosen_measure(cutting) -> ParsedMeasure:
@@ -253,8 +253,6 @@ def fit_run(
             record["n_machine_labels"] = certificate.n_machine
         if certificate.rule is not None:
             record["level"] = certificate.threshold
-        if certificate.abstain is not None:
-            record |= {"abstain": certificate.abstain, "answer_level": certificate.answer_level}
         if certificate.unit is not None:
             record["unit"] = certificate.unit
         if certificate.among != "all":

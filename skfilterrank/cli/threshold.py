@@ -6,7 +6,6 @@ from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import chosen_format, print_sections, refuse, tell
 from skfilterrank.exceptions import InputError
 
-CONFIDENCES = ("best_score", "score_gap", "score_std", "score_regression")
 RULES = ("ratio", "price", "subset", "harm")
 
 
@@ -15,7 +14,6 @@ def threshold(
     runs: t.Runs,
     *,
     cutting: t.Cutting,
-    abstain: Annotated[str | None, t.Arg(choices=CONFIDENCES)] = None,
     max_shown: t.Count = None,
     min_shown: t.Count = None,
     filter_scores: t.FilterScores = None,
@@ -37,8 +35,6 @@ def threshold(
     ----------
     k
         places that count (default: those of the measure, else all)
-    abstain
-        show nothing for queries in whose list this confidence is low
     max_shown
         largest number of documents shown for a query
     min_shown
@@ -74,9 +70,7 @@ def threshold(
             "Leave one out."
         )
     places = {"max_shown": max_shown, "min_shown": min_shown}
-    unfitted = work.make_threshold(
-        cutting, work.chosen_measure(cutting), abstain=abstain, rule=rule, **places
-    )
+    unfitted = work.make_threshold(cutting, work.chosen_measure(cutting), rule=rule, **places)
     only = ("unjudged_label", "predicted", "missing")
     missing = work.treatment_of_missing(cutting.risk, cutting.among)
     treated = _inputs.Holes.of(holes, only=only, missing=missing)

@@ -23,8 +23,8 @@ class FilteredCrossEncoder:
         Function that is called as ``on_hidden(query, hidden)`` for each query with hidden passages,
         in the thread of the query. `hidden` is a list of dicts with the keys "id" and "row" (both
         are the position in `documents`), "score" and "reason", such as "score below the threshold
-        0.35", "beyond the first 3", or "query not answered: ..." where the threshold abstains. None
-        writes the number of hidden passages to the log "skfilterrank.integrations" (level INFO).
+        0.35" or "beyond the first 3". None writes the number of hidden passages to the log
+        "skfilterrank.integrations" (level INFO).
 
     See Also
     --------

@@ -276,7 +276,7 @@ def _check_supported(model, threshold, fit_params, given):
             f"{type(threshold).__name__} needs whole lists in memory. Where X is a Dask DataFrame, "
             "threshold must be 'tune', a number, None, TunedThreshold or FixedThreshold."
         )
-    threshold._refuse_with_rows("rule", "abstain", "max_shown", "min_shown")
+    threshold._refuse_with_rows("rule", "max_shown", "min_shown")
     given |= {"filter_estimator": model.filter_estimator}
     given |= {"target='label'": True if model.target == "label" else None}
     refuse_for_dask(given)

@@ -216,10 +216,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     >>> model.rank(X, groups=groups)[:3]  # places in each query's list, 0 where hidden
     array([...])
 
-    Three documents at most, and nothing for queries whose best score is low:
+    Three documents at most:
 
-    >>> shy = TunedThreshold(max_shown=3, abstain="best_score")
-    >>> model = RankAndFilter(LogisticRegression(), shy, measure="ndcg_f@3")
+    >>> model = RankAndFilter(LogisticRegression(), TunedThreshold(max_shown=3), measure="ndcg_f@3")
     >>> int(model.fit(X, y, groups=groups).rank(X, groups=groups).max())
     3
 
@@ -403,7 +402,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             self.estimator, self.target, prefit=self._is_prefit
         )
         self._score_gains = self.gains if as_labels else None
-        if threshold._is_fixed:
+        if isinstance(threshold, FixedThreshold):
             is_fitted = self._is_prefit
             self.estimator_ = in_memory(self.estimator) if is_fitted else rows.fit(self.estimator)
             self.filter_ = threshold.fit()  # type: ignore[call-arg]  # no data are needed

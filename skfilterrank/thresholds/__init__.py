@@ -4,8 +4,6 @@ from typing import TYPE_CHECKING
 
 import skfilterrank.metrics  # noqa: F401  fills the measure table
 from skfilterrank._lists.lazy_names import names_of
-from skfilterrank.thresholds._abstention import RiskCoverageCurve as RiskCoverageCurve
-from skfilterrank.thresholds._abstention import risk_coverage_curve
 from skfilterrank.thresholds._base import BaseThreshold as BaseThreshold
 from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certified import CertifiedThreshold
@@ -26,6 +24,8 @@ from skfilterrank.thresholds._learned import LearnedThreshold
 from skfilterrank.thresholds._monitor import RiskMonitor
 from skfilterrank.thresholds._queries_needed import PLANNED_RATE as PLANNED_RATE
 from skfilterrank.thresholds._queries_needed import queries_needed
+from skfilterrank.thresholds._risk_coverage import RiskCoverageCurve as RiskCoverageCurve
+from skfilterrank.thresholds._risk_coverage import risk_coverage_curve
 from skfilterrank.thresholds._risks import STILL_UNJUDGED as STILL_UNJUDGED
 from skfilterrank.thresholds._rules import FirstK, FixedThreshold
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve as ThresholdCurve

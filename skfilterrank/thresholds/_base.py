@@ -5,12 +5,12 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._files.rows import Rows, check_rows
-from skfilterrank._lists.checks import check_choice, check_count, count_rows, label_array
+from skfilterrank._lists.checks import check_count, count_rows, label_array
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
 from skfilterrank._lists.lazy_names import Absent, suggests
@@ -28,7 +28,6 @@ from skfilterrank._lists.scoring import (
 from skfilterrank._lists.ties import value_tolerance
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
-from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence, best_level
 from skfilterrank.thresholds._certify import machine_labels
 from skfilterrank.thresholds._drift import (
     Calibration,
@@ -57,8 +56,6 @@ from skfilterrank.thresholds._judged_scores import (
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve, mean_of_rows
 
 DEFAULT_MEASURE = "ndcg_f"
-# Levels of confidence with each of which the best threshold is found.
-_N_LEVELS = 32
 
 
 class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
@@ -88,7 +85,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     held_out_score_unfiltered_: float
     list_sizes_: Any
     calibration_: Any
-    confidence_: Any
     # Names of the columns that are read besides the score; None means all columns.
     _column_names: tuple[str, ...] | None = ()
     # A second score can hide rows; it does so in the last fit; the rule for that.
@@ -126,13 +122,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         *,
         max_shown: int | None = None,
         min_shown: int | None = None,
-        abstain: str | None = None,
         gains: Gains = None,
     ) -> None:
         self.measure = measure
         self.max_shown = max_shown
         self.min_shown = min_shown
-        self.abstain = abstain
         self.gains = gains
 
     transform = Absent("predict(scores, groups=...), which is -inf for hidden documents, or rank")
@@ -175,8 +169,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             where a row was not retrieved or is hidden already. In a table, the column "score" is
             used. :class:`skfilterrank.io.Rows` contain labels and query ids, so no other array may
             be given with them. TunedThreshold reads them in at most three passes,
-            CertifiedThreshold loads them, and FixedThreshold needs no rows. Other thresholds, caps
-            and abstention need rows in memory.
+            CertifiedThreshold loads them, and FixedThreshold needs no rows. Other thresholds and
+            caps need rows in memory.
         y : array-like of shape (n_rows,) or (n_rows, 2)
             Label of each row, NaN where unjudged. Two columns are relevance and harm, by these
             names or in this order: the gain is -harm where harm is above 0, else the gain of the
@@ -297,10 +291,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             )
         parsed = self._parsed()
         n_unjudged = int(np.count_nonzero(np.isnan(judged.gains)))
-        if self._is_fixed:
-            self._set_level(self._level)
-            self.n_unjudged_ = n_unjudged
-            return self
         if n_unjudged == len(judged.gains) > 0:
             raise InputError("y has no judged row: all labels are NaN. Pass labels of some rows.")
         self._forget()
@@ -315,17 +305,18 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         if self._level is None and self.fitted_with_groups_:
             self.list_sizes_ = usual_sizes(scored_sizes(judged.scores, judged.index))
         if has_two:
+            keys = None
             judged, shown, entries = self._fit_two_scores(judged, parsed)
         else:
-            shown, entries = self._fit_levels(judged, parsed)
+            keys, entries = self._fit_levels(judged, parsed)
+            shown = (keys >= self.level_) & (keys > -np.inf)
         warn_of_forbidden([parsed], judged.gains)
         self.threshold_ = self.level_ if self._is_by_score and not has_two else None
         if judged.watches_scale:
             sizes = scored_sizes(judged.scores, judged.index)
             is_shown = shown if shown.dtype == bool else shown > -np.inf
             self.calibration_ = Calibration.of(judged.scores, is_shown, sizes)
-        measure = self._measure_two_scores if has_two else self._measure
-        values = measure(judged, parsed, entries, shown)
+        values = self._measure(judged, parsed, entries, shown, keys)
         self.best_score_ = mean_over_queries(values, judged.lists.weights)
         _warn_if_few_weigh(judged.lists.weights)
         if judged.folds is not None:
@@ -337,7 +328,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self._forget()
         self.measure_ = self._parsed().text
         self.level_ = self.threshold_ = level
-        self.confidence_, self.answer_level_ = None, -np.inf
 
     def _check_two_scores(self, judged: JudgedScores) -> None:
         """Check rows with a second score, and store the rule."""
@@ -347,15 +337,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """Find the level of the rule; return its rows, the shown rows, and entry values."""
         raise NotImplementedError
 
-    def _measure_two_scores(self, judged, parsed, entries, shown):
-        """Measure each query in the way of `_measure`."""
-        raise NotImplementedError
-
     def _fit_levels(self, judged, parsed):
-        """Find the levels; return the rows shown by out-of-fold keys, and entry values.
-
-        The shown rows are a mask, or scores that order them, -inf for hidden rows.
-        """
+        """Find the level; return out-of-fold keys of the rows, and entry values."""
         keys = self._capped(self._learn(judged, parsed), judged.scores, judged.index)
         entries = None
         if self._level is None:
@@ -363,68 +346,23 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             lists = judged.lists.with_ties(parsed.measure.ties[0])
             entries = EntryValues.of(lists, parsed, None if by_score else keys)
             self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
-            self.level_ = self.threshold_curve_.best_threshold
+            self.level_ = self._best_level(judged, keys, entries)
         else:
             self.level_ = self._level
+        return keys, entries
 
-        def fit_with(level):
-            self.level_ = level
-            return self._fit_abstention(judged, parsed, (keys >= level) & (keys > -np.inf))
+    def _best_level(self, judged, keys, entries, among=None) -> float:
+        """Choose the level by the queries of a mask; None means all."""
+        return self.threshold_curve_.best_threshold if among is None else entries.best(among)[0]
 
-        shown, value = fit_with(self.level_)
-        if entries is not None and self.abstain is not None:
-            alone, joint = self.level_, self._joint_level(judged, parsed, entries, keys)
-            shown, joint_value = fit_with(joint)
-            if not joint_value > value + float(value_tolerance(np.array([value]))):
-                shown, _ = fit_with(alone)
-        return shown, entries
-
-    def _joint_level(self, judged, parsed, entries, keys):
-        """Find the level that is best together with one of some levels of confidence."""
-        nothing, everything = np.zeros(len(keys), dtype=bool), keys > -np.inf
-        values, without = values_shown(judged.lists, parsed, everything, nothing)
-        confidence = Confidence(self.abstain)
-        confidence.fit(values - without, judged.scores, judged.index, judged.clusters)
-        sure, weights = confidence.out_of_fold_, judged.lists.weights
-        sign = 1.0 if parsed.measure.greater_is_better else -1.0
-        found = []
-        for least in np.unique(np.sort(sure)[np.arange(_N_LEVELS) * len(sure) // _N_LEVELS]):
-            is_sure = sure >= least
-            level, _ = entries.best(is_sure)
-            values = np.where(is_sure, sign * entries.at(level), without)
-            found.append((mean_over_queries(values, weights), level))
-        return max(found, key=lambda each: each[0])[1]
-
-    def _fit_abstention(self, judged, parsed, shown):
-        """Find the lowest confidence to answer; return the rows still shown, and their value."""
-        self.confidence_, self.answer_level_ = None, -np.inf
-        if self.abstain is None:
-            return shown, np.nan
-        nothing = np.zeros(len(shown), dtype=bool)
-        values, without = values_shown(judged.lists, parsed, shown, nothing)
-        # Difference of each query's value to that of an empty list.
-        worth = values - without
-        confidence = Confidence(self.abstain)
-        self.confidence_ = confidence.fit(worth, judged.scores, judged.index, judged.clusters)
-        sure = self.confidence_.out_of_fold_
-        self.answer_level_ = best_level(sure, worth, judged.lists.weights)
-        values = np.where(sure >= self.answer_level_, values, without)
-        return self._answered(judged, shown), mean_over_queries(values, judged.lists.weights)
-
-    def _answered(self, judged, shown):
-        """Hide the rows of queries that are not answered."""
-        if self.confidence_ is None:
-            return shown
-        return shown & (self.confidence_.out_of_fold_ >= self.answer_level_)[judged.codes]
-
-    def _measure(self, judged, parsed, entries, shown):
+    def _measure(self, judged, parsed, entries, shown, keys):
         """Measure the shown rows of each query, and set the held-out scores."""
         clusters = judged.clusters
         masks = [shown]
         if clusters.min() < clusters.max():
             masks.append(self._unfiltered(judged))
-            if self._level is None or self.abstain is not None:
-                masks.append(self._held_out_shown(judged, parsed, entries))
+            if self._level is None:
+                masks.append(self._held_out_shown(judged, keys, entries))
         values, *others = values_shown(judged.lists, parsed, *masks)
         if others:
             self._compare_held_out(judged, others[1] if len(others) > 1 else values, others[0])
@@ -440,15 +378,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             self.held_out_score_,
             self.held_out_score_unfiltered_,
             *mean_and_error(differences, weights)[:2],
-            instead=self._instead(judged.watches_scale),
+            instead=("FixedThreshold()" if judged.watches_scale else "threshold=None")
+            + " to show every document",
         )
-
-    def _instead(self, is_alone):
-        """Name the alternative that hides nothing, for this threshold or within RankAndFilter."""
-        if is_alone:
-            return "FixedThreshold() to show every document"
-        both = "" if self.abstain is None else " and abstain=None"
-        return f"threshold=None{both} to show every document"
 
     def _unfiltered(self, judged):
         """Return a mask of the rows that are shown without any chosen level."""
@@ -457,26 +389,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             shown &= places(judged.scores, judged.index) < self.max_shown
         return shown
 
-    def _held_out_shown(self, judged, parsed, entries):
+    def _held_out_shown(self, judged, keys, entries):
         """Return a mask of the rows shown by levels chosen without their cluster."""
         of_list, n_folds = judged.deal_folds()
-        shown = np.zeros(len(judged.codes), dtype=bool)
-        learns = type(self)._learn is not BaseThreshold._learn
-        if entries is not None and not learns and self.abstain is None:
-            levels = np.array([entries.best(of_list != each)[0] for each in range(n_folds)])
-            keys = self._keys(judged.scores, judged.index, judged.columns)
-            keys = self._capped(keys, judged.scores, judged.index)
-            return (keys >= levels[of_list][judged.codes]) & (keys > -np.inf)
-        of_row = of_list[judged.codes]
-        for number in range(n_folds):
-            rest = judged.take(np.flatnonzero(of_row != number))
-            held_out = judged.take(np.flatnonzero(of_row == number))
-            other = clone(self)
-            other._fit_levels(rest, parsed)
-            shown[of_row == number] = other._shown(
-                held_out.scores, held_out.index, held_out.columns
-            )
-        return shown
+        levels = [self._best_level(judged, keys, entries, of_list != n) for n in range(n_folds)]
+        return (keys >= np.array(levels)[of_list][judged.codes]) & (keys > -np.inf)
 
     def _describe_folds(self, judged, parsed, entries, values):
         """Measure each fold of cross-validation, and store its curve."""
@@ -539,7 +456,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
         A margin is the score minus the threshold of its list. If the threshold is infinite, and
         with filter scores, margins lie between 0 and 1 (shown) or -1 and 0 (hidden), in the order
-        of the scores. Without threshold, caps and abstention (``FixedThreshold(None)``), the scores
+        of the scores. Without threshold and caps (``FixedThreshold(None)``), the scores
         themselves are returned, since all rows are shown.
 
         Parameters
@@ -630,11 +547,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         if not self._looks_at_lists():
             return (scores >= self.level_) & (scores > -np.inf)
         keys = self._capped(self._keys(scores, index, columns), scores, index)
-        shown = (keys >= self.level_) & (keys > -np.inf)
-        if self.confidence_ is not None:
-            sure = self.confidence_.of(scores, index) >= self.answer_level_
-            shown &= sure[index.codes()]
-        return shown
+        return (keys >= self.level_) & (keys > -np.inf)
 
     def _thresholds(self, scores, index, shown):
         """Compute the threshold of each row on its score."""
@@ -669,18 +582,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         reasons = np.full(len(scores), self._why_below_level(self.level_), dtype=object)
         if most is not None:
             reasons[passes] = f"beyond the first {most}"
-        confidence = vars(self).get("confidence_")
-        if confidence is not None:
-            is_sure = confidence.of(scores, index) >= self.answer_level_
-            words = CONFIDENCES[confidence.name]
-            reasons[~is_sure[index.codes()]] = (
-                f"query not answered: the {words} is below {self.answer_level_:.6g}"
-            )
         reasons[np.isneginf(scores)] = "score of -inf"
         return reasons
 
     def _passes_level(self, scores, index, columns):
-        """Return a mask of the rows that would be shown without cap and abstention."""
+        """Return a mask of the rows that would be shown without cap."""
         keys = self._keys(scores, index, columns)
         return (keys >= self.level_) & (keys > -np.inf) & (scores > -np.inf)
 
@@ -700,19 +606,12 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _looks_at_lists(self):
         """Tell whether showing a row depends on more than its own score."""
-        # Parameters set after `fit` must not change a fitted threshold.
-        abstains = vars(self).get("confidence_", self.abstain) is not None
-        if abstains or not self._is_by_score or (self._has_two and self.rule_ == "subset"):
+        if not self._is_by_score or (self._has_two and self.rule_ == "subset"):
             return True
         return self._caps() != (None, None)
 
     def _shows_all(self):
         """Tell whether everything is shown, so that margins are the scores."""
-        return False
-
-    @property
-    def _is_fixed(self):
-        """True if nothing is learned or chosen."""
         return False
 
     def score(
@@ -810,18 +709,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _check_parameters(self, parsed) -> None:
         """Raise a ValueError for parameters that are out of range or exclude each other."""
-        if self.abstain is not None:
-            check_choice(self.abstain, "abstain", (*CONFIDENCES, None))
         most = check_count(self.max_shown, "max_shown", or_none=True)
         least = check_count(self.min_shown, "min_shown", or_none=True)
         if least is not None and most is not None and least > most:
             raise InputError(
                 f"min_shown must be at most max_shown, got min_shown={least} and max_shown={most}."
-            )
-        if least is not None and self.abstain is not None:
-            raise InputError(
-                f"min_shown={least} shows documents of every query, which abstain={self.abstain!r} "
-                "excludes: leave out one of the two."
             )
 
     def _forget(self):

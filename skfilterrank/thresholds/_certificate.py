@@ -10,7 +10,6 @@ import pandas as pd
 from skfilterrank._files.files import open_for_writing
 from skfilterrank._lists.results import Result, counted, plural
 from skfilterrank.exceptions import InputError, brief, brief_list
-from skfilterrank.thresholds._abstention import CONFIDENCES
 from skfilterrank.thresholds._hide_rules import rule_in_words
 
 _RATES = {
@@ -31,8 +30,6 @@ _COMMON = (
     "confidence_level",
     "unit",
     "rule",
-    "abstain",
-    "answer_level",
     "n_apart",
     "dates",
 )
@@ -186,12 +183,8 @@ class RiskCertificate(Result):
         `query_weight`; 0 without weights. The guarantee holds for queries in these proportions.
     rule : {"ratio", "price", "subset", "harm"} or None
         Rule that hides by a second score; `threshold` is then its level. None without such a score.
-    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None
-        Confidence below which a query is shown nothing; None if no query is left unanswered for it.
-    answer_level : float
-        Lowest confidence at which a query is shown something; -inf if there is no such level.
     n_apart : int
-        Number of other queries, from which `answer_level` or the curves of `rule` were learned.
+        Number of other queries, from which the curves of `rule` were learned.
     dates : str or None
         First and last time of the calibration queries, where `fit` knows times.
     """
@@ -217,8 +210,6 @@ class RiskCertificate(Result):
     share_hidden: float = np.nan
     n_weighted: int = 0
     rule: str | None = None
-    abstain: str | None = None
-    answer_level: float = -np.inf
     n_apart: int = 0
     dates: str | None = None
     # Columns of `to_judge` as arrays, because skops cannot save a table.
@@ -325,7 +316,6 @@ class RiskCertificate(Result):
         machines = ", for labels of machines" if self.n_machine else ""
         weighted = ", weighted" if self.n_weighted else ""
         weighted += "" if self.unit is None else f", over {plural(self.unit)}"
-        weighted += "" if self.abstain is None else f", abstain: {self.abstain}"
         answered = ""
         if not np.isnan(self.share_answered):
             answered = f", {100 * self.share_answered:.1f} % answered"
@@ -344,30 +334,12 @@ class RiskCertificate(Result):
         """Say in a sentence without its full stop which documents are shown."""
         return rule_in_words(self.rule, self.threshold)
 
-    def abstains(self) -> str:
-        """Say in a sentence for which queries nothing is shown; empty without abstention."""
-        if self.abstain is None:
-            return ""
-        words = CONFIDENCES[self.abstain]
-        if np.isneginf(self.answer_level):
-            return (
-                f"No level of the {words} was found below which it is better to show nothing "
-                f"(abstain: {self.abstain})."
-            )
-        return (
-            f"Nothing is shown for queries in which the {words} is below {self.answer_level:.6g} "
-            f"(abstain: {self.abstain})."
-        )
-
     def learned(self) -> str:
         """Say in a sentence what was learned from other queries; empty if nothing was."""
         if not self.n_apart:
             return ""
         others = counted(self.n_apart, "other query")
-        if self.rule is not None:
-            return f"The curves of the rule were learned from {others}."
-        found = "searched" if np.isneginf(self.answer_level) else "learned"
-        return f"The level was {found} on {others}."
+        return f"The curves of the rule were learned from {others}."
 
     def own_bounds(self) -> str:
         """Say in a sentence which observed means are their own upper bounds; empty for none."""
@@ -385,7 +357,7 @@ class RiskCertificate(Result):
         return f"new {units}"
 
     def _head(self):
-        told = [self.abstains(), self.learned(), self.own_bounds()]
+        told = [self.learned(), self.own_bounds()]
         if self.rule is not None:
             told.insert(0, f"{self.shows()}.")
         if self.dates is not None:

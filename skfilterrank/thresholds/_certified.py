@@ -1,12 +1,9 @@
 """The best threshold on a score at which risks on new queries are kept."""
 
-import warnings
-from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._files.rows import Rows, rows_in_memory
@@ -26,10 +23,7 @@ from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, mea
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, JudgedScores, values_shown
 from skfilterrank.thresholds._risks import most_shown, read_promises
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
-from skfilterrank.thresholds._tuned import TunedThreshold, TwoScores, learned_and_tested
-
-# Levels of confidence with each of which all thresholds are tried.
-_N_LEVELS = 12
+from skfilterrank.thresholds._tuned import TwoScores, learned_and_tested
 
 
 class CertifiedThreshold(TwoScores):
@@ -75,11 +69,6 @@ class CertifiedThreshold(TwoScores):
         contribute.
     max_shown : int or None, default=None
         Largest number of shown documents of a query.
-    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
-        Show nothing for a query whose confidence is below a level. The confidence is computed from
-        the scores, as in :class:`TunedThreshold`. The level is chosen on one part of the queries,
-        so that the risks are kept there. The guarantee is tested on the other part, with the same
-        rule for unanswered queries.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. Gains below 0
         mark forbidden documents, gains above 0 good ones.
@@ -142,13 +131,6 @@ class CertifiedThreshold(TwoScores):
     certified, which lies above Q as seldom. From Q on the sequence is fixed, and is tested with the
     other nine tenths. Shares of answers below that are therefore never certified: it is an error if
     no threshold is.
-
-    With `abstain`, the level of confidence is chosen on a separate part of the queries, which is
-    drawn as for two scores (see below). Up to 13 levels are tried with all thresholds, as without
-    `abstain`, and the one with the best certified value on this part is taken. If this part is too
-    small to certify any, a confidence of 0.5 has to do, and else the level of
-    :class:`TunedThreshold`. The other queries test thresholds at this one level. So the test is
-    exact however the level was chosen, but it fails where this part misleads, as a small one can.
 
     Several risks that are safe at the same end are each tested with the whole error: the first bad
     threshold is bad for one of them, and only the test of this risk must err. Risks that are safe
@@ -257,7 +239,6 @@ class CertifiedThreshold(TwoScores):
         measure: Any = None,
         rule: str | None = None,
         max_shown: int | None = None,
-        abstain: str | None = None,
         gains: Gains = None,
     ) -> None:
         self.risks = risks
@@ -266,7 +247,6 @@ class CertifiedThreshold(TwoScores):
         self.measure = measure
         self.rule = rule
         self.max_shown = max_shown
-        self.abstain = abstain
         self.gains = gains
 
     @all_or_nothing
@@ -385,9 +365,6 @@ class CertifiedThreshold(TwoScores):
 
     def _fit_levels(self, judged, parsed):
         _check_each_once(judged)
-        every, confidence, answer_level = judged, None, -np.inf
-        if self.abstain is not None:
-            judged, confidence, answer_level = self._learn_abstention(judged)
         most = self._most_shown()
         lists, is_whole = shown_at_most(judged.lists, most), ends_behind(most, parsed)
         ranked = judged.lists if is_whole else lists
@@ -396,77 +373,11 @@ class CertifiedThreshold(TwoScores):
         self._certify(
             judged, parsed, lists, entries, {}, between=between, scores=judged.scores, most=most
         )
-        self.confidence_, self.answer_level_ = confidence, answer_level
-        if self.abstain is not None:
-            self.certificate_ = replace(
-                self.certificate_,
-                abstain=self.abstain,
-                answer_level=float(answer_level),
-                n_apart=every.index.n_queries - judged.index.n_queries,
-            )
         keys = self._capped(judged.scores, judged.scores, judged.index)
         shown = (keys >= self.level_) & (keys > -np.inf)
         self._note_hidden(shown)
         _warn_if_all_hidden(shown, keys, judged)
-        if self.abstain is None:
-            return shown, entries
-        # The curves are computed from the tested queries only.
-        return self._shown(every.scores, every.index, every.columns), None
-
-    def _learn_abstention(self, judged):
-        """Learn which queries to answer from some; return the others, without the unanswered."""
-        learned_rows, tested_rows = learned_and_tested(judged)
-        learned, tested = judged.take(learned_rows), judged.take(tested_rows)
-        tuned = TunedThreshold(
-            self.measure, max_shown=self._most_shown(), abstain=self.abstain, gains=self.gains
-        )
-        tuned._fit_levels(learned, self._parsed())
-
-        def answered(lists, sure, level):
-            lists = copy(lists)
-            lists.scores = np.where((sure >= level)[lists.index.codes()], lists.scores, -np.inf)
-            return lists
-
-        level = self._level_to_answer(learned, answered, tuned)
-        if level == -np.inf:
-            warn_user(
-                f"abstain={self.abstain!r} found no level of confidence that helps: every query is "
-                f"answered as without it, and {learned.index.n_queries} queries were spent on the "
-                "search. Leave abstain out.",
-                FitWarning,
-            )
-
-        def sure_of(lists):
-            return answered(lists, tuned.confidence_.of(lists.scores, lists.index), level)
-
-        tested = replace(tested, lists=sure_of(tested.lists))
-        return tested, tuned.confidence_, level
-
-    def _level_to_answer(self, learned, answered, tuned):
-        """Find the level of confidence that is best while the risks are kept on the learned part.
-
-        Each level is tried with all thresholds. Where no level passes the test with the own
-        confidence, half of it has to do, and the tuned level where none passes that.
-        """
-        parsed, sure = self._parsed(), tuned.confidence_.out_of_fold_
-        places = np.arange(_N_LEVELS) * len(sure) // _N_LEVELS
-        levels = [tuned.answer_level_, -np.inf, *np.unique(np.sort(sure)[places])[1:]]
-        sign = 1.0 if parsed.measure.greater_is_better else -1.0
-        for confidence in (self.confidence_level, 0.5):
-            other = clone(self).set_params(abstain=None, confidence_level=confidence)
-            found = []
-            for level in levels:
-                lists = answered(learned.lists, sure, level)
-                with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")
-                    try:
-                        other._fit_levels(replace(learned, lists=lists), parsed)
-                    except InputError:
-                        continue
-                found.append((sign * other.certificate_.value, level))
-            if found:
-                return max(found, key=lambda each: each[0])[1]
-        return tuned.answer_level_
+        return keys, entries
 
     def _note_hidden(self, shown):
         """State in the certificate the share of the documents that is hidden."""
@@ -530,7 +441,7 @@ class CertifiedThreshold(TwoScores):
             rule=self.rule_ if self._has_two else None,
             n_apart=0 if judged.apart is None else judged.apart.index.n_queries,
         )
-        self.level_, self.confidence_, self.answer_level_ = certificate.threshold, None, -np.inf
+        self.level_ = certificate.threshold
 
     def _learn_path(self, judged):
         """Learn the curves, and the levels of the rule, from rows apart."""
@@ -543,11 +454,9 @@ class CertifiedThreshold(TwoScores):
         worth, harm = self.worth_.of(judged.scores, judged.columns[FILTER_SCORE])
         return self._path(judged, worth, harm, levels)
 
-    def _measure(self, judged, parsed, entries, shown):
+    def _measure(self, judged, parsed, entries, shown, keys):
         # The certificate holds the bounds for new queries: no held-out score is needed.
         return values_shown(judged.lists, parsed, shown)[0]
-
-    _measure_two_scores = _measure
 
     def _rows_as_queries(self, n_rows):
         raise InputError(

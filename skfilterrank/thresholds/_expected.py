@@ -53,10 +53,6 @@ class ExpectedThreshold(BaseThreshold):
         each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp".
     max_shown, min_shown : int or None, default=None
         Largest and smallest number of shown documents of a query; shorter lists are shown whole.
-    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
-        Show nothing for a query whose confidence is below a level. The confidence is computed from
-        the scores, as in :func:`risk_coverage_curve`. The level is the best one for the measure
-        after the lists are cut.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
@@ -237,10 +233,6 @@ class PerQueryThreshold(BaseThreshold):
         each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp".
     max_shown, min_shown : int or None, default=None
         Largest and smallest number of shown documents of a query; shorter lists are shown whole.
-    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
-        Show nothing for a query whose confidence is below a level. The confidence is computed from
-        the scores, as in :func:`risk_coverage_curve`. The level is the best one for the measure
-        after the lists are cut.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 

@@ -13,7 +13,6 @@ from skfilterrank._lists.checks import check_count, check_k, check_share, one_of
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.thresholds._abstention import CONFIDENCES, Confidence
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.thresholds._drift import LEVELS, Calibration
 from skfilterrank.thresholds._hide_rules import RULES
@@ -137,7 +136,6 @@ def threshold_from_json(value, name: str = "") -> SavedAsJson:
     fitted = record({"fitted": _FITTED})(value, name)["fitted"]
     learned = fitted.pop("learned", {})
     vars(threshold).update({f"{each}_": found for each, found in fitted.items()})
-    threshold.confidence_ = fitted.get("confidence")
     threshold._restore(learned, "fitted.learned")
     return threshold
 
@@ -251,14 +249,6 @@ def _calibration_from_json(value, name):
     return Calibration(**_CALIBRATION(value, name))
 
 
-def _confidence_from_json(value, name):
-    """Make the `Confidence` of `abstain` from JSON."""
-    state = _CONFIDENCE(value, name)
-    confidence = Confidence(state["name"])
-    confidence.restore(state["weights"], f"{name}.weights")
-    return confidence
-
-
 def _certificate_from_json(value, name):
     """Make a certificate with `assumes_unseen`, since the source of the scores is unknown."""
     state = record(_CERTIFICATE)(value, name)
@@ -276,7 +266,6 @@ _LEVEL = number(infinite=True)
 _BOUND = number(infinite=True, nan=True)
 _VALUE = number(nan=True)
 _IS = one_of(True, False)
-_CONFIDENCE = record({"name": one_of(*CONFIDENCES), "weights": optional(numbers())})
 _CALIBRATION = record(
     {
         "quantiles": numbers(len(LEVELS), len(LEVELS), infinite=True),
@@ -319,8 +308,6 @@ _CERTIFICATE = {
     "share_answered_upper": number(0, 1, nan=True),
     "share_hidden": number(0, 1, nan=True),
     "rule": one_of(*RULES, None),
-    "abstain": one_of(*CONFIDENCES, None),
-    "answer_level": _LEVEL,
     "n_apart": count(),
     "dates": optional(text),
 }
@@ -333,8 +320,6 @@ _OF_ALL = {
 }
 _OF_SOME = {
     "caps": pair(optional(check_count), optional(check_count)),
-    "confidence": _confidence_from_json,
-    "answer_level": _LEVEL,
     "best_score": _VALUE,
     "held_out_score": _VALUE,
     "held_out_score_unfiltered": _VALUE,
@@ -344,7 +329,6 @@ _OF_SOME = {
     "certificate": _certificate_from_json,
 }
 _TO_JSON: dict[str, Callable] = {
-    "confidence": lambda confidence: {"name": confidence.name, "weights": confidence.weights_},
     "calibration": vars,
     "certificate": _certificate_to_json,
 }

@@ -9,7 +9,6 @@ from sklearn.base import clone, is_classifier
 
 from skfilterrank._files.states import listed, number, numbers, record, text
 from skfilterrank._lists.checks import check_count, check_number, check_random_state
-from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.scoring import mean_and_error
 from skfilterrank._lists.ties import first_of_highest
@@ -34,7 +33,6 @@ from skfilterrank.thresholds._list_learner import (
     mixed,
     mixture,
 )
-from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 
 # Number of factors that are tried between 1 and the best one.
 _N_FACTORS = 33
@@ -81,10 +79,6 @@ class LearnedThreshold(BaseThreshold):
         minus `cost` times the number of shown documents.
     max_shown, min_shown : int or None, default=None
         Largest and smallest number of shown documents of a query; shorter lists are shown whole.
-    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
-        Show nothing for a query whose confidence is below a level. The confidence is computed from
-        the scores, as in :func:`risk_coverage_curve`. The level is the best one for the measure
-        after the lists are cut.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     random_state : int, RandomState or None, default=None
@@ -178,15 +172,12 @@ class LearnedThreshold(BaseThreshold):
         cost: float = 0.0,
         max_shown: int | None = None,
         min_shown: int | None = None,
-        abstain: str | None = None,
         gains: Gains = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(
-            measure, max_shown=max_shown, min_shown=min_shown, abstain=abstain, gains=gains
-        )
+        super().__init__(measure, max_shown=max_shown, min_shown=min_shown, gains=gains)
         self.estimator = estimator
         self.cv = cv
         self.cost = cost
@@ -318,19 +309,9 @@ class LearnedThreshold(BaseThreshold):
 
     # The level.
 
-    def _fit_levels(self, judged, parsed):
-        keys = self._capped(self._learn(judged, parsed), judged.scores, judged.index)
-        lists = judged.lists.with_ties(parsed.measure.ties[0])
-        entries = EntryValues.of(lists, parsed, keys)
-        self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
-        self._out_of_fold = keys
-        self.level_ = self._best_factor(judged, entries)
-        shown = (keys >= self.level_) & (keys > -np.inf)
-        return self._fit_abstention(judged, parsed, shown)[0], entries
-
-    def _best_factor(self, judged, entries, among=None) -> float:
+    def _best_level(self, judged, keys, entries, among=None) -> float:
         """Choose the factor nearest to 1 that is within one standard error of the best."""
-        keys, codes = self._out_of_fold, judged.codes
+        codes = judged.codes
         among = np.ones(judged.index.n_queries, dtype=bool) if among is None else among
         sign = 1.0 if entries.greater_is_better else -1.0
         levels, means = entries.curve(among)
@@ -356,18 +337,6 @@ class LearnedThreshold(BaseThreshold):
             if mean <= error:
                 return float(factor)
         return best
-
-    def _measure(self, judged, parsed, entries, shown):
-        values = super()._measure(judged, parsed, entries, shown)
-        del self._out_of_fold
-        return values
-
-    def _held_out_shown(self, judged, parsed, entries):
-        """Return a mask of the rows shown by models and a factor from other folds."""
-        keys, (fold, n_folds) = self._out_of_fold, judged.deal_folds()
-        factors = [self._best_factor(judged, entries, fold != each) for each in range(n_folds)]
-        shown = (keys >= np.array(factors)[fold][judged.codes]) & (keys > -np.inf)
-        return self._answered(judged, shown)
 
     # Files.
 

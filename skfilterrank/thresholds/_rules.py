@@ -10,26 +10,23 @@ from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.prefixes import places
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._base import BaseThreshold
+from skfilterrank.thresholds._judged_scores import JudgedScores
 
 
 class FixedThreshold(BaseThreshold):
-    """A given threshold on the score; caps and abstention can be added.
+    """A given threshold on the score; caps can be added.
 
     Parameters
     ----------
     threshold : float or None, default=None
-        Rows with ``score >= threshold`` are shown; None shows all. With None, and without caps
-        and `abstain`, `decision_function` returns the scores themselves.
+        Rows with ``score >= threshold`` are shown; None shows all. With None and without caps,
+        `decision_function` returns the scores themselves.
     measure : str or None, default=None
-        Measure that `score` returns, and for which the level of `abstain` is chosen: a name such as
-        "ndcg_f@10", or a measure function. None means "ndcg_f", and inside RankAndFilter its
-        measure.
+        Measure that `score` returns: a name such as "ndcg_f@10", or a measure function. None means
+        "ndcg_f", and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
         Largest and smallest number of shown documents of a query. Of documents of equal score, the
         first in the input are shown.
-    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
-        Show nothing for a query whose confidence is below a learned level. The confidence is
-        computed from the scores, as in :func:`risk_coverage_curve`.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
@@ -62,33 +59,21 @@ class FixedThreshold(BaseThreshold):
         measure: Any = None,
         max_shown: int | None = None,
         min_shown: int | None = None,
-        abstain: str | None = None,
         gains: Gains = None,
     ) -> None:
-        super().__init__(
-            measure, max_shown=max_shown, min_shown=min_shown, abstain=abstain, gains=gains
-        )
+        super().__init__(measure, max_shown=max_shown, min_shown=min_shown, gains=gains)
         self.threshold = threshold
-
-    @property
-    def _level(self):
-        return check_level(self.threshold)
-
-    @property
-    def _is_fixed(self):
-        return self.abstain is None
 
     @all_or_nothing
     def fit(  # type: ignore[override]  # other parameters
         self, scores=None, y=None, groups=None, **parameters
     ) -> Self:
-        """Check the parameters, and learn the level of `abstain` if it is set.
+        """Check the parameters; rows are checked where they are given, and not needed.
 
         Parameters
         ----------
         scores, y, groups, **parameters
-            As in :meth:`TunedThreshold.fit`; needed only if `abstain` is set. Rows are not accepted
-            then.
+            As in :meth:`TunedThreshold.fit`.
 
         Returns
         -------
@@ -97,11 +82,25 @@ class FixedThreshold(BaseThreshold):
         """
         if scores is not None and y is not None:
             return super().fit(scores, y, groups, **parameters)
-        parsed = self._parsed()
-        self._check_parameters(parsed)
-        if self.abstain is not None:
-            return super().fit(scores, y, groups, **parameters)
-        self._set_level(self._level)
+        self._check_parameters(self._parsed())
+        self._set_level(check_level(self.threshold))
+        return self
+
+    def fit_judged(self, judged: JudgedScores) -> Self:
+        """Set the threshold, and count rows without a label.
+
+        Parameters
+        ----------
+        judged : JudgedScores
+            The rows.
+
+        Returns
+        -------
+        self : FixedThreshold
+            The fitted threshold.
+        """
+        self._set_level(check_level(self.threshold))
+        self.n_unjudged_ = int(np.count_nonzero(np.isnan(judged.gains)))
         return self
 
     def _check_parameters(self, parsed):
@@ -109,7 +108,6 @@ class FixedThreshold(BaseThreshold):
         super()._check_parameters(parsed)
 
     def _fit_rows(self, rows):
-        self._refuse_with_rows("abstain")
         return self.fit()
 
     def _set_level(self, level):
@@ -122,12 +120,6 @@ class FixedThreshold(BaseThreshold):
     def _shows_all(self):
         # Parameters set after `fit` must not change a fitted threshold.
         return vars(self).get("_is_none", False) and not self._looks_at_lists()
-
-    def _unfiltered(self, judged):
-        return super()._unfiltered(judged) & (judged.scores >= self._level)
-
-    def _instead(self, is_alone):
-        return "abstain=None to answer every query"
 
 
 def check_level(threshold, name: str = "threshold") -> float:
@@ -149,10 +141,6 @@ class FirstK(BaseThreshold):
         measure function. None means "ndcg_f", and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
         Largest and smallest number of shown documents of a query; shorter lists are shown whole.
-    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
-        Show nothing for a query whose confidence is below a level. The confidence is computed from
-        the scores, as in :func:`risk_coverage_curve`. The level is chosen together with
-        the cut, as in :class:`TunedThreshold`.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 

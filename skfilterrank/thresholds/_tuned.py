@@ -62,7 +62,7 @@ class TwoScores(BaseThreshold):
 
     def _shown_at(self, path, level):
         """Set the level; return the scores that order the shown rows."""
-        self.level_, self.confidence_, self.answer_level_ = level, None, -np.inf
+        self.level_ = level
         return path.at(level)
 
     def _learn_path(self, judged):
@@ -112,9 +112,9 @@ class TwoScores(BaseThreshold):
             )
         return curves[0], worth, harm
 
-    def _measure_two_scores(self, judged, parsed, entries, shown):
-        if judged.clusters.min() == judged.clusters.max():
-            return self._measure(judged, parsed, entries, shown)
+    def _measure(self, judged, parsed, entries, shown, keys):
+        if not self._has_two or judged.clusters.min() == judged.clusters.max():
+            return super()._measure(judged, parsed, entries, shown, keys)
         values, plain = values_shown(judged.lists, parsed, shown, self._unfiltered(judged))
         # Levels are chosen with the same folds as the curves.
         held_out = np.empty(len(values))
@@ -130,12 +130,11 @@ class TwoScores(BaseThreshold):
     def _check_two_scores(self, judged):
         """Store the rule; raise for useless filter scores, warn of few forbidden rows."""
         check_choice(self.rule, "rule", (*RULES, None))
-        for name in ("abstain", "min_shown"):
-            if getattr(self, name) is not None:
-                raise InputError(
-                    f"{name}={getattr(self, name)!r} is not possible with filter_scores. Leave "
-                    f"{name} out."
-                )
+        if self.min_shown is not None:
+            raise InputError(
+                f"min_shown={self.min_shown} is not possible with filter_scores. Leave min_shown "
+                "out."
+            )
         filter_scores = judged.columns[FILTER_SCORE]
         _check_finite(filter_scores)
         if filter_scores.min() == filter_scores.max():
@@ -245,8 +244,8 @@ def learned_and_tested(judged: JudgedScores) -> tuple[np.ndarray, np.ndarray]:
     clusters = np.unique(judged.clusters)
     if len(clusters) < 2:
         raise InputError(
-            "scores are of one query, but a certificate with filter_scores or abstain learns from "
-            "some queries and tests others. Pass more queries."
+            "scores are of one query, but a certificate with filter_scores learns from some "
+            "queries and tests others. Pass more queries."
         )
     share = min(max(_LEARNED_ROWS / len(judged.codes), _LEAST_LEARNED), 0.5)
     n_learned = max(int(share * len(clusters)), 1)
@@ -299,10 +298,6 @@ class TunedThreshold(TwoScores):
         subset with the highest DCG of r minus level * h, in the order of r. "harm" shows documents
         with a filter score of at most minus the level, in the order of the score. Documents below
         the cut-off of the measure do not change it and may be shown; set `max_shown` to hide them.
-    abstain : {"best_score", "score_gap", "score_std", "score_regression"} or None, default=None
-        Show nothing for a query whose confidence is below a level. The confidence is computed from
-        the scores, as in :func:`risk_coverage_curve`. The level is chosen together with the
-        threshold: the best threshold for each of up to 32 levels, and then the best level for it.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. A gain below 0
         marks a forbidden document.
@@ -310,8 +305,8 @@ class TunedThreshold(TwoScores):
     Attributes
     ----------
     threshold_ : float
-        Rows with ``score >= threshold_`` are shown, apart from caps and abstention. It is the
-        middle between the lowest score to show and the next lower one.
+        Rows with ``score >= threshold_`` are shown, apart from caps. It is the middle between the
+        lowest score to show and the next lower one.
     threshold_curve_ : ThresholdCurve
         The measure at every threshold.
     best_score_ : float
@@ -385,17 +380,14 @@ class TunedThreshold(TwoScores):
         rule: str | None = None,
         max_shown: int | None = None,
         min_shown: int | None = None,
-        abstain: str | None = None,
         gains: Gains = None,
     ) -> None:
-        super().__init__(
-            measure, max_shown=max_shown, min_shown=min_shown, abstain=abstain, gains=gains
-        )
+        super().__init__(measure, max_shown=max_shown, min_shown=min_shown, gains=gains)
         self.rule = rule
 
     def _fit_rows(self, rows, gains="own"):
         """Fit on Rows; ``gains="own"`` means the gains of the parameter."""
-        self._refuse_with_rows("rule", "abstain", "max_shown", "min_shown")
+        self._refuse_with_rows("rule", "max_shown", "min_shown")
         parsed = self._parsed()
         found, noted = search_rows(rows, parsed, self.gains if gains == "own" else gains)
         values, value = found.values, found.best_value

@@ -36,7 +36,7 @@ class WatchedThreshold:
     def of(cls, threshold: BaseThreshold, certificate: RiskCertificate) -> "WatchedThreshold":
         """Describe a fitted threshold and its certificate."""
         hides = None
-        if threshold.threshold_ is not None and threshold.confidence_ is None:
+        if threshold.threshold_ is not None:
             _, most = threshold._caps()
             hides = {"level": float(threshold.threshold_), "max_shown": most}
         return cls(threshold_checksum(threshold), certificate_checksum(certificate), hides)
@@ -52,8 +52,8 @@ class WatchedThreshold:
         if self.hides is None:
             if threshold is None and self.checksum is not None:
                 raise InputError(
-                    "threshold is missing: this monitor cannot apply its own, which abstains or "
-                    "has filter scores. Give y_score as predict returns it, with -inf where "
+                    "threshold is missing: this monitor cannot apply its own, which has "
+                    "filter scores. Give y_score as predict returns it, with -inf where "
                     "hidden, and say threshold=-np.inf."
                 )
             return lists if threshold is None else lists.with_scores(lists.scores, threshold)

@@ -336,8 +336,8 @@ GAINS = "--gains=-1=-1,0=0,1=1,2=2"
         ("--threshold expected", ExpectedThreshold("ndcg_f@3")),
         ("--threshold first_k", FirstK("ndcg_f@3")),
         (
-            "--threshold per_query --max-shown 4 --abstain score_regression",
-            PerQueryThreshold("ndcg_f@3", max_shown=4, abstain="score_regression"),
+            "--threshold per_query --max-shown 4",
+            PerQueryThreshold("ndcg_f@3", max_shown=4),
         ),
         ("--min-shown 1", TunedThreshold("ndcg_f@3", min_shown=1)),
     ],

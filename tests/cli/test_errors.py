@@ -40,8 +40,8 @@ def test_arguments_of_other_names_become_options():
     assert in_options("gains={0: -1, 1: 0.5}") == "--gains=0=-1,1=0.5"
     assert in_options("(missing 'empty')") == "(--holes missing=empty)"
     learn("threshold")
-    advice = in_options("Use threshold=None and abstain=None to show every document")
-    assert advice == "Use --threshold none and no --abstain to show every document"
+    advice = in_options("Use threshold=None to show every document")
+    assert advice == "Use --threshold none to show every document"
     options = "'ap' has rel=..., gains=..., unjudged=..."
     assert in_options(options) == options
     learn("apply")

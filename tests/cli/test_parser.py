@@ -11,7 +11,6 @@ from skfilterrank import cli
 from skfilterrank.cli import _types as types
 from skfilterrank.cli import help
 from skfilterrank.cli._parser import Arg, CommandParser
-from skfilterrank.thresholds._abstention import CONFIDENCES
 from skfilterrank.thresholds._hide_rules import RULES
 
 COMMANDS = (*cli.COMMANDS, "help")
@@ -218,8 +217,8 @@ def test_texts_become_values(convert, text, value):
         (types.pairs, "x", "expected A=B,..., got 'x'"),
         (types.positive, "9" * 5000, "expected a whole number from 1 up, got '999"),
         (types._seed, "-1", r"expected a whole number below 2\*\*31"),
-        (types._threshold, "high", "expected tune, auto, per_query, expected"),
-        (types._threshold, "nan", "expected tune, auto, per_query, expected"),
+        (types._threshold, "high", "expected tune, per_query, expected"),
+        (types._threshold, "nan", "expected tune, per_query, expected"),
         (types._threshold, "lerned", r"Did you mean learned\?"),
         (types.holes, "trec", "got 'trec'"),
         (types.holes, "forbidden,trec_eval", "a preset is given twice"),
@@ -243,7 +242,6 @@ def test_names_are_those_of_the_library():
 
     assert set(types.THRESHOLDS) == set(BY_NAME)
     parser = CommandParser(threshold, "threshold", nothing)
-    assert parser.options()["abstain"][1].choices == tuple(CONFIDENCES)
     assert parser.options()["rule"][1].choices == RULES
 
 

@@ -192,10 +192,6 @@ GAINS = "--gains=-1=-1,0=0,1=1,2=2"
     ("arguments", "message"),
     [
         (["--threshold", "gap"], "expected tune, per_query"),
-        (
-            ["--abstain", "gap"],
-            "expected best_score, score_gap, score_std, score_regression, got 'gap'",
-        ),
         (["--max-shown", "0"], "a whole number from 1 up"),
         (["--min-shown", "2", "--max-shown", "1"], "--min-shown must be at most --max-shown"),
         (["--min-shown", "2", "--risk", "any_forbidden=0.4"], "can promise nothing"),
@@ -231,18 +227,6 @@ def test_a_promise_among_the_answered_queries_of_users(run, data, users):
     assert str(expected.certificate_) in out
     code, out, err = run(*PROMISE, "--among", "answered", "--format", "json")
     assert json.loads(out)["share_answered"] > 0.5
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:abstain='best_score' found no level")
-def test_a_promise_with_abstention(run, data):
-    code, out, err = run(*PROMISE, "--abstain", "best_score", "--save", "filter.json")
-    assert code == 0, err
-    expected = CertifiedThreshold(
-        {"any_forbidden@3": 0.5}, abstain="best_score", measure="ndcg_f@3"
-    ).fit(data["score"], data["label"], groups=data["qid"])
-    assert str(expected.certificate_) in out
-    assert load_threshold("filter.json").threshold_ == expected.threshold_
 
 
 @pytest.mark.slow
@@ -375,15 +359,13 @@ def test_a_promise_by_a_rule_is_told_with_its_level(run, data, rule):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
-def test_families_and_abstention_are_told(run, data, users):
+def test_families_are_told(run, data, users):
     table = users.rename("family").reset_index()
     table.to_csv("families.csv", index=False)
-    words = (*PROMISE, "--clusters", "families.csv", "--abstain", "score_std")
+    words = (*PROMISE, "--clusters", "families.csv")
     code, out, err = run(*words, "--among", "answered")
     assert code == 0, err
     assert "on new families" in out
     assert "familys" not in out
-    assert "(abstain: score_std)" in out
     found = json.loads(run(*words, "--among", "answered", "--format", "json")[1])
-    assert (found["unit"], found["among"], found["abstain"]) == ("family", "answered", "score_std")
-    assert "answer_level" in found
+    assert (found["unit"], found["among"]) == ("family", "answered")

@@ -104,10 +104,6 @@ def _lists(n_queries=400):
     [
         (FixedThreshold(0.5, max_shown=1), [0.9, 0.8, 0.1, -np.inf],
          ["beyond the first 1", "score below the threshold 0.5", "score of -inf"]),
-        (FixedThreshold(0.1, abstain="score_std"), [0.31, 0.3],
-         ["query not answered: the standard deviation of the scores is below "] * 2),
-        (CertifiedThreshold({"any_forbidden@3": 0.9}, abstain="best_score", measure="ndcg_f@3"),
-         [0.31, 0.3], ["query not answered: the highest score is below "] * 2),
         (FirstK(max_shown=3), [0.9, 0.8, 0.7, 0.6], ["beyond the first 3"]),
         (ExpectedThreshold(), [0.9, 0.8, 0.1], ["hidden by ExpectedThreshold"]),
     ],

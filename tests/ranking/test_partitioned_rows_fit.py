@@ -125,10 +125,6 @@ UNSUPPORTED = {
         "CertifiedThreshold needs whole lists in memory",
     ),
     "expected": ({"threshold": ExpectedThreshold()}, "ExpectedThreshold needs whole lists"),
-    "abstain": (
-        {"threshold": TunedThreshold(abstain="best_score")},
-        "abstain='best_score' is not possible where TunedThreshold is fitted on Rows or a Dask",
-    ),
     "max_shown": ({"threshold": FixedThreshold(0.3, max_shown=3)}, "max_shown=3 is not possible"),
     "rule": ({"threshold": TunedThreshold(rule="harm")}, "rule='harm' is not possible"),
     "filter_estimator": (

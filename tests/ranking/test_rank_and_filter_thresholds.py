@@ -46,7 +46,7 @@ def test_parameters():
         "n_jobs",
         "verbose",
     ]
-    for gone in ("k", "max_shown", "risk", "abstain", "confidence"):
+    for gone in ("k", "max_shown", "risk", "confidence"):
         with pytest.raises(TypeError, match=gone):
             RankAndFilter(Ridge(), **{gone: None})
 

@@ -230,9 +230,7 @@ CASES = {
     ),
     "RankAndFilter(threshold=0.5)": Case(RankAndFilter(LOGISTIC, 0.5), "rows"),
     "TunedThreshold": Case(TunedThreshold("ndcg_f@3"), "scores"),
-    "TunedThreshold with caps": Case(
-        TunedThreshold("ndcg_f@3", max_shown=4, abstain="score_regression"), "scores"
-    ),
+    "TunedThreshold with caps": Case(TunedThreshold("ndcg_f@3", max_shown=4), "scores"),
     "CertifiedThreshold": Case(CertifiedThreshold(RISKS, confidence_level=0.6), "scores"),
     "FixedThreshold": Case(FixedThreshold(0.5, min_shown=1), "scores"),
     "ExpectedThreshold": Case(ExpectedThreshold("ndcg_f@3", max_shown=3), "scores"),

@@ -11,7 +11,7 @@ from skfilterrank.thresholds import (
 
 MEASURE = "ndcg_f@3"
 
-# All of these take caps and abstain.
+# All of these take caps.
 PLAIN = {
     "all": FixedThreshold(None, measure=MEASURE),
     "fixed": FixedThreshold(0.0, measure=MEASURE),

@@ -35,7 +35,6 @@ from skfilterrank.thresholds import (
     ExpectedThreshold,
     FirstK,
     FixedThreshold,
-    JudgedScores,
     LearnedThreshold,
     PerQueryThreshold,
     TunedThreshold,
@@ -47,8 +46,6 @@ INF = np.inf
 
 LISTS = [
     {},
-    {"abstain": "best_score"},
-    {"abstain": "score_regression"},
     {"max_shown": 2},
     {"min_shown": 1},
     {"min_shown": 1, "max_shown": 3},
@@ -257,8 +254,6 @@ class TestCaps:
             ({"max_shown": 0}, "max_shown must be None or a whole number from 1 up, got 0"),
             ({"min_shown": 1.5}, "min_shown must be None or a whole number from 1 up, got 1.5"),
             ({"min_shown": 3, "max_shown": 2}, "min_shown must be at most max_shown, got min_sh"),
-            ({"min_shown": 1, "abstain": "score_gap"}, "leave out one of the two"),
-            ({"abstain": "gap"}, "abstain must be one of 'best_score'"),
             ({"measure": "rdp"}, "'rdp' is not a measure"),
             ({"measure": "ndcg_f@0"}, "ndcg_f@0"),
             ({"gains": "exp3"}, "gains must be None, 'exp2', a dict"),
@@ -334,7 +329,7 @@ class TestRows:
         if name == "certified":
             model.set_params(risks={"any_forbidden@2": 0.95}, confidence_level=0.3)
         else:
-            model.set_params(max_shown=4, abstain="score_gap")
+            model.set_params(max_shown=4)
         one, two = (
             clone(model).fit(scores[rows], y[rows], groups=groups[rows])
             for rows in (np.arange(40), order)
@@ -348,9 +343,6 @@ class TestRows:
 @pytest.mark.parametrize(
     ("model", "parameters"),
     [
-        (TunedThreshold(abstain="best_score"), {"abstain": None}),
-        (TunedThreshold(), {"abstain": "best_score"}),
-        (FixedThreshold(0.2, abstain="score_std"), {"abstain": None}),
         (FixedThreshold(0.2), {"threshold": None}),
         (FixedThreshold(None), {"threshold": 0.5}),
         (TunedThreshold(max_shown=2), {"max_shown": 1}),
@@ -391,39 +383,6 @@ def test_whole_numbers_that_float64_takes_for_equal_are_refused():
 
 class TestClusters:
     """Lists of one cluster are never on both sides of a split."""
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("name", ["tuned", "per_query", "expected", "first_k", "all"])
-    def test_levels_and_keys_are_tried_on_other_clusters(self, few, name):
-        """What is learned is recorded: no fold has seen the clusters that it is tried on."""
-        kind = type(PLAIN[name])
-        clusters = few.groups // 4
-        seen = []
-
-        class Recorded(kind):
-            def _fit_levels(self, judged, parsed):
-                seen.append(set(judged.names[0].tolist()) if judged.names else None)
-                return super()._fit_levels(judged, parsed)
-
-            def _shown(self, scores, index, columns):
-                seen.append(set(scores.tolist()))
-                return super()._shown(scores, index, columns)
-
-        params = PLAIN[name].get_params()
-        model = Recorded(**params | {"abstain": "best_score"})
-        judged = JudgedScores(
-            RankedLists(few.y, few.bayes_scores, groups=few.groups),
-            few.y,
-            np.arange(80) // 4,
-            {},
-            names=(clusters, np.arange(len(clusters))),
-        )
-        model.fit_judged(judged)
-        fits = seen[1:]  # the first is of all rows
-        assert len(fits) == 10
-        of_score = dict(zip(few.bayes_scores, clusters))
-        for learned, tried in zip(fits[::2], fits[1::2]):
-            assert not learned & {of_score[score] for score in tried}
 
     def test_lists_of_one_cluster_count_once(self, few):
         """A query that is held out several times says no more than once."""

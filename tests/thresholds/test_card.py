@@ -190,17 +190,11 @@ RULES = {
     "subset": "the highest DCG of expected gain, less {:.6g} times the probability of harm",
     "harm": "Documents with a second score of {:.6g} or less are shown",
 }
-CONFIDENCES = {
-    "best_score": "the highest score is below",
-    "score_gap": "the gap between the two highest scores is below",
-    "score_std": "the standard deviation of the scores is below",
-    "score_regression": "the gain of an answer, predicted from the first ten scores, is below",
-}
 
 
 def combinations():
     """Each way to hide with each mean and unit."""
-    hiding = [(None, None), *product(["rule"], RULES), *product(["abstain"], CONFIDENCES)]
+    hiding = [(None, None), *product(["rule"], RULES)]
     means = ["all", "answered"]
     units = ["queries", "families", "weights"]
     possible = [
@@ -258,11 +252,7 @@ def test_each_form_names_everything(unsure_rows, kind, name, among, data, more, 
         for is_there, words in _words(it, kind, name, among, data, more).items():
             for where, each in words:
                 assert (each in told[where]) == is_there, (where, each, told[where])
-        assert (row["rule"], row["abstain"]) == (
-            name if kind == "rule" else None, name if kind == "abstain" else None
-        )  # fmt: skip
-        assert row["answer_level"] == it.answer_level == model.answer_level_
-        assert np.isfinite(it.answer_level) == (kind == "abstain")
+        assert row["rule"] == (name if kind == "rule" else None)
         assert it.threshold == model.level_
         assert row["among"] == among
         assert row["unit"] == ("family" if "families" in data else None)
@@ -285,10 +275,6 @@ def _words(it, kind, name, among, data, more):
     each(kind != "rule", text=f"at threshold {it.threshold:.4g}",
          page=f"Documents with a score of {it.threshold:.6g} or more")  # fmt: skip
     both(kind == "rule" and name != "harm", f"of the rule were learned from {it.n_apart} other")
-    for confidence, words in CONFIDENCES.items():
-        is_active = confidence == name
-        both(is_active, f"Nothing is shown for queries in which {words} {it.answer_level:.6g}")
-        both(is_active, f"(abstain: {confidence}). The level was learned on {it.n_apart} other")
     each(True, text=f"{100 * it.share_answered:.1f} % of the queries",
          page=f"{100 * it.share_answered:.3g} % of the queries")  # fmt: skip
     both(among == "answered", "the share of answered queries with a forbidden")

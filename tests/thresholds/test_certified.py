@@ -718,10 +718,3 @@ def test_a_certificate_reads_alike_before_saving_and_after_loading(tmp_path):
     safe.save(tmp_path / "safe.json")
     loaded = load_threshold(tmp_path / "safe.json")
     assert str(loaded.certificate_) == str(safe.certificate_)
-
-
-def test_a_search_for_abstention_that_finds_nothing_is_told():
-    _, y, groups, scores = make_rank_and_filter(300, random_state=0)
-    unsure = CertifiedThreshold({"any_forbidden@3": 0.3}, abstain="score_gap")
-    with pytest.warns(FitWarning, match=r"found no level of confidence .* queries were spent"):
-        unsure.fit(scores, y, groups=groups)

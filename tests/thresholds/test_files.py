@@ -33,10 +33,8 @@ THRESHOLDS = [
     TunedThreshold("ndcg_f@3"),
     TunedThreshold(ndcg_score, max_shown=np.int64(4)),
     TunedThreshold("forbidden@5", min_shown=1),
-    TunedThreshold(abstain="score_regression", max_shown=3),
-    TunedThreshold(abstain="score_gap"),
     FixedThreshold(np.float64(0.25)),
-    FixedThreshold(0.25, max_shown=2, abstain="best_score"),
+    FixedThreshold(0.25, max_shown=2),
     FixedThreshold(),
     FixedThreshold(np.inf),
     FirstK("dcg"),
@@ -169,7 +167,7 @@ def contents(data, tmp_path_factory):
         "certified": fitted(THRESHOLDS[-3], data),
         "per_query": fitted(PerQueryThreshold("ndcg_f@3"), data),
         "expected": fitted(ExpectedThreshold("ndcg_f@3"), data),
-        "tuned": fitted(TunedThreshold(abstain="score_regression", max_shown=3), data),
+        "tuned": fitted(TunedThreshold(max_shown=3), data),
     }
     for name, each in {**thresholds, "monitor": monitor}.items():
         each.save(path)
@@ -219,9 +217,6 @@ MISSING = object()
         ("per_query", ["fitted", "learned", "worth", "linear"], [1.0]),
         ("expected", ["fitted", "learned", "curves"], []),
         ("expected", ["fitted", "learned", "gains"], ["x"]),
-        ("tuned", ["fitted", "confidence", "weights"], None),
-        ("tuned", ["fitted", "confidence", "weights"], [1.0]),
-        ("tuned", ["fitted", "confidence", "name"], "nope"),
         ("tuned", ["parameters", "max_shown"], -1),
         ("monitor", ["confidence_level"], MISSING),
         ("monitor", ["confidence_level"], 1),

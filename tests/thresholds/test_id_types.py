@@ -39,7 +39,7 @@ def fitted(threshold, data, convert, **given):
 
 def facts(threshold):
     """The numbers that were found, and the figures of the certificate."""
-    names = ("threshold_", "level_", "answer_level_", "held_out_score_", "best_score_")
+    names = ("threshold_", "level_", "held_out_score_", "best_score_")
     found = {name: getattr(threshold, name, None) for name in names}
     if hasattr(threshold, "certificate_"):
         found["certificate"] = threshold.certificate_.to_frame().to_dict()
@@ -50,13 +50,6 @@ def facts(threshold):
     "threshold",
     [
         CertifiedThreshold(RISKS, confidence_level=0.5),
-        pytest.param(
-            CertifiedThreshold(RISKS, confidence_level=0.5, abstain="best_score"),
-            marks=pytest.mark.nightly,
-        ),
-        pytest.param(
-            TunedThreshold("ndcg_f@3", abstain="score_regression"), marks=pytest.mark.nightly
-        ),
         TunedThreshold("ndcg_f@3", max_shown=2),
         ExpectedThreshold("ndcg_f@3"),
     ],
@@ -68,9 +61,9 @@ def test_thresholds(data, threshold):
     assert facts(by_text) == facts(padded) == facts(by_int)
 
 
-def test_queries_that_a_certificate_learns_abstention_from(data):
+def test_queries_that_a_certificate_learns_from(data):
     y, scores, groups = data
-    threshold = CertifiedThreshold(RISKS, abstain="best_score")
+    threshold = CertifiedThreshold(RISKS)
     given = {"filter_scores": None, "clusters": None, "query_weight": None, "judged_by": None}
     learned = [
         threshold._read_judged(scores, y, groups.astype(kind), **given) for kind in (int, str)

@@ -71,10 +71,10 @@ def test_keys_do_not_depend_on_the_labels_of_their_own_query(share_a_cluster):
 def test_the_factor_of_a_held_out_query_is_that_of_the_other_by_hand():
     judged = judged_scores(np.array([2.0, 1.0, 2.0, 1.0]), [1.0, 1.0, -1.0, -1.0], [0, 0, 1, 1])
     cut = LearnedThreshold("ndcg_f")
-    cut.confidence_, cut._out_of_fold = None, np.array([3.0, 0.5, 3.0, 0.5])
+    keys = np.array([3.0, 0.5, 3.0, 0.5])
     # Query 1 is best cut at 1, and query 0, alone or with query 1, at 10.
-    cut._best_factor = lambda judged, entries, among=(True, True): 10.0 if among[0] else 1.0
-    shown = cut._held_out_shown(judged, cut._parsed(), None)
+    cut._best_level = lambda judged, keys, entries, among: 10.0 if among[0] else 1.0
+    shown = cut._held_out_shown(judged, keys, None)
     assert shown.tolist() == [True, False, False, False]
 
 

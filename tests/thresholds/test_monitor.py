@@ -838,18 +838,15 @@ class TestDocumentsThatTheThresholdHides:
 
     @pytest.mark.slow
     def test_one_that_hides_by_more_than_a_score_is_not_applied(self, data):
-        by_two = CertifiedThreshold({"any_forbidden@3": 0.5}, rule="harm")
-        unsure = CertifiedThreshold({"any_forbidden@3": 0.5}, abstain="best_score")
-        rows = {"groups": data.groups}
-        for threshold, more in ((by_two, {"filter_scores": -data.bayes_scores}), (unsure, {})):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                threshold.fit(data.bayes_scores, data.y, **rows, **more)
-            monitor = RiskMonitor(threshold)
-            with pytest.raises(InputError, match="threshold is missing: this monitor cannot apply"):
-                monitor.update(data.y, data.bayes_scores, **rows)
-            shown = threshold.predict(data.bayes_scores, **rows, **more)
-            given = {"groups": data.groups, "threshold": -np.inf}
-            alone = RiskMonitor({"any_forbidden@3": 0.5})
-            expected = alone.update(data.y, shown, groups=data.groups).rates
-            assert monitor.update(data.y, shown, **given).rates.equals(expected)
+        threshold = CertifiedThreshold({"any_forbidden@3": 0.5}, rule="harm")
+        rows, more = {"groups": data.groups}, {"filter_scores": -data.bayes_scores}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            threshold.fit(data.bayes_scores, data.y, **rows, **more)
+        monitor = RiskMonitor(threshold)
+        with pytest.raises(InputError, match="threshold is missing: this monitor cannot apply"):
+            monitor.update(data.y, data.bayes_scores, **rows)
+        shown = threshold.predict(data.bayes_scores, **rows, **more)
+        alone = RiskMonitor({"any_forbidden@3": 0.5})
+        expected = alone.update(data.y, shown, groups=data.groups).rates
+        assert monitor.update(data.y, shown, **rows, threshold=-np.inf).rates.equals(expected)

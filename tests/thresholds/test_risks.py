@@ -102,7 +102,7 @@ def test_the_order_of_calibration_rows_promises_nothing_more(tied, promise):
     [
         *((name, {}) for name in ("tuned", "first_k")),
         *((name, {}) for name in ("per_query", "expected")),
-        *(("tuned", {"max_shown": 2, "abstain": n}) for n in ("score_gap", "score_regression")),
+        ("tuned", {"max_shown": 2}),
         ("tuned", {"min_shown": 1}),
         ("tuned", {"min_shown": 2, "max_shown": 3}),
     ],

@@ -5,7 +5,6 @@ import pytest
 
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.thresholds import FirstK, FixedThreshold
 
@@ -44,29 +43,12 @@ def test_none_shows_all_and_margins_are_the_scores(data):
     np.testing.assert_array_equal(model.decision_function(scores), scores)
 
 
-def test_needs_rows_for_abstention_alone(data):
-    with pytest.raises(ValueError, match="requires y to be passed"):
-        FixedThreshold(0.3, abstain="best_score").fit(data.bayes_scores)
+def test_scores_without_labels(data):
     model = FixedThreshold(0.3).fit(data.bayes_scores)
     expected = ndcg_f_score(
         data.y, np.where(data.bayes_scores >= 0.3, data.bayes_scores, -INF), groups=data.groups
     )
     assert model.score(data.bayes_scores, data.y, groups=data.groups) == pytest.approx(expected)
-
-
-def test_an_abstention_that_does_not_pay_is_told(data):
-    own = data.groups < 30
-    model = FixedThreshold(None, measure="ndcg_f@3", abstain="best_score")
-    with pytest.warns(FitWarning, match="Use abstain=None to answer every query"):
-        model.fit(data.bayes_scores[own], data.y[own], groups=data.groups[own])
-
-
-def test_unfiltered_is_above_the_threshold(data):
-    model = FixedThreshold(0.5, measure="ndcg_f@3", abstain="best_score")
-    model.fit(data.bayes_scores, data.y, groups=data.groups)
-    above = np.where(data.bayes_scores >= 0.5, data.bayes_scores, -INF)
-    expected = ndcg_f_score(data.y, above, groups=data.groups, k=3)
-    assert model.held_out_score_unfiltered_ == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("threshold", ["0.3", np.nan, True, [0.3]])

@@ -411,7 +411,6 @@ def test_filter_scores_that_tell_nothing(rows, cut, change, message):
     [
         ({"rule": "both"}, "rule must be"),
         ({"min_shown": 1}, "min_shown=1 is not possible with filter_scores"),
-        ({"abstain": "best_score"}, "abstain='best_score' is not possible with filter_scores"),
     ],
 )
 def test_parameters_that_do_not_go_with_two_scores(rows, parameters, message):

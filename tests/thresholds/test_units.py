@@ -15,7 +15,6 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds import (
     CertifiedThreshold,
-    TunedThreshold,
     load_threshold,
     risk_certificate,
 )
@@ -364,51 +363,3 @@ class TestShareAnswered:
             misses += any(not low <= 1 - at <= high for at, (_, low, high) in zip(levels, bands))
         assert misses <= binom.ppf(0.999, 200, 0.2)
         assert misses > 0 or size > 1
-
-
-class TestAbstention:
-    """A promise where queries may be left unanswered by the confidence in their list."""
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("abstain", ["best_score", "score_regression"])
-    @pytest.mark.parametrize("among", ["all", "answered"])
-    def test_the_rule_is_learned_apart_from_the_tested_queries(self, many, abstain, among):
-        y, groups, scores = many
-        # Queries with low scores have forbidden documents alone, so that silence pays.
-        is_bad = (np.random.default_rng(0).random(500) < 0.3)[groups]
-        y, scores = np.where(is_bad, -1, y), np.where(is_bad, 0.8 * scores, scores)
-        model = CertifiedThreshold(
-            {"any_forbidden@3": 0.35}, abstain=abstain, among=among, measure="dcg@3"
-        )
-        model.fit(scores, y, groups=groups)
-        certificate = model.certificate_
-        half = np.random.RandomState(0).permutation(500)
-        share = min(max(1000 / len(y), 0.2), 0.5)
-        learned = np.isin(groups, half[: int(share * 500)])
-        assert certificate.n_queries == 500 - int(share * 500)
-        tuned = TunedThreshold("dcg@3", abstain=abstain, max_shown=3)
-        tuned.fit(scores[learned], y[learned], groups=groups[learned])
-        assert model.answer_level_ == tuned.answer_level_ > -np.inf
-        # Of the tested queries, those that are not answered count as empty lists.
-        tested = ~learned
-        masked = np.where(tested, scores, -np.inf)
-        sure = tuned.confidence_.of(
-            scores[tested], RankedLists(y[tested], scores[tested], groups=groups[tested]).index
-        )
-        own = np.unique(groups[tested], return_inverse=True)[1]
-        masked = np.where(sure[own] >= tuned.answer_level_, scores[tested], -np.inf)
-        again = CertifiedThreshold({"any_forbidden@3": 0.35}, among=among, measure="dcg@3").fit(
-            masked, y[tested], groups=groups[tested]
-        )
-        assert certificate.lower == again.certificate_.lower
-        assert certificate.share_answered == again.certificate_.share_answered
-        shown = model.predict(scores[tested], groups=groups[tested])
-        np.testing.assert_array_equal(
-            shown > -np.inf, again.predict(masked, groups=groups[tested]) > -np.inf
-        )
-
-    def test_two_scores_do_not_abstain(self, many):
-        y, groups, scores = many
-        model = CertifiedThreshold({"any_forbidden@3": 0.25}, abstain="best_score")
-        with pytest.raises(InputError, match="abstain='best_score' is not possible with filter_sc"):
-            model.fit(scores, y, groups=groups, filter_scores=-scores)

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
     GroupKFold,
     GroupShuffleSplit,
@@ -14,8 +13,6 @@ from sklearn.model_selection import (
     cross_val_predict,
     cross_validate,
 )
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from given_scores import GivenScores
 from leaks import check_no_leak
@@ -36,7 +33,6 @@ from skfilterrank.thresholds import (
     CertifiedThreshold,
     ExpectedThreshold,
     FirstK,
-    FixedThreshold,
     PerQueryThreshold,
     TunedThreshold,
 )
@@ -135,8 +131,6 @@ DOORS = {
             (FirstK(), "partial"),
         )
     },
-    "abstention": of_filter(TunedThreshold(abstain="score_regression"), "repeated"),
-    "abstention by the best score": of_filter(TunedThreshold(abstain="best_score", max_shown=2)),
     "scaled scores": of_filter(rescale=True),
     "the only split": of_filter(splits="partial", refit=False),
     "promises": of_risk,
@@ -221,8 +215,6 @@ LEARNED = [
     PerQueryThreshold(),
     ExpectedThreshold(),
     FirstK(),
-    FixedThreshold(abstain="score_regression"),
-    FirstK(abstain="best_score", max_shown=2),
 ]
 
 
@@ -264,28 +256,6 @@ def test_a_held_out_query_is_filtered_by_what_the_others_say(threshold, n_times)
     if threshold.max_shown is None:
         plain = values_unfiltered().mean()
         assert model.held_out_score_unfiltered_ == pytest.approx(plain, abs=1e-12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_times", [1, 2])
-def test_confidence_in_a_list_is_learned_from_other_queries(n_times):
-    """The best level of confidences that ridge regressions on the other queries predict."""
-    y = FIVE_Y[::-1]
-    order = np.lexsort((-FIVE_SCORES, FIVE))
-    top = FIVE_SCORES[order].reshape(5, 6)
-    features = np.hstack([top, np.repeat(top[:, -1:], 4, axis=1)])
-    nothing = np.full(30, -np.inf)
-    unanswered = ndcg_f_score(y, nothing, groups=FIVE, k=3, average=None)
-    worth = values_unfiltered(y) - np.asarray(unanswered)
-    sure = np.empty(5)
-    for query in range(5):
-        rest = np.tile(np.flatnonzero(np.arange(5) != query), n_times)
-        model = make_pipeline(StandardScaler(), Ridge(10.0)).fit(features[rest], worth[rest])
-        sure[query] = model.predict(features[[query]])[0]
-    by_level = [(worth * (sure >= level)).mean() for level in [*sure, np.inf]]
-    expected = np.mean(unanswered) + max(by_level)
-    model = filtered(n_times, y, FixedThreshold(abstain="score_regression"))
-    assert model.best_score_ == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.slow

@@ -1,25 +1,17 @@
 """Confidence in lists, and the measure where sure queries alone are answered."""
 
-from itertools import product
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
-from all_thresholds import PLAIN
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.thresholds import (
-    CertifiedThreshold,
-    FixedThreshold,
-    TunedThreshold,
     risk_coverage_curve,
 )
 
@@ -70,114 +62,6 @@ class TestConfidence:
         )
         two = risk_coverage_curve(data.y, data.bayes_scores, confidence=predicted, **params)
         np.testing.assert_allclose(one.values, two.values)
-
-
-@pytest.fixture(scope="module")
-def few():
-    return make_rank_and_filter(80, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def new():
-    return make_rank_and_filter(300, random_state=1)
-
-
-def fitted(data, name, **parameters):
-    model = clone(PLAIN[name]).set_params(**parameters)
-    return model.fit(data.bayes_scores, data.y, groups=data.groups)
-
-
-def bad_lists_score_as_high(n_queries, second):
-    """Lists of two documents, seven in ten of which are bad: the gap of their scores tells."""
-    rng = np.random.default_rng(0)
-    is_bad, best = rng.random(n_queries) < 0.7, rng.uniform(0.5, 0.9, n_queries)
-    gaps = np.where(is_bad, rng.uniform(0, 0.01, n_queries), rng.uniform(0.3, 0.4, n_queries))
-    y = np.where(is_bad[:, None], [-1, -1], [1, second])
-    scores = np.column_stack([best, best - gaps])
-    return scores.ravel(), y.ravel(), np.repeat(np.arange(n_queries), 2)
-
-
-def n_shown(model, data):
-    shown = model.predict(data.bayes_scores, groups=data.groups) > -INF
-    return np.bincount(data.groups, shown)
-
-
-class TestAbstention:
-    @pytest.mark.slow
-    @pytest.mark.parametrize("name", ["best_score", "score_gap", "score_std"])
-    @pytest.mark.parametrize("rule", ["all", "tuned"])
-    def test_the_level_is_the_best_of_all(self, few, name, rule):
-        model = fitted(few, rule, abstain=name)
-        frame = pd.DataFrame({"q": few.groups, "s": few.bayes_scores})
-        lists = frame.sort_values("s", ascending=False).groupby("q")["s"]
-        confidence = {
-            "best_score": lists.max(),
-            "score_gap": lists.agg(lambda s: s.iloc[0] - s.iloc[1] if len(s) > 1 else 0.0),
-            "score_std": lists.std(ddof=0),
-        }[name].to_numpy()
-        plain = fitted(few, rule).predict(few.bayes_scores, groups=few.groups)
-
-        def value(level):
-            kept = np.where((confidence >= level)[few.groups], plain, -INF)
-            return ndcg_f_score(few.y, kept, groups=few.groups, k=3)
-
-        best = max(value(level) for level in [*np.unique(confidence), INF])
-        assert model.best_score_ == pytest.approx(best)
-        assert value(model.answer_level_) == pytest.approx(best)
-        assert model.confidence_.out_of_fold_ == pytest.approx(confidence, abs=1e-9)
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("price", [1, 5])
-    def test_threshold_and_level_are_the_best_of_all_pairs(self, price):
-        scores, y, groups = bad_lists_score_as_high(30, second=-1)
-        how = {"groups": groups, "k": 2, "gains": {-1: -price, 1: 1}}
-        model = TunedThreshold("ndcg_f@2", abstain="score_gap", gains=how["gains"])
-        model.fit(scores, y, groups=groups)
-        gaps = scores[::2] - scores[1::2]
-
-        def value(threshold, level):
-            shown = (scores >= threshold) & (gaps >= level)[groups]
-            return ndcg_f_score(y, np.where(shown, scores, -INF), **how)
-
-        thresholds, levels = [*np.unique(scores), INF], [*np.unique(gaps), INF]
-        best = max(value(*each) for each in product(thresholds, levels))
-        assert best > max(value(each, -INF) for each in thresholds) + 0.05
-        assert value(model.threshold_, model.answer_level_) == pytest.approx(best)
-        assert model.best_score_ == pytest.approx(best)
-
-    @pytest.mark.nightly
-    @pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")
-    @pytest.mark.parametrize("among", ["all", "answered"])
-    def test_a_level_keeps_a_risk_that_no_threshold_keeps(self, among):
-        scores, y, groups = bad_lists_score_as_high(400, second=0)
-        how = {"among": among, "confidence_level": 0.9, "measure": "ndcg_f@2"}
-        safe = CertifiedThreshold({"any_forbidden@2": 0.1}, abstain="score_gap", **how)
-        found = safe.fit(scores, y, groups=groups).certificate_
-        assert 0.01 < safe.answer_level_ < 0.3
-        assert found.share_answered == pytest.approx(0.3, abs=0.08)
-        without = clone(safe).set_params(abstain=None)
-        if among == "answered":
-            with pytest.raises(InputError, match="certified at no threshold"):
-                without.fit(scores, y, groups=groups)
-        else:
-            assert without.fit(scores, y, groups=groups).certificate_.share_answered < 0.2
-
-    def test_a_query_is_shown_nothing(self, data, new):
-        empty = n_shown(fitted(data, "all", abstain="best_score"), new) == 0
-        assert 0.01 < empty.mean() < 0.5
-        best = np.full(300, -INF)
-        np.maximum.at(best, new.groups, new.bayes_scores)
-        assert best[empty].max() < best[~empty].min()
-
-    def test_weights_of_queries(self, data):
-        heavy = np.where(data.groups < 150, 1.0, 0.0)
-        model = TunedThreshold("ndcg_f@3", abstain="best_score")
-        one = model.fit(data.bayes_scores, data.y, groups=data.groups, query_weight=heavy)
-        half = data.groups < 150
-        two = clone(model).fit(data.bayes_scores[half], data.y[half], groups=data.groups[half])
-        assert one.threshold_ == two.threshold_
-        assert one.answer_level_ == two.answer_level_
-        assert one.best_score_ == pytest.approx(two.best_score_)
 
 
 class TestRiskCoverageCurve:
@@ -235,19 +119,6 @@ class TestRiskCoverageCurve:
             for each in drawn
         ]
         assert abs(np.mean(areas)) < 4 * np.std(areas) / np.sqrt(50)
-
-    def test_agrees_with_the_filter_that_abstains(self, data):
-        model = FixedThreshold(abstain="score_gap", measure="ndcg_f@3")
-        model.fit(data.bayes_scores, data.y, groups=data.groups)
-        curve = risk_coverage_curve(
-            data.y,
-            data.bayes_scores,
-            groups=data.groups,
-            measure="ndcg_f@3",
-            confidence="score_gap",
-        )
-        assert curve.best_value == pytest.approx(model.best_score_)
-        assert curve.best_confidence == model.answer_level_
 
     def test_lower_is_better(self, data):
         curve = risk_coverage_curve(

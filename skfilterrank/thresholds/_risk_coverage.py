@@ -1,7 +1,6 @@
 """Confidence of ranked lists, and the risk-coverage curve of answering only confident queries."""
 
 from dataclasses import dataclass
-from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -24,7 +23,7 @@ _DEPTH = 10
 _FOLDS = 5
 
 
-def top_scores(scores, index, depth) -> np.ndarray:
+def _top_scores(scores, index, depth) -> np.ndarray:
     """Return the best scores of each query, best first, of shape (n_queries, depth).
 
     Rows with score -inf are left out; places after the end of a list are NaN.
@@ -37,11 +36,11 @@ def top_scores(scores, index, depth) -> np.ndarray:
 
 
 def _best_score(scores, index):
-    return top_scores(scores, index, 1)[:, 0]
+    return _top_scores(scores, index, 1)[:, 0]
 
 
 def _score_gap(scores, index):
-    top = top_scores(scores, index, 2)
+    top = _top_scores(scores, index, 2)
     # The gap of a list of one document is 0.
     return np.where(np.isnan(top[:, 1]) & ~np.isnan(top[:, 0]), 0.0, top[:, 0] - top[:, 1])
 
@@ -57,96 +56,35 @@ def _score_std(scores, index):
 
 # Statistics of the scores; "score_regression" is learned.
 _STATISTICS = {"best_score": _best_score, "score_gap": _score_gap, "score_std": _score_std}
-# Names of the confidences, in words.
-CONFIDENCES = {
-    "best_score": "highest score",
-    "score_gap": "gap between the two highest scores",
-    "score_std": "standard deviation of the scores",
-    "score_regression": "gain of an answer, predicted from the first ten scores,",
-}
+_CONFIDENCES = (*_STATISTICS, "score_regression")
 
 
-class Confidence:
-    """Confidence of each list, computed from its scores.
+def _confidence_by_name(name, worth, scores, index) -> np.ndarray:
+    """Compute the confidence of each list; "score_regression" learns from `worth` of other lists.
 
-    Parameters
-    ----------
-    name : {"best_score", "score_gap", "score_std", "score_regression"}
-        Statistic of the list: its highest score; the difference to the second highest, 0 if there
-        is none; the standard deviation of its scores; or the gain of answering that a ridge
-        regression on the first ten scores predicts. Lists without scores have confidence -inf.
-
-    Attributes
-    ----------
-    weights_ : ndarray of shape (n_features + 1,) or None
-        Weights of the regression, the constant last.
-    out_of_fold_ : ndarray of shape (n_queries,)
-        Confidence of the lists of `fit`, with weights from other folds.
-
-    References
-    ----------
     H. Gisserot-Boukhlef et al. "Towards Trustworthy Reranking: A Simple yet Effective Abstention
     Mechanism". 2024, https://arxiv.org/abs/2402.12997.
     """
-
-    weights_: np.ndarray | None = None
-
-    def __init__(self, name: str):
-        self.name = name
-
-    def fit(self, worth, scores, index, units=None) -> Self:
-        """Learn from the gain of answering each query, `worth`.
-
-        `units` holds the cluster of each list; folds do not split clusters. None means one cluster
-        for each list.
-        """
-        if self.name in _STATISTICS:
-            self.out_of_fold_ = self.of(scores, index)
-            return self
-        unit = unit_of(scores)
-        features = self._features(scores, index) * unit
-        self.weights_ = _ridge_weights(features, worth)
-        out_of_fold = _predicted(features, self.weights_)
-        queries = np.arange(len(worth)) if units is None else pd.factorize(units)[0]
-        n_queries = int(queries.max(initial=-1)) + 1
-        if n_queries > 1:
-            folds = KFold(min(_FOLDS, n_queries), shuffle=True, random_state=0)
-            for _, held_out in folds.split(np.arange(n_queries)):
-                test = np.isin(queries, held_out)
-                weights = _ridge_weights(features[~test], worth[~test])
-                out_of_fold[test] = _predicted(features[test], weights)
-        self.out_of_fold_ = _or_least(out_of_fold, scores, index)
-        self.weights_[:-1] *= unit
-        return self
-
-    def restore(self, weights, name) -> None:
-        """Set the weights; None if the confidence is not learned."""
-        n_weights = 0 if self.name in _STATISTICS else _DEPTH + 1
-        if n_weights != (0 if weights is None else len(weights)):
-            raise InputError(f"{name} must hold {n_weights} numbers for {self.name!r}.")
-        self.weights_ = weights
-
-    def of(self, scores, index) -> np.ndarray:
-        """Compute the confidence of each list, in the order of the query ids."""
-        if self.name in _STATISTICS:
-            confidence = _STATISTICS[self.name](scores, index)
-        else:
-            confidence = _predicted(self._features(scores, index), self.weights_)
-        return _or_least(confidence, scores, index)
-
-    @staticmethod
-    def _features(scores, index):
-        """Return the first scores of each list; short lists are padded with their last score."""
-        top = top_scores(scores, index, _DEPTH)
-        for place in range(1, _DEPTH):
-            top[:, place] = np.where(np.isnan(top[:, place]), top[:, place - 1], top[:, place])
-        return np.nan_to_num(top)
-
-
-def _or_least(confidence, scores, index):
-    """Set the confidence of lists without scored rows to -inf."""
+    if name in _STATISTICS:
+        found = _STATISTICS[name](scores, index)
+    else:
+        features = _first_scores(scores, index) * unit_of(scores)
+        found = _predicted(features, _ridge_weights(features, worth))
+        if len(worth) > 1:
+            folds = KFold(min(_FOLDS, len(worth)), shuffle=True, random_state=0)
+            for rest, test in folds.split(features):
+                weights = _ridge_weights(features[rest], worth[rest])
+                found[test] = _predicted(features[test], weights)
     n_scored = np.bincount(index.codes(), scores > -np.inf, index.n_queries)
-    return np.where(n_scored > 0, confidence, -np.inf)
+    return np.where(n_scored > 0, found, -np.inf)
+
+
+def _first_scores(scores, index):
+    """Return the first scores of each list; short lists are padded with their last score."""
+    top = _top_scores(scores, index, _DEPTH)
+    for place in range(1, _DEPTH):
+        top[:, place] = np.where(np.isnan(top[:, place]), top[:, place - 1], top[:, place])
+    return np.nan_to_num(top)
 
 
 def _ridge_weights(features, worth):
@@ -161,12 +99,11 @@ def _predicted(features, weights):
     return features @ weights[:-1] + weights[-1]
 
 
-def best_level(confidence, worth, weights=None) -> float:
+def _best_level(confidence, worth) -> float:
     """Find the lowest confidence to answer; -inf if answering all is best, +inf if none."""
-    counted = worth if weights is None else worth * weights
     order = np.argsort(confidence, kind="stable")
     levels = confidence[order]
-    sums = np.append(np.cumsum(counted[order][::-1])[::-1], 0.0)
+    sums = np.append(np.cumsum(worth[order][::-1])[::-1], 0.0)
     firsts = np.flatnonzero(np.append(True, levels[1:] != levels[:-1]))
     best = first_of_highest(sums[np.append(firsts, len(levels))])
     if not best:
@@ -274,7 +211,7 @@ def risk_coverage_curve(
 
     See Also
     --------
-    TunedThreshold : Chooses the level along with the threshold by ``abstain=``.
+    TunedThreshold : Shows nothing where all scores are below the threshold.
     skfilterrank.plot.RiskCoverageDisplay : Draws the curve.
 
     Notes
@@ -318,7 +255,7 @@ def risk_coverage_curve(
     all_values = (_sums(worth[order])[n_answered] + (values - worth).sum()) / len(values)
     with np.errstate(invalid="ignore"):
         answered_values = _sums(values[order])[n_answered] / n_answered
-    level = best_level(sure, worth)
+    level = _best_level(sure, worth)
     n_best = np.count_nonzero(sure >= level)
     return RiskCoverageCurve(
         shares=n_answered / len(values),
@@ -341,10 +278,10 @@ def _sums(values):
 def _confidences(confidence, worth, lists):
     """Return the confidence of each query, by name or as given."""
     if isinstance(confidence, str):
-        check_choice(confidence, "confidence", tuple(CONFIDENCES))
+        check_choice(confidence, "confidence", _CONFIDENCES)
         index, order = lists.index.by_number()
         sure = np.empty(len(worth))
-        sure[order] = Confidence(confidence).fit(worth[order], lists.scores, index).out_of_fold_
+        sure[order] = _confidence_by_name(confidence, worth[order], lists.scores, index)
         return sure
     sure = check_numbers(confidence, "confidence", entry="number").astype(np.float64)
     if len(sure) != len(worth):
