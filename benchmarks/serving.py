@@ -9,10 +9,8 @@ import os
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-import tempfile
 import time
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 from _common import arguments, write_report
@@ -20,7 +18,6 @@ from lightgbm import LGBMRanker
 from sklearn.linear_model import LogisticRegression
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.io import load_model, save_model
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import CertifiedThreshold, PerQueryThreshold, TunedThreshold
 
@@ -50,14 +47,8 @@ def models(X, y, groups):
         model = RankAndFilter(estimator, measure="ndcg_f@3").fit(X, y, groups=groups)
         inner = model.estimator_
         alone = inner.predict if name.startswith("LGBM") else inner.predict_proba
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "model.skops"
-            save_model(model, path)
-            loaded, size = load_model(path), path.stat().st_size
-        times = milliseconds(
-            {"alone": partial(alone, page), "whole": partial(loaded.predict, page)}
-        )
-        rows.append([name, times["alone"], times["whole"], size / 1000])
+        times = milliseconds({"alone": partial(alone, page), "whole": partial(model.predict, page)})
+        rows.append([name, times["alone"], times["whole"]])
     return rows
 
 
@@ -82,9 +73,7 @@ def main():
     text = [
         f"A page is one query with {N_DOCUMENTS} documents of {X.shape[1]} features. CPU time, the "
         f"best of {ROUNDS} means over {REPEATS} calls, in turns.",
-        table(
-            ["model", "alone, ms", "RankAndFilter.predict, ms", "file, kB"], models(X, y, groups)
-        ),
+        table(["model", "alone, ms", "RankAndFilter.predict, ms"], models(X, y, groups)),
         f"Scores that are known, {N_DOCUMENTS} of one query:",
         table(["threshold", "predict, ms"], thresholds(y, groups, scores)),
     ]

@@ -9,12 +9,13 @@ and filter new documents. Hidden documents are not in the run that is written.
 import tempfile
 from pathlib import Path
 
+import joblib
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.io import load_model, save_model, write_run
+from skfilterrank.io import write_run
 from skfilterrank.ranking import OrdinalRanker, RankAndFilter
 
 X, y, groups, _ = make_rank_and_filter(
@@ -24,11 +25,11 @@ train, new = groups < 150, groups >= 150
 model = RankAndFilter(OrdinalRanker(), measure="ndcg_f@3")
 model.fit(X[train], y[train], groups=groups[train])
 folder = Path(tempfile.mkdtemp())
-save_model(model, folder / "ranker.skops")
+joblib.dump(model, folder / "ranker.joblib")
 
 # %%
 # Somewhere else, later:
-loaded = load_model(folder / "ranker.skops")
+loaded = joblib.load(folder / "ranker.joblib")
 scores = loaded.predict(X[new], groups=groups[new])
 docnos = [f"d{row}" for row in np.flatnonzero(new)]
 path = folder / "ordinal.txt"

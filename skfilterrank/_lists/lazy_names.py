@@ -65,8 +65,6 @@ _SYNONYMS = {
     "io.read_letor": "loadletor loadsvmlightfile",
     "io.read_run": "run readtrec readtrecrun loadrun",
     "io.read_qrels": "qrels readtrecqrels loadqrels",
-    "io.load_model": "load",
-    "io.save_model": "save",
     "judgments.estimate": "estimation estimatevalues evaluatewithmachinelabels",
     "judgments.assessor_agreement": "kappa cohenkappa krippendorffalpha",
     "judgments.draw_sample": "sample",

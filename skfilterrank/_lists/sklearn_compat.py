@@ -120,17 +120,6 @@ def tags_tell_sparse() -> bool:
     return LogisticRegression().__sklearn_tags__().input_tags.sparse
 
 
-def trees_and_forests() -> tuple[type, tuple[type, ...]]:
-    """Return the base class of trees, and the ensembles that pass X on to trees unchanged."""
-    # Imported here, because sklearn.ensemble is slow to import and few models have trees.
-    from sklearn.ensemble import IsolationForest
-    from sklearn.ensemble._forest import BaseForest
-    from sklearn.ensemble._gb import BaseGradientBoosting
-    from sklearn.tree._tree import Tree
-
-    return Tree, (BaseForest, BaseGradientBoosting, IsolationForest)
-
-
 def first_step(estimator):
     """Return the first step of a Pipeline, also inside a search, and fitted if possible."""
     while isinstance(estimator, Pipeline | BaseSearchCV | FrozenEstimator):

@@ -3,6 +3,7 @@
 import os
 from collections import Counter
 from dataclasses import dataclass
+from pickle import PROTO
 from typing import Any
 
 import numpy as np
@@ -232,14 +233,14 @@ def without_machines(qrels, path):
 
 def holds_model(saved) -> bool:
     """Tell whether a file holds a model (not a threshold), by its first bytes."""
-    begin = read_bytes(saved)[:9].lstrip(b"\xef\xbb\xbf \t\r\n")
-    if begin[:1] != b"{" and begin[:2] != b"PK":
+    begin = read_bytes(saved)[:9].lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    if begin not in (b"{", PROTO):
         raise FileFormatError(
             "it is neither a model of 'skfilterrank rank-filter --save' nor a threshold of "
             "'skfilterrank threshold --save'.",
             saved,
         )
-    return begin[:2] == b"PK"
+    return begin == PROTO
 
 
 def load_threshold_of_runs(path, column):

@@ -399,8 +399,6 @@ _PHRASES = {
     "assessor_name is for tool='page' only": "--assessor is only for --page and the terminal",
     "(unjudged_label)": "(--holes unjudged-label)",
     ", 'drop' to take them for": ", or --holes predicted=drop to take them for",
-    "pass a greater max_bytes= to load_model": "load it in Python with a greater max_bytes",
-    "pass trusted=": "load it in Python with trusted=",
 }
 # An argument with or without its value, but no option of a measure such as "ap(rel=2)".
 _ARGUMENT = re.compile(

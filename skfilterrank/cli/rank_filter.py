@@ -68,7 +68,8 @@ def rank_filter(
     clusters
         table with the cluster of each query, which no fold divides
     save
-        save the best model, fitted on all of TRAIN, for apply
+        save the best model, fitted on all of TRAIN, for apply; a file of joblib, which can run any
+        program when it is read
     out_run
         write the best model's lists: a TREC run, .csv or .jsonl
 
@@ -76,8 +77,10 @@ def rank_filter(
     --------
     skfilterrank rank-filter train.csv --test-data test.csv --gains Bad=-1,Ok=1,Good=2
     """
+    import joblib
     from scipy.sparse import issparse
 
+    from skfilterrank._files.files import open_replacing
     from skfilterrank.cli import _inputs
     from skfilterrank.cli import _rank_filter as work
     from skfilterrank.cli._rows import check_ids, read_rows, write_lists
@@ -87,7 +90,6 @@ def rank_filter(
         make_threshold,
         value_of,
     )
-    from skfilterrank.io import save_model
     from skfilterrank.metrics import rank_filter_report
     from skfilterrank.ranking import LOSSES
 
@@ -147,7 +149,8 @@ def rank_filter(
     # and cannot be made again from the others.
     if save is not None:
         saved = {"model": comparison.models[best], "name": best, "table": trained.settings}
-        save_model(saved, save)
+        with open_replacing(save) as handle:
+            joblib.dump(saved, handle)
         tell(f"model: {save}")
     if out_run is not None:
         lists = tested.lists(scores[best], best)

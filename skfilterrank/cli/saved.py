@@ -26,7 +26,8 @@ def apply(
     Parameters
     ----------
     saved
-        model of rank-filter --save, or threshold of threshold --save
+        model of rank-filter --save, or threshold of threshold --save. A model can run any program
+        when it is read: take it only from those whom you trust
     data
         for a model, rows like those of its training file (a table needs no labels; in LETOR text
         any number stands for them); for a threshold, a run, with whole lists where it is one for
@@ -34,23 +35,31 @@ def apply(
 
     Examples
     --------
-    skfilterrank apply model.skops new.csv --out lists.txt
+    skfilterrank apply model.joblib new.csv --out lists.txt
     skfilterrank apply threshold.json new.run --format csv
     """
+    import joblib
     import numpy as np
 
+    from skfilterrank._files.files import reason_of
     from skfilterrank.cli._inputs import holds_model, load_threshold_of_runs, read_scores
     from skfilterrank.cli._rows import check_ids, read_rows, write_lists
-    from skfilterrank.io import load_model
 
     format = chosen_format(format, out, t.LISTS)
     if holds_model(saved):
         refuse(["filter_scores"], f"is for a threshold, and {saved} holds a model. Leave it out.")
-        model = load_model(saved)
+        try:
+            model = joblib.load(saved)
+        except Exception as error:
+            raise FileFormatError(
+                "the model is damaged, or was written with other versions of the packages it needs "
+                f"({reason_of(error)}).",
+                saved,
+            ) from error
         if not isinstance(model, dict) or not {"model", "name", "table"} <= set(model):
             raise FileFormatError(
                 "holds a model that was not saved by 'skfilterrank rank-filter --save'. Load it "
-                "in Python with skfilterrank.io.load_model.",
+                "in Python with joblib.load.",
                 saved,
             )
         read = read_rows(data, rows.given(), model["table"], labelled=False)

@@ -1,4 +1,4 @@
-"""Reading and writing of judgments, runs and models."""
+"""Reading and writing of judgments and runs."""
 
 from typing import TYPE_CHECKING
 
@@ -14,13 +14,11 @@ __all__ = [
     "QrelsIndex",
     "Rows",
     "align",
-    "load_model",
     "read_letor",
     "read_prels",
     "read_qrels",
     "read_run",
     "read_runs",
-    "save_model",
     "write_letor",
     "write_prels",
     "write_qrels",
@@ -29,12 +27,5 @@ __all__ = [
 
 if TYPE_CHECKING:
     from skfilterrank.io._letor import read_letor, write_letor
-    from skfilterrank.io._models import load_model, save_model
 else:  # without this check, type checkers accept any name
-    __getattr__ = names_of(
-        __name__,
-        {
-            "_letor": ("read_letor", "write_letor"),
-            "_models": ("load_model", "save_model"),
-        },
-    )
+    __getattr__ = names_of(__name__, {"_letor": ("read_letor", "write_letor")})

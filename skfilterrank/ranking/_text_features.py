@@ -57,33 +57,12 @@ def _frame(X, columns):
     return X
 
 
-class CompactTfidfVectorizer(TfidfVectorizer):
-    """A TfidfVectorizer that is saved with its vocabulary as one array.
-
-    Saving a dict of hundreds of thousands of terms would take skops a minute and a gigabyte.
-    """
-
-    def __getstate__(self):
-        state = dict(super().__getstate__())
-        if "vocabulary_" in state:
-            vocabulary = state["vocabulary_"]
-            state["vocabulary_"] = np.array(sorted(vocabulary, key=vocabulary.get))
-        return state
-
-    def __setstate__(self, state):
-        state = dict(state)
-        if "vocabulary_" in state:
-            terms = state["vocabulary_"].tolist()
-            state["vocabulary_"] = dict(zip(terms, range(len(terms))))
-        super().__setstate__(state)
-
-
 def _fit_tfidf(texts, name, **params):
     """Fit a sublinear TfidfVectorizer on `texts`; rare terms are kept if there are few texts."""
     if len(texts) < 50:
         params["min_df"] = 1
     try:
-        return CompactTfidfVectorizer(sublinear_tf=True, **params).fit(texts)
+        return TfidfVectorizer(sublinear_tf=True, **params).fit(texts)
     except ValueError as error:
         raise InputError(
             f"column {brief(name)} must hold words to learn from, got {len(texts)} texts with none "

@@ -76,7 +76,7 @@ def load_threshold(source) -> SavedAsJson:
 
     See Also
     --------
-    skfilterrank.io.load_model : Loads any model, also thresholds with functions in them.
+    joblib.load : Loads any object from a file that you trust, also thresholds with functions.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def _unfitted_to_json(threshold):
     if _class_of(name) is not type(threshold):
         raise InputError(
             f"{name} is not a class of skfilterrank.thresholds; other classes cannot be saved as "
-            "JSON. Save it with skfilterrank.io.save_model."
+            "JSON. Save it with joblib.dump."
         )
     parameters = threshold.get_params(deep=False)
     if "gains" in parameters:
@@ -198,7 +198,7 @@ def _plain(value, name):
     if value is not None and not isinstance(value, str | bool | int | float):
         raise InputError(
             f"{name} is {brief(value)}, which JSON cannot hold. Save the threshold with "
-            "skfilterrank.io.save_model."
+            "joblib.dump."
         )
     return value
 
@@ -215,7 +215,7 @@ def _risks(risks, name):
         if not isinstance(promise.rate, ParsedMeasure):
             raise InputError(
                 f"{name} has the function {promise.name}, which JSON cannot hold. Save the "
-                "threshold with skfilterrank.io.save_model."
+                "threshold with joblib.dump."
             )
     return [[promise.name, promise.max_risk] for promise in promises]
 

@@ -352,7 +352,7 @@ class LearnedThreshold(BaseThreshold):
             if type(member) not in names:
                 raise InputError(
                     f"LearnedThreshold has learned with {brief(self.estimator)}, which JSON cannot "
-                    "hold: save it with skfilterrank.io.save_model."
+                    "hold: save it with joblib.dump."
                 )
             state[names[type(member)]] = member.state()
         return state

@@ -5,13 +5,14 @@ import json
 import shutil
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression
 
 from skfilterrank.cli import main
-from skfilterrank.io import read_run, save_model, write_qrels
+from skfilterrank.io import read_run, write_qrels
 from skfilterrank.thresholds import (
     ExpectedThreshold,
     FirstK,
@@ -33,7 +34,7 @@ def trained(tmp_path_factory, table):
     """A folder with a model and its run of the rows of test.csv."""
     folder = tmp_path_factory.mktemp("trained")
     train, test, model, lists = (
-        str(folder / name) for name in ("train.csv", "test.csv", "m.skops", "a.txt")
+        str(folder / name) for name in ("train.csv", "test.csv", "m.joblib", "a.txt")
     )
     write(table, train, 0, 49)
     write(table, test, 50, 79)
@@ -46,9 +47,9 @@ def trained(tmp_path_factory, table):
 @pytest.fixture
 def model(trained, folder):
     """The model and its run, in the working folder."""
-    for name in ("m.skops", "a.txt"):
+    for name in ("m.joblib", "a.txt"):
         shutil.copy(trained / name, folder)
-    return "m.skops"
+    return "m.joblib"
 
 
 def test_apply_agrees_with_the_run_of_the_comparison(model, run, folder):
@@ -79,28 +80,33 @@ def test_texts(run, folder, texts, learner):
     texts[~is_train].drop(columns="label").to_parquet("test.parquet", index=False)
     code, _, err = run(
         "rank-filter", "train.jsonl", "--test-data", "test.jsonl", "--gains", "Bad=-1,Good=1",
-        "--models", "bce", "--learner", learner, "--save", "m.skops", "--out-run", "a.txt",
+        "--models", "bce", "--learner", learner, "--save", "m.joblib", "--out-run", "a.txt",
         "--threshold", "0.1",
     )  # fmt: skip
     assert code == 0
     assert "warning" not in err
-    assert run("apply", "m.skops", "test.parquet", "--out", "b.txt")[0] == 0
+    assert run("apply", "m.joblib", "test.parquet", "--out", "b.txt")[0] == 0
     assert (folder / "a.txt").read_text() == (folder / "b.txt").read_text()
 
 
 def test_files_that_are_no_models(model, run, folder):
-    (folder / "words.skops").write_text("hello")
-    (folder / "empty.skops").touch()
-    save_model(LogisticRegression().fit([[0.0], [1.0]], [0, 1]), "other.skops")
+    (folder / "words.joblib").write_text("hello")
+    (folder / "empty.joblib").touch()
+    joblib.dump(LogisticRegression().fit([[0.0], [1.0]], [0, 1]), "other.joblib")
+    (folder / "cut.joblib").write_bytes((folder / model).read_bytes()[:900])
     for name, message in (
-        ("no.skops", "no.skops: No such file or directory"),
+        ("no.joblib", "no.joblib: No such file or directory"),
         (
-            "words.skops",
-            "words.skops: it is neither a model of 'skfilterrank rank-filter --save' nor",
+            "words.joblib",
+            "words.joblib: it is neither a model of 'skfilterrank rank-filter --save' nor",
         ),
-        ("empty.skops", "empty.skops: it is neither a model"),
-        ("other.skops", "other.skops: holds a model that was not saved by 'skfilterrank rank-fil"),
+        ("empty.joblib", "empty.joblib: it is neither a model"),
+        (
+            "other.joblib",
+            "other.joblib: holds a model that was not saved by 'skfilterrank rank-fi",
+        ),
         ("train.csv", "train.csv: it is neither a model"),
+        ("cut.joblib", "cut.joblib: the model is damaged, or was written with other versions of"),
     ):
         code, out, err = run("apply", name, "test.csv")
         assert (code, out) == (2, "")
@@ -304,7 +310,10 @@ def test_options_of_the_other_kind(run, data, folder, model):
             "filter.json run.txt --document docno",
             "--document is for a model, and filter.json holds",
         ),
-        (f"{model} test.csv --filter-scores f1", "--filter-scores is for a threshold, and m.skops"),
+        (
+            f"{model} test.csv --filter-scores f1",
+            "--filter-scores is for a threshold, and m.",
+        ),
     ):
         code, out, err = run("apply", *words.split())
         assert (code, out) == (2, "")

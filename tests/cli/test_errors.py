@@ -181,9 +181,9 @@ def test_no_option_is_ignored(arguments, message, sample, run):
 
 
 def test_a_model_is_no_threshold(sample, run):
-    Path("m.skops").write_bytes(b"PK\x03\x04 a model")
-    _, _, err = run("monitor", "m.skops", "--run", "r.txt")
-    assert "m.skops holds a model, and a threshold of 'skfilterrank threshold --save'" in err
+    Path("m.joblib").write_bytes(b"\x80\x04 a model")
+    _, _, err = run("monitor", "m.joblib", "--run", "r.txt")
+    assert "m.joblib holds a model, and a threshold of 'skfilterrank threshold --save'" in err
 
 
 @pytest.mark.filterwarnings("always::UserWarning")

@@ -32,8 +32,7 @@ COMMANDS = {
     "rank-filter table": (["rank-filter", "{}.csv", *TRAIN], TABLE),
     "rank-filter lines": (["rank-filter", "{}.jsonl", *TRAIN], LINES),
     "rank-filter --test": (["rank-filter", "letor", "--test-data", "{}", *TRAIN], LETOR),
-    "apply model": (["apply", "{}", "letor"], b""),
-    "apply": (["apply", "model.skops", "{}", "--quiet"], LETOR),
+    "apply": (["apply", "model.joblib", "{}", "--quiet"], LETOR),
     "evaluate qrels": (["evaluate", "{}", "run", "--quiet"], QRELS),
     "evaluate": (["evaluate", "qrels", "{}", "--quiet", "--format", "json"], RUN),
     "compare": (["compare", "qrels", "run", "{}", "--quiet"], RUN),
@@ -90,7 +89,7 @@ def folder(tmp_path_factory):
         "other": RUN,
     }.items():
         (folder / name).write_bytes(content)
-    model = str(folder / "model.skops")
+    model = str(folder / "model.joblib")
     assert main(["rank-filter", str(folder / "letor"), *TRAIN, "--save", model]) == 0
     return folder
 
@@ -154,13 +153,13 @@ def test_hostile_files(command, part, try_on, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"apply model"}))
+@pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_valid_files_work(command, try_on):
     assert try_on(command, COMMANDS[command][1]) == 0
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", sorted(COMMANDS.keys() - {"apply model"}))
+@pytest.mark.parametrize("command", sorted(COMMANDS))
 # Each is a command, of which there are many.
 @times(1 / 3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())

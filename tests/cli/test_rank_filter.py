@@ -5,6 +5,7 @@ from io import StringIO
 from itertools import chain, repeat
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,7 +13,6 @@ import pytest
 from skfilterrank.cli._output import align_columns
 from skfilterrank.cli._rank_filter import report_section
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.io import load_model
 from skfilterrank.metrics import ndcg_f_score, rank_filter_report
 from skfilterrank.thresholds import CertifiedThreshold
 
@@ -61,7 +61,7 @@ def test_all_six_losses_fit_on_a_screen(run, folder, table):
 
 @pytest.mark.usefixtures("trained_once")
 def test_what_is_written_agrees_with_what_is_printed(train, table):
-    arguments = ["--test-data", "test.csv", "--out-run", "r.txt", "--save", "m.skops"]
+    arguments = ["--test-data", "test.csv", "--out-run", "r.txt", "--save", "m.joblib"]
     code, out, _ = train(*arguments)
     assert code == 0
     for name in ("t.csv", "t.json"):
@@ -88,14 +88,14 @@ def test_what_is_written_agrees_with_what_is_printed(train, table):
     scores = both["score"].fillna(-np.inf)
     value = ndcg_f_score(both["label"], scores, groups=both["qid"], k=3, gains=GAINS)
     assert value == pytest.approx(report.loc["bce", "ndcg_f@3"])
-    model = load_model("m.skops")["model"]
+    model = joblib.load("m.joblib")["model"]
     X = judged[["f0", "f1", "f2", "f3"]]
     np.testing.assert_array_equal(model.predict(X), scores)
 
 
 def test_cross_validation_lists_every_row_once(train, table):
     code, _, err = train(
-        "--cv", "3", "--threshold", "0.3", "--out-run", "r.txt", "--save", "m.skops"
+        "--cv", "3", "--threshold", "0.3", "--out-run", "r.txt", "--save", "m.joblib"
     )
     assert code == 0
     counts = re.search(r"run: r.txt, (\d+) documents, (\d+) filtered", err)
@@ -194,7 +194,7 @@ def test_letor(run, folder):
     code, out, err = run(
         "rank-filter", "train.txt", "--test-data", "test.txt", "--gains", "0=-1,1=1,2=2",
         "--k", "10", "--models", "mse", "--learner", "linear", "--out-run", "a.txt", "--save",
-        "m.skops", "--threshold", "0",
+        "m.joblib", "--threshold", "0",
     )  # fmt: skip
     assert code == 0, err
     assert "train.txt: 24 documents of 8 queries" in err
@@ -204,7 +204,7 @@ def test_letor(run, folder):
     lines = [line.split() for line in (folder / "a.txt").read_text().splitlines()]
     expected = {f"d{query}-{label}" for query in range(9, 13) for label in (1, 2)}
     assert {line[2] for line in lines} == expected
-    assert run("apply", "m.skops", "test.txt", "--out", "b.txt")[0] == 0
+    assert run("apply", "m.joblib", "test.txt", "--out", "b.txt")[0] == 0
     assert (folder / "a.txt").read_text() == (folder / "b.txt").read_text()
 
 
@@ -213,12 +213,12 @@ def test_letor_of_public_data(run, folder, data_dir):
     files = [data_dir / "mq2007" / f"S{number}.txt.gz" for number in (1, 5)]
     code, out, err = run(
         "rank-filter", files[0], "--test-data", files[1], "--gains", "0=-1,1=1,2=2", "--k", "10",
-        "--models", "mse", "--learner", "linear", "--out-run", "a.txt", "--save", "m.skops",
+        "--models", "mse", "--learner", "linear", "--out-run", "a.txt", "--save", "m.joblib",
     )  # fmt: skip
     assert code == 0
     assert "labels 0: 10,274, 1: 2,997, 2: 742\n" in err
     assert "measures at 10 places" in out
-    assert run("apply", "m.skops", files[1], "--out", "b.txt")[0] == 0
+    assert run("apply", "m.joblib", files[1], "--out", "b.txt")[0] == 0
     with open("a.txt") as ours, open("b.txt") as theirs:
         assert ours.read() == theirs.read()
 
@@ -278,7 +278,7 @@ def test_files_are_written_before_the_table(folder, train, monkeypatch):
         raise BrokenPipeError
 
     monkeypatch.setattr("skfilterrank.cli.rank_filter.print_sections", gone)
-    files = ["m.skops", "p.png", "x.run"]
+    files = ["m.joblib", "p.png", "x.run"]
     options = zip(("--save", "--plot", "--out-run"), files)
     assert (
         train("--models", "mse", "--cv", "2", *(word for pair in options for word in pair))[0] == 0
@@ -298,7 +298,7 @@ def test_many_or_long_labels_are_cut(folder, run, table):
 
 def test_ids_that_no_run_carries_are_found_before_training(folder, train, table, monkeypatch):
     table.assign(qid="what is " + table["qid"]).to_csv("blanks.csv", index=False)
-    lists = ["--cv", "2", "--threshold", "0", "--out-run", "lists.csv", "--save", "m.skops"]
+    lists = ["--cv", "2", "--threshold", "0", "--out-run", "lists.csv", "--save", "m.joblib"]
     assert train(*lists, file="blanks.csv")[0] == 0
     found = pd.read_csv("lists.csv")
     assert found["qid"].str.startswith("what is q").all()
@@ -322,10 +322,10 @@ def test_the_model_is_kept_whatever_else_fails(folder, train, monkeypatch):
     monkeypatch.setattr("skfilterrank.cli._rows.write_lists", full)
     monkeypatch.setattr("skfilterrank.cli.rank_filter.draw", full)
     for option, name in (("--out-run", "x.run"), ("--plot", "p.png")):
-        code, _, err = train("--test-data", "test.csv", option, name, "--save", f"{name}.skops")
+        code, _, err = train("--test-data", "test.csv", option, name, "--save", f"{name}.joblib")
         assert code == 2
         assert "No space left on device" in err
-        assert (folder / f"{name}.skops").exists()
+        assert (folder / f"{name}.joblib").exists()
 
 
 @pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
@@ -339,10 +339,10 @@ def test_certificates_state_holes_by_the_names_of_documents(run, folder):
     table.to_csv("holes.csv", index=False)
     code, out, err = run(
         *("rank-filter", "holes.csv", "--models", "bce", "--learner", "linear", "--k", "2"),
-        *("--risk", "any_forbidden=0.6", "--cv", "2", "--save", "m.skops"),
+        *("--risk", "any_forbidden=0.6", "--cv", "2", "--save", "m.joblib"),
     )
     assert code == 0, err
-    certificate = load_model("m.skops")["model"].certificate_
+    certificate = joblib.load("m.joblib")["model"].certificate_
     assert str(certificate) in out
     assert "--save fits" not in out
     assert "Machines gave" in out
@@ -408,19 +408,19 @@ def test_all_places_count(train):
 
 @pytest.mark.usefixtures("trained_once")
 def test_the_measure_that_is_tuned(train):
-    code, _, _ = train("--test-data", "test.csv", "-m", "forbidden@2", "--save", "m.skops")
+    code, _, _ = train("--test-data", "test.csv", "-m", "forbidden@2", "--save", "m.joblib")
     assert code == 0
-    assert load_model("m.skops")["model"].measure_ == "forbidden@2"
+    assert joblib.load("m.joblib")["model"].measure_ == "forbidden@2"
 
 
 @pytest.mark.usefixtures("trained_once")
 def test_a_measure_without_a_cut_off_is_tuned_at_all_places(train):
     code, out, _ = train(
         *("--test-data", "test.csv", "--models", "mse"),
-        *("--measure", "lexirecall", "--save", "m.skops"),
+        *("--measure", "lexirecall", "--save", "m.joblib"),
     )
     assert (code, "measures at 3 places" in out) == (0, True)
-    assert load_model("m.skops")["model"].measure_ == "lexirecall"
+    assert joblib.load("m.joblib")["model"].measure_ == "lexirecall"
 
 
 def test_the_measure_that_is_tuned_is_one_with_one_cut_off(train):
@@ -437,9 +437,9 @@ def test_risk_is_that_of_the_library(train, table):
         "--test-data",
         "test.csv",
     ]
-    code, out, _ = train(*options, "--save", "m.skops")
+    code, out, _ = train(*options, "--save", "m.joblib")
     assert code == 0
-    model = load_model("m.skops")["model"]
+    model = joblib.load("m.joblib")["model"]
     assert isinstance(model.threshold, CertifiedThreshold)
     assert model.threshold.risks == {"any_forbidden@3": 0.6}
     assert model.threshold.confidence_level == 0.8
@@ -534,19 +534,17 @@ def write(table, path, first, last):
         ),
     ],
 )
-def test_every_kind_of_model_loads_without_further_trust(
-    run, table, folder, learner, loss, threshold
-):
+def test_every_kind_of_model_is_saved_and_applied(run, table, folder, learner, loss, threshold):
     write(table, "train.csv", 0, 19)
     write(table, "test.csv", 50, 59)
     code, _, err = run(
         "rank-filter", "train.csv", "--test-data", "test.csv", "--gains", "Bad=-1,Ok=1,Good=2",
-        "--models", loss, "--learner", learner, "--threshold", threshold, "--save", "m.skops",
+        "--models", loss, "--learner", learner, "--threshold", threshold, "--save", "m.joblib",
         "--out-run", "a.txt", "--categorical", "color",
     )  # fmt: skip
     assert code == 0
     assert "warning" not in err
-    assert run("apply", "m.skops", "test.csv", "--out", "b.txt")[0] == 0
+    assert run("apply", "m.joblib", "test.csv", "--out", "b.txt")[0] == 0
     assert (folder / "a.txt").read_text() == (folder / "b.txt").read_text()
 
 
@@ -638,9 +636,9 @@ def test_clusters_are_the_units_of_a_promise(train, table, run):
     users = pd.DataFrame({"qid": queries, "user": np.arange(len(queries)) // 2})
     users.to_csv("users.csv", index=False)
     promise = ["--risk", "any_forbidden=0.8", "--confidence-level", "0.6"]
-    code, out, err = train(*promise, "--clusters", "users.csv", "--cv", "2", "--save", "m.skops")
+    code, out, err = train(*promise, "--clusters", "users.csv", "--cv", "2", "--save", "m.joblib")
     assert code == 0, err
-    certificate = load_model("m.skops")["model"].certificate_
+    certificate = joblib.load("m.joblib")["model"].certificate_
     assert certificate.unit == "user"
     assert certificate.n_units < certificate.n_queries
     assert str(certificate) in out

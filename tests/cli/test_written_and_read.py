@@ -73,7 +73,7 @@ def made(tmp_path_factory):
             "--learner",
             "linear",
             "--save",
-            "m.skops",
+            "m.joblib",
             "--gains=-1=-1,1=1,2=2",
         ]
         # A model that is saved writes as `rank-filter` does.
@@ -82,7 +82,7 @@ def made(tmp_path_factory):
         call(*train, "--out-run", "rank-filter.csv")
         for ending in FORMATS:
             call("apply", "saved.json", "run.txt", "--out", f"filter.{ending}")
-            call("apply", "m.skops", "train.csv", "--out", f"apply.{ending}")
+            call("apply", "m.joblib", "train.csv", "--out", f"apply.{ending}")
         call("fuse", "filter.csv", "other.txt", "--out", "fuse.txt")
         call("fuse", "filter.txt", "other.txt", "--out", "fuse.txt.gz")
     return folder

@@ -13,7 +13,7 @@ PROGRAMS = [
     # Doctests run elsewhere.
     if not program.startswith(">>>")
 ]
-TOOLS = ("optuna", "mlflow", "skl2onnx", "onnxmltools", "onnxruntime")
+TOOLS = ("optuna", "mlflow", "skl2onnx", "onnxmltools", "onnxruntime", "skops")
 
 
 def test_each_tool_has_a_program():

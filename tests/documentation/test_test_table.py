@@ -43,7 +43,7 @@ def test_the_program_prints_what_is_missing(files, capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("source", "tests", "found"),
     [
-        ("io/_models.py", ["io/test_models.py"], "io/test_models.py"),
+        ("io/_letor.py", ["io/test_letor.py"], "io/test_letor.py"),
         ("io/_align.py", ["cli/test_align.py", "io/test_aligned.py"], None),
         ("_files/rows.py", ["io/test_rows.py"], "io/test_rows.py"),
         ("_lists/lists.py", ["lists/test_lists.py"], "lists/test_lists.py"),
@@ -68,19 +68,19 @@ def test_a_test_file_stands_in_the_folder_of_the_room(source, tests, found, tmp_
 @pytest.mark.slow
 def test_faults_of_the_list_are_reported(files, monkeypatch, tmp_path):
     (tmp_path / "x.toml").write_text(
-        '"no/such.py" = "io/test_models.py"\n"io/_models.py" = "io/test_none.py"\n'
+        '"no/such.py" = "io/test_letor.py"\n"io/_letor.py" = "io/test_none.py"\n'
     )
     monkeypatch.setattr(table_program, "ELSEWHERE", tmp_path / "x.toml")
-    only = {Path("io/_models.py"): Path("io/test_models.py"), Path("io/_x.py"): None}
+    only = {Path("io/_letor.py"): Path("io/test_letor.py"), Path("io/_x.py"): None}
     assert list(table_program.faults(only)) == [
         "50.0% of the files have tests of their name, fewer than 90%.",
         "skfilterrank/io/_x.py has no test file: write one, or name the one that tests it.",
         "skfilterrank/no/such.py is gone or short: take it out.",
-        "skfilterrank/io/_models.py has tests/io/test_models.py: take it out.",
-        "tests/io/test_none.py, which is to test skfilterrank/io/_models.py, is not there.",
+        "skfilterrank/io/_letor.py has tests/io/test_letor.py: take it out.",
+        "tests/io/test_none.py, which is to test skfilterrank/io/_letor.py, is not there.",
     ]
     # Files that have tests of their name are taken out.
-    (tmp_path / "x.toml").write_text('# A list.\n"io/_models.py" = "a"\n"io/_x.py" = "b"\n')
+    (tmp_path / "x.toml").write_text('# A list.\n"io/_letor.py" = "a"\n"io/_x.py" = "b"\n')
     assert table_program.still_elsewhere(only) == '# A list.\n"io/_x.py" = "b"\n'
     once = f"{table_program.BEGIN}{table_program.END}"
     for text in ("no marks", once + once):

@@ -40,7 +40,6 @@ from skfilterrank.exceptions import FileFormatError, InputError, MissingPackageE
 from skfilterrank.io import (
     read_letor,
     read_qrels,
-    save_model,
     write_letor,
     write_prels,
     write_qrels,
@@ -98,7 +97,6 @@ WRITERS = {
     ),
     ".qrels": lambda path: write_qrels(path, pd.DataFrame({"qid": 1, "docno": IDS, "label": 0})),
     ".letor": lambda path: write_letor(path, np.ones((N_ROWS, 2)), [0] * N_ROWS, [1] * N_ROWS),
-    ".skops": lambda path: save_model(LogisticRegression().fit([[0.0], [1.0]], [0, 1]), path),
     ".png": _draw,
     ".svg": _draw,
     ".pdf": _draw,

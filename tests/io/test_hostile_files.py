@@ -16,13 +16,11 @@ from skfilterrank.cli._output import message_of
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.io import (
-    load_model,
     read_judged_table,
     read_letor,
     read_prels,
     read_qrels,
     read_run,
-    save_model,
 )
 from skfilterrank.judgments._judgment_log import read_judgment_log
 from thinned import thinned
@@ -39,15 +37,6 @@ def parquet(table):
     out = io.BytesIO()
     pd.read_csv(io.BytesIO(table), dtype={"qid": str}).to_parquet(out)
     return out.getvalue()
-
-
-@pytest.fixture(scope="session")
-def model(tmp_path_factory):
-    from sklearn.linear_model import LogisticRegression
-
-    path = tmp_path_factory.mktemp("model") / "m.skops"
-    save_model({"model": LogisticRegression().fit([[0.0], [1.0]], [0, 1])}, path)
-    return path.read_bytes()
 
 
 SCORED = CSV.replace(b"label", b"score").replace(b"b,,", b"b,1,")
@@ -73,7 +62,6 @@ READERS = {
     "bare topics": (read_topics, "", b"1\tsome words\n2\tmore\n"),
     "prels": (read_prels, "", b"1 a 2 1 0.5\n1 b 0 1 1.0\n"),
     "run": (read_run, "", b"1 Q0 a 1 9.5 x\n1 Q0 b 2 -1e3 x\n2 Q0 a 1 -inf x\n"),
-    "model": (load_model, ".skops", None),
     "log": (read_judgment_log, ".log", LOG),
     "scores csv": (SCORES, "", b"run,qid,ap\nr,1,0.5\nr,2,\n"),
     "scores json": (SCORES, "", SCORES_JSON),
@@ -120,15 +108,15 @@ def path(tmp_path):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*the last line is incomplete", "ignore:.* holds no document")
 @pytest.mark.parametrize("reader", READERS)
-def test_hostile_files(path, reader, model):
+def test_hostile_files(path, reader):
     for content in thinned(CONTENTS.values(), turn=list(READERS).index(reader)):
         check(outcome(reader, content, path), path)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("reader", READERS)
-def test_valid_files_are_read(path, reader, model):
-    content = READERS[reader][2] or model
+def test_valid_files_are_read(path, reader):
+    content = READERS[reader][2]
     assert not isinstance(outcome(reader, content, path), Exception)
 
 
@@ -137,5 +125,5 @@ def test_valid_files_are_read(path, reader, model):
 @pytest.mark.parametrize("reader", [reader for reader in READERS if reader not in ALIKE])
 @times(0.5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_mutated_files(path, reader, model, data):
-    check(outcome(reader, data.draw(mutated(READERS[reader][2] or model)), path), path)
+def test_mutated_files(path, reader, data):
+    check(outcome(reader, data.draw(mutated(READERS[reader][2])), path), path)

@@ -15,7 +15,6 @@ from skfilterrank.io import _write as module
 from skfilterrank.io import (
     read_qrels,
     read_run,
-    save_model,
     write_letor,
     write_qrels,
     write_run,
@@ -185,7 +184,6 @@ def test_frames_of_runs():
             lambda frame, path: write_letor(frame, [1], [1], path),
             r"call write_letor\(path, X, y, groups",
         ),
-        (lambda frame, path: save_model(path, frame), r"call save_model\(model, path\)"),
     ],
 )
 def test_swapped_arguments(tmp_path, call, message):

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 
 from skfilterrank.comparison import compare_systems
 from skfilterrank.exceptions import InputError
-from skfilterrank.io import Rows, load_model
+from skfilterrank.io import Rows
 from skfilterrank.judgments import (
     LabelPredictor,
     MaxRepSelector,
@@ -19,7 +19,7 @@ from skfilterrank.judgments import (
 )
 from skfilterrank.metrics import evaluate, ndcg_score, register_measure
 from skfilterrank.ranking import make_ranker
-from skfilterrank.thresholds import CertifiedThreshold, FirstK, FixedThreshold, TunedThreshold
+from skfilterrank.thresholds import CertifiedThreshold, FirstK, TunedThreshold
 
 TEXTS = ["wing flutter", "flutter of a wing", "cold soup", "hot soup recipe"]
 QRELS = {"1": {"a": 1, "b": 0}}
@@ -70,13 +70,10 @@ def test_arguments_that_are_called_something_else(call, instead):
         call()
 
 
-def test_a_threshold_is_loaded_by_a_function(tmp_path):
+def test_a_threshold_is_loaded_by_a_function():
     assert not hasattr(CertifiedThreshold, "load")
     with pytest.raises(AttributeError, match=r"Use skfilterrank.thresholds.load_threshold\(path"):
         CertifiedThreshold.load("cut.json")
-    FixedThreshold(0.5).fit([1.0], [1], groups=["1"]).save(tmp_path / "cut.json")
-    with pytest.raises(InputError, match=r"use skfilterrank.thresholds.load_threshold"):
-        load_model(tmp_path / "cut.json")
 
 
 def test_an_index_of_another_name():

@@ -13,7 +13,6 @@ from scipy.optimize import minimize
 from scipy.special import expit, xlogy
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
@@ -27,7 +26,6 @@ from skfilterrank._lists.sklearn_compat import (
     rows_of_callers,
     safe_indexing,
     tags_tell_sparse,
-    trees_and_forests,
     without_groups,
 )
 from skfilterrank.datasets import make_rank_and_filter
@@ -140,15 +138,6 @@ def test_nobody_inside_asks_for_groups():
         inside = [each.router for _, each in changed]
         assert inside
         assert all(not router.consumes("fit", ["groups"]) for router in inside)
-
-
-def test_trees_and_what_hands_them_rows():
-    tree, forests = trees_and_forests()
-    forest = RandomForestClassifier(1).fit(X, Y)
-    assert isinstance(forest, forests)
-    assert isinstance(forest.estimators_[0].tree_, tree)
-    assert isinstance(GradientBoostingClassifier(), forests)
-    assert not isinstance(Ridge(), forests)
 
 
 def test_what_versions_say_of_sparse_rows():

@@ -13,7 +13,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.io import load_model, save_model
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.ranking._make_ranker import SharedFeatures, share_features
 
@@ -198,11 +197,3 @@ def test_pickles(inside):
             )
     shared = pickle.loads(pickle.dumps(shared))
     np.testing.assert_array_equal(shared.transform(X_B), StandardScaler().fit(X_A).transform(X_B))
-
-
-def test_saves_and_loads(tmp_path):
-    with share_features():
-        shared = SharedFeatures(StandardScaler()).fit(X_A)
-    save_model(shared, tmp_path / "features.skops")
-    loaded = load_model(tmp_path / "features.skops")
-    np.testing.assert_array_equal(loaded.transform(X_B), shared.transform(X_B))

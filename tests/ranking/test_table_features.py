@@ -179,27 +179,13 @@ def test_queries_do_not_touch_each_other(table):
     np.testing.assert_allclose(features.transform(table[table["qid"] == "b"]), together[4:])
 
 
-@pytest.fixture(scope="session")
-def model_files():
-    """What writes and reads models, with all that it imports."""
-    import skops.io
-
-    return skops.io
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("output", ["sparse", "dense"])
-def test_life_in_a_pipeline(table, output, model_files):
+def test_life_in_a_pipeline(table, output):
     features = make_text_features(**RECIPE, output=output, n_components=3, random_state=0)
     model = make_pipeline(clone(features), LogisticRegression()).fit(table, table["label"])
     expected = model.predict_proba(table)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(table), expected)
-    data = model_files.dumps(model)
-    foreign = model_files.get_untrusted_types(data=data)
-    theirs = {"sklearn.compose._column_transformer._RemainderColsList"}  # scikit-learn before 1.9
-    assert all(name.startswith("skfilterrank.") for name in set(foreign) - theirs)
-    loaded = model_files.loads(data, trusted=foreign)
-    np.testing.assert_array_equal(loaded.predict_proba(table), expected)
 
 
 @pytest.mark.slow

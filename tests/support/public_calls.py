@@ -203,11 +203,9 @@ CALLS = {
 # Files are read by tests of their own.
 READERS = {
     "io.read_letor",
-    "io.load_model",
     "io.read_prels",
     "io.read_qrels",
     "io.read_run",
-    "io.save_model",
     "judgments.read_judging_answers",
     "thresholds.load_threshold",
 }
