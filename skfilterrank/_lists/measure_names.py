@@ -236,8 +236,8 @@ def find_entered(name: str) -> tuple[Measure, str | None] | None:
 def _unknown(texts):
     """Return the error for texts that name no measure."""
     return InputError(
-        f"{' '.join(map(_not_a_measure, texts))} The names are in "
-        "skfilterrank.metrics.get_measure_names() and skfilterrank help measures; a "
+        f"{' '.join(map(_not_a_measure, texts))} "
+        "skfilterrank.metrics.get_measure_names() lists the names; a "
         "cut-off is written as in 'ndcg_f@10', options as in 'rbp(persistence=0.95)@100'. A "
         "measure of your own has a name only in processes that imported its module: else pass "
         "its function, measure=FUNCTION."

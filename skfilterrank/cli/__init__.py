@@ -7,7 +7,7 @@ import signal
 import sys
 import threading
 import warnings
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentTypeError
 from typing import Annotated
 
 import skfilterrank
@@ -49,7 +49,6 @@ Rank documents and leave out the forbidden ones.
 
 commands:
 {}
-  help        explain measures, formats and other subjects
 
 options of every command:
   --quiet          print the output and errors only
@@ -114,8 +113,6 @@ def main(argv=None) -> int:
         With --debug, the error itself, in place of the message.
     """
     argv = sys.argv[1:] if argv is None else list(argv)
-    if "_ARGCOMPLETE" in os.environ:
-        _complete()
     before = _exits_by_signals()
     try:
         with standard_streams():
@@ -123,17 +120,6 @@ def main(argv=None) -> int:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _complete():
-    """Print completions of the word that is being typed, and end the process."""
-    import argcomplete
-
-    parser = ArgumentParser(prog="skfilterrank", add_help=False)
-    commands = parser.add_subparsers()
-    for name in (*COMMANDS, "help"):
-        commands.choices[name] = command_parser(name)
-    argcomplete.autocomplete(parser)
 
 
 def command_parser(name) -> CommandParser:
@@ -155,11 +141,11 @@ def _call(name, values):
 
 def _run(argv):
     """Find the command, run it, and print its errors."""
-    known, values = (*COMMANDS, "help"), {}
+    values: dict = {}
     place = 0 if argv and not argv[0].startswith("-") else None
     if place is None:
         # Options of all commands may stand before the command.
-        place = next((n for n, text in enumerate(argv) if text in known), None)
+        place = next((n for n, text in enumerate(argv) if text in COMMANDS), None)
     call.begin(argv)
     try:
         with warnings.catch_warnings():
@@ -169,10 +155,10 @@ def _run(argv):
             if place is None:
                 return _without_command(argv)
             name, rest = argv[place], argv[:place] + argv[place + 1 :]
-            if name not in known:
+            if name not in COMMANDS:
                 say(
                     f"skfilterrank: error: there is no command {name}.{similar(name, COMMANDS)} "
-                    f"Choose from {', '.join(known)}."
+                    f"Choose from {', '.join(COMMANDS)}."
                 )
                 return 2
             parser = command_parser(name)
@@ -210,7 +196,7 @@ def _without_command(argv):
     finish()
     if argv and set(argv) <= {"--version", "--help", "-h"}:
         return 0
-    say(f"skfilterrank: error: no command is named. Choose from {', '.join(COMMANDS)}, help.")
+    say(f"skfilterrank: error: no command is named. Choose from {', '.join(COMMANDS)}.")
     return 2
 
 

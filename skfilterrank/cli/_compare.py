@@ -45,7 +45,7 @@ from skfilterrank.metaevaluation import conflicts
 _N_PAIRS = 20
 _SHOWN = 3
 _MAX_MEASURES = 8
-_DROP = "--holes missing=drop leaves these queries out for all runs"
+_DROP = "--missing drop leaves these queries out for all runs"
 
 
 class ReportLists(NamedTuple):
@@ -81,25 +81,24 @@ def name_of_baseline(given, runs) -> str | None:
     raise InputError(f"--baseline {brief(given)} is not one of the runs: {brief_list(list(runs))}.")
 
 
-def measured(qrels, runs, measures, reading, holes, n_jobs):
+def measured(qrels, runs, measures, reading, n_jobs):
     """Measure runs against judgments; return values by measure, and the lists."""
     measures = parse_measures(measures)
     _inputs.check_n_items(reading.n_items, measures)
-    table = _inputs.read_judgments(qrels, reading.gains, holes, measures=measures)
-    gains = _inputs.gains_of_labels(table["label"], qrels, reading.gains, holes, measures.values())
+    table = _inputs.read_judgments(qrels, reading, measures=measures)
+    gains = _inputs.gains_of_labels(table["label"], qrels, reading, measures.values())
     runs = _inputs.with_standard_input(runs)
     index = QrelsIndex(table, unjudged_label=None)
-    params = {"gains": gains, "unjudged": holes.unjudged, "precision": reading.precision}
-    others = {"undefined": holes.undefined, "ties": reading.ties, "n_items": reading.n_items}
+    params = {"gains": gains, "unjudged": reading.unjudged, "precision": reading.precision}
+    others = {"undefined": reading.undefined, "ties": reading.ties, "n_items": reading.n_items}
     others |= {"n_jobs": n_jobs, "verbose": progress()}
     score = partial(score_systems, index, runs, measures, **params, **others)
-    is_told = "missing" in holes.given
     try:
-        scores = score(missing=holes.missing if is_told else "raise")
+        scores = score(missing=reading.missing or "raise")
     except MissingValuesError as error:
         lacking = _who_lacks(error, len(runs))
-        if is_told or holes.undefined == "drop":
-            ways = f"{_DROP}, missing=empty counts them as empty lists"
+        if reading.missing or reading.undefined == "drop":
+            ways = f"{_DROP}, --missing empty counts them as empty lists"
             raise InputError(f"{lacking}. {ways}.") from None
         tell(f"{lacking}: counted as empty lists; {_DROP}")
         scores = score(missing="empty")
@@ -108,15 +107,15 @@ def measured(qrels, runs, measures, reading, holes, n_jobs):
     return scores, ReportLists(runs, index, params, k, bool((as_gains(labels, gains) < 0).any()))
 
 
-def measured_before(paths, measures, holes):
+def measured_before(paths, measures, missing):
     """Read values of earlier measurements."""
     if not paths:
         raise InputError("--scores FILE... needs values of evaluate --per-query or trec_eval -q.")
-    if holes.missing == "empty":
-        raise InputError("--scores has no empty lists to measure. Leave out --holes missing=empty.")
+    if missing == "empty":
+        raise InputError("--scores has no empty lists to measure. Leave out --missing empty.")
     files = [_inputs.source(path) for path in paths]
     try:
-        scores = SystemScores.read(files, measures=measures, missing=holes.missing)
+        scores = SystemScores.read(files, measures=measures, missing=missing or "raise")
     except MissingValuesError as error:
         raise InputError(f"{_who_lacks(error, None)}. {_DROP}.") from None
     if measures is None and len(scores) > _MAX_MEASURES:
@@ -369,36 +368,36 @@ class Sampled(NamedTuple):
     gains: object
 
 
-def _check_estimation(sampling, reading, holes) -> None:
+def _check_estimation(sampling, reading) -> None:
     """Raise for options that conflict with estimation."""
     for name, given, only in (
         ("ties", reading.ties, "docno"),
         ("precision", reading.precision, "double"),
-        ("holes unjudged", holes.unjudged, "zero"),
-        ("holes undefined", holes.undefined, 0.0),
+        ("unjudged", reading.unjudged, "zero"),
+        ("undefined", reading.undefined, 0.0),
     ):
         if given != only:
             raise InputError(
                 f"--{name} {given}: values are estimated with {only} alone. Leave it out."
             )
-    if holes.missing == "drop":
+    if reading.missing == "drop":
         raise InputError(
-            "--holes missing=drop: where values are estimated all runs have the queries of the "
-            "pool. --holes missing=empty counts those that they lack as empty lists."
+            "--missing drop: where values are estimated all runs have the queries of the "
+            "pool. --missing empty counts those that they lack as empty lists."
         )
-    if holes.predicted == "use":
+    if reading.predicted == "use":
         raise InputError(
-            "--holes predicted=use: a machine's labels are no sample of people's. Give them by "
+            "--predicted use: a machine's labels are no sample of people's. Give them by "
             "--machine-qrels."
         )
-    if sampling.prels is not None and _inputs.text_gains(reading.gains, holes):
+    if sampling.prels is not None and _inputs.text_gains(reading):
         # Files of samples contain only numbers.
         _inputs.numbered_gains(reading.gains)
 
 
-def estimated(qrels, runs, measures, sampling, reading, holes) -> Sampled:
+def estimated(qrels, runs, measures, sampling, reading) -> Sampled:
     """Estimate the values of runs, which are paths by name."""
-    _check_estimation(sampling, reading, holes)
+    _check_estimation(sampling, reading)
     if measures is None:
         tell(
             f"measured by {', '.join(MEASURES)}, as -m names no measure: not all can be estimated "
@@ -406,9 +405,8 @@ def estimated(qrels, runs, measures, sampling, reading, holes) -> Sampled:
         )
     measures = parse_measures(list(measures or MEASURES))
     runs, given = _inputs.with_standard_input(runs), reading.gains
-    read = partial(
-        _inputs.read_sample_or_judgments, gains=given, holes=replace(holes, predicted="use")
-    )
+    using = replace(reading, predicted="use")
+    read = partial(_inputs.read_sample_or_judgments, reading=using)
     people = _inputs.without_machines(read(qrels), qrels)
     sample, unit, target = _sample(people, qrels, sampling)
     machines = _inputs.named_paths(sampling.machine_qrels or [])
@@ -419,12 +417,12 @@ def estimated(qrels, runs, measures, sampling, reading, holes) -> Sampled:
     elif not judges:
         documents = pd.concat([people[_KEY], sample[_KEY]]).drop_duplicates()
     pool = RankedPool.read(judges, runs, pool=documents)
-    _tell_of_pool(pool, holes)
+    _tell_of_pool(pool, reading.missing)
     path, gains = sampling.prels or qrels, None
-    if not _inputs.text_gains(given, holes):
+    if not _inputs.text_gains(reading):
         gains = _inputs.match_gains(given, {path: sample["label"]})
         gains = _inputs.with_other_labels(gains, given)
-    _inputs.warn_of_labels_below_0(sample["label"], gains, given, holes, measures.values())
+    _inputs.warn_of_labels_below_0(sample["label"], gains, reading, measures.values())
     # The meaning of labels below 0 is known here, so the library need not warn.
     sample = QrelsIndex(sample, unjudged_label=None, predicted="use")
     what = sample, pool, measures
@@ -504,7 +502,7 @@ def _with_labels(sample, people, prels, qrels):
     return sample
 
 
-def _tell_of_pool(pool, holes):
+def _tell_of_pool(pool, missing):
     """Print messages about documents without machine labels and queries that runs lack."""
     for name, labels in pool.machine.items():
         if n_missing := int(pd.isna(labels).sum()):
@@ -515,8 +513,8 @@ def _tell_of_pool(pool, holes):
     if lacking := pool.missing_queries:
         counts = {name: len(lost) for name, lost in lacking.items()}
         what = _inputs.some_runs(counts, len(pool.runs), "lacks queries", "lack queries")
-        if holes.missing == "raise":
-            raise InputError(f"{what}: --holes missing=empty counts them as empty lists.")
+        if missing == "raise":
+            raise InputError(f"{what}: --missing empty counts them as empty lists.")
         tell(f"{what}: counted as empty lists")
 
 

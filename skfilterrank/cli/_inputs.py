@@ -2,9 +2,7 @@
 
 import os
 from collections import Counter
-from dataclasses import dataclass
 from pickle import PROTO
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,15 +16,15 @@ from skfilterrank._lists.measure import counts_forbidden
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, PEOPLE, is_of_machine, warn_user
 from skfilterrank.cli._output import listed, plural, progress, standard_input, tell
-from skfilterrank.cli._types import label_key
+from skfilterrank.cli._types import LabelOptions, label_key
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
 from skfilterrank.io import read_judged_table, read_prels, read_qrels, read_run
 
 STDIN = "-"
 # A TREC run cannot contain an empty list, so a missing query may be an empty list or an omission.
 DONE_WITH_MISSING = {
-    "drop": "left out; --holes missing=empty counts them as empty lists",
-    "empty": "counted as empty lists; --holes missing=drop leaves them out",
+    "drop": "left out; --missing empty counts them as empty lists",
+    "empty": "counted as empty lists; --missing drop leaves them out",
 }
 _MOST, _LONGEST, _SHOWN = 20, 40, 3
 _OTHER_IDS = ("id", "_id")
@@ -38,56 +36,6 @@ TOPIC_NAMES = (
 )
 _TEXT_NAMES = ("title", "text", "body", "abstract", "contents", "content", "passage")
 _QUERY_NAMES = ("query", "title", "text", "question", "description")
-
-
-@dataclass(frozen=True)
-class Holes:
-    """Settings of --holes: treatment of missing labels and lists.
-
-    Attributes
-    ----------
-    unjudged : {"zero", "drop"}
-        Gain 0 for documents without a label, or their removal from the lists.
-    unjudged_label : float, "trec", "warn" or None
-        Label that means unjudged; "warn" means that the treatment of labels below 0 was not given.
-    predicted : {"warn", "use", "drop"}
-        Treatment of labels by machines.
-    missing : {"raise", "drop", "empty"}
-        Treatment of queries that a run lacks.
-    undefined : float or "drop"
-        Value of a query for which a measure is undefined.
-    given : dict
-        Settings that the user gave.
-    """
-
-    unjudged: str = "zero"
-    unjudged_label: Any = "warn"
-    predicted: str = "warn"
-    missing: str = "empty"
-    undefined: float | str = 0.0
-    given: Any = None
-
-    @classmethod
-    def of(cls, given: dict[str, Any] | None, *, only: tuple[str, ...] = (), **defaults) -> "Holes":
-        """Combine given settings with the defaults of a command that supports `only` some."""
-        given = dict(given or {})
-        preset = given.pop("preset", {})
-        if wrong := [name for name in given if only and name not in only]:
-            message = f"--holes {wrong[0]} has no effect here. Choose from {', '.join(only)}."
-            raise InputError(message.replace("_", "-"))
-        # Only the settings of a preset that the command supports are used.
-        given = {key: preset[key] for key in preset if not only or key in only} | given
-        return cls(**(defaults | given), given=given)
-
-    @property
-    def said_unjudged(self):
-        """Label that was given as unjudged, or None."""
-        return None if self.unjudged_label == "warn" else self.unjudged_label
-
-    @property
-    def written_unjudged(self):
-        """Label that is written for unjudged documents, or None."""
-        return -1 if self.unjudged_label == "trec" else self.said_unjudged
 
 
 def some_runs(found, n_runs, one, many, separator=", ") -> str:
@@ -170,12 +118,12 @@ def read_scores(path, column):
     return run, table[column].to_numpy()
 
 
-def read_judgments(path, gains, holes: Holes, *, measures=None):
+def read_judgments(path, reading: LabelOptions, *, measures=None):
     """Read judgments; raise if they are a sample.
 
     A sample is allowed if `measures` are estimators for samples.
     """
-    qrels = read_sample_or_judgments(path, gains, holes)
+    qrels = read_sample_or_judgments(path, reading)
     if not is_sample(qrels["label"], qrels.get(PROBABILITY)):
         return qrels
     if measures is None:
@@ -193,14 +141,14 @@ def read_judgments(path, gains, holes: Holes, *, measures=None):
     return qrels
 
 
-def read_sample_or_judgments(path, gains, holes: Holes):
+def read_sample_or_judgments(path, reading: LabelOptions):
     """Read judgments, with the inclusion probabilities of a sample if the file has them."""
     try:
         return read_qrels(
             source(path),
-            unjudged_label=holes.said_unjudged,
-            predicted=holes.predicted,
-            gains=text_gains(gains, holes),
+            unjudged_label=reading.said_unjudged,
+            predicted=reading.predicted,
+            gains=text_gains(reading),
         )
     except FileFormatError as error:
         try:
@@ -258,48 +206,49 @@ def load_threshold_of_runs(path, column):
     return threshold
 
 
-def text_gains(gains, holes: Holes) -> dict | None:
+def text_gains(reading: LabelOptions) -> dict | None:
     """Return gains with text keys, for reading labels as gains; else None."""
+    gains = reading.gains
     if not isinstance(gains, dict) or all(isinstance(label, float) for label in gains):
         return None
-    if holes.unjudged_label not in ("warn", None):
+    if reading.said_unjudged is not None:
         raise InputError(
-            "--holes unjudged-label is for labels that are numbers. Of texts in --gains, give nan "
+            "--unjudged-label is for labels that are numbers. Of texts in --gains, give nan "
             "to the one that means unjudged, as in --gains Unknown=nan."
         )
     return {_written(label): gain for label, gain in gains.items()}
 
 
-def gains_of_labels(labels, path, gains, holes: Holes, measures=()):
+def gains_of_labels(labels, path, reading: LabelOptions, measures=()):
     """Return the gains by label; print messages about unexpected labels.
 
     `measures` are the parsed ones that the labels are for.
     """
-    if text_gains(gains, holes):
+    if text_gains(reading):
         return None
-    matched = match_gains(gains, {path: labels})
-    tell_unknown(gains, {path: labels})
-    unjudged = holes.said_unjudged
+    matched = match_gains(reading.gains, {path: labels})
+    tell_unknown(reading.gains, {path: labels})
+    unjudged = reading.said_unjudged
     if unjudged is not None and not labels.isna().any():
         which = "a label below 0" if unjudged == "trec" else f"the label {unjudged:g}"
-        tell(f"no document has {which} (--holes unjudged-label)")
-    warn_of_labels_below_0(labels, matched, gains, holes, measures)
+        tell(f"no document has {which} (--unjudged-label)")
+    warn_of_labels_below_0(labels, matched, reading, measures)
     return matched
 
 
-def warn_of_labels_below_0(labels, matched, gains, holes: Holes, measures) -> None:
+def warn_of_labels_below_0(labels, matched, reading: LabelOptions, measures) -> None:
     """Warn of labels below 0, which trec_eval treats as unjudged, unless their meaning is given."""
-    if holes.unjudged_label != "warn" or counts_forbidden(measures):
+    if reading.unjudged_label != "warn" or counts_forbidden(measures):
         return
-    if isinstance(matched, dict) or text_gains(gains, holes):
+    if isinstance(matched, dict) or text_gains(reading):
         return
     counts = labels[labels < 0].value_counts()
     if len(counts):
         shown = ", ".join(f"{label:g}: {count:,}" for label, count in counts.items())
         warn_user(
             f"documents with a label below 0 ({shown}) are taken for forbidden, and trec_eval "
-            "takes them for not judged. Say --holes forbidden or --holes trec_eval, or give their "
-            "--gains",
+            "takes them for not judged. Say --unjudged-label none or --unjudged-label trec, or "
+            "give their --gains",
             DataWarning,
         )
 

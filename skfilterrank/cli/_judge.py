@@ -21,7 +21,7 @@ from skfilterrank._lists.results import counted
 from skfilterrank.cli import _inputs
 from skfilterrank.cli._output import listed, plural, progress, refuse, tell
 from skfilterrank.cli._terminal import TerminalAssessor
-from skfilterrank.cli._types import GRADES, POOL_DEPTH
+from skfilterrank.cli._types import GRADES, POOL_DEPTH, LabelOptions
 from skfilterrank.exceptions import DataWarning, InputError, JudgmentLogError, brief_list
 from skfilterrank.io import read_qrels, write_prels, write_qrels
 from skfilterrank.judgments import judge, read_judgment_log
@@ -111,8 +111,7 @@ class JudgingSession:
     def __init__(self, given):
         self.given, self.log = given, Path(f"{given.out}.log")
         self.is_sample = given.strategy == "sample"
-        only = ("unjudged_label",)
-        self.holes = _inputs.Holes.of(given.holes, only=only, predicted="use")
+        self.reading = LabelOptions(unjudged_label=given.unjudged_label, predicted="use")
         machines = {}
         if self.is_sample:
             paths = _inputs.named_paths(given.machine_qrels or [])
@@ -164,7 +163,7 @@ class JudgingSession:
 
     def _check(self):
         """Check dependent options, and files that would be overwritten."""
-        given, label = self.given, self.holes.written_unjudged
+        given, label = self.given, self.reading.written_unjudged
         if sum(each is not None for each in (given.out, given.page, given.export)) != 1:
             raise InputError("give one of --out, --page and --export.")
         if given.out is not None and os.path.exists(given.out) and not self.log.exists():
@@ -173,13 +172,11 @@ class JudgingSession:
                 "overwritten. Move it away, or name another file by --out."
             )
         if label in self.grades:
-            raise InputError(
-                f"--holes unjudged-label={label:g} is one of --grades. Choose another."
-            )
+            raise InputError(f"--unjudged-label {label:g} is one of --grades. Choose another.")
         if given.strategy in ("statap", "sample") and label is not None:
             raise InputError(
                 f"--strategy {given.strategy} writes probabilities, which say of the pool what is "
-                "needed. Leave out --holes."
+                "needed. Leave out --unjudged-label."
             )
         if given.strategy not in ("random", "statap", "sample"):
             refuse(["random_state"], "has no effect on this strategy. Leave it out.")
@@ -238,11 +235,11 @@ class JudgingSession:
 
     def _judgments(self, path):
         """Read people's judgments; raise if a label is not one of the grades."""
-        qrels = _inputs.read_judgments(path, None, self.holes)
+        qrels = _inputs.read_judgments(path, self.reading)
         qrels = _inputs.without_machines(qrels, path)
         others = sorted(set(qrels["label"].dropna()) - set(self.grades))
         if others:
-            mark = f"Say --holes unjudged-label={others[0]:g} where it means not judged, or add"
+            mark = f"Say --unjudged-label {others[0]:g} where it means not judged, or add"
             raise InputError(
                 f"{path} holds the label {others[0]:g}, which is none of --grades. "
                 f"{mark if others[0] < 0 else 'Add'} it to --grades."
@@ -532,7 +529,7 @@ class JudgingSession:
                     )
                     tell(f"{counted(len(table), one, many)} in {path}{of_what}")
                 else:
-                    write_qrels(path, table, unjudged_label=self.holes.written_unjudged)
+                    write_qrels(path, table, unjudged_label=self.reading.written_unjudged)
                     n_new = max(len(new) - n_before, 0)
                     tell(f"{counted(len(labels), 'judgment')} in {path}, {n_new:,} of them new")
 
@@ -550,12 +547,12 @@ class JudgingSession:
             return self._statap(labels), ""
         rest = self.index.difference(labels.index, sort=False)
         rest = rest[rest.isin(labels.index.unique("qid"), level="qid")]
-        if self.holes.written_unjudged is not None:
+        if self.reading.written_unjudged is not None:
             labels = pd.concat([labels, pd.Series(np.nan, index=rest)])
         elif self.strategy == "random" and len(rest):
             tell(
                 f"infap needs the {counted(len(rest), 'document')} of these queries that "
-                f"{plural(len(rest), 'is', 'are')} not judged, too: --holes unjudged-label, such "
+                f"{plural(len(rest), 'is', 'are')} not judged, too: --unjudged-label, such "
                 "as -1, writes them"
             )
         table = labels.rename("label").rename_axis(_KEY).reset_index()

@@ -355,11 +355,6 @@ _OPTION_OF = {
     "groups": "query",
     "measures": "measure",
     "risks": "risk",
-    "unjudged_label": "holes",
-    "predicted": "holes",
-    "missing": "holes",
-    "unjudged": "holes",
-    "undefined": "holes",
 }
 # Replacements of function names in messages.
 _PHRASES = {
@@ -378,8 +373,8 @@ _PHRASES = {
     "gains has no gain for labels of": "--gains has no gain for labels of",
     "(skfilterrank.judgments)": "(evaluate --interval)",
     "such as files that read_prels reads (5": "or a file of a sample (5",
-    "The names are in skfilterrank.metrics.get_measure_names() and skfilterrank help measures;": (
-        "'skfilterrank help measures' prints the names;"
+    "skfilterrank.metrics.get_measure_names() lists the names;": (
+        "the page 'measures' of the documentation lists the names;"
     ),
     "A measure of your own has a name only in processes that imported its module: else pass its "
     "function, measure=FUNCTION.": "--plugin imports the module of a measure of your own.",
@@ -397,12 +392,12 @@ _PHRASES = {
     ", or functions, got": ", got",
     " or functions, got": ", got",
     "assessor_name is for tool='page' only": "--assessor is only for --page and the terminal",
-    "(unjudged_label)": "(--holes unjudged-label)",
-    ", 'drop' to take them for": ", or --holes predicted=drop to take them for",
+    "(unjudged_label)": "(--unjudged-label)",
+    ", 'drop' to take them for": ", or --predicted drop to take them for",
 }
 # An argument with or without its value, but no option of a measure such as "ap(rel=2)".
 _ARGUMENT = re.compile(
-    r"(?<!--holes )(?<![\w.(,=-])(?P<name>[a-z][a-z_]*)="
+    r"(?<![\w.(,=-])(?P<name>[a-z][a-z_]*)="
     r"(?P<value>'[^']*'|\[[^\]]*\]|\{[^}]*\}|[\w+-]+(?:\.\d+)?)?(?!=|\.\.\.)"
 )
 # An argument of two words or more without a value; in quotes, it is a value or a column.
@@ -450,8 +445,6 @@ def _option(match):
     written = call.written.get(known)
     if written is None:
         return match[0]
-    if known != name and known == "holes":
-        value = f"{name}={(value or '').strip(chr(39))}".replace("_", "-")
     if value in (None, "", "True") or not written.startswith("-"):
         return written
     if value.startswith("{"):

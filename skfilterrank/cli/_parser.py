@@ -17,7 +17,6 @@ import shutil
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, is_dataclass, replace
-from functools import partial
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
 from skfilterrank.exceptions import brief
@@ -36,7 +35,7 @@ _OTHER_WORDS = {
     "metric": ("--measure",),
     "metrics": ("--measure",),
 }
-_MANY = {"+": "{}...", "*": "[{}...]", "?": "[{}]"}
+_MANY = {"+": "{}...", "*": "[{}...]"}
 _COMMON = "every command: --quiet, --verbose, --plugin MODULE, --debug, --help"
 
 
@@ -56,7 +55,7 @@ class Arg:
         Name of a value in the help.
     short : str
         Second name of the option, such as "-m".
-    many : {"", "?", "*", "+", "repeat"}
+    many : {"", "*", "+", "repeat"}
         Number of arguments at this place; an option may be repeated.
     shown : object
         Description of the default, if the value is not suitable.
@@ -125,10 +124,7 @@ class CommandParser(argparse.ArgumentParser):
             else:
                 flags, keywords = [name], {"nargs": arg.many} if arg.many else {}
                 places.append(_MANY.get(arg.many, "{}").format(metavar))
-            action = self.add_argument(*flags, metavar=metavar, type=convert, help=text, **keywords)
-            # For argcomplete; argparse's own choices would be checked after the converter.
-            if arg.choices:
-                action.completer = partial(_completed, arg.choices)
+            self.add_argument(*flags, metavar=metavar, type=convert, help=text, **keywords)
         return places
 
     def _parameters(self, function):
@@ -243,11 +239,6 @@ class _Again(argparse.Action):
         """Append a value, or several values of one text."""
         new = values if isinstance(values, list) else [values]
         setattr(namespace, self.dest, [*getattr(namespace, self.dest, []), *new])
-
-
-def _completed(choices, **context):
-    """Return all choices; argcomplete filters them by prefix."""
-    return choices
 
 
 class _Help(argparse.RawDescriptionHelpFormatter):

@@ -468,7 +468,7 @@ _ASK_SAMPLES = ("interval", "prels", "machine_qrels", "pool")
 _NOT_GIVEN = {
     "target": "by the sample",
     "gains": "the label is the gain",
-    "holes": "default",
+    "missing": "empty",
     "test": "by the measure",
 }
 _DATA = re.compile(r'<div id="data" hidden="" data-report="([^"]*)"')

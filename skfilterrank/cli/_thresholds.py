@@ -134,9 +134,9 @@ def judges_of(machines, run, missing):
     return np.where(machines.align(run, missing=missing).y_true == 1, PREDICTED, PEOPLE)
 
 
-def read_people(path, gains, holes) -> tuple[pd.DataFrame, bool]:
+def read_people(path, reading) -> tuple[pd.DataFrame, bool]:
     """Read labels by people, and tell whether they are a sample, of equal probabilities."""
-    people = _inputs.read_sample_or_judgments(path, gains, holes)
+    people = _inputs.read_sample_or_judgments(path, reading)
     if not is_sample(people["label"], people.get(PROBABILITY)):
         return people, False
     if np.ptp(people[PROBABILITY]) > 0:
@@ -161,7 +161,7 @@ def _aligned(name, index, run, second, missing):
         (lacking,) = error.lacking.values()
         raise InputError(
             f"{name} lacks {counted(len(lacking), 'judged query', 'judged queries')}, such as "
-            f"{brief(lacking[0])}. Say --holes missing=empty where they are shown nothing, which "
+            f"{brief(lacking[0])}. Say --missing empty where they are shown nothing, which "
             "lowers rates of what is shown; or missing=drop where the run is of other queries."
         ) from None
     output.call.documents = aligned.docnos
@@ -321,31 +321,31 @@ def count_queries(
     column,
     clusters,
     judged_by,
-    gains,
-    holes,
+    reading,
+    missing,
 ):
     """Update the monitor; return 1 after an alarm. `begun` has parameters of a new monitor."""
-    of_texts = _inputs.text_gains(gains, holes) is not None and threshold.gains is None
-    if gains is not None and not of_texts:
+    of_texts = _inputs.text_gains(reading) is not None and threshold.gains is None
+    if reading.gains is not None and not of_texts:
         raise InputError(
             f"--gains gives labels that are texts a number, and {saved} has gains of numbers "
             f"({brief(threshold.gains)}). Leave out --gains."
         )
-    judgments = _inputs.read_judgments(qrels, gains, holes)
+    judgments = _inputs.read_judgments(qrels, reading)
     judgments = _inputs.with_judge(judgments, judged_by, qrels)
     clusters = _inputs.read_clusters(clusters)
-    if holes.said_unjudged is not None:
+    if reading.said_unjudged is not None:
         tell(
-            "labels that --holes takes for not judged raise no alarm: give the same --holes as "
+            "labels that --unjudged-label takes for not judged raise no alarm: give the same as "
             f"where {saved} was made"
         )
     rows, second = _inputs.read_scores(run, column)
     index = QrelsIndex(judgments, predicted="use")
-    aligned, second = _aligned(run, index, rows, second, holes.missing)
+    aligned, second = _aligned(run, index, rows, second, missing)
     y_true, y_score, groups = aligned
     more = {
         "clusters": clusters_of(groups, clusters),
-        "judged_by": judges_of(machines_of(judgments), rows, holes.missing),
+        "judged_by": judges_of(machines_of(judgments), rows, missing),
         # Hidden rows have the score -inf.
         "threshold": -np.inf,
     }
@@ -355,7 +355,7 @@ def count_queries(
         n_before = _n_counted(monitor.status)
         status = monitor.update(y_true, shown, groups=groups, **more)
         _print_and_save(monitor, state, format, out)
-    _tell_of_missing(run, aligned, holes.missing)
+    _tell_of_missing(run, aligned, missing)
     n_new = _n_counted(status) - n_before
     tell(f"counted {counted(n_new, status.unit or 'query')}; the state is in {state}")
     return int(status.alarm)

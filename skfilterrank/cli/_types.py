@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from skfilterrank._lists.words import MISSING, N_ITEMS, PRECISIONS, TIES
 from skfilterrank.cli._parser import Arg as Arg
-from skfilterrank.cli._parser import choice, similar
+from skfilterrank.cli._parser import similar
 from skfilterrank.exceptions import InputError, brief
 
 # Defaults of judge: the measure of a sample, grades, and places of runs that make a pool.
@@ -143,50 +143,12 @@ def _unjudged_label(text):
     return None if text == "none" else text if text in ("trec", "warn") else number(text)
 
 
+_number_or_drop = numeric(float, "a number or drop", math.isfinite)
+
+
 def _undefined(text):
     """Read the value of a query for which a measure is undefined, or drop."""
     return text if text == "drop" else _number_or_drop(text)
-
-
-_number_or_drop = numeric(float, "a number or drop", math.isfinite)
-# Presets of --holes: treatment of missing labels and lists.
-_PRESETS: dict[str, dict[str, Any]] = {
-    "default": {},
-    "trec_eval": {"unjudged_label": "trec", "missing": "drop"},
-    "forbidden": {"unjudged_label": None},
-    "judged": {"unjudged": "drop", "predicted": "drop"},
-}
-_HOLES = {
-    "unjudged": choice(("zero", "drop")),
-    "predicted": choice(("warn", "use", "drop")),
-    "missing": choice(MISSING),
-    "unjudged-label": _unjudged_label,
-    "undefined": _undefined,
-}
-
-
-def holes(text):
-    """Read a preset and changes of it, as in trec_eval,missing=empty, as a dictionary."""
-    found: dict[str, Any] = {}
-    for item in names(text):
-        name, equals, value = map(str.strip, item.partition("="))
-        name = name.replace("_", "-") if equals else name
-        if name not in (_HOLES if equals else _PRESETS):
-            settings = ", ".join(_HOLES)
-            expected = (
-                settings if equals else f"{', '.join(_PRESETS)}, or SETTING=VALUE of {settings}"
-            )
-            hint = similar(name, _HOLES if equals else [*_PRESETS, *_HOLES])
-            raise ArgumentTypeError(f"expected {expected}, got {brief(name)}.{hint}")
-        key = name.replace("-", "_") if equals else "preset"
-        if key in found:
-            what = name if equals else "a preset"
-            raise ArgumentTypeError(f"{what} is given twice, got {brief(text)}.")
-        try:
-            found[key] = _HOLES[name](value) if equals else _PRESETS[name]
-        except ArgumentTypeError as error:
-            raise ArgumentTypeError(f"{name}: {error}") from None
-    return {key: value for key, value in found.items() if value != {}}
 
 
 def file_to_write(text):
@@ -288,7 +250,7 @@ Plot = Annotated[
 Measures = Annotated[
     list[str] | tuple[str, ...],
     Arg(
-        "measures, by commas or repeated; see help measures",
+        "measures, by commas or repeated",
         measures,
         metavar="NAME",
         short="-m",
@@ -307,15 +269,16 @@ Gains = Annotated[
         shown="the label",
     ),
 ]
-Holes = Annotated[
-    dict[str, Any] | None,
+UnjudgedLabel = Annotated[
+    Any,
     Arg(
-        "treatment of labels and lists that are not there; see help holes",
-        holes,
-        choices=tuple(_PRESETS),
-        metavar="PRESET",
+        "label for not judged, as -1; trec: all below 0",
+        _unjudged_label,
+        metavar="LABEL",
+        shown="",
     ),
 ]
+Missing = Annotated[str | None, Arg(choices=MISSING)]
 FilterScores = Annotated[
     str | None,
     Arg("column of a second score, higher for documents to be hidden", metavar="COLUMN"),
@@ -342,11 +305,44 @@ TABLES = ("table", "csv", "json", "latex", "markdown")
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReadingOptions:
+class LabelOptions:
+    """Options on what the labels of judgments mean.
+
+    Parameters
+    ----------
+    unjudged_label
+        label for not judged, as -1; trec: all below 0 (default: none, with a warning)
+    predicted
+        labels of machines: count, with a warning or not, or are not judged
+    """
+
+    gains: Gains = None
+    unjudged_label: UnjudgedLabel = "warn"
+    predicted: Literal["warn", "use", "drop"] = "warn"
+
+    @property
+    def said_unjudged(self):
+        """Label that was given as unjudged, or None."""
+        return None if self.unjudged_label == "warn" else self.unjudged_label
+
+    @property
+    def written_unjudged(self):
+        """Label that is written for unjudged documents, or None."""
+        return -1 if self.unjudged_label == "trec" else self.said_unjudged
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingOptions(LabelOptions):
     """Options of evaluate and compare on how runs and judgments are read.
 
     Parameters
     ----------
+    unjudged
+        give documents without a label gain 0, or take them out
+    missing
+        queries that a run lacks (default: empty)
+    undefined
+        value of queries for which a measure is undefined
     ties
         order of documents of equal score
     precision
@@ -355,8 +351,9 @@ class ReadingOptions:
         documents in the collection
     """
 
-    gains: Gains = None
-    holes: Holes = None
+    unjudged: Literal["zero", "drop"] = "zero"
+    missing: Missing = None
+    undefined: Annotated[Any, Arg(convert=_undefined, metavar="NUMBER|drop")] = 0.0
     ties: Annotated[str, Arg(choices=TIES)] = "docno"
     precision: Annotated[str, Arg(choices=PRECISIONS)] = "double"
     n_items: Number = N_ITEMS
@@ -375,7 +372,7 @@ class Sampling:
     prels
         sample that people judged, as judge --strategy sample writes it
     target
-        queries that the intervals are about; see help intervals
+        queries that the intervals are about: these, or all that these were drawn from
     """
 
     interval: bool = False
@@ -452,9 +449,10 @@ class Cutting:
     k
         places that count
     threshold
-        how lists are cut; see help thresholds
+        how lists are cut: tune, per_query, expected, learned, first_k, a score or none
     risk
-        risks to keep low, such as any_forbidden=0.1; see help thresholds
+        risks to keep low, as any_forbidden=0.1: any_forbidden, forbidden, false_reject_rate,
+        empty_list_rate
     among
         queries of the risks: all, or those that are shown something
     """

@@ -1,5 +1,6 @@
 """``skfilterrank compare``: which of several runs are better, and how sure that is."""
 
+from dataclasses import fields
 from functools import partial
 from typing import Annotated, Any
 
@@ -8,6 +9,8 @@ from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import chosen_format, refuse, tell
 
 MEASURES = ("ndcg_f@10", "lexirecall(scale=preference)")
+# What is not asked of values that were measured before.
+_OF_READING = [each.name for each in fields(t.ReadingOptions) if each.name != "missing"]
 
 
 def compare(
@@ -43,9 +46,10 @@ def compare(
     scores
         read the files as values of evaluate --per-query or trec_eval -q
     test
-        test of significance; see help comparisons (default: by the measure)
+        t, wilcoxon, sign, randomization, bootstrap, tukey or randomized_tukey (default: t, or
+        sign for a measure that only orders runs)
     correction
-        correction of p values; see help comparisons
+        of p values: holm, bonferroni, fdr_bh or none
     n_resamples
         resamples of tests that resample
     confidence_level
@@ -64,7 +68,6 @@ def compare(
     """
     options: dict[str, Any] = {**locals(), **vars(reading), **vars(sampling)}
     from skfilterrank.cli import _compare as work
-    from skfilterrank.cli._inputs import Holes
 
     if html is None:
         in_report = ("before", "open", "topics", "docs", "text")
@@ -79,15 +82,13 @@ def compare(
         refuse(("unit", "target"), "is for values with intervals. Add --interval.")
     if scores:
         refuse(
-            ("gains", "ties", "precision", "n_items", "n_jobs"),
+            (*_OF_READING, "n_jobs"),
             "says how runs are measured, and values of --scores are measured already. Give it to "
             "evaluate.",
         )
         refuse(["docs"], "has texts of documents, and --scores names no documents. Leave it out.")
-        holes = Holes.of(reading.holes, only=("missing",), missing="raise")
         options["scores"] = files
     else:
-        holes = Holes.of(reading.holes, missing="empty")
         qrels, runs = work.named(files)
         options |= {"qrels": qrels, "runs": files[1:]}
         baseline = work.name_of_baseline(baseline, runs)
@@ -107,15 +108,15 @@ def compare(
     }
     printing = report, format, out
     if sampling.is_asked:
-        sample = qrels, runs, chosen, sampling, reading, holes
+        sample = qrels, runs, chosen, sampling, reading
         work.print_estimates(sample, how, *printing)
     else:
         if scores:
-            values, lists = work.measured_before(files, chosen, holes), None
+            values, lists = work.measured_before(files, chosen, reading.missing), None
             systems = next(iter(values.values())).systems
             how["baseline"] = work.name_of_baseline(baseline, dict.fromkeys(systems))
         else:
-            values, lists = work.measured(qrels, runs, list(measure), reading, holes, n_jobs)
+            values, lists = work.measured(qrels, runs, list(measure), reading, n_jobs)
         how |= {"test": test, "n_resamples": n_resamples}
         how["alpha"] = round(1 - sampling.confidence_level, 12)
         work.print_comparisons(values, lists, how, *printing)

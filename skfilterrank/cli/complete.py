@@ -15,7 +15,7 @@ def complete(
     *,
     docs: t.Docs,
     depth: t.Depth = None,
-    holes: t.Holes = None,
+    unjudged_label: t.UnjudgedLabel = "warn",
     document: t.Document = None,
     text: t.Text = None,
     input_format: Literal["csv", "tsv", "jsonl", "parquet"] | None = None,
@@ -28,14 +28,16 @@ def complete(
 ) -> None:
     r"""Predict labels for the documents that nobody judged, from the text of those somebody did.
 
-    Completed are documents of QRELS with the label of --holes unjudged-label, and documents of
+    Completed are documents of QRELS with the label of --unjudged-label, and documents of
     the runs that QRELS does not hold. Labels of people stay; the second column of the output says
-    "predicted" beside others. See help completed.
+    "predicted" beside others.
 
     Parameters
     ----------
     runs
         runs whose documents are completed, too
+    unjudged_label
+        label of documents of QRELS that are completed; trec: all labels below 0
     input_format
         format of DOCS (default: by their names)
     labels
@@ -53,7 +55,7 @@ def complete(
     --------
     skfilterrank complete qrels.txt runs/* --docs docs.jsonl.gz --depth 100 > completed.txt
     skfilterrank complete qrels.txt --docs docs.csv --text title,body --labels soft \
-        --holes unjudged-label=-1 --out expected.txt
+        --unjudged-label -1 --out expected.txt
     """
     import warnings
 
@@ -68,8 +70,8 @@ def complete(
         raise InputError(
             "--depth limits how many documents of each run count. Name runs after QRELS."
         )
-    treated = _inputs.Holes.of(holes, only=("unjudged_label",), predicted="use")
-    judged = _inputs.read_judgments(qrels, None, treated)
+    treated = t.LabelOptions(unjudged_label=unjudged_label, predicted="use")
+    judged = _inputs.read_judgments(qrels, treated)
     for line in _of_labels(judged, qrels, treated):
         tell(line)
     # A run that is named twice counts once.
@@ -101,7 +103,7 @@ def complete(
             write("".join(f"{q} {d}\n" for q, d in zip(missing["qid"], missing["docno"])))
 
 
-def _of_labels(judged, path, holes):
+def _of_labels(judged, path, reading):
     """Yield lines about labels that are not learned from, or may have another meaning."""
     from skfilterrank._lists.results import counted
     from skfilterrank._lists.words import JUDGED_BY, is_of_machine
@@ -113,10 +115,10 @@ def _of_labels(judged, path, holes):
             yield f"{path}: {n_labels} of machines, not learned from and predicted anew"
         judged = judged[~is_machine]
     n_negative = int((judged["label"] < 0).sum())
-    if n_negative and holes.unjudged_label == "warn":
+    if n_negative and reading.unjudged_label == "warn":
         yield (
             f"{counted(n_negative, 'label')} below 0, forbidden documents; where they mean "
-            "unjudged, say so by --holes unjudged-label"
+            "unjudged, say so by --unjudged-label"
         )
 
 

@@ -59,7 +59,7 @@ def evaluate(
     if format == "trec" and sampling.is_asked:
         raise InputError("--format trec has no intervals. Take csv.")
     format = output.chosen_format(format, out, _FORMATS)
-    holes = _inputs.Holes.of(reading.holes)
+    missing = reading.missing or "empty"
     named = _inputs.named_runs(qrels, runs)
     if not keep_going:
         _inputs.check_paths(named.values())
@@ -67,14 +67,14 @@ def evaluate(
         from skfilterrank.cli._compare import estimated, estimates_section
 
         wanted = None if measure is MEASURES else measure
-        found = estimated(qrels, named, wanted, sampling, reading, holes).estimates
+        found = estimated(qrels, named, wanted, sampling, reading).estimates
         by = sorted_by(sort, parse_measures(list(found.measures)))
         output.print_sections([estimates_section(found, by)], format, out)
         return 0
     parsed = parse_measures(list(measure))
     _inputs.check_n_items(reading.n_items, parsed)
     by = sorted_by(sort, parsed)
-    table = _inputs.read_judgments(qrels, reading.gains, holes, measures=parsed)
+    table = _inputs.read_judgments(qrels, reading, measures=parsed)
     # A bar would be torn by values that are written to the same screen.
     is_late = sort or out or not per_query or output.call.is_verbose
     is_torn = output.output_is_terminal() and not is_late
@@ -85,12 +85,12 @@ def evaluate(
         n_jobs=n_jobs,
         verbose=0 if is_torn else output.progress(),
         on_error="yield" if keep_going else "raise",
-        gains=_inputs.gains_of_labels(table["label"], qrels, reading.gains, holes, parsed.values()),
+        gains=_inputs.gains_of_labels(table["label"], qrels, reading, parsed.values()),
         ties=reading.ties,
-        missing=holes.missing,
+        missing=missing,
         precision=reading.precision,
-        unjudged=holes.unjudged,
-        undefined=holes.undefined,
+        unjudged=reading.unjudged,
+        undefined=reading.undefined,
         n_items=reading.n_items,
     )
     notes = Notes()
@@ -99,12 +99,12 @@ def evaluate(
         sign = -1 if parsed[by].measure.greater_is_better else 1
         values = sorted(values, key=lambda each: (each[1][by] != each[1][by], sign * each[1][by]))
     if per_query:
-        sections = (queries_section(run, mean, format, holes.missing) for run, mean in values)
+        sections = (queries_section(run, mean, format, missing) for run, mean in values)
     else:
-        sections = means_sections(values, parsed, format, holes.missing)
+        sections = means_sections(values, parsed, format, missing)
     # The values come run by run, and so do lines.
     output.print_sections(sections, format, out)
-    notes.tell(len(named), qrels, holes.missing)
+    notes.tell(len(named), qrels, missing)
     return 1 if notes.n_failed else 0
 
 

@@ -1,5 +1,6 @@
 """``skfilterrank fuse``: make one run of several."""
 
+from dataclasses import fields
 from typing import Annotated, Any, Literal
 
 from skfilterrank.cli import _types as t
@@ -35,8 +36,8 @@ def fuse(
     qrels: Annotated[str | None, t.Arg(metavar="QRELS", file="read")] = None,
     learn: Literal["method", "weights", "logistic"] | None = None,
     measure: t.Measures = (),
-    gains: t.Gains = None,
-    holes: t.Holes = None,
+    reading: t.LabelOptions,
+    unjudged: Literal["zero", "drop"] = "zero",
     random_state: t.RandomState = 0,
     n_jobs: t.NJobs = None,
     depth: t.Depth = None,
@@ -48,7 +49,7 @@ def fuse(
     Parameters
     ----------
     method
-        method of fusion; see help fusion
+        method of fusion
     normalize
         scale that scores of a run for a query are brought to
     rrf_k
@@ -62,9 +63,12 @@ def fuse(
     qrels
         judgments to learn from
     learn
-        settings that are learned; see help fusion (default: method with --qrels)
+        what is learned: the best fixed method, or weights by coordinate ascent or logistic
+        regression (default: method with --qrels)
     measure
         measure to learn for (default: ndcg_f@10)
+    unjudged
+        documents without a label have gain 0, or are taken out of the lists
     depth
         documents of each query in the fused run
     name
@@ -77,7 +81,7 @@ def fuse(
     skfilterrank fuse runs/* --qrels qrels.txt --learn method -m ap --out fused.txt.gz
     """
     from skfilterrank._lists.results import counted
-    from skfilterrank.cli._inputs import Holes, read_named_runs
+    from skfilterrank.cli._inputs import read_named_runs
     from skfilterrank.io import write_run
     from skfilterrank.ranking import fuse_runs
 
@@ -92,7 +96,8 @@ def fuse(
     if qrels is None:
         wrong = [key for key, is_used in of_method.items() if not is_used]
         refuse(wrong, f"has no effect on --method {used}. Leave it out.")
-        for_learning = ("learn", "measure", "gains", "holes", "random_state", "n_jobs")
+        for_learning = ["learn", "measure", "unjudged", "random_state", "n_jobs"]
+        for_learning += [each.name for each in fields(reading)]
         refuse(for_learning, "says how fusion is learned. Add --qrels.")
     else:
         # The scores that weights are learned for have a scale.
@@ -108,10 +113,9 @@ def fuse(
     if qrels is None:
         fused = fuse_runs(table, filtered=filtered, **how, **settings)
     else:
-        treated = Holes.of(holes, only=("unjudged_label", "predicted", "unjudged"))
-        how |= {"random_state": random_state, "n_jobs": n_jobs, "unjudged": treated.unjudged}
+        how |= {"random_state": random_state, "n_jobs": n_jobs, "unjudged": unjudged}
         settings["filtered"] = filtered
-        measured = list(measure) or [MEASURE], gains, treated
+        measured = list(measure) or [MEASURE], reading
         fused = _learned(table, qrels, *measured, learn, settings, how)
     counts = write_run(data_output(out), fused, name=name)
     tell(
@@ -120,7 +124,7 @@ def fuse(
     )
 
 
-def _learned(runs, path, measures, gains, treated, learn, settings, how):
+def _learned(runs, path, measures, reading, learn, settings, how):
     """Fuse runs by what is learned from judgments: judged queries by what others teach."""
     from sklearn.model_selection import GridSearchCV, GroupKFold
 
@@ -136,8 +140,8 @@ def _learned(runs, path, measures, gains, treated, learn, settings, how):
     if others:
         names = ", ".join([measure, *others])
         raise InputError(f"--measure: fusion is learned for one, got {names}.")
-    qrels = read_judgments(path, gains, treated)
-    matched = gains_of_labels(qrels["label"], path, gains, treated, parsed.values())
+    qrels = read_judgments(path, reading)
+    matched = gains_of_labels(qrels["label"], path, reading, parsed.values())
     qrels = qrels.assign(label=as_gains(qrels["label"], matched))
     if learn in ("weights", "logistic"):
         method = "logistic" if learn == "logistic" else "coordinate_ascent"

@@ -65,7 +65,7 @@ def judge(
         dict[float, str] | None, t.Arg(convert=_grades, metavar="LABEL[=NAME],...")
     ] = None,
     assessor: Annotated[str | None, t.Arg(metavar="NAME")] = None,
-    holes: t.Holes = None,
+    unjudged_label: t.UnjudgedLabel = "warn",
     strategy: Annotated[str | None, t.Arg(choices=STRATEGIES, shown="by the runs")] = None,
     depth: Annotated[
         int | None,
@@ -90,7 +90,7 @@ def judge(
     ] = None,
     confidence_level: t.ConfidenceLevel = 0.95,
 ) -> None:
-    """Show one document after the other, and save a label for each. See help judging.
+    """Show one document after the other, and save a label for each.
 
     Parameters
     ----------
@@ -107,10 +107,10 @@ def judge(
         or 0,1,2)
     assessor
         who judges; the log keeps it with each answer
-    holes
-        label that means pooled but not judged, such as unjudged-label=-1
+    unjudged_label
+        label that means pooled but not judged, such as -1, of --judged and in what is written
     strategy
-        what to judge first; see help strategies
+        what to judge first
     depth
         places of each run that count
     judged
@@ -122,11 +122,11 @@ def judge(
     only
         queries to judge, in this order
     measure
-        measures that a sample is for; see help measures
+        measures that a sample is for
     risk
         draw the queries that these risks need, such as any_forbidden@5=0.1
     plan
-        what --risk assumes, such as power=0.9; see help strategies
+        what --risk assumes, such as power=0.9
 
     Examples
     --------

@@ -56,9 +56,9 @@ def rank_filter(
     cv
         compare by N folds of TRAIN; without --test-data, 5
     models
-        losses and ranking methods; see help models (default: all losses)
+        losses and ranking methods, such as bce,lambdarank (default: all losses)
     learner
-        auto, linear, trees or blend; see help models
+        auto, linear, trees or blend (auto: blend for texts, trees for features)
     k
         places that count (default: those of the measure, else 3)
     gains

@@ -21,7 +21,8 @@ def apply(
 ) -> None:
     """Rank and filter documents by a saved model, or the lists of a run by a saved threshold.
 
-    A TREC run holds what is shown, csv and json every document; see help formats.
+    A TREC run holds what is shown; csv and json have qid, docno, rank, score and shown of every
+    document, and hidden ones the rank 0.
 
     Parameters
     ----------
@@ -90,8 +91,8 @@ def monitor(
     queries_per_false_alarm: t.Count = None,
     restart: bool = False,
     judged_by: t.JudgedBy = None,
-    gains: t.Gains = None,
-    holes: t.Holes = None,
+    reading: t.LabelOptions,
+    missing: t.Missing = None,
     format: Annotated[str | None, t.format_arg(*FORMATS)] = None,
     out: t.Out = None,
 ) -> int:
@@ -127,6 +128,8 @@ def monitor(
         begin anew, when the cause of an alarm has gone
     gains
         gains of labels that are texts; others have those of the threshold
+    missing
+        queries that the run lacks (default: by the risks, so that none looks lower than it is)
 
     Examples
     --------
@@ -135,7 +138,7 @@ def monitor(
     skfilterrank monitor safe.json --qrels tuesday.qrels --run tuesday.run
     skfilterrank monitor safe.json --run today.run
     """
-    from skfilterrank.cli._inputs import Holes, load_threshold_of_runs
+    from skfilterrank.cli._inputs import load_threshold_of_runs
     from skfilterrank.cli._thresholds import (
         compare_scores,
         count_queries,
@@ -149,15 +152,13 @@ def monitor(
     threshold = load_threshold_of_runs(saved, filter_scores)
     certificate = getattr(threshold, "certificate_", None)
     promised = ({}, "all") if certificate is None else (certificate.promises, certificate.among)
-    only = ("unjudged_label", "predicted", "missing")
-    treated = Holes.of(holes, only=only, missing=treatment_of_missing(*promised))
     where = {"format": chosen_format(format, out, FORMATS), "out": out}
     begun = {
         "confidence_level": confidence_level,
         "queries_per_false_alarm": queries_per_false_alarm,
     }
     if qrels is None:
-        of_queries = ["clusters", "judged_by", "gains", "holes"]
+        of_queries = ["clusters", "judged_by", "gains", "unjudged_label", "predicted", "missing"]
         of_state = ["state", *begun, "restart"]
         refuse(
             of_queries if is_restart else of_queries + of_state,
@@ -174,8 +175,8 @@ def monitor(
         "column": filter_scores,
         "clusters": clusters,
         "judged_by": judged_by,
-        "gains": gains,
-        "holes": treated,
+        "reading": reading,
+        "missing": missing or treatment_of_missing(*promised),
     }
     return count_queries(threshold, saved, state, begun=begun, restart=restart, **where, **judged)
 

@@ -20,8 +20,8 @@ def threshold(
     rule: Annotated[str | None, t.Arg(choices=RULES, shown="ratio")] = None,
     clusters: t.File = None,
     judged_by: t.JudgedBy = None,
-    gains: t.Gains = None,
-    holes: t.Holes = None,
+    reading: t.LabelOptions,
+    missing: t.Missing = None,
     save: t.NewFile = None,
     html: t.Report = None,
     format: Annotated[str | None, t.format_arg(*t.TABLES)] = None,
@@ -43,6 +43,8 @@ def threshold(
         hide by gain per harm, gain less price of harm, or harm; or show the best subset
     clusters
         table with the cluster of each query; --risk then counts clusters
+    missing
+        queries that a run lacks (default: by the risks, so that none looks lower than it is)
     save
         save the threshold of the run as JSON, for apply and monitor
     html
@@ -71,9 +73,7 @@ def threshold(
         )
     places = {"max_shown": max_shown, "min_shown": min_shown}
     unfitted = work.make_threshold(cutting, work.chosen_measure(cutting), rule=rule, **places)
-    only = ("unjudged_label", "predicted", "missing")
-    missing = work.treatment_of_missing(cutting.risk, cutting.among)
-    treated = _inputs.Holes.of(holes, only=only, missing=missing)
+    missing = missing or work.treatment_of_missing(cutting.risk, cutting.among)
     named = _inputs.named_runs(qrels, runs)
     for option, path in (("save", save), ("html", html)):
         if path is not None and len(named) > 1:
@@ -83,21 +83,21 @@ def threshold(
             )
     is_sample = False
     if cutting.risk:
-        judgments, is_sample = work.read_people(qrels, gains, treated)
+        judgments, is_sample = work.read_people(qrels, reading)
     else:
-        judgments = _inputs.read_judgments(qrels, gains, treated)
+        judgments = _inputs.read_judgments(qrels, reading)
     judgments = _inputs.with_judge(judgments, judged_by, qrels)
     matched = _inputs.gains_of_labels(
-        judgments["label"], qrels, gains, treated, work.measures_of(unfitted)
+        judgments["label"], qrels, reading, work.measures_of(unfitted)
     )
     # Judgments that come later may hold labels that these do not.
-    unfitted.set_params(gains=_inputs.with_other_labels(matched, gains))
+    unfitted.set_params(gains=_inputs.with_other_labels(matched, reading.gains))
     given = {
         "index": QrelsIndex(judgments, unjudged_label=None, predicted="use"),
         "machines": work.machines_of(judgments),
         "clusters": _inputs.read_clusters(clusters),
         "how": cutting.threshold,
-        "missing": treated.missing,
+        "missing": missing,
         "sample": qrels if is_sample else None,
     }
     records = []

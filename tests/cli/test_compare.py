@@ -84,8 +84,8 @@ def test_a_baseline_may_be_named_by_its_path(compare):
             ["qrels", "fair", "poor", "--scores", "values"],
             "qrels:1: expected 3 columns (measure, query, value), got 4",
         ),
-        (["--scores", "values", "--holes", "missing=empty"], "Leave out --holes missing=empty"),
-        (["--scores", "values", "--holes", "unjudged=drop"], "Choose from missing."),
+        (["--scores", "values", "--missing", "empty"], "Leave out --missing empty"),
+        (["--scores", "values", "--unjudged", "drop"], "--unjudged says how runs are measured"),
         (["--scores", "values", "--gains", "exp2"], "--gains says how runs are measured"),
         (["--scores", "values", "--n-items", "7"], "--n-items says how runs are measured"),
         (["--scores", "values"], "ap: there are values of 1 run for 2 queries to compare"),
@@ -279,7 +279,7 @@ def test_topics_are_named_by_number(run, files):
     rows = [f"{name},{query},0.{query}" for name in "ab" for query in queries]
     rows += [f"a,{query},0.5" for query in (11, 100, 9)]
     (files / "values").write_text("\n".join(["run,qid,ap", *rows]) + "\n")
-    args = ["compare", "--scores", "values", "--holes", "missing=drop"]
+    args = ["compare", "--scores", "values", "--missing", "drop"]
     assert "ap: 3 queries left out: 9, 11, 100\n" in run(*args)[2]
     assert json.loads(run(*args, "--format", "json")[1])["left_out"] == ["9", "11", "100"]
     assert "b: 9, 11, 100" in run(*args[:-2])[2]
@@ -368,19 +368,19 @@ def test_topics_that_runs_lack(run, files):
         "2 of 3 runs (fair: 2; poor: 1, 2) lack values of queries that the runs are to be "
         "compared on"
     )
-    code, out, err = run(*args, "--holes", "missing=raise")
+    code, out, err = run(*args, "--missing", "raise")
     assert (code, out) == (2, "")
     assert err == (
-        f"skfilterrank: error: {lack}. --holes missing=drop leaves these queries out for all runs, "
-        "--holes missing=empty counts them as empty lists.\n"
+        f"skfilterrank: error: {lack}. --missing drop leaves these queries out for all runs, "
+        "--missing empty counts them as empty lists.\n"
     )
-    code, out, err = run(*args, "--holes", "missing=drop")
+    code, out, err = run(*args, "--missing", "drop")
     assert (code, err.splitlines()[0]) == (0, "rr: 2 queries left out: 1, 2")
     assert out.startswith("rr: 3 runs, 2 queries (2 left out), ")
-    code, empty, err = run(*args, "--holes", "missing=empty")
+    code, empty, err = run(*args, "--missing", "empty")
     assert (code, err) == (0, "")
     assert "poor  0.2083" in empty  # (0 + 0 + 1/2 + 1/3) / 4
-    done = "counted as empty lists; --holes missing=drop leaves these queries out for all runs"
+    done = "counted as empty lists; --missing drop leaves these queries out for all runs"
     told = f"{lack}: {done}\n"
     assert run(*args) == (0, empty, told)
 
@@ -391,10 +391,10 @@ def test_topics_where_a_measure_is_not_defined(run, files):
         (files / name).write_text(text + "5 Q0 a 1 1 x\n")
     args = ["compare", "qrels", *RUNS, "-m", "rr"]
     assert ", 5 queries," in run(*args)[1]
-    code, _, err = run(*args, "--holes", "undefined=drop")
+    code, _, err = run(*args, "--undefined", "drop")
     assert code == 2
     assert "3 of 3 runs (good: 5;" in err
-    assert ", 4 queries (1 left out)," in run(*args, "--holes", "undefined=drop,missing=drop")[1]
+    assert ", 4 queries (1 left out)," in run(*args, "--undefined", "drop", "--missing", "drop")[1]
 
 
 @pytest.mark.slow
@@ -446,9 +446,9 @@ def test_values_with_gaps(run, files):
     code, out, err = run("compare", "--scores", "values")
     assert (code, out) == (2, "")
     assert "1 run (b: 3) lacks values of queries that the runs are to be compared on. " in err
-    assert "--holes missing=drop" in err
+    assert "--missing drop" in err
     assert "empty" not in err
-    code, out, err = run("compare", "--scores", "values", "--holes", "missing=drop")
+    code, out, err = run("compare", "--scores", "values", "--missing", "drop")
     assert (code, err) == (0, "ap: 1 query left out: 3\n")
 
 

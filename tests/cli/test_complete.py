@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.filterwarnings("default:the judged documents stand no higher"),
 ]
 
-UNJUDGED = ["--holes", "unjudged-label=-1"]
+UNJUDGED = ["--unjudged-label", "-1"]
 
 
 @pytest.fixture
@@ -107,8 +107,8 @@ def test_standard_output(run, complete):
         "docs.jsonl",
         "--out",
         "-",
-        "--holes",
-        "unjudged-label=-1",
+        "--unjudged-label",
+        "-1",
     )
     assert (code, out.splitlines()) == (0, lines)
 
@@ -132,8 +132,8 @@ def test_the_library_gives_the_same(run, tmp_path, data_dir):
         "text",
         "--out",
         out,
-        "--holes",
-        "unjudged-label=-1",
+        "--unjudged-label",
+        "-1",
         "--one-class",
         "copy",
     )
@@ -162,7 +162,7 @@ def test_other_commands_know_the_labels_for_predicted(run, complete, folder):
     code, _, err = run(*arguments)
     assert code == 0
     assert "machines gave 2 (predicted: 2)" in err
-    assert "machines" not in run(*arguments, "--holes", "unjudged-label=-1,predicted=drop")[2]
+    assert "machines" not in run(*arguments, "--unjudged-label", "-1", "--predicted", "drop")[2]
 
 
 def test_soft_labels(complete):

@@ -17,7 +17,7 @@ def complete(run, tmp_path, monkeypatch):
     write_files(tmp_path)
 
     def complete(docs, *arguments):
-        arguments = ["--docs", docs, "--holes", "unjudged-label=-1", "--out", "-", *arguments]
+        arguments = ["--docs", docs, "--unjudged-label", "-1", "--out", "-", *arguments]
         return run("complete", "qrels.txt", *arguments)
 
     return complete

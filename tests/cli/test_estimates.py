@@ -90,7 +90,7 @@ _WRONG = {
         "the values of these queries are known",
     ),
     "a machine's labels as people's": (
-        ["people.txt", *SAMPLED, "--holes", "predicted=use"],
+        ["people.txt", *SAMPLED, "--predicted", "use"],
         "Give them by --machine-qrels",
     ),
     "queries one by one": (
@@ -177,9 +177,9 @@ def test_labels_below_0_are_told_in_the_words_of_the_command(run, runs, unit):
     code, _, err = run(*lines)
     assert code == 0
     assert err.count("below 0") == 1
-    assert "Say --holes forbidden or --holes trec_eval" in err
+    assert "Say --unjudged-label none or --unjudged-label trec" in err
     assert "unjudged_label" not in err
-    _, _, err = run(*lines, "--holes", "unjudged-label=none")
+    _, _, err = run(*lines, "--unjudged-label", "none")
     assert "below 0" not in err
 
 
@@ -194,9 +194,9 @@ def test_machines_that_miss_documents_and_runs_that_miss_topics_are_told(run, ru
     code, _, err = run("compare", "people.txt", *runs, *SAMPLED)
     assert code == 0
     assert "1 of 4 runs (alpha: 1) lacks queries: counted as empty lists" in err
-    code, _, err = run("compare", "people.txt", *runs, *SAMPLED, "--holes", "missing=raise")
+    code, _, err = run("compare", "people.txt", *runs, *SAMPLED, "--missing", "raise")
     assert code == 2
-    assert "--holes missing=empty counts them" in err
+    assert "--missing empty counts them" in err
 
 
 @pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
@@ -214,9 +214,9 @@ def test_labels_of_machines_in_the_judgments_are_told(run, runs):
         f"warning: mixed.txt holds {len(marked):,} labels, of which machines gave {len(rest):,} "
         f"(large: {len(rest):,})" in err
     )
-    assert run("evaluate", "mixed.txt", *runs, "-m", "ap", "--holes", "predicted=use")[2] == ""
+    assert run("evaluate", "mixed.txt", *runs, "-m", "ap", "--predicted", "use")[2] == ""
     by_query = "-m", "ap", "--per-query", "--format", "csv"
-    dropped = run("evaluate", "mixed.txt", *runs, *by_query, "--holes", "predicted=drop")[1]
+    dropped = run("evaluate", "mixed.txt", *runs, *by_query, "--predicted", "drop")[1]
     people = run("evaluate", "people.txt", *runs, *by_query)[1]
     # Queries of which the machine judged all are worth nothing.
     others = set(dropped.splitlines()) - set(people.splitlines())

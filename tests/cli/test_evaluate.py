@@ -72,7 +72,7 @@ def test_negative_labels(run, files):
     told = "documents with a label below 0 (-2: 1) are taken for forbidden, and trec_eval"
     assert told in err
     assert run(*args, "--quiet")[1:] == (out, "")
-    _, same, err = run(*args, "--holes", "unjudged-label=none")
+    _, same, err = run(*args, "--unjudged-label", "none")
     assert (same, "forbidden" in err) == (out, False)
     # A measure of forbidden documents says what labels below 0 mean.
     _, out, err = run(*args, "-m", "any_forbidden@2")
@@ -94,20 +94,19 @@ def test_negative_labels(run, files):
 def test_the_label_of_documents_that_nobody_judged(run, files):
     (files / "qrels.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -1"))
     args = ["evaluate", "qrels.txt", "good.txt", "-m", "infAP", "--format", "csv"]
-    code, out, err = run(*args, "--holes", "unjudged-label=-1")
+    code, out, err = run(*args, "--unjudged-label", "-1")
     expected = values_of_run(read_qrels("qrels.txt", unjudged_label=-1), "good.txt", "inferred_ap")
     assert (code, float(out.split(",")[-1])) == (0, expected.mean().item())
     assert "forbidden" not in err
-    assert run(*args, "--holes", "unjudged-label=trec")[1] == out
-    assert run(*args, "--holes", "unjudged-label=none")[1] != out
+    assert run(*args, "--unjudged-label", "trec")[1] == out
+    assert run(*args, "--unjudged-label", "none")[1] != out
     assert run(*args, "--gains=-1=nan,0=0,1=1,2=2")[1] == out
     assert (
-        "no document has the label -7 (--holes unjudged-label)"
-        in run(*args, "--holes", "unjudged-label=-7")[2]
+        "no document has the label -7 (--unjudged-label)" in run(*args, "--unjudged-label", "-7")[2]
     )
     (files / "qrels.txt").write_text(QRELS)
-    err = run(*args, "--holes", "unjudged-label=trec")[2]
-    assert "no document has a label below 0 (--holes unjudged-label)" in err
+    err = run(*args, "--unjudged-label", "trec")[2]
+    assert "no document has a label below 0 (--unjudged-label)" in err
 
 
 @pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
@@ -119,8 +118,8 @@ def test_ndcg_of_negative_labels_is_warned_of_once(run, files):
         *RUNS,
         "-m",
         "ndcg@2,nDCG_f@2,ap",
-        "--holes",
-        "unjudged-label=none",
+        "--unjudged-label",
+        "none",
     ]
     told = "Use ndcg_f@2, where forbidden documents cost, or ndcg_0@2, where they count 0"
     assert run(*args)[2].count(told) == 1
@@ -145,8 +144,10 @@ def test_a_run_without_a_value_is_sorted_last(evaluate, files):
     out = evaluate(
         "--sort",
         "ap",
-        "--holes",
-        "undefined=drop,missing=drop",
+        "--undefined",
+        "drop",
+        "--missing",
+        "drop",
         runs=["short.run", "good.txt"],
     )
     assert [line.split()[0] for line in out.splitlines()] == ["run", "good", "short.run"]
@@ -157,12 +158,10 @@ def test_what_is_not_counted_is_told(run, files):
     args = ["evaluate", "qrels.txt", *RUNS, "-m", "ap"]
     assert run(*args)[2] == (
         "3 of 3 runs (good: 1, best: 1, short.run: 2) lack queries of qrels.txt: counted as empty "
-        "lists; --holes missing=drop leaves them out\n"
+        "lists; --missing drop leaves them out\n"
         "1 of 3 runs (good: 1) has queries without judgments: left out\n"
     )
-    assert (
-        "of qrels.txt: left out; --holes missing=empty" in run(*args, "--holes", "missing=drop")[2]
-    )
+    assert "of qrels.txt: left out; --missing empty" in run(*args, "--missing", "drop")[2]
     assert run(*args, "--quiet")[2] == ""
     _, _, err = run("evaluate", "qrels.txt", "short.run", "-m", "ap")
     assert err.startswith("1 of 1 run (short.run: 2) lacks queries of qrels.txt: counted as empty")
@@ -306,7 +305,7 @@ def test_standard_input(run, files, monkeypatch):
 
 
 def test_progress(run, files, monkeypatch):
-    args = ["evaluate", "qrels.txt", "best.gz", "-m", "ap", "--holes", "missing=drop"]
+    args = ["evaluate", "qrels.txt", "best.gz", "-m", "ap", "--missing", "drop"]
     assert "run/s" not in run(*args)[2]
     assert "/1 [" in run(*args, "--verbose")[2]
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
@@ -345,9 +344,9 @@ def test_real_runs(run, data_dir):
         (["--ties", "worst"], {"ties": "worst"}),
         (["--ties", "best"], {"ties": "best"}),
         (["--precision", "single"], {"precision": "single"}),
-        (["--holes", "missing=drop"], {"missing": "drop"}),
-        (["--holes", "unjudged=drop"], {"unjudged": "drop"}),
-        (["--holes", "undefined=0.5"], {"undefined": 0.5}),
+        (["--missing", "drop"], {"missing": "drop"}),
+        (["--unjudged", "drop"], {"unjudged": "drop"}),
+        (["--undefined", "0.5"], {"undefined": 0.5}),
         (["--n-items", "77"], {"n_items": 77}),
     ],
 )
@@ -380,7 +379,7 @@ def test_names_of_measures(run, files, evaluate):
     assert (code, out) == (2, "")
     assert "'zzz' is not a measure. 'lexircall' is not a measure: did you mean 'lexirec" in err
     assert "'ndcgcut_5' is not a measure: did you mean 'ndcg_cut_5'" in err
-    assert "'skfilterrank help measures' prints the names; a cut-off is" in err
+    assert "of the documentation lists the names; a cut-off is" in err
     for text, message in {
         "map,ap": "--measure names 'ap' twice, as 'map' and 'ap': name each once",
         "ap@x": "the cut-off in 'ap@x' must be a positive whole number",
@@ -409,14 +408,14 @@ def test_names_of_measures(run, files, evaluate):
         (["qrels.txt", "good.txt", "-m", "tse", "--n-items", "2"], "--n-items 2 is too small"),
         (["qrels.txt", "good.txt", "--n-items", "0"], "expected a whole number from 1 up"),
         (
-            ["qrels.txt", "good.txt", "--holes", "undefined=x"],
-            "undefined: expected a number or drop, got 'x'",
+            ["qrels.txt", "good.txt", "--undefined", "x"],
+            "--undefined: expected a number or drop, got 'x'",
         ),
         (
-            ["qrels.txt", "good.txt", "--holes", "undefined=nan"],
+            ["qrels.txt", "good.txt", "--undefined", "nan"],
             "expected a number or drop, got 'nan'",
         ),
-        (["qrels.txt", "good.txt", "--holes", "unjudged-label=x"], "expected a number, got 'x'"),
+        (["qrels.txt", "good.txt", "--unjudged-label", "x"], "expected a number, got 'x'"),
         (
             ["qrels.txt", "good.txt", "--n-jobs", "0"],
             "expected a number of processes, or -1 for all",
@@ -468,7 +467,7 @@ def test_tables_for_papers(evaluate, files, run):
     assert latex.count("\\\\\n") == 5  # the head, three queries and their mean
     evaluate("--out", "table.tex")
     assert (files / "table.tex").read_text() == evaluate("--format", "latex")
-    args = ["compare", "qrels.txt", *RUNS, "-m", "ap,P_5", "--holes", "missing=empty", "--quiet"]
+    args = ["compare", "qrels.txt", *RUNS, "-m", "ap,P_5", "--missing", "empty", "--quiet"]
     code, out, err = run(*args, "--format", "markdown")
     assert (code, err) == (0, "")
     assert out.startswith("| run | ap | P\\_5 |\n| --- | ---: | ---: |\n| a good |")
@@ -590,7 +589,7 @@ def test_official_measures_as_trec_eval_prints_them(evaluate):
 def test_undefined_topics(evaluate, files):
     # In query 4 nothing is relevant.
     (files / "qrels.txt").write_text(QRELS + "4 0 a 0\n")
-    args = ["--holes", "undefined=drop", "--per-query"]
+    args = ["--undefined", "drop", "--per-query"]
     kwargs = {"runs": ["best.gz"], "measures": ["ap"]}
     found = from_csv(evaluate(*args, "--format", "csv", **kwargs), ["run", "qid"])
     assert np.isnan(found["ap"]["best", "4"])

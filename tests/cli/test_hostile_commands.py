@@ -41,7 +41,7 @@ COMMANDS = {
     "fuse --qrels": (["fuse", "run", "other", "--qrels", "{}", "--learn", "logistic"], JUDGED),
     "complete": (["complete", "{}", "run", "--docs", "docs.csv", "--out", "-"], QRELS),
     "complete --docs": (
-        ["complete", "qrels", "--docs", "{}.jsonl", "--holes", "unjudged-label=0", "--out", "-"],
+        ["complete", "qrels", "--docs", "{}.jsonl", "--unjudged-label", "0", "--out", "-"],
         JSONL,
     ),
     "judge": (["judge", "--pool", "{}", "--docs", "docs.csv", "--out", "out"], QRELS),

@@ -6,8 +6,6 @@ import sys
 
 import pytest
 
-from skfilterrank.metrics import get_measure_names
-
 pytestmark = pytest.mark.slow
 
 PROGRAM = """
@@ -22,7 +20,7 @@ def said(*words):
 ASKED = {"numpy", "pandas", "sklearn", "scipy", "lightgbm", "skfilterrank.ranking"}
 print(json.dumps([said(*words.split()) for words in sys.argv[1:]]))
 """
-ASKED = ["evaluate --help", "compare --help", "help measures"]
+ASKED = ["evaluate --help", "compare --help"]
 
 
 @pytest.fixture
@@ -45,7 +43,7 @@ def answers(tmp_path_factory):
         [sys.executable, "-c", PROGRAM, *commands],
         capture_output=True, text=True, check=True, cwd=folder,
     )  # fmt: skip
-    return dict(zip(["evaluate", "compare", "list", "work"], json.loads(done.stdout)))
+    return dict(zip(["evaluate", "compare", "work"], json.loads(done.stdout)))
 
 
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
@@ -54,18 +52,6 @@ def test_help_waits_for_nothing(answers, command):
     assert out.startswith(f"usage: skfilterrank {command} ")
     assert imported == []
     assert max(map(len, out.splitlines())) <= 110
-
-
-def test_list_measures(answers):
-    # Where nothing has asked for the measures before.
-    out, _ = answers["list"]
-    for name in get_measure_names():
-        assert f"\n{name}" in f"\n{out}"
-    assert "\nrbp(persistence=0.8" in out
-    assert "search_length(n_items=1000000)\n" in out
-    assert "(lower is better)" in out
-    assert "    Also ndcg_cut_K.\n" in out
-    assert "Also trec_rbp (persistence=0.9, relevance=scaled), p= for persistence=.\n" in out
 
 
 def test_evaluate_does_without_rankers(answers):

@@ -195,11 +195,11 @@ def test_bad_arguments(ask, files, arguments, message):
     ("arguments", "message"),
     [
         (
-            [*WITH_RUNS, "--holes", "unjudged-label=1"],
-            "--holes unjudged-label=1 is one of --grades",
+            [*WITH_RUNS, "--unjudged-label", "1"],
+            "--unjudged-label 1 is one of --grades",
         ),
         (
-            [*WITH_RUNS, "--strategy", "statap", "--holes", "unjudged-label=-1"],
+            [*WITH_RUNS, "--strategy", "statap", "--unjudged-label", "-1"],
             "--strategy statap writes probabilities",
         ),
         ([*BASE, "--judged", "odd.txt"], "odd.txt:1: 3 columns"),
@@ -367,13 +367,13 @@ def test_a_pool_that_grows(ask):
 
 
 def test_inferred_ap_of_what_judge_writes(ask, run):
-    arguments = ["--strategy", "random", "--n-per-query", "2", "--holes", "unjudged-label=-1"]
+    arguments = ["--strategy", "random", "--n-per-query", "2", "--unjudged-label", "-1"]
     assert ask(["1", "0", "0", "1"], *arguments)[0] == 0
     rows = read_qrels("qrels.txt", unjudged_label=-1)
     assert rows["label"].isna().sum() == 8
     assert rows["label"].notna().sum() == 4
     code, _, err = run(
-        "evaluate", "qrels.txt", "a.run", "-m", "infap", "--holes", "unjudged-label=-1", "--quiet"
+        "evaluate", "qrels.txt", "a.run", "-m", "infap", "--unjudged-label", "-1", "--quiet"
     )
     assert code == 0, err
     # Without the mark it is told how.
@@ -411,7 +411,7 @@ JUDGED = "1 0 d1 2\n1 0 d9 1\n2 0 d2 0\n2 0 d5 -1\n"
 
 def test_only_holes_are_judged(ask, files):
     (files / "old.txt").write_text(JUDGED)
-    code, out, err = ask(["1"] * 9, "--judged", "old.txt", "--holes", "unjudged-label=-1")
+    code, out, err = ask(["1"] * 9, "--judged", "old.txt", "--unjudged-label", "-1")
     assert code == 0, err
     # d1 of query 1 and d2 of query 2 have labels; d5 of query 2 has that of the unjudged.
     assert shown(out) == ["d5", "d2", "d3", "d1", "d5", "d3"]
@@ -430,10 +430,8 @@ def test_what_was_judged_makes_the_pool_and_the_next_session(ask, files):
     (files / "old.txt").write_text(JUDGED)
     code, _, err = ask([], "--judged", "old.txt", base=BASE)
     assert code == 2
-    assert (
-        "holds the label -1, which is none of --grades. Say --holes unjudged-label=-1 where" in err
-    )
-    code, out, _ = ask(["2", "q"], "--judged", "old.txt", "--holes", "unjudged-label=-1", base=BASE)
+    assert "holds the label -1, which is none of --grades. Say --unjudged-label -1 where" in err
+    code, out, _ = ask(["2", "q"], "--judged", "old.txt", "--unjudged-label", "-1", base=BASE)
     assert (code, shown(out)) == (0, ["d5"])
     assert judged() == [("1", "d1", 2), ("1", "d9", 1), ("2", "d2", 0), ("2", "d5", 2)]
 

@@ -45,7 +45,7 @@ def made(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         made = "threshold numbers.txt r.txt --risk any_forbidden=0.8 --save risk.json"
-        assert main([*made.split(), "--holes", "unjudged-label=none"]) == 0
+        assert main([*made.split(), "--unjudged-label", "none"]) == 0
     return folder
 
 
@@ -65,9 +65,9 @@ def folder(made, monkeypatch):
 )
 def test_commands_read_text_labels(command, path, run):
     found = []
-    for each, said in ((path, GAINS), ("numbers.txt", "--holes=forbidden")):
+    for each, said in ((path, GAINS), ("numbers.txt", "--unjudged-label none")):
         Path("risk.monitor.json").unlink(missing_ok=True)
-        code, out, err = run(*COMMANDS[command].format(each).split(), said)
+        code, out, err = run(*COMMANDS[command].format(each).split(), *said.split())
         assert code == 0, err
         found.append(out)
     assert found[0] == found[1]
@@ -83,7 +83,7 @@ def test_messages_say_what_to_do(command, run):
     code, _, err = run(*words, "--gains=Bad=-1,Ok=1")
     assert code == 2
     assert "no gain for labels of words.txt: 'Good'" in err
-    code, _, err = run(*words, GAINS, "--holes=unjudged-label=-1")
+    code, _, err = run(*words, GAINS, "--unjudged-label", "-1")
     assert code == 2
     assert "give nan to the one that means unjudged" in err
 

@@ -61,7 +61,7 @@ def test_labels_of_a_machine_are_told_of_in_output_and_state(run, data):
     lines = [line.split(" ") for line in Path("tuesday.qrels").read_text().splitlines()]
     marked = [f"{query} predicted:llm {doc} {label}\n" for query, _, doc, label in lines]
     Path("tuesday.qrels").write_text("".join(marked))
-    code, out, err = look(run, "tuesday", "--holes", "predicted=use")
+    code, out, err = look(run, "tuesday", "--predicted", "use")
     assert code == 0, err
     told = f"Machines gave {len(marked)} labels of these queries: the rates and the guarantee"
     assert told in out
@@ -99,9 +99,9 @@ def test_clusters_count_once(run, data):
 @pytest.mark.slow
 def test_labels_that_raise_no_alarm_are_told_of(run, data):
     prepare(run, data)
-    told = "labels that --holes takes for not judged raise no alarm"
-    assert told in look(run, "monday", "--holes", "trec_eval")[2]
-    assert told not in look(run, "tuesday", "--holes", "forbidden")[2]
+    told = "labels that --unjudged-label takes for not judged raise no alarm"
+    assert told in look(run, "monday", "--unjudged-label", "trec")[2]
+    assert told not in look(run, "tuesday", "--unjudged-label", "none")[2]
 
 
 @pytest.mark.slow
@@ -394,7 +394,7 @@ def test_quantiles_of_scores_by_hand(run, tmp_path, monkeypatch):
     Path("qrels.txt").write_text(
         "".join(f"{t} 0 d{r} {1 if r > 4 else -1}\n" for t in range(40) for r in range(11))
     )
-    made = ["--holes", "forbidden", "--save", "f.json"]
+    made = ["--unjudged-label", "none", "--save", "f.json"]
     assert run("threshold", "qrels.txt", "run.txt", "-m", "forbidden", *made)[0] == 0
     _, out, _ = run("monitor", "f.json", "--run", "other.txt", "--format", "csv")
     table = pd.read_csv(io.StringIO(out), index_col="scores")
@@ -493,13 +493,13 @@ def test_what_does_not_go_together(ask, words, message):
 @pytest.mark.slow
 @hides_nothing
 @pytest.mark.parametrize(
-    ("missing", "n_counted"), [("missing=drop", 10), ("missing=empty", 20), ("default", 20)]
+    ("missing", "n_counted"), [(["--missing", "drop"], 10), (["--missing", "empty"], 20), ([], 20)]
 )
 def test_topics_that_the_run_lacks(ask, missing, n_counted):
     Path("more.qrels").write_text(
         Path("new.qrels").read_text() + "".join(f"{query} 0 a 1\n" for query in range(50, 60))
     )
-    code, _, err = ask("--qrels", "more.qrels", "--holes", missing, "--confidence-level", "0.999")
+    code, _, err = ask("--qrels", "more.qrels", *missing, "--confidence-level", "0.999")
     assert code in (0, 1)
     assert "new.run lacks 10 judged queries" in err
     assert RiskMonitor.load("f.monitor.json").status.rates["n_queries"].tolist() == [n_counted]

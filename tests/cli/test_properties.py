@@ -45,8 +45,8 @@ def test_values_are_those_of_the_library(run, judged, missing, tmp_path_factory)
         "evaluate",
         folder / "qrels",
         folder / "run",
-        "--holes",
-        f"missing={missing}",
+        "--missing",
+        missing,
         *words,
     ]
     table = pd.read_csv(io.StringIO(printed(*command, "--format", "csv")))

@@ -427,7 +427,7 @@ def test_any_pair_can_be_opened(many):
 @pytest.mark.usefixtures("not_drawn")
 def test_origin():
     call.begin(["compare", "qrels", "a run", "--html", "r.html"])
-    options = {"gains": {"-2": -1.0, "0": 0.0}, "holes": {"unjudged_label": None}}
+    options = {"gains": {"-2": -1.0, "0": 0.0}, "unjudged_label": None}
     options |= {"random_state": 7, "ties": "docno", "html": "r.html", "format": None}
     _, page = compared(**options)
     assert "Command skfilterrank compare qrels 'a run' --html r.html Made on" in page.text
@@ -442,7 +442,7 @@ def test_origin():
     for said in (
         "--gains -2=-1, 0=0",
         "--ties docno",
-        "--holes unjudged_label=none",
+        "--unjudged-label none",
         "--random-state 7",
         "--test by the measure",
         f"skfilterrank {skfilterrank.__version__}, Python",

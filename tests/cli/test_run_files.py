@@ -189,5 +189,5 @@ def test_judgments_of_other_documents_are_told(run, tmp_path, command):
         assert err.count(text) == 1
     if command != "threshold":
         qrels.write_text("".join(f"{q} 0 {d} -1\n" for q, d in lines))
-        _, _, err = run(command.split()[0], qrels, *runs, "--holes", "unjudged-label=trec")
+        _, _, err = run(command.split()[0], qrels, *runs, "--unjudged-label", "trec")
         assert err.count("the judgments hold no label") == 1

@@ -113,7 +113,7 @@ def half_forbidden(tmp_path, monkeypatch):
     run = "".join(f"{query} Q0 a 1 2 x\n{query} Q0 b 2 1 x\n" for query in queries)
     (tmp_path / "run.txt").write_text(run)
     (tmp_path / "qrels.txt").write_text("".join(f"{t} 0 a 1\n{t} 0 b -1\n" for t in queries))
-    return ["threshold", "qrels.txt", "run.txt", "--holes", "forbidden", "--format", "csv"]
+    return ["threshold", "qrels.txt", "run.txt", "--unjudged-label", "none", "--format", "csv"]
 
 
 @pytest.mark.slow
@@ -283,24 +283,25 @@ def test_a_card_is_written(run, data):
 def test_queries_that_the_run_lacks(run, data, words, default):
     queries = sorted(data["qid"].unique())
     write_run("run.txt", data[data["qid"].isin(queries[20:])])
-    command = ["threshold", "qrels.txt", "run.txt", "--k", 3, *words.split(), "--format", "json"]
-    found = {how: run(*command, "--holes", f"forbidden,missing={how}") for how in ("drop", "empty")}
+    command = ["threshold", "qrels.txt", "run.txt", "--k", 3, *words.split()]
+    command += ["--unjudged-label", "none"]
+    found = {how: run(*command, "--format", "json", "--missing", how) for how in ("drop", "empty")}
     assert found["drop"][1] != found["empty"][1]
-    code, out, err = run(*command, "--holes", "forbidden")
+    code, out, err = run(*command, "--format", "json")
     if default is None:
         assert (code, out) == (2, "")
-        assert "run lacks 20 judged queries, such as 'q000'. Say --holes missing=empty where" in err
+        assert "run lacks 20 judged queries, such as 'q000'. Say --missing empty where" in err
         return
     assert (code, out) == found[default][:2], err
     record = json.loads(out)
     assert record["missing"] == default
     assert record["missing_queries"] == queries[:20]
     assert record["n_queries"] == {"drop": 180, "empty": 200}[default]
-    done = {"drop": "left out; --holes missing=empty", "empty": "counted as empty lists; --holes"}
+    done = {"drop": "left out; --missing empty", "empty": "counted as empty lists; --missing"}
     assert f"run lacks 20 judged queries: {done[default]}" in err
-    frame = pd.read_csv(io.StringIO(run(*command[:-1], "csv", "--holes", "forbidden")[1]))
+    frame = pd.read_csv(io.StringIO(run(*command, "--format", "csv")[1]))
     assert frame[["n_missing", "missing"]].to_numpy().tolist() == [[20, default]]
-    shown = run(*command[:-1], "table", "--holes", "forbidden")[1].splitlines()
+    shown = run(*command, "--format", "table")[1].splitlines()
     assert ("left out" in shown[0]) == (default == "drop")
 
 

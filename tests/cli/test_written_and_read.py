@@ -20,23 +20,23 @@ from skfilterrank.metrics import values_of_run
 # Documents outside of a pool are told of.
 pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
 FORMATS = ["txt", "txt.gz", "csv", "csv.gz", "jsonl", "jsonl.gz", "json"]
-NONE = ["--holes", "unjudged-label=none"]
+NONE = ["--unjudged-label", "none"]
 GAINS = "--gains=-1=-1,1=1,2=2"
 JUDGE = f"--docs docs.csv --strategy sample --n-total 40 {GAINS} --out j"
 # Each command that reads runs, with {} for the run: its output must not depend on the file.
 READERS = {
-    "evaluate": "evaluate qrels.txt {} -m ndcg_f@5,ap,lexirecall --holes unjudged-label=none",
-    "evaluate per query": "evaluate qrels.txt {} -m ap --per-query --holes unjudged-label=none",
-    "evaluate --interval": "evaluate qrels.txt {} -m ap --interval --holes unjudged-label=none",
-    "compare": "compare qrels.txt {} run.txt -m ndcg_f@5 --holes unjudged-label=none",
+    "evaluate": "evaluate qrels.txt {} -m ndcg_f@5,ap,lexirecall --unjudged-label none",
+    "evaluate per query": "evaluate qrels.txt {} -m ap --per-query --unjudged-label none",
+    "evaluate --interval": "evaluate qrels.txt {} -m ap --interval --unjudged-label none",
+    "compare": "compare qrels.txt {} run.txt -m ndcg_f@5 --unjudged-label none",
     "fuse": "fuse {} other.txt",
     "fuse any": "fuse {} other.txt --filtered any",
     "fuse scores": "fuse {} other.txt --method combsum --normalize none",
-    "threshold": "threshold qrels.txt {} --holes missing=empty,unjudged-label=none",
+    "threshold": "threshold qrels.txt {} --missing empty --unjudged-label none",
     "filter": "apply saved.json {}",
-    "monitor": "monitor saved.json --qrels qrels.txt --run {} --holes "
-    "missing=empty,unjudged-label=none",
-    "complete": "complete half.txt {} --docs docs.csv --out - --holes unjudged-label=none",
+    "monitor": "monitor saved.json --qrels qrels.txt --run {} "
+    "--missing empty --unjudged-label none",
+    "complete": "complete half.txt {} --docs docs.csv --out - --unjudged-label none",
     "judge RUN": f"judge {{}} {JUDGE}",
     "judge --pool": f"judge run.txt --pool {{}} {JUDGE}",
 }
@@ -215,8 +215,8 @@ def test_compare_counts_topics_that_a_filter_emptied(run, tmp_path, monkeypatch)
     assert code == 0
     assert "shown  0.5000" in out
     assert "1 of 2 runs (shown: 2) lacks values" in err
-    assert ": counted as empty lists; --holes missing=drop leaves" in err
-    assert run("compare", "qrels.txt", "all.txt", "shown.txt", "--holes", "missing=raise")[0] == 2
+    assert ": counted as empty lists; --missing drop leaves" in err
+    assert run("compare", "qrels.txt", "all.txt", "shown.txt", "--missing", "raise")[0] == 2
 
 
 NAMES = ["=1+1", "+cmd|x", "-a", "@sum", "'=1", "''-b", "-5", "+2.5e3", "it's", '=a,"b"']

@@ -554,14 +554,6 @@ class TestPlugins:
             register_measure("plugged")(nothing)
 
     @pytest.mark.filterwarnings("always:The entry point bad")
-    def test_are_listed(self, folder, capsys):
-        assert main(["help", "measures"]) == 0
-        said = capsys.readouterr()
-        shown = "plugged(depth=3)[@k]\n    Queries whose first places hold something good.\n"
-        assert shown in said.out
-        assert "skfilterrank: warning: The entry point bad" in said.err
-
-    @pytest.mark.filterwarnings("always:The entry point bad")
     def test_on_the_command_line(self, folder, capsys):
         files = ["evaluate", "qrels.txt", "run.txt", "-m", "loose@1", "--format", "csv"]
         (folder / "imports.py").write_text("import no_other")
@@ -582,12 +574,10 @@ class TestPlugins:
             (2, ["--plugin", "loose.py", *files]),
             (2, ["--plugin", "imports", *files]),
             (0, [*files, "--plugin", "loose"]),
-            (0, ["help", "measures", "--plugin", "loose"]),
         ):
             assert tried(words) == code, words
         told = capsys.readouterr()
         assert "run,loose@1\nrun,0.5\n" in told.out
-        assert "loose(depth=3)[@k]" in told.out
         said = told.err
         assert "'loose@1' is not a measure" in said
         assert "--plugin: leaves cannot be imported: SystemExit: bye" in said

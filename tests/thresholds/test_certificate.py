@@ -249,7 +249,7 @@ class TestLabelsOfMachines:
                 judge = "predicted" if row < n_machine else "0"
                 judgments.write(f"{query} {judge} d{row} {label}\n")
                 lists.write(f"{query} Q0 d{row} 1 {float(score)} x\n")
-        options = ["--holes", "forbidden,predicted=use", "--save", saved]
+        options = ["--unjudged-label", "none", "--predicted", "use", "--save", saved]
         options += ["--k", "3", "--risk", "any_forbidden=0.3"]
         assert main(["threshold", qrels, run, *options]) == 0
         shown = capsys.readouterr().out

@@ -233,7 +233,7 @@ class TestNoMoreIsShownThanCovered:
             for query, doc, label, score in zip(table["q"], table["d"], data.y, data.bayes_scores):
                 q.write(f"{query} 0 d{doc} {label}\n")
                 r.write(f"{query} Q0 d{doc} 1 {float(score)} x\n")
-        options = ["--holes", "unjudged-label=none", "--k", "3", "--risk", "any_forbidden=0.3"]
+        options = ["--unjudged-label", "none", "--k", "3", "--risk", "any_forbidden=0.3"]
         assert main(["threshold", qrels, run, *options, "--save", saved]) == 0
         assert main(["apply", saved, run, "--out", out]) == 0
         with open(out) as lines:
