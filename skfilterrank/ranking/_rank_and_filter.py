@@ -326,8 +326,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         {eval_groups}
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             Weight of each query in the mean that the threshold maximises, as in
-            :func:`skfilterrank.metrics.ndcg_f_score`; a CertifiedThreshold draws queries by it. The
-            estimator does not get it.
+            :func:`skfilterrank.metrics.ndcg_f_score`. The estimator does not get it.
         judged_by : array-like of shape (n_rows,), default=None
             Source of each label: "people", or the name of a machine; `certificate_` states how many
             labels come from machines.

@@ -188,8 +188,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             its queries; the name of a Series, such as "user", is used in its text. None makes each
             query a cluster.
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
-            Weight of each query in means, as in :func:`skfilterrank.metrics.ndcg_f_score`. A
-            CertifiedThreshold draws queries by weights from 0 to 1, as its notes describe.
+            Weight of each query in means, as in :func:`skfilterrank.metrics.ndcg_f_score`; for
+            TunedThreshold and FixedThreshold. Other thresholds count each query once.
         judged_by : array-like of shape (n_rows,), default=None
             Source of each label: "people"; any other text is the name of a machine. A
             certificate states how many labels come from machines; other thresholds ignore it.

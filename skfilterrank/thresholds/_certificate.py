@@ -26,7 +26,6 @@ _COMMON = (
     "shows_more",
     "n_unjudged",
     "n_machine",
-    "n_weighted",
     "confidence_level",
     "unit",
     "rule",
@@ -178,9 +177,6 @@ class RiskCertificate(Result):
         chosen one.
     share_hidden : float
         Share of the documents of the calibration queries that is hidden.
-    n_weighted : int
-        Number of queries from which the calibration queries were drawn with probabilities
-        `query_weight`; 0 without weights. The guarantee holds for queries in these proportions.
     rule : {"ratio", "price", "subset", "harm"} or None
         Rule that hides by a second score; `threshold` is then its level. None without such a score.
     n_apart : int
@@ -208,7 +204,6 @@ class RiskCertificate(Result):
     share_answered_lower: float = np.nan
     share_answered_upper: float = np.nan
     share_hidden: float = np.nan
-    n_weighted: int = 0
     rule: str | None = None
     n_apart: int = 0
     dates: str | None = None
@@ -314,12 +309,11 @@ class RiskCertificate(Result):
             for p in self.promises.values()
         )
         machines = ", for labels of machines" if self.n_machine else ""
-        weighted = ", weighted" if self.n_weighted else ""
-        weighted += "" if self.unit is None else f", over {plural(self.unit)}"
+        over = "" if self.unit is None else f", over {plural(self.unit)}"
         answered = ""
         if not np.isnan(self.share_answered):
             answered = f", {100 * self.share_answered:.1f} % answered"
-        return f"{levels} {self._grounds()}{machines}{weighted}, {self._where()}{answered}"
+        return f"{levels} {self._grounds()}{machines}{over}, {self._where()}{answered}"
 
     def _grounds(self):
         return f"with confidence {self.confidence_level:g}"
@@ -364,12 +358,6 @@ class RiskCertificate(Result):
             told.append(f"The calibration queries are of {self.dates}.")
         told = "".join(f" {each}" for each in told if each)
         covers, holes = self._covers() + told + self._answers(), ""
-        if self.n_weighted:
-            holes += (
-                f" These queries were drawn from {self.n_weighted:,} by query_weight: the "
-                "guarantee holds for queries in the proportions of the weights, and for later ones "
-                "only as far as they are like these."
-            )
         if self.n_unjudged:
             holes += (
                 f" {self.n_unjudged} documents of these queries are unjudged, and count as not "

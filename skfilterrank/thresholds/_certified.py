@@ -12,15 +12,13 @@ from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
-from skfilterrank._lists.scoring import given_weights
 from skfilterrank._lists.times import Times
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certify import certify, dates_of
-from skfilterrank.thresholds._drift import is_few
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
-from skfilterrank.thresholds._judged_scores import FILTER_SCORE, JudgedScores, values_shown
+from skfilterrank.thresholds._judged_scores import FILTER_SCORE, values_shown
 from skfilterrank.thresholds._risks import most_shown, read_promises
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._tuned import TwoScores, learned_and_tested
@@ -165,15 +163,6 @@ class CertifiedThreshold(TwoScores):
     be good and hidden. Queries without any judged document are left out. The threshold lies in the
     middle between the lowest score to show and the next lower one.
 
-    **Weights.** With ``fit(..., query_weight=)`` the certificate is for queries in other
-    proportions than those of calibration. Each query is drawn, independently and by a fixed seed,
-    with its weight as the probability, and the drawn ones are tested. Weights lie between 0 and 1.
-    Let them be the known ratio of the later density of a kind of query to its density in
-    calibration, divided by the largest ratio there can be: the drawn queries are then independent
-    draws of the later ones, and the guarantee is exact. With weights that fall with the age of a
-    query, the guarantee is for the mixture of the past that they make, and for later queries only
-    as far as these are like it. Estimated ratios make it approximate.
-
     **Two scores.** A rule is a path in one parameter from showing nothing to showing everything,
     and is tested from the safest point on, as above; the risk need not be monotone along it. The
     test is valid if the path does not depend on the labels that it is tested on. So the curves of
@@ -223,7 +212,6 @@ class CertifiedThreshold(TwoScores):
     _is_by_score = True
     is_calibrated = True
     __metadata_request__fit = {"times": True}  # noqa: RUF012
-    _takes_weights = True
 
     @suggests(
         confidence="confidence_level=",
@@ -309,55 +297,6 @@ class CertifiedThreshold(TwoScores):
 
     def _most_shown(self):
         return most_shown(self._promises(), self.max_shown)
-
-    def _weights_of(self, query_weight, index):
-        weights = given_weights(query_weight, index)
-        if weights is not None and weights.max() > 1:
-            raise InputError(
-                f"query_weight must lie between 0 and 1 for {type(self).__name__}, which draws "
-                f"queries with these probabilities, got {weights.max():g}. Divide weights by the "
-                "largest that there can be."
-            )
-        return weights
-
-    def fit_judged(self, judged: JudgedScores) -> Self:
-        """Fit on rows that were checked already, of the queries that their weights draw.
-
-        Parameters
-        ----------
-        judged : JudgedScores
-            The rows.
-
-        Returns
-        -------
-        self : CertifiedThreshold
-            The fitted threshold.
-        """
-        if judged.lists.weights is None:
-            super().fit_judged(judged)
-            return self
-        if judged.unit is not None:
-            raise InputError(
-                "query_weight is not possible with clusters, each of which counts once in a "
-                "certificate. Leave one of the two out."
-            )
-        drawn = _draw(judged)
-        n_drawn, n_queries = drawn.index.n_queries, judged.index.n_queries
-        try:
-            super().fit_judged(drawn)
-        except ValueError as error:
-            error.add_note(f"query_weight has drawn {n_drawn} of {n_queries} queries.")
-            raise
-        self.certificate_ = replace(self.certificate_, n_weighted=n_queries)
-        if is_few(n_drawn, n_queries):
-            largest = judged.lists.weights.max()
-            warn_user(
-                f"query_weight has drawn {n_drawn} of {n_queries} queries, and the certificate "
-                f"rests on these alone. The largest weight is {largest:.3g}: divide weights by "
-                "the largest that there can be, or judge more of the queries that weigh much.",
-                FitWarning,
-            )
-        return self
 
     def _fit_rows(self, rows):
         groups, labels, scores = rows_in_memory(rows)
@@ -469,20 +408,6 @@ class CertifiedThreshold(TwoScores):
             f"groups is missing: at most {self._most_shown()} documents of each query are shown, "
             "as the certificate covers no more. Pass the query id of each row."
         )
-
-
-def _draw(judged):
-    """Draw queries, each with its weight as the probability; the rows of the drawn ones."""
-    weights = judged.lists.weights
-    is_drawn = np.random.RandomState(0).uniform(size=len(weights)) < weights
-    if not is_drawn.any():
-        raise InputError(
-            f"query_weight has drawn none of {len(weights)} queries. Give more queries, or divide "
-            "weights by a smaller number."
-        )
-    drawn = judged.take(np.flatnonzero(is_drawn[judged.codes]))
-    drawn.lists.weights = None
-    return drawn
 
 
 def _warn_if_all_hidden(shown, keys, judged):

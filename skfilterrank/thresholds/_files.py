@@ -296,7 +296,6 @@ _CERTIFICATE = {
     "exact": _IS,
     "n_unjudged": count(),
     "n_machine": count(),
-    "n_weighted": count(),
     "max_shown": optional(check_count),
     "shows_more": _IS,
     "n_queries": count(),

@@ -246,13 +246,3 @@ class TestInRankAndFilter:
             warnings.simplefilter("error")
             model.fit(data.X, data.y, **given)
             clone(model).set_params(cv=0.4).fit(data.X, data.y, times=times, **given)
-
-    def test_weights_by_age_draw_the_queries_of_the_certificate(self, data, times):
-        safe = CertifiedThreshold({"any_forbidden@3": 0.5})
-        age = (times.max() - times).astype(int)
-        model = RankAndFilter(
-            LogisticRegression(), safe, cv=QueryTimeSeriesSplit(n_splits=1, test_size=60)
-        )
-        model.fit(data.X, data.y, groups=data.groups, times=times, query_weight=0.5 ** (age / 30))
-        assert model.certificate_.n_weighted == 60
-        assert 20 < model.certificate_.promises["any_forbidden@3"].n_queries < 55

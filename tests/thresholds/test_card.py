@@ -196,7 +196,7 @@ def combinations():
     """Each way to hide with each mean and unit."""
     hiding = [(None, None), *product(["rule"], RULES)]
     means = ["all", "answered"]
-    units = ["queries", "families", "weights"]
+    units = ["queries", "families"]
     possible = [
         (kind, name, among, data) for (kind, name), among, data in product(hiding, means, units)
     ]
@@ -238,8 +238,6 @@ def test_each_form_names_everything(unsure_rows, kind, name, among, data, more, 
     given = {"filter_scores": second} if kind == "rule" else {}
     if "families" in data:
         given["clusters"] = pd.Series(groups // 2, name="family")
-    if data == "weights":
-        given["query_weight"] = np.where(groups % 3 == 0, 0.5, 1.0)
     settings = {"among": among, "confidence_level": 0.9}
     settings |= {kind: name} if kind else {}
     risks = {"any_forbidden@3": 0.8} | ({"empty_list_rate": 0.97} if more["two"] else {})
@@ -256,7 +254,6 @@ def test_each_form_names_everything(unsure_rows, kind, name, among, data, more, 
         assert it.threshold == model.level_
         assert row["among"] == among
         assert row["unit"] == ("family" if "families" in data else None)
-        assert (row["n_weighted"] > 0) == (data == "weights")
 
 
 def _words(it, kind, name, among, data, more):
@@ -284,9 +281,6 @@ def _words(it, kind, name, among, data, more):
     both("families" in data, "ounts once, with the mean of its queries")
     both(True, f"on new {'families' if 'families' in data else 'queries'}")
     each(True, page="Segment not stated: all queries together")
-    is_weighted = data == "weights"
-    both(is_weighted, f"drawn from {it.n_weighted:,} ")
-    each(is_weighted, text="in the proportions of the weights", page="proportions of their weights")
     each(True, page=f"at most {it.max_shown} of a query")
     both(more["two"], "the share of queries that are shown nothing")
     both(True, "the shown top 3")

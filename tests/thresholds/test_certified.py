@@ -439,87 +439,6 @@ class TestTrivial:
         assert (found.threshold, found.observed) == (NO, 0)
 
 
-class TestWeights:
-    """Queries are drawn with their weights as probabilities."""
-
-    def test_as_without_the_queries_that_are_not_drawn(self, data):
-        weights = np.random.RandomState(3).uniform(0.2, 1.0, 600)
-        safe = CertifiedThreshold({"any_forbidden@3": 0.15})
-        found = clone(safe).fit(
-            data.bayes_scores, data.y, groups=data.groups, query_weight=weights[data.groups]
-        )
-        kept = np.isin(
-            data.groups, np.flatnonzero(np.random.RandomState(0).uniform(size=600) < weights)
-        )
-        alone = clone(safe).fit(data.bayes_scores[kept], data.y[kept], groups=data.groups[kept])
-        assert found.threshold_ == alone.threshold_
-        for name in ("n_queries", "observed", "upper_bound"):
-            values = [
-                getattr(each.certificate_.promises["any_forbidden@3"], name)
-                for each in (found, alone)
-            ]
-            assert values[0] == values[1]
-        assert "drawn from 600 by query_weight" in str(found.certificate_)
-        assert "query_weight" not in str(alone.certificate_)
-        assert ", weighted, at threshold" in repr(found.certificate_)
-        assert found.certificate_.to_frame()["n_weighted"].tolist() == [600]
-
-    def test_weights_of_1_draw_all(self, data):
-        safe = CertifiedThreshold({"any_forbidden@3": 0.15})
-        given = {"groups": data.groups, "query_weight": dict.fromkeys(range(600), 1.0)}
-        every = clone(safe).fit(data.bayes_scores, data.y, **given)
-        alone = clone(safe).fit(data.bayes_scores, data.y, groups=data.groups)
-        assert every.threshold_ == alone.threshold_
-
-    def test_equal_weights_below_1_draw_some(self, data):
-        safe = CertifiedThreshold({"any_forbidden@3": 0.15})
-        given = {"groups": data.groups, "query_weight": np.full(len(data.y), 0.5)}
-        promise = safe.fit(data.bayes_scores, data.y, **given).certificate_.promises
-        assert promise["any_forbidden@3"].n_queries < 400
-
-    def test_saved_with_its_weights(self, data, tmp_path):
-        safe = CertifiedThreshold({"any_forbidden@3": 0.2})
-        given = {"groups": data.groups, "query_weight": np.full(len(data.y), 0.5)}
-        safe.fit(data.bayes_scores, data.y, **given).save(tmp_path / "safe.json")
-        loaded = load_threshold(tmp_path / "safe.json")
-        assert loaded.certificate_.n_weighted == 600
-
-    def test_too_few_drawn_are_told(self, data):
-        safe = CertifiedThreshold({"any_forbidden@3": 0.05})
-        given = {"groups": data.groups, "query_weight": np.full(len(data.y), 0.05)}
-        with pytest.raises(ValueError, match="needs at least 59 calibration queries") as error:
-            safe.fit(data.bayes_scores, data.y, **given)
-        assert "query_weight has drawn" in error.value.__notes__[0]
-
-    def test_a_certificate_on_few_drawn_queries_is_warned_of(self, data):
-        safe = CertifiedThreshold({"any_forbidden@3": 0.3}, confidence_level=0.8)
-        given = {"groups": data.groups, "query_weight": np.full(len(data.y), 0.04)}
-        told = r"has drawn \d+ of 600 queries, and .* The largest weight is 0.04: divide weights"
-        with pytest.warns(FitWarning, match=told):
-            safe.fit(data.bayes_scores, data.y, **given)
-
-    @pytest.mark.nightly
-    def test_a_known_shift_of_the_kinds_of_queries(self):
-        """One document a query; of the risky kind there are 20 % in calibration, 60 % later."""
-        level, confidence, n_draws = 0.1, 0.9, 300
-        shares, harms = np.array([0.4, 0.6]), np.array([0.1, 0.9])
-        ratio = shares / np.array([0.8, 0.2])
-        broken = {"weighted": 0, "plain": 0}
-        for seed in range(n_draws):
-            rng = np.random.default_rng(seed)
-            kind = (rng.random(600) < 0.2).astype(int)
-            scores = rng.random(600)
-            y = np.where(rng.random(600) < harms[kind] * (1 - scores), -1, 1)
-            weights = {"weighted": ratio[kind] / ratio.max(), "plain": None}
-            for name, query_weight in weights.items():
-                safe = CertifiedThreshold({"any_forbidden": level}, confidence_level=confidence)
-                safe.fit(scores, y, groups=np.arange(600), query_weight=query_weight)
-                true = (shares * harms).sum() * (1 - min(safe.threshold_, 1)) ** 2 / 2
-                broken[name] += true > level
-        assert broken["weighted"] <= binom.ppf(0.999, n_draws, 1 - confidence)
-        assert broken["plain"] > n_draws / 2
-
-
 class TestBadInput:
     params = {"groups": np.arange(100), "risks": {"any_forbidden": 0.05}}  # noqa: RUF012
 
@@ -562,18 +481,10 @@ class TestBadInput:
         with pytest.raises(ValueError, match=message):
             promise_at(np.ones(100), np.arange(100.0), **self.params | wrong)
 
-    @pytest.mark.parametrize(
-        ("weights", "message"),
-        [
-            (np.full(9, 1.5), r"query_weight must lie between 0 and 1 .* got 1\.5\. Divide"),
-            (np.full(9, 1e-9), "query_weight has drawn none of 9 queries"),
-            (np.full(9, -0.5), "a weight must be a finite number from 0 up"),
-        ],
-    )
-    def test_weights_of_queries(self, weights, message):
+    def test_weights_of_queries(self):
         model = CertifiedThreshold({"any_forbidden": 0.05})
-        with pytest.raises(ValueError, match=message):
-            model.fit(np.arange(9), np.ones(9), groups=np.arange(9), query_weight=weights)
+        with pytest.raises(InputError, match="query_weight is not possible with CertifiedThr"):
+            model.fit(np.arange(9), np.ones(9), groups=np.arange(9), query_weight=np.ones(9))
 
     @pytest.mark.parametrize("name", ["scores", "groups", "clusters", "judged_by"])
     def test_rows_in_another_order(self, name):

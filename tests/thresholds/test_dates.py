@@ -116,13 +116,6 @@ def test_queries_that_nobody_judged_do_not_count(data):
     assert dates(data, y, times=later).dates == f"2026-05-21 to {START + 200}"
 
 
-def test_queries_that_weights_leave_out_do_not_count(data):
-    days = data[3]
-    weights = np.where(days < START + 10, 0.0, 1.0)
-    it = dates(data, query_weight=weights)
-    assert (it.n_weighted, it.dates) == (100, span(days[weights > 0]))
-
-
 def test_clusters(data):
     it = dates(data, clusters=data[2] // 2)
     assert (it.unit, it.dates) == ("cluster", "2026-05-01 to 2026-08-08")
