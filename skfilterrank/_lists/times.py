@@ -1,7 +1,6 @@
-"""Times of rows: read from arrays or from an index level, numbered, and said in words."""
+"""Times of rows: read from arrays or from an index level, and numbered."""
 
-import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,8 +14,6 @@ from skfilterrank.exceptions import InputError, brief
 TIME = "time"
 # pandas also reads other texts as dates, such as "now".
 _YEAR_FIRST = r"\s*\d{4}"
-# Ends of times that say nothing: midnight, and the fraction of whole numbers.
-_WHOLE = re.compile(r"( 00:00:00(\+00:00)?|\.0)$")
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,15 +65,6 @@ class Times:
                 "times must be all numbers, all dates or all texts, so that they can be sorted."
             ) from error
         return cls(numbers.astype(np.intp), known)
-
-    def take(self, rows: np.ndarray) -> "Times":
-        """Return the times of some rows."""
-        return replace(self, numbers=self.numbers[rows])
-
-    def span(self) -> str:
-        """Return the first and the last time, such as "2026-05-01 to 2026-05-31"."""
-        ends = (str(self.known[each]) for each in (self.numbers.min(), self.numbers.max()))
-        return " to ".join(dict.fromkeys(_WHOLE.sub("", end) for end in ends))
 
 
 def _parse_dates(column: pd.Series) -> pd.Series:

@@ -178,9 +178,11 @@ def _fit(models, name, train, clusters, bar, part="all rows"):
         train.X,
         label_array(train.y),
         groups=train.groups,
-        judged_by=train.judged_by,
         clusters=clusters,
     )
+    if train.n_machine and hasattr(model, "certificate_"):
+        certificate = replace(model.certificate_, n_machine=train.n_machine)
+        model.certificate_ = model.filter_.certificate_ = certificate
     model.set_params(verbose=models[name].verbose)
     bar.update()
     return model
@@ -202,7 +204,6 @@ def _out_of_fold(models, train, clusters, splits, bar):
                 X=safe_indexing(train.X, each),
                 y=safe_indexing(train.y, each),
                 groups=train.groups[each],
-                judged_by=None,
             )
             for each in (rows, held_out)
         )

@@ -45,8 +45,8 @@ class JudgedRows:
         Settings for reading another file in the same way, saved with a model.
     unused : list of str
         Columns without a role.
-    judged_by : ndarray or None
-        Source of each label, if the file has it.
+    n_machine : int
+        Number of labels that a column of the file says machines gave.
     """
 
     X: Any
@@ -55,7 +55,7 @@ class JudgedRows:
     docnos: np.ndarray
     settings: dict[str, Any] = field(default_factory=dict)
     unused: tuple[str, ...] = ()
-    judged_by: Any = None
+    n_machine: int = 0
 
     @property
     def columns(self) -> dict[str, Any] | None:
@@ -180,10 +180,10 @@ def _read_table(path, format, options, like, labelled):
     docnos = table.index.get_level_values("docno") if has_ids else _numbered(groups)
     docnos = np.asarray(docnos, dtype=object)
     table.index = groups
-    y = judged_by = None
+    y, n_machine = None, 0
     if label is not None:
-        y, judged_by = table[label], table.get(JUDGED_BY)
-        _check_judgments(table, y, path)
+        y = table[label]
+        n_machine = _check_judgments(table, y, path)
     # A column "qid" that does not hold the query would be in the way, and marks are no features.
     X = table.drop(columns=[label, "qid", JUDGED_BY, PROBABILITY], errors="ignore")
     columns = _chosen_columns(X, options) if like is None else like["columns"]
@@ -207,8 +207,7 @@ def _read_table(path, format, options, like, labelled):
     }
     X = X[used].assign(**numbers, **words).reset_index()
     settings = {"kind": "table", **asked, "columns": columns}
-    judged_by = None if judged_by is None else judged_by.to_numpy()
-    return JudgedRows(X, y, groups, docnos, settings, unused, judged_by)
+    return JudgedRows(X, y, groups, docnos, settings, unused, n_machine)
 
 
 def _used(columns) -> list:
@@ -280,20 +279,21 @@ def _often_equal(left, right):
 
 
 def _check_judgments(table, labels, path):
-    """Raise for labels of a sample, and warn of those of machines."""
+    """Raise for labels of a sample, and warn of those of machines; return how many these are."""
     if is_sample(labels, table.get(PROBABILITY)):
         raise InputError(
             f"{path} is a sample of judgments with inclusion probabilities below 1, from which "
             f"models do not learn. Drop the column {PROBABILITY!r} if people judged all documents."
         )
     if JUDGED_BY not in table:
-        return
+        return 0
     if n_machine := int((is_of_machine(table[JUDGED_BY]) & labels.notna()).sum()):
         warn_user(
             f"machines gave {n_machine:,} of {counted(int(labels.notna().sum()), 'label')} of "
             f"{path}; they count like people's, and values from them may be far off",
             DataWarning,
         )
+    return n_machine
 
 
 def _numbers(values, path):

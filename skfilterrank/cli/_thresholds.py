@@ -3,6 +3,7 @@
 import os
 import warnings
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -207,7 +208,6 @@ def fit_run(
     more = {
         "filter_scores": second,
         "clusters": clusters_of(groups, clusters),
-        "judged_by": judges_of(machines, run, missing),
     }
     try:
         threshold.fit(y_score, y_true, groups=groups, **more)
@@ -248,6 +248,10 @@ def fit_run(
     if hasattr(threshold, "held_out_score_"):
         record["held_out"] = value_of(threshold.held_out_score_, parse_measure(measure))
     if certificate := getattr(threshold, "certificate_", None):
+        judges = judges_of(machines, run, missing)
+        if judges is not None:
+            n_machine = int(np.count_nonzero((judges == PREDICTED) & ~np.isnan(y_true)))
+            certificate = threshold.certificate_ = replace(certificate, n_machine=n_machine)
         record["confidence_level"] = certificate.confidence_level
         if certificate.n_machine:
             record["n_machine_labels"] = certificate.n_machine

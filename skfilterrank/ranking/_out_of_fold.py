@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from sklearn.base import is_classifier
 from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.parallel import Parallel, delayed
@@ -21,11 +22,12 @@ from skfilterrank._lists.checks import check_choice, is_number, is_whole_number
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
+from skfilterrank._lists.times import TIME
 from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 from skfilterrank.ranking._fit_with_groups import in_memory
-from skfilterrank.ranking._time_series_split import QueryTimeSeriesSplit, order_of_queries
-from skfilterrank.thresholds import JudgedScores, machine_labels
+from skfilterrank.ranking._time_series_split import order_of_queries
+from skfilterrank.thresholds import JudgedScores
 
 
 def is_prefit(cv) -> bool:
@@ -156,7 +158,7 @@ class HeldOutScores:
     lists: GroupIndex
     are_of_folds: bool
 
-    def fit_threshold(self, threshold, *, columns=None, query_weight=None, judged_by=None) -> dict:
+    def fit_threshold(self, threshold, *, columns=None, query_weight=None) -> dict:
         """Fit a threshold on the scores; return what it finds in each fold."""
         data, rows = self.data, self.rows
         n_queries = int(data.groups.max()) + 1
@@ -178,11 +180,9 @@ class HeldOutScores:
             columns or {},
             folds=self.lists.query_ids // n_queries if self.are_of_folds else None,
             names=(data.ids[rows], rows),
-            machines=None if judged_by is None else machine_labels(judged_by, data.gains)[rows],
             unit=data.unit,
             # Out-of-fold scores may differ in spread from scores of the model fitted on all rows.
             watches_scale=False,
-            times=None if data.times is None else data.times.take(rows),
         )
         threshold.fit_judged(judged)
         return vars(threshold).pop("fold_results_", {})
@@ -254,10 +254,10 @@ def make_splits(
     if is_number(cv):
         cv = GroupShuffleSplit(1, test_size=float(cv), random_state=0)
     if hasattr(cv, "split"):
-        given = {}
-        if times is not None and isinstance(cv, QueryTimeSeriesSplit):
-            given = {"times": times.numbers}
-        splits = list(cv.split(np.zeros(len(groups)), labels, groups, **given))
+        X = np.zeros(len(groups))
+        if times is not None:
+            X = pd.Series(X, index=pd.Index(times.numbers, name=TIME))
+        splits = list(cv.split(X, labels, groups))
     else:
         splits = _given_splits(cv)
     if not splits:

@@ -246,9 +246,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
     __metadata_request__fit = {  # noqa: RUF012
         "query_weight": True,
-        "judged_by": True,
         "clusters": True,
-        "times": True,
     }
 
     def __init__(
@@ -310,9 +308,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         eval_set=None,
         eval_groups=None,
         query_weight: QueryWeight = None,
-        judged_by=None,
         clusters=None,
-        times=None,
         **fit_params,
     ) -> Self:
         """Fit the estimator and find the threshold.
@@ -327,19 +323,10 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             Weight of each query in the mean that the threshold maximises, as in
             :func:`skfilterrank.metrics.ndcg_f_score`. The estimator does not get it.
-        judged_by : array-like of shape (n_rows,), default=None
-            Source of each label: "people", or the name of a machine; `certificate_` states how many
-            labels come from machines.
         clusters : array-like of shape (n_rows,), default=None
             Cluster of each row, such as the user of the query: no split divides a cluster, and a
             certificate counts each cluster once, as in :meth:`CertifiedThreshold.fit`. Not possible
             with a Dask DataFrame.
-        times : array-like of shape (n_rows,), default=None
-            Time of each row, by which ``cv=QueryTimeSeriesSplit()`` orders queries. None looks for
-            an index level "time" on `y`, then on `X`. With times, `fit` warns if the queries that a
-            single split holds out for the threshold are clearly older than the others, and a
-            certificate states from when to when its queries are. Not possible with a Dask
-            DataFrame.
         {fit_params}
 
         Returns
@@ -358,18 +345,17 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         for name in (*_OF_THRESHOLD, "filter_", "filter_estimator_", "cv_results_"):
             self.__dict__.pop(name, None)
         self.measure_ = parse_measure(self.measure).text
-        given = {"query_weight": query_weight, "judged_by": judged_by}
+        given = {"query_weight": query_weight}
         rows: TrainingRows | PartitionedRows
         two = None
         if is_dask(X):
             fit_params = self._inside_parameters(fit_params)
-            given |= {"eval_set": eval_set, "clusters": clusters, "times": times}
+            given |= {"eval_set": eval_set, "clusters": clusters}
             rows = PartitionedRows(self, threshold, X, y, groups, fit_params, **given)
             given = {}
         else:
             groups = self._find_groups(X, y, groups)
-            of_rows = {"clusters": clusters, "judged_by": judged_by}
-            check_one_order(y=y, X=X, **of_rows)
+            check_one_order(y=y, X=X, clusters=clusters)
             if groups is None and threshold.is_calibrated:
                 threshold._rows_as_queries(0)
             if self.filter_estimator is not None:
@@ -393,7 +379,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 rows = replace(rows, gains=two.gains, labels=two.gains)
             if clusters is not None:
                 rows = rows.with_clusters(clusters)
-            rows = replace(rows, times=Times.find(times, y=y, X=X, n_rows=len(rows.groups)))
+            rows = replace(rows, times=Times.find(None, y=y, X=X, n_rows=len(rows.groups)))
             threshold._check_weights(query_weight)
         threshold.fitted_with_groups_ = self.fitted_with_groups_
         self.n_unjudged_ = rows.n_unjudged

@@ -29,20 +29,23 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         ``n_queries // (n_splits + 1)``.
     gap : int, default=0
         Number of queries left out between training and test, for example if labels are delayed.
+    times : array-like of shape (n_rows,), default=None
+        Time of each row that is split: numbers, dates or texts of the form "2024-05-31" or
+        "2024-05-31T10:00" (ISO 8601), in UTC where they name no time zone. None looks for an index
+        level "time" on `y`, then on `X`.
 
     See Also
     --------
-    RankAndFilter : Accepts it as `cv`, and accepts `times` in `fit`.
+    RankAndFilter : Accepts it as `cv`.
 
     Notes
     -----
-    Queries are ordered by `times` of `split`: the time of a query is the latest of its rows, and
-    queries of one time stand in the order of their first rows. Without `times`, an index level
-    "time" of `y`, then of `X`, is used. Without one, queries are ordered by their first rows, so
-    that rows must come from the oldest to the newest.
+    Queries are ordered by time: the time of a query is the latest of its rows, and queries of one
+    time stand in the order of their first rows. Without times, queries are ordered by their first
+    rows, so that rows must come from the oldest to the newest.
 
-    Searches of scikit-learn call `split` with X, y and `groups`. So put times into the index level,
-    or sort the rows, or enable metadata routing and pass ``times=`` to `fit` of the search.
+    A search of scikit-learn fits a model on a part of the rows. If the model splits these again,
+    put times into the index level: `times` here are those of all rows.
 
     The oldest queries are in no test set. RankAndFilter chooses its threshold on the queries of the
     test sets.
@@ -53,14 +56,14 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
     >>> from skfilterrank.ranking import QueryTimeSeriesSplit
     >>> groups = np.array(["c", "c", "a", "b", "d", "d"])
     >>> times = np.array([2024, 2024, 2023, 2021, 2022, 2022])
-    >>> split = QueryTimeSeriesSplit(n_splits=2, test_size=1)
-    >>> for train, test in split.split(groups, groups=groups, times=times):
+    >>> split = QueryTimeSeriesSplit(n_splits=2, test_size=1, times=times)
+    >>> for train, test in split.split(groups, groups=groups):
     ...     print(train, test)
     [3 4 5] [2]
     [2 3 4 5] [0 1]
     """
 
-    __metadata_request__split = {"groups": True, "times": True}  # noqa: RUF012
+    __metadata_request__split = {"groups": True}  # noqa: RUF012
 
     def __init__(
         self,
@@ -69,15 +72,15 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         max_train_size: int | None = None,
         test_size: int | float | None = None,
         gap: int = 0,
+        times=None,
     ):
         self.n_splits = n_splits
         self.max_train_size = max_train_size
         self.test_size = test_size
         self.gap = gap
+        self.times = times
 
-    def split(
-        self, X, y=None, groups=None, *, times=None
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def split(self, X, y=None, groups=None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the row numbers of training and test of each split, the oldest test first.
 
         Parameters
@@ -88,9 +91,6 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
             Labels, which are not used. A Series may carry query ids and times as `X`.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
-        times : array-like of shape (n_rows,), default=None
-            Time of each row: numbers, dates or texts of the form "2024-05-31" or
-            "2024-05-31T10:00" (ISO 8601), in UTC where they name no time zone.
 
         Yields
         ------
@@ -108,7 +108,7 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
         gap = check_count(self.gap, "gap", 0)
         n_rows = count_rows(X)
         index = check_groups(groups, y, X, n_rows=n_rows, carrier="y as a Series")
-        found = Times.find(times, y=y, X=X, n_rows=n_rows)
+        found = Times.find(self.times, y=y, X=X, n_rows=n_rows)
         oldest_first = np.argsort(order_of_queries(index, found), kind="stable")
         n_queries, n_test = index.n_queries, self._count_tested(index.n_queries)
         first = n_queries - n_splits * n_test
@@ -142,12 +142,12 @@ class QueryTimeSeriesSplit(BaseCrossValidator):
             f"{brief(self.test_size)}."
         )
 
-    def get_n_splits(self, X=None, y=None, groups=None, *, times=None) -> int:
+    def get_n_splits(self, X=None, y=None, groups=None) -> int:
         """Return the number of splits.
 
         Parameters
         ----------
-        X, y, groups, times : object, default=None
+        X, y, groups : object, default=None
             Not used.
 
         Returns

@@ -7,7 +7,6 @@ from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.thresholds._base import BaseThreshold as BaseThreshold
 from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certified import CertifiedThreshold
-from skfilterrank.thresholds._certify import machine_labels as machine_labels
 from skfilterrank.thresholds._certify import risk_certificate
 from skfilterrank.thresholds._expected import ExpectedThreshold, PerQueryThreshold
 from skfilterrank.thresholds._files import load_threshold

@@ -28,7 +28,6 @@ from skfilterrank._lists.scoring import (
 from skfilterrank._lists.ties import value_tolerance
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
-from skfilterrank.thresholds._certify import machine_labels
 from skfilterrank.thresholds._drift import (
     Calibration,
     effective_lists,
@@ -104,7 +103,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     __metadata_request__fit = {  # noqa: RUF012
         "query_weight": True,
-        "judged_by": True,
         "filter_scores": True,
         "clusters": True,
     }
@@ -158,7 +156,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         filter_scores=None,
         clusters=None,
         query_weight: QueryWeight = None,
-        judged_by=None,
     ) -> Self:
         """Fit the threshold on scores of judged rows.
 
@@ -190,9 +187,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             Weight of each query in means, as in :func:`skfilterrank.metrics.ndcg_f_score`; for
             TunedThreshold and FixedThreshold. Other thresholds count each query once.
-        judged_by : array-like of shape (n_rows,), default=None
-            Source of each label: "people"; any other text is the name of a machine. A
-            certificate states how many labels come from machines; other thresholds ignore it.
 
         Returns
         -------
@@ -206,22 +200,20 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             or a label has no gain.
         """
         self._check_parameters(self._parsed())
-        given = {"filter_scores": filter_scores, "clusters": clusters}
-        given |= {"query_weight": query_weight, "judged_by": judged_by}
+        given = {"filter_scores": filter_scores, "clusters": clusters, "query_weight": query_weight}
         if isinstance(scores, Rows):
             of_rows = {"y": y, "groups": groups} | given
             return self._fit_rows(check_rows(scores, f"{type(self).__name__}.fit", **of_rows))
         return self.fit_judged(self._read_judged(scores, y, groups, **given))
 
     def _read_judged(
-        self, scores, y, groups, *, filter_scores, clusters, query_weight, judged_by
+        self, scores, y, groups, *, filter_scores, clusters, query_weight
     ) -> JudgedScores:
         """Check the arguments of :meth:`fit` for rows in memory."""
         column, columns = read_scores(
             type(self).__name__, self._column_names, scores, filter_scores
         )
-        of_rows = {"filter_scores": filter_scores, "clusters": clusters, "judged_by": judged_by}
-        check_one_order(y=y, scores=scores, **of_rows)
+        check_one_order(y=y, scores=scores, filter_scores=filter_scores, clusters=clusters)
         groups = self._find_groups(scores, y, groups)
         if groups is None:
             groups = self._rows_as_queries(len(column))
@@ -249,7 +241,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             number_clusters(clusters, lists.index),
             columns,
             names=names,
-            machines=None if judged_by is None else machine_labels(judged_by, lists.gains),
             unit=name_unit(clusters),
         )
 

@@ -30,7 +30,6 @@ _COMMON = (
     "unit",
     "rule",
     "n_apart",
-    "dates",
 )
 _LEARN_THEN_TEST = (
     "Learn then Test with fixed-sequence testing, so that every real threshold is tested "
@@ -156,7 +155,8 @@ class RiskCertificate(Result):
         True if a threshold that was given shows more than `max_shown` documents of a query, so that
         the guarantee covers only the first places.
     n_machine : int
-        Number of labels by machines. If there are any, the guarantee holds for such labels.
+        Number of labels by machines in the judgments. If there are any, the guarantee holds for
+        such labels. The commands count them in a column "judged_by"; arrays do not tell.
     assumes_unseen : bool
         True if the guarantee assumes that the model behind the scores has not seen the calibration
         queries. False if RankAndFilter has fitted the model on other queries.
@@ -181,8 +181,6 @@ class RiskCertificate(Result):
         Rule that hides by a second score; `threshold` is then its level. None without such a score.
     n_apart : int
         Number of other queries, from which the curves of `rule` were learned.
-    dates : str or None
-        First and last time of the calibration queries, where `fit` knows times.
     """
 
     promises: dict[str, RiskPromise]
@@ -206,7 +204,6 @@ class RiskCertificate(Result):
     share_hidden: float = np.nan
     rule: str | None = None
     n_apart: int = 0
-    dates: str | None = None
     # Columns of `to_judge` as arrays, because skops cannot save a table.
     _to_judge: dict[str, np.ndarray] | None = None
 
@@ -235,8 +232,7 @@ class RiskCertificate(Result):
             this must be the threshold of the certificate.
         notes : dict of str to str or None, default=None
             More facts about the data by name, such as ``{"Dates": "1 to 31 May"}``. If no name
-            begins with "Dates" or "Segment", the page gives `dates`, and says "not stated" for what
-            is not known.
+            begins with "Dates" or "Segment", the page says "not stated".
 
         Returns
         -------
@@ -354,8 +350,6 @@ class RiskCertificate(Result):
         told = [self.learned(), self.own_bounds()]
         if self.rule is not None:
             told.insert(0, f"{self.shows()}.")
-        if self.dates is not None:
-            told.append(f"The calibration queries are of {self.dates}.")
         told = "".join(f" {each}" for each in told if each)
         covers, holes = self._covers() + told + self._answers(), ""
         if self.n_unjudged:
@@ -366,7 +360,7 @@ class RiskCertificate(Result):
         if self.n_machine:
             labels = counted(self.n_machine, "label")
             holes += (
-                f" Machines gave {labels} of these queries: the guarantee holds for such labels, "
+                f" Machines gave {labels} of these judgments: the guarantee holds for such labels, "
                 "and not for those of people."
             )
         if not self.is_chosen:
@@ -467,7 +461,7 @@ def _card_of(certificate, path, monitor, notes) -> str | None:
         {
             "it": certificate,
             "promises": list(certificate.promises.values()),
-            "notes": _with_what_is_asked(notes, certificate),
+            "notes": _with_what_is_asked(notes),
             "monitor": None if monitor is None else _status_of(monitor, certificate),
             "is_of_threshold": monitor is not None and monitor._threshold.certificate is not None,
             "method": _method_of(certificate),
@@ -482,8 +476,8 @@ def _card_of(certificate, path, monitor, notes) -> str | None:
     return None
 
 
-def _with_what_is_asked(notes, certificate) -> dict[str, str]:
-    """Return the notes, with what is known of dates and segment unless they name it."""
+def _with_what_is_asked(notes) -> dict[str, str]:
+    """Return the notes; dates and segment are "not stated" unless the notes name them."""
     notes = {} if notes is None else notes
     if not isinstance(notes, Mapping) or not all(
         isinstance(each, str) for pair in notes.items() for each in pair
@@ -496,7 +490,7 @@ def _with_what_is_asked(notes, certificate) -> dict[str, str]:
     asked = {
         name: text
         for name, text in {
-            "Dates": certificate.dates or "not stated",
+            "Dates": "not stated",
             "Segment": "not stated: all queries together",
         }.items()
         if not any(each.startswith(name[:4].casefold()) for each in given)

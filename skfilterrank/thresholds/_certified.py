@@ -1,22 +1,20 @@
 """The best threshold on a score at which risks on new queries are kept."""
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
-from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._files.rows import Rows, rows_in_memory
+from skfilterrank._files.rows import rows_in_memory
 from skfilterrank._lists.checks import check_share
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
-from skfilterrank._lists.times import Times
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate
-from skfilterrank.thresholds._certify import certify, dates_of
+from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, values_shown
 from skfilterrank.thresholds._risks import most_shown, read_promises
@@ -211,7 +209,6 @@ class CertifiedThreshold(TwoScores):
     certificate_: RiskCertificate
     _is_by_score = True
     is_calibrated = True
-    __metadata_request__fit = {"times": True}  # noqa: RUF012
 
     @suggests(
         confidence="confidence_level=",
@@ -236,53 +233,6 @@ class CertifiedThreshold(TwoScores):
         self.rule = rule
         self.max_shown = max_shown
         self.gains = gains
-
-    @all_or_nothing
-    def fit(  # type: ignore[override]  # other parameters
-        self,
-        scores,
-        y=None,
-        groups=None,
-        *,
-        filter_scores=None,
-        clusters=None,
-        query_weight=None,
-        judged_by=None,
-        times=None,
-    ) -> Self:
-        """Find the threshold on scores of judged rows.
-
-        Parameters
-        ----------
-        scores, y, groups, filter_scores, clusters, query_weight, judged_by
-            As in :meth:`TunedThreshold.fit`.
-        times : array-like of shape (n_rows,), default=None
-            Time of each row, as in :meth:`QueryTimeSeriesSplit.split`; it may differ within a
-            query. The certificate states the first and the last time of the rows of its queries, as
-            far as people judged a row of the query and weights drew it. None looks for an index
-            level "time" on `y`, then on `scores`.
-
-        Returns
-        -------
-        self : CertifiedThreshold
-            The fitted threshold.
-
-        Raises
-        ------
-        ValueError
-            As in :meth:`TunedThreshold.fit`; or if a time is missing, or is a text that is no ISO
-            date.
-        """
-        given = {"filter_scores": filter_scores, "clusters": clusters}
-        given |= {"query_weight": query_weight, "judged_by": judged_by}
-        if isinstance(scores, Rows):
-            if times is not None:
-                raise InputError("times cannot be given with Rows: give rows in memory.")
-            return super().fit(scores, y, groups, **given)
-        self._check_parameters(self._parsed())
-        judged = self._read_judged(scores, y, groups, **given)
-        found = Times.find(times, y=y, scores=scores, n_rows=len(judged.scores))
-        return self.fit_judged(replace(judged, times=found))
 
     # A certificate does not cover documents that are shown at any score.
     min_shown = None
@@ -374,9 +324,7 @@ class CertifiedThreshold(TwoScores):
             certificate,
             # The queries that the model of the scores has seen are not known.
             assumes_unseen=True,
-            n_machine=0 if judged.machines is None else int(np.count_nonzero(judged.machines)),
             value=value,
-            dates=dates_of(judged.times, judged.lists),
             rule=self.rule_ if self._has_two else None,
             n_apart=0 if judged.apart is None else judged.apart.index.n_queries,
         )

@@ -3,11 +3,8 @@
 from functools import partial
 
 import numpy as np
-import pandas as pd
-from pandas.api.types import infer_dtype
 
 from skfilterrank._lists.checks import (
-    as_column,
     check_level_scores,
     check_share,
     is_level,
@@ -17,15 +14,13 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import check_one_order
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.ties import first_of_highest, midpoint
-from skfilterrank._lists.times import Times
-from skfilterrank._lists.words import is_of_machine, warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
 from skfilterrank.thresholds._risk_steps import (
     START_SHARE,
     Units,
-    has_judged,
     last_of_start,
     start_at,
 )
@@ -57,8 +52,6 @@ def risk_certificate(
     clusters=None,
     confidence_level: float = 0.95,
     gains=None,
-    judged_by=None,
-    times=None,
 ) -> RiskCertificate:
     """Test which risks are kept on new queries at a given threshold.
 
@@ -83,11 +76,6 @@ def risk_certificate(
         Cluster of each row, such as the user of the query, as in :meth:`CertifiedThreshold.fit`.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
-    judged_by : array-like of shape (n_rows,), default=None
-        Source of each label: "people"; any other text is the name of a machine.
-    times : array-like of shape (n_rows,), default=None
-        Time of each row, as in :meth:`CertifiedThreshold.fit`. None looks for an index level "time"
-        on `y_true`.
     confidence_level : float, default=0.95
         Probability with which each bound holds, between 0 and 1. All verdicts "kept" together hold
         with the same probability.
@@ -121,7 +109,7 @@ def risk_certificate(
     confidence_level = check_share(confidence_level, "confidence_level")
     promises = read_promises(risks, among)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
-    check_one_order(y_true=y_true, clusters=clusters, judged_by=judged_by)
+    check_one_order(y_true=y_true, clusters=clusters)
     lists.scores = check_level_scores(y_score)
     labels, given = label_array(y_true), lists.index
     names = given.query_ids[given.codes()], np.arange(given.n_rows)
@@ -178,32 +166,9 @@ def risk_certificate(
         is_chosen=False,
         max_shown=covered,
         shows_more=covered is not None and bool(n_shown.max() > covered),
-        n_machine=int(np.count_nonzero(machine_labels(judged_by, lists.gains))),
         share_hidden=1.0 - float(shown.mean()),
-        dates=dates_of(Times.find(times, y_true=y_true, n_rows=len(lists.gains)), lists),
         **_about(units, lists, threshold, confidence_level, to_judge),
     )
-
-
-def dates_of(times: Times | None, lists: RankedLists) -> str | None:
-    """Return the first and the last time of the queries with a judged row; None without times."""
-    if times is None:
-        return None
-    return times.take(has_judged(lists)[lists.index.codes()]).span()
-
-
-def machine_labels(judged_by, gains) -> np.ndarray:
-    """Return a mask of the rows labelled by a machine."""
-    if judged_by is None:
-        return np.zeros(len(gains), dtype=bool)
-    judges = pd.Series(as_column(judged_by, "judged_by", "name")).astype(object)
-    if len(judges) != len(gains):
-        raise InputError(f"judged_by has {len(judges)} entries but there are {len(gains)} rows.")
-    if (kind := infer_dtype(judges)) not in ("string", "empty"):
-        raise InputError(
-            f"judged_by must hold texts, 'people' or the name of a machine; got {kind}."
-        )
-    return is_of_machine(judges).to_numpy(dtype=bool) & ~np.isnan(gains)
 
 
 def certify(

@@ -308,7 +308,6 @@ _CERTIFICATE = {
     "share_hidden": number(0, 1, nan=True),
     "rule": one_of(*RULES, None),
     "n_apart": count(),
-    "dates": optional(text),
 }
 # Attributes of all thresholds, and attributes of some.
 _OF_ALL = {

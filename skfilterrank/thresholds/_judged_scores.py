@@ -16,7 +16,6 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import check_groups, check_one_order
 from skfilterrank._lists.scoring import with_undefined
-from skfilterrank._lists.times import Times
 from skfilterrank._lists.words import search_of_fit, warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
 
@@ -54,14 +53,10 @@ class JudgedScores:
         The fold of cross-validation that each list was held out in.
     names : tuple of two ndarrays, or None
         Query id and row number of each row in the caller's data.
-    machines : ndarray of shape (n_rows,), bool, or None
-        Mask of the rows with a label of a machine.
     unit : str or None
         Name of a cluster, such as "user"; None where no clusters were given.
     watches_scale : bool
         True if later scores must be on the scale of these.
-    times : Times or None
-        Time of each row.
     apart : JudgedScores or None
         Other rows from which curves are learned; None if they are learned from these rows.
     """
@@ -72,11 +67,9 @@ class JudgedScores:
     columns: Mapping[str, np.ndarray]
     folds: np.ndarray | None = None
     names: tuple[np.ndarray, np.ndarray] | None = None
-    machines: np.ndarray | None = None
     unit: str | None = None
     watches_scale: bool = True
     apart: "JudgedScores | None" = None
-    times: Times | None = None
 
     @property
     def gains(self) -> np.ndarray:
@@ -118,8 +111,6 @@ class JudgedScores:
             columns={name: column[rows] for name, column in self.columns.items()},
             folds=folds,
             names=None if self.names is None else tuple(each[rows] for each in self.names),
-            machines=None if self.machines is None else self.machines[rows],
-            times=None if self.times is None else self.times.take(rows),
         )
 
     def deal_folds(self) -> tuple[np.ndarray, int]:

@@ -5,12 +5,14 @@ from datetime import date, timedelta
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import infer_dtype
 from sklearn.base import BaseEstimator
 
 from skfilterrank._files import states
 from skfilterrank._files.files import check_name, is_path, locked
 from skfilterrank._files.states import count, listed, number, numbers, optional, pair, record, text
 from skfilterrank._lists.checks import (
+    as_column,
     check_choice,
     check_count,
     check_level_scores,
@@ -23,8 +25,8 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import check_groups, check_one_order
 from skfilterrank._lists.results import plural
+from skfilterrank._lists.words import is_of_machine
 from skfilterrank.exceptions import InputError, brief, brief_list
-from skfilterrank.thresholds._certify import machine_labels
 from skfilterrank.thresholds._files import threshold_checksum
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
 from skfilterrank.thresholds._risk_steps import Units, has_judged
@@ -323,7 +325,7 @@ class RiskMonitor:
         check_one_order(y_true=y_true, clusters=clusters, judged_by=judged_by)
         lists.scores = check_level_scores(y_score)
         lists = self._threshold.hidden(lists, threshold)
-        is_of_machine = machine_labels(judged_by, lists.gains)
+        is_of_machine = _machine_labels(judged_by, lists.gains)
         if not any(watched.promise.looks_at_labels for watched in self._watched):
             lists = RankedLists(np.zeros(len(lists.gains)), lists.scores, groups=lists.index)
             is_of_machine = np.zeros(len(lists.gains), dtype=bool)
@@ -514,6 +516,20 @@ class RiskMonitor:
     def __repr__(self) -> str:
         rates = ", ".join(f"{w.promise.name} at most {w.promise.max_risk:g}" for w in self._watched)
         return f"<RiskMonitor: {rates}; {self.status._summary()}>"
+
+
+def _machine_labels(judged_by, gains) -> np.ndarray:
+    """Return a mask of the rows labelled by a machine."""
+    if judged_by is None:
+        return np.zeros(len(gains), dtype=bool)
+    judges = pd.Series(as_column(judged_by, "judged_by", "name")).astype(object)
+    if len(judges) != len(gains):
+        raise InputError(f"judged_by has {len(judges)} entries but there are {len(gains)} rows.")
+    if (kind := infer_dtype(judges)) not in ("string", "empty"):
+        raise InputError(
+            f"judged_by must hold texts, 'people' or the name of a machine; got {kind}."
+        )
+    return is_of_machine(judges).to_numpy(dtype=bool) & ~np.isnan(gains)
 
 
 def _id_text(query_id) -> str:

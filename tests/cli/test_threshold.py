@@ -79,7 +79,7 @@ def test_whose_labels_they_are_can_be_said(run, data):
     words = ("threshold", "qrels.txt", "run.txt", "--risk", "any_forbidden@3=0.3")
     code, out, err = run(*words, "--judged-by", "llm")
     assert code == 0, err
-    said = f"Machines gave {data['label'].notna().sum()} labels of these queries"
+    said = f"Machines gave {data['label'].notna().sum()} labels of these judgments"
     assert said in out
     assert "predicted=use" not in err
     assert "Machines" not in run(*words, "--judged-by", "people")[1]

@@ -6,7 +6,6 @@ from datetime import date
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -20,7 +19,9 @@ from skfilterrank.thresholds import CertifiedThreshold
 
 
 def splits_of(cv, groups, times=None):
-    found = cv.split(np.zeros(len(groups)), groups=groups, times=times)
+    found = clone(cv, safe=False)
+    found.times = times
+    found = found.split(np.zeros(len(groups)), groups=groups)
     return [(train.tolist(), test.tolist()) for train, test in found]
 
 
@@ -130,7 +131,7 @@ def test_bad_parameters(params, times, message):
 def test_times_in_another_order():
     y = pd.Series([1, 0, 1])
     days = pd.Series(["2026-01-01", "2026-01-02", "2026-01-03"])[::-1]
-    split = QueryTimeSeriesSplit(1).split(np.zeros(3), y, ["a", "b", "c"], times=days)
+    split = QueryTimeSeriesSplit(1, times=days).split(np.zeros(3), y, ["a", "b", "c"])
     with pytest.raises(InputError, match="times and y have the same index in another order"):
         next(split)
 
@@ -138,6 +139,11 @@ def test_times_in_another_order():
 def test_without_query_ids():
     with pytest.raises(InputError, match="groups is missing"):
         next(QueryTimeSeriesSplit().split(np.zeros(9)))
+
+
+def timed(y, groups, times):
+    """Labels with queries and times in their index."""
+    return pd.Series(y, index=pd.MultiIndex.from_arrays([groups, times], names=["qid", "time"]))
 
 
 @pytest.fixture(scope="module")
@@ -177,20 +183,20 @@ class TestInsideSearches:
         search.fit(data.X, data.y > 0, groups=data.groups)
         assert search.n_splits_ == 2
 
-    def test_times_by_an_index_level_and_by_routing(self, data, times):
+    def test_times_by_an_index_level_and_by_the_constructor(self, data, times):
         model = RankAndFilter(LogisticRegression(), cv=QueryTimeSeriesSplit(n_splits=2))
         grid, cv = {"threshold": ["tune", None]}, QueryTimeSeriesSplit(n_splits=3)
         level = pd.MultiIndex.from_arrays([data.groups, times], names=["qid", "time"])
         by_level = GridSearchCV(model, grid, cv=cv)
         by_level.fit(data.X, pd.Series(data.y, index=level))
-        with sklearn.config_context(enable_metadata_routing=True):
-            routed = GridSearchCV(model, grid, cv=cv)
-            routed.fit(data.X, data.y, groups=data.groups, times=times)
+        of_all = QueryTimeSeriesSplit(n_splits=3, times=times)
+        by_constructor = GridSearchCV(model, grid, cv=of_all)
+        by_constructor.fit(data.X, pd.Series(data.y, index=level))
         order = np.argsort(times, kind="stable")
         by_rows = GridSearchCV(model, grid, cv=cv)
         index = pd.Index(data.groups[order], name="qid")
         by_rows.fit(data.X[order], pd.Series(data.y[order], index=index))
-        for other in (routed, by_rows):
+        for other in (by_constructor, by_rows):
             for name in ("split0_test_score", "split2_test_score"):
                 assert by_level.cv_results_[name] == pytest.approx(other.cv_results_[name])
 
@@ -200,9 +206,9 @@ class TestInsideSearches:
 class TestInRankAndFilter:
     def test_the_threshold_is_chosen_on_the_queries_that_are_tested(self, data, times):
         model = RankAndFilter(
-            LogisticRegression(), cv=QueryTimeSeriesSplit(n_splits=3, test_size=20)
+            LogisticRegression(), cv=QueryTimeSeriesSplit(n_splits=3, test_size=20, times=times)
         )
-        model.fit(data.X, data.y, groups=data.groups, times=times)
+        model.fit(data.X, data.y, groups=data.groups)
         assert model.cv_results_["n_queries"].tolist() == [20, 20, 20]
         scores, tested = [], []
         for train, test in expected(data.groups.tolist(), times.tolist(), 3, test_size=20):
@@ -222,7 +228,7 @@ class TestInRankAndFilter:
         )
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            model.fit(data.X, data.y, groups=data.groups, times=times)
+            model.fit(data.X, timed(data.y, data.groups, times))
         assert model.certificate_.exact
         newest = times >= np.sort(np.unique(times))[72]
         inner = LogisticRegression().fit(data.X[~newest], data.y[~newest] > 0)
@@ -236,13 +242,10 @@ class TestInRankAndFilter:
         is_old = times < np.sort(np.unique(times))[60]
         split = [(np.flatnonzero(~is_old), np.flatnonzero(is_old))]
         model = RankAndFilter(LogisticRegression(), safe, cv=split)
-        given = {"groups": data.groups}
+        y = timed(data.y, data.groups, times)
         with pytest.warns(FitWarning, match="the 60 queries .* are older than the 60 that"):
-            model.fit(data.X, data.y, times=times, **given)
-        level = pd.MultiIndex.from_arrays([data.groups, times], names=["qid", "time"])
-        with pytest.warns(FitWarning, match="are older than"):
-            model.fit(data.X, pd.Series(data.y, index=level))
+            model.fit(data.X, y)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            model.fit(data.X, data.y, **given)
-            clone(model).set_params(cv=0.4).fit(data.X, data.y, times=times, **given)
+            model.fit(data.X, data.y, groups=data.groups)
+            clone(model).set_params(cv=0.4).fit(data.X, y)

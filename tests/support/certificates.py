@@ -12,10 +12,10 @@ from skfilterrank.thresholds import CertifiedThreshold
 NO = -np.inf
 
 
-def certified(y_true, y_score, risks, *, groups=None, judged_by=None, **params):
+def certified(y_true, y_score, risks, *, groups=None, **params):
     """The certificate of the best threshold at which risks are kept."""
     threshold = CertifiedThreshold(risks, **params)
-    return threshold.fit(y_score, y_true, groups=groups, judged_by=judged_by).certificate_
+    return threshold.fit(y_score, y_true, groups=groups).certificate_
 
 
 def only(certificate):

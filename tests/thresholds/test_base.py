@@ -282,7 +282,6 @@ class TestRows:
             ({"clusters": [1]}, "clusters has 1 entries"),
             ({"groups": [1, 1], "clusters": [1, 2]}, "clusters has several clusters for query 1"),
             ({"filter_scores": [1.0]}, "filter_scores has 1 entries but there are 2 scores"),
-            ({"judged_by": ["people"]}, "judged_by has 1 entries but there are 2 rows"),
         ],
     )
     def test_bad_rows(self, changed, message):

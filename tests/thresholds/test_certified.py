@@ -486,11 +486,10 @@ class TestBadInput:
         with pytest.raises(InputError, match="query_weight is not possible with CertifiedThr"):
             model.fit(np.arange(9), np.ones(9), groups=np.arange(9), query_weight=np.ones(9))
 
-    @pytest.mark.parametrize("name", ["scores", "groups", "clusters", "judged_by"])
+    @pytest.mark.parametrize("name", ["scores", "groups", "clusters"])
     def test_rows_in_another_order(self, name):
         y = pd.Series(np.ones(9))
         given = dict.fromkeys(("scores", "groups", "clusters"), np.arange(9))
-        given |= {"judged_by": ["people"] * 9}
         given[name] = pd.Series(given[name]).sample(frac=1, random_state=0)
         with pytest.raises(InputError, match=f"{name} and y have the same index in another order"):
             CertifiedThreshold({"any_forbidden": 0.05}).fit(y=y, **given)

@@ -64,7 +64,7 @@ def test_thresholds(data, threshold):
 def test_queries_that_a_certificate_learns_from(data):
     y, scores, groups = data
     threshold = CertifiedThreshold(RISKS)
-    given = {"filter_scores": None, "clusters": None, "query_weight": None, "judged_by": None}
+    given = {"filter_scores": None, "clusters": None, "query_weight": None}
     learned = [
         threshold._read_judged(scores, y, groups.astype(kind), **given) for kind in (int, str)
     ]
@@ -88,7 +88,7 @@ def test_clusters(data):
 
 def test_weights_by_id(data):
     weights = np.random.default_rng(1).random(120)
-    threshold = CertifiedThreshold({"any_forbidden@3": 0.7}, confidence_level=0.5)
+    threshold = TunedThreshold("ndcg_f@3")
     by_int = fitted(threshold, data, np.asarray, query_weight=dict(enumerate(weights)))
     of_texts = {str(each): weight for each, weight in enumerate(weights)}
     by_text = fitted(threshold, data, lambda ids: ids.astype(str), query_weight=of_texts)
