@@ -3,10 +3,10 @@
 Rows that enter at the end of their list give a prefix of it. A measure that is a sum over documents
 then changes by the term of the row, and any other is computed at each prefix. Rows that enter at
 their place push others down: a sum over the first places is kept up to date row by row, and any
-other measure is computed after each row. Sets along a path are measured one by one.
+other measure is computed after each row.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,123 +15,6 @@ from skfilterrank._lists.additive import Additive, BlockFacts
 from skfilterrank._lists.lists import ListBlock, RankedLists, sort_rows
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.scoring import with_undefined
-
-
-class PathOfSets:
-    """First documents of each list, for each of several sets of shown rows.
-
-    Attributes
-    ----------
-    levels : ndarray of shape (n_sets,), float64
-        Level of each set, descending.
-    """
-
-    def __init__(self, lists: RankedLists, levels: np.ndarray, columns: list[np.ndarray]):
-        self.levels = levels
-        self._index = lists.index
-        self._blocks = list(lists.index.blocks())
-        self._columns = {int(block.queries[0]): own for block, own in zip(self._blocks, columns)}
-
-    @classmethod
-    def of(
-        cls, lists: RankedLists, sets: Iterable, levels=None, depth: int | None = None
-    ) -> "PathOfSets":
-        """Find the first documents of each list, once for all measures.
-
-        Parameters
-        ----------
-        lists : RankedLists
-            The lists. Rows to which a set gives equal scores keep the order of these lists.
-        sets : iterable of ndarray of shape (n_rows,), or PathOfSets
-            For each set, scores that order the shown rows, -inf for hidden rows; or a mask of the
-            shown rows, which keep the order of the lists. The safest set comes first.
-        levels : ndarray of shape (n_sets,) or None
-            Level of each set, descending. None means 0, -1, -2 and so on.
-        depth : int or None
-            Number of first documents of each list that are used; None means all.
-        """
-        if isinstance(sets, PathOfSets):
-            return sets
-        blocks = list(lists.blocks())
-        found: list[list[np.ndarray]] = [[] for _ in blocks]
-        is_there = lists.scores > -np.inf
-        for each in sets:
-            each = np.asarray(each)
-            if each.dtype != bool:
-                each = each.astype(np.float64, copy=False)
-            elif lists.has_filtered:
-                each = each & is_there
-            for block, own in zip(blocks, found):
-                own.append(_first_columns(lists, block, each, block.depth(depth)))
-        n_sets = len(found[0])
-        levels = -np.arange(float(n_sets)) if levels is None else np.asarray(levels, dtype=float)
-        columns = [
-            np.stack(own) if own else np.empty((0, len(block.queries), 0), dtype=np.uint8)
-            for block, own in zip(blocks, found)
-        ]
-        return cls(lists, levels, columns)
-
-    def columns(self, block: ListBlock) -> np.ndarray:
-        """Return the column of each place of the lists of a block, padded with the width.
-
-        Shape (n_sets, n_lists, depth).
-        """
-        return self._columns[int(block.queries[0])]
-
-    def masks(self) -> Iterator[np.ndarray]:
-        """Yield a mask of the shown rows for each set."""
-        for number in range(len(self.levels)):
-            shown = np.zeros(self._index.n_rows, dtype=bool)
-            for block in self._blocks:
-                columns = self._columns[int(block.queries[0])][number]
-                inside = np.zeros((len(columns), block.width + 1), dtype=bool)
-                np.put_along_axis(inside, columns.astype(np.intp), True, axis=1)
-                self._index.put(shown, block, inside[:, :-1])
-            yield shown
-
-
-def _first_columns(lists, block, scores, depth):
-    """Find the columns of each list's first documents in one set, padded with the width."""
-    is_mask = scores.dtype == bool
-    ordered = block.in_order(lists.index.take(scores, block.layout, False if is_mask else -np.inf))
-    places = _first_places(ordered, depth) if is_mask else _highest(ordered, depth)
-    n_lists, width = ordered.shape
-    column = np.full((n_lists, width + 1), width, dtype=np.min_scalar_type(width))
-    column[:, :-1] = block.cells - width * np.arange(n_lists)[:, None]
-    return np.take_along_axis(column, places, axis=1)
-
-
-def _first_places(shown, depth):
-    """Find the first True columns of each row of a mask, padded with the width."""
-    n_lists, width = shown.shape
-    query, column = nonzero_of_rows(shown)
-    n_shown = np.bincount(query, minlength=n_lists)
-    place = np.arange(len(query)) - np.repeat(np.cumsum(n_shown) - n_shown, n_shown)
-    result = np.full((n_lists, depth), width)
-    if len(place) and n_shown.max() > depth:
-        inside = place < depth
-        query, column, place = query[inside], column[inside], place[inside]
-    result.put(query * depth + place, column)
-    return result
-
-
-def nonzero_of_rows(mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Find row and column where a matrix is True; faster than numpy's nonzero."""
-    cells = np.flatnonzero(mask)
-    rows = cells // mask.shape[1]
-    return rows, cells - rows * mask.shape[1]
-
-
-def _highest(scores, depth):
-    """Find the columns of finite scores, the highest score first, padded with the width."""
-    width = scores.shape[1]
-    if depth < width // 2:
-        # Only the first places must be sorted.
-        lowest = -np.partition(-scores, depth - 1, axis=1)[:, depth - 1, None]
-        scores = np.where(scores >= lowest, scores, -np.inf)
-    columns = np.argsort(-scores, axis=1, kind="stable")[:, :depth]
-    columns[np.isneginf(np.take_along_axis(scores, columns, axis=1))] = width
-    return columns
 
 
 class Entries(NamedTuple):
@@ -150,15 +33,12 @@ class Entries(NamedTuple):
     most : int or None
         Largest number of shown documents of each list. If more rows have entered, the first of them
         are shown.
-    path : PathOfSets or None
-        Sets of rows that are shown one after the other, in place of rows that enter.
     """
 
     lists: RankedLists
     keys: np.ndarray | None = None
     key_of_score: np.ndarray | None = None
     most: int | None = None
-    path: PathOfSets | None = None
 
     @classmethod
     def of(
@@ -210,14 +90,12 @@ class Entries(NamedTuple):
 
     @property
     def at_place(self) -> bool:
-        """Tell whether rows enter at their place, or come in sets."""
-        return self.keys is not None or self.path is not None
+        """Tell whether rows enter at their place."""
+        return self.keys is not None
 
     def depth(self, block: ListBlock, k: int | None) -> int:
         """Return the number of places to compute."""
         depth = block.depth(k)
-        if self.path is not None:
-            return min(depth, self.path.columns(block).shape[2])
         return depth if self.most is None else min(depth, self.most)
 
     def entry_keys(self, block: ListBlock) -> np.ndarray:
@@ -342,7 +220,7 @@ def _forms(block, parsed, can_add, entries) -> Iterator[tuple[ListBlock, Additiv
     if entries.keys is not None:
         # A tie below the cut-off moves up when rows above it are not shown.
         ties = block.ties()
-    elif by_level and entries.path is None:
+    elif by_level:
         ties = block.ties(parsed.k)
     if ties is None:
         yield block, form
@@ -420,7 +298,7 @@ def values_of_first_places(block, entries, weights, depth, value_of):
     block : ListBlock
         The lists.
     entries : Entries
-        Keys of rows that enter at their place, or a path, each set of which is one entry.
+        Keys of rows that enter at their place.
     weights : ndarray of shape (n_lists, width)
         Number of each row that is passed to `value_of` when the row is in the first places.
     depth : int
@@ -436,8 +314,6 @@ def values_of_first_places(block, entries, weights, depth, value_of):
     values : ndarray of shape (n_lists, n_entries + 1)
         Values before the first entry and after each entry.
     """
-    if entries.path is not None:
-        return _values_of_first_columns(block, entries.path, weights, depth, value_of)
     entry_keys = entries.entry_keys(block)
     n_lists, width = entry_keys.shape
     cells = sort_rows(entry_keys).cells
@@ -463,22 +339,6 @@ def values_of_first_places(block, entries, weights, depth, value_of):
             _insert(places, moves, place[step])
         values[step + 1] = value_of(first, np.minimum(step + 1, n_entering))
     return ordered, np.ascontiguousarray(values.T)
-
-
-def _values_of_first_columns(block, path, weights, depth, value_of):
-    """Compute the results of `values_of_first_places` for each set of a path."""
-    columns = path.columns(block)
-    n_sets, n_lists = columns.shape[:2]
-    padded = np.zeros((n_lists, block.width + 1))
-    padded[:, :-1] = weights
-    first_cells = (np.arange(n_lists) * (block.width + 1))[:, None]
-    values = np.empty((n_lists, n_sets + 1))
-    values[:, 0] = value_of(np.zeros((depth, n_lists)), np.zeros(n_lists, dtype=np.intp))
-    for number, own in enumerate(columns, 1):
-        first = padded.take(own[:, :depth] + first_cells)
-        n_shown = np.count_nonzero(own < block.width, axis=1)
-        values[:, number] = value_of(first.T, n_shown)
-    return np.broadcast_to(-path.levels, (n_lists, n_sets)), values
 
 
 def _insert(columns, moves, new):
@@ -516,8 +376,6 @@ def values_at_steps(block, kernel, entry_keys, k):
 
 def values_at_entries(block, kernel, entries):
     """Compute the negated distinct keys, and the measure of empty lists and after each key."""
-    if entries.path is not None:
-        return _values_along(block, kernel, entries.path)
     entry_keys = entries.entry_keys(block)
     cells = sort_rows(entry_keys).cells
     # The rule for ties is applied again, since rows move up when rows above them are not shown.
@@ -530,21 +388,6 @@ def values_at_entries(block, kernel, entries):
         ties=block.tie_rule,
         most=entries.most,
     )
-
-
-def _values_along(block, kernel, path):
-    """Return the negated levels of a path, and the measure of empty lists and of each set."""
-    columns = path.columns(block)
-    n_sets, n_lists = columns.shape[:2]
-    keys = np.full((n_lists, block.width + 1), np.inf)
-    values = np.empty((n_lists, n_sets + 1))
-    values[:, 0] = kernel(block.relisted(keys[:, :-1].copy(), "stable"))
-    places = np.broadcast_to(np.arange(columns.shape[2], dtype=np.float64), columns.shape[1:])
-    for number, own in enumerate(columns, 1):
-        keys.fill(np.inf)
-        np.put_along_axis(keys, own.astype(np.intp), places, axis=1)
-        values[:, number] = kernel(block.relisted(keys[:, :-1].copy(), "stable"))
-    return np.broadcast_to(-path.levels, (n_lists, n_sets)), values
 
 
 def _values_at(block, kernel, cells, keys, depth, ties=None, most=None):

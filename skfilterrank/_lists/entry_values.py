@@ -8,7 +8,6 @@ from skfilterrank._lists.checks import cached_property
 from skfilterrank._lists.entry_steps import (
     Changes,
     Entries,
-    PathOfSets,
     bind_of_set,
     changes_of_measure,
 )
@@ -41,13 +40,12 @@ class EntryValues:
         parts: Iterable[Changes],
         entries: Entries,
         greater_is_better: bool,
-        levels: np.ndarray | None = None,
     ):
         lists = entries.lists
         self.n_queries, self.weights = lists.index.n_queries, lists.weights
         self.greater_is_better = greater_is_better
         self._index, self._scores = lists.index, lists.scores
-        self._row_keys, self._levels = entries.row_keys, levels
+        self._row_keys = entries.row_keys
         self._whole_curve: tuple[np.ndarray, np.ndarray] | None = None
         self._nothing = np.empty(self.n_queries)
         self._sum, self._count = 0.0, 0
@@ -132,37 +130,6 @@ class EntryValues:
         entries = Entries.of(lists, keys, of_set=bind_of_set(parsed) is not None, most=most)
         parts = changes_of_measure(entries, parsed, undefined)
         return cls(parts, entries, parsed.measure.greater_is_better)
-
-    @classmethod
-    def of_path(
-        cls,
-        lists: RankedLists,
-        parsed: ParsedMeasure,
-        sets: Iterable,
-        levels=None,
-        undefined=0.0,
-    ) -> "EntryValues":
-        """Compute a measure of each list along a path of sets of rows.
-
-        Parameters
-        ----------
-        lists : RankedLists
-            The lists.
-        parsed : ParsedMeasure
-            The measure.
-        sets : iterable of ndarray of shape (n_rows,), or PathOfSets
-            For each set, scores that order the shown rows, -inf for hidden rows; or a mask of the
-            shown rows, which keep the order of the lists. The safest set comes first. Nothing is
-            shown before the first set.
-        levels : ndarray of shape (n_sets,) or None
-            Level of each set, descending. None means 0, -1, -2 and so on.
-        undefined : float or "drop", default=0.0
-            Value of a query for which the measure is undefined.
-        """
-        path = PathOfSets.of(lists, sets, levels)
-        entries = Entries(lists, path=path)
-        parts = changes_of_measure(entries, parsed, undefined)
-        return cls(parts, entries, parsed.measure.greater_is_better, path.levels[::-1])
 
     @cached_property
     def _order(self):
@@ -294,18 +261,15 @@ class EntryValues:
         with np.errstate(invalid="ignore"):
             # The mean is NaN where all queries are left out.
             means = np.divide(sums, counts)
-        if self._row_keys is None and self._levels is None:
+        if self._row_keys is None:
             levels = np.append(np.inf, keys)[::-1]
             means = means[::-1]
             is_first = np.append(True, levels[1:] != levels[:-1])
             if not is_first.all():
                 levels, means = levels[is_first], means[is_first]
         else:
-            if self._levels is None:
-                levels = np.unique(self._counted_keys(among))
-                levels = np.append(levels[np.isfinite(levels)], np.inf)
-            else:
-                levels = np.append(self._levels, np.inf)
+            levels = np.unique(self._counted_keys(among))
+            levels = np.append(levels[np.isfinite(levels)], np.inf)
             means = means[np.searchsorted(-keys, -levels, side="right")]
         if among is None:
             self._whole_curve = levels, means
@@ -325,8 +289,7 @@ class EntryValues:
         -------
         level : float
             The middle between the lowest key to show and the next lower key of the rows of these
-            queries; -inf if showing all rows is best, +inf if showing none is. Along a path, the
-            level of a set.
+            queries; -inf if showing all rows is best, +inf if showing none is.
         value : float
             The highest mean, or the lowest where lower is better.
         """
@@ -336,9 +299,7 @@ class EntryValues:
             signed = np.where(np.isnan(signed), -np.inf, signed)
         place = first_of_highest(signed)
         level, value = -np.inf, float(means[place])
-        if self._levels is not None:
-            level = float(levels[place])
-        elif place:
+        if place:
             lower = levels[place - 1]
             level = midpoint(self._counted_keys(among, lower, levels[place]), lower)
         return level, value

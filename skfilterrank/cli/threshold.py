@@ -6,7 +6,7 @@ from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import chosen_format, print_sections, refuse, tell
 from skfilterrank.exceptions import InputError
 
-RULES = ("ratio", "price", "subset", "harm")
+RULES = ("ratio", "harm")
 
 
 def threshold(
@@ -40,7 +40,7 @@ def threshold(
     min_shown
         smallest number of documents shown for a query
     rule
-        hide by gain per harm, gain less price of harm, or harm; or show the best subset
+        hide by gain per harm, or by harm
     clusters
         table with the cluster of each query; --risk then counts clusters
     missing

@@ -74,7 +74,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         A second model, which learns which documents to hide: a classifier (by the probability of a
         gain below 0) or a regressor (of 1 where the gain is below 0). `estimator` then counts
         forbidden documents as gain 0, and the `rule` of the threshold determines what is hidden and
-        how lists are ordered. With the rules "ratio", "price" and "subset", lists are ordered by
+        how lists are ordered. With the rule "ratio", lists are ordered by
         the expected gain from both models, which falls with the probability of harm. With "harm",
         lists are ordered by the score of `estimator`.
     measure : str, default="ndcg_f"

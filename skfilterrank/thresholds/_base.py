@@ -427,8 +427,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         -------
         ndarray of shape (n_rows,), dtype float64
             The score if the row is shown, else -inf. With filter scores, the score is replaced by
-            the number that orders lists: the expected gain r of a row, ``r - level * h`` (rule
-            "price"), or the score itself (rule "harm").
+            the number that orders lists: the expected gain r of a row (rule "ratio"), or the
+            score itself (rule "harm").
 
         Raises
         ------
@@ -597,7 +597,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _looks_at_lists(self):
         """Tell whether showing a row depends on more than its own score."""
-        if not self._is_by_score or (self._has_two and self.rule_ == "subset"):
+        if not self._is_by_score:
             return True
         return self._caps() != (None, None)
 

@@ -177,7 +177,7 @@ class RiskCertificate(Result):
         chosen one.
     share_hidden : float
         Share of the documents of the calibration queries that is hidden.
-    rule : {"ratio", "price", "subset", "harm"} or None
+    rule : {"ratio", "harm"} or None
         Rule that hides by a second score; `threshold` is then its level. None without such a score.
     n_apart : int
         Number of other queries, from which the curves of `rule` were learned.

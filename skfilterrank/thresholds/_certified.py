@@ -15,7 +15,7 @@ from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certify import certify
-from skfilterrank.thresholds._hide_rules import KEY_RULES, Worth, levels_of, measured
+from skfilterrank.thresholds._hide_rules import Worth
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, values_shown
 from skfilterrank.thresholds._risks import most_shown, read_promises
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
@@ -59,7 +59,7 @@ class CertifiedThreshold(TwoScores):
         Measure by which the best certified threshold is chosen: a name such as "ndcg_f@10", or a
         measure function. None means "ndcg_f" or, inside RankAndFilter, the measure of
         RankAndFilter.
-    rule : {"ratio", "price", "subset", "harm"} or None, default=None
+    rule : {"ratio", "harm"} or None, default=None
         How to hide with the help of `filter_scores`, as in :class:`TunedThreshold`; None is "ratio"
         where they are given. All but "harm" order lists by expected gain, to which both scores
         contribute.
@@ -164,12 +164,11 @@ class CertifiedThreshold(TwoScores):
     **Two scores.** A rule is a path in one parameter from showing nothing to showing everything,
     and is tested from the safest point on, as above; the risk need not be monotone along it. The
     test is valid if the path does not depend on the labels that it is tested on. So the curves of
-    r and h, and the levels of "price" and "subset", are learned from a fifth of the queries (up to
+    r and h are learned from a fifth of the queries (up to
     a half where that has fewer than 1,000 rows), drawn by a fixed seed, and the others are tested.
     Out-of-fold curves are no alternative: each fold would have a path of its own, and none of
     these is in use later. "harm" needs no curve: its path is the order of the filter scores, so
-    that all queries are tested. Levels of "price" and "subset" between the tested ones are not
-    certified.
+    that all queries are tested.
 
     References
     ----------
@@ -284,20 +283,9 @@ class CertifiedThreshold(TwoScores):
             judged = replace(judged, apart=learned)
         path = self._learn_path(judged)
         lists, keys = path.lists_of(judged.lists), path.keys()
-        rates = [promise.rate for promise in self._promises()]
-        given = path.given(lists, [parsed, *rates])
-        entries, most = measured(lists, parsed, given), self._most_of_rule()
-        self._certify(
-            judged,
-            parsed,
-            lists,
-            entries,
-            given,
-            between=keys,
-            keys=keys,
-            levels=path.levels,
-            most=most,
-        )
+        entries = path.values(lists, parsed)
+        given = {"keys": keys, "most": path.most}
+        self._certify(judged, parsed, lists, entries, given, between=keys, **given)
         shown = self._shown_at(path, self.level_)
         self._note_hidden(shown > -np.inf)
         _warn_if_all_hidden(shown > -np.inf, judged.scores, judged)
@@ -331,15 +319,10 @@ class CertifiedThreshold(TwoScores):
         self.level_ = certificate.threshold
 
     def _learn_path(self, judged):
-        """Learn the curves, and the levels of the rule, from rows apart."""
+        """Return the path of curves that were learned from rows apart, if they were."""
         if judged.apart is None:
             return super()._learn_path(judged)
-        learned, levels = judged.apart, None
-        if self.rule_ not in KEY_RULES:
-            known = self.worth_.of(learned.scores, learned.columns[FILTER_SCORE])
-            levels = levels_of(*known, self._most_of_rule())
-        worth, harm = self.worth_.of(judged.scores, judged.columns[FILTER_SCORE])
-        return self._path(judged, worth, harm, levels)
+        return self._path(judged, *self.worth_.of(judged.scores, judged.columns[FILTER_SCORE]))
 
     def _measure(self, judged, parsed, entries, shown, keys):
         # The certificate holds the bounds for new queries: no held-out score is needed.

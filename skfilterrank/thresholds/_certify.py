@@ -182,7 +182,6 @@ def certify(
     scores=None,
     most=None,
     names=None,
-    levels=None,
     keys=None,
     clusters=None,
     unit=None,
@@ -205,8 +204,6 @@ def certify(
         Scores between which a threshold may lie; None means the scores of the lists.
     scores, most, names
         As in :func:`find_unjudged`.
-    levels : ndarray or None
-        All possible levels of the path; None if any number is a level.
     keys : ndarray of shape (n_rows,) or None
         Level of another path below which a row may be shown; None for the path of the scores.
     clusters, unit
@@ -272,7 +269,7 @@ def certify(
     if lower >= upper:
         _raise_contradiction(tested)
     between = lists.scores if between is None else between
-    threshold, value = _best_certified(curve, between, lower, upper, levels)
+    threshold, value = _best_certified(curve, between, lower, upper)
     results = {}
     for (promise, own, steps, bound, n_passed, lower, upper), raw in zip(tested, every_query):
         answered, losses, n_queries = None, own.at(threshold), own.n_queries
@@ -391,7 +388,7 @@ def _count_passed(steps, bound):
     return n_steps
 
 
-def _best_certified(curve, scores, lower, upper, levels=None):
+def _best_certified(curve, scores, lower, upper):
     """Find the certified threshold with the highest value; among equal ones, the lowest."""
     # A limit may lie between two scores; only one side of it is certified.
     limits = [limit for limit in (lower, upper) if np.isfinite(limit)]
@@ -402,10 +399,7 @@ def _best_certified(curve, scores, lower, upper, levels=None):
     value = values[certified]
     best = certified[first_of_highest(np.where(np.isnan(value), -np.inf, value))]
     below = thresholds[:best].max(initial=-np.inf)
-    if levels is not None:
-        threshold = float(thresholds[best])
-    else:
-        threshold = midpoint(scores, below) if below > -np.inf else -np.inf
+    threshold = midpoint(scores, below) if below > -np.inf else -np.inf
     return threshold, float(values[best])
 
 

@@ -10,7 +10,6 @@ from scipy.stats import beta, binom
 from skfilterrank._lists.entry_steps import (
     Changes,
     Entries,
-    PathOfSets,
     bind_of_set,
     values_at_entries,
     values_at_prefixes,
@@ -175,15 +174,13 @@ def steps_of_measure(
     k: int | None,
     keys=None,
     *,
-    sets=None,
-    levels=None,
     most: int | None = None,
 ) -> Steps:
     """Compute the steps of a measure with values from 0 to 1; lower is better.
 
     Queries without a judged document do not count, nor queries for which the measure is undefined
-    at every threshold. If it is undefined at some thresholds only, the loss there is 0. `keys`,
-    `most` and `sets` are those of :meth:`EntryValues.of` and :meth:`EntryValues.of_path`.
+    at every threshold. If it is undefined at some thresholds only, the loss there is 0. `keys`
+    and `most` are those of :meth:`EntryValues.of`.
     """
     entry = parsed.measure
     if entry.plain is not None and entry.own_reading is not None and entry.library is None:
@@ -192,14 +189,10 @@ def steps_of_measure(
     lists = lists.with_ties(ties)
     depth = k if entry.takes_k else None
     kernel = entry.bind(depth, parsed.options)
-    if sets is not None:
-        entries = Entries(lists, path=PathOfSets.of(lists, sets, levels))
-    else:
-        is_set = depth is None and (
-            entry.name in _FAST
-            or bind_of_set(ParsedMeasure(entry, None, parsed.options)) is not None
-        )
-        entries = Entries.of(lists, keys, of_set=is_set, keys_order_ties=False, most=most)
+    is_set = depth is None and (
+        entry.name in _FAST or bind_of_set(ParsedMeasure(entry, None, parsed.options)) is not None
+    )
+    entries = Entries.of(lists, keys, of_set=is_set, keys_order_ties=False, most=most)
     if entry.name not in _FAST:
         return Steps.of(_counted(_of_kernel(entries, kernel), entries))
     parts = _of_first_places(entries, depth, entry.name)
@@ -212,8 +205,7 @@ def _counted(parts, entries) -> EntryValues:
     counts = has_judged(entries.lists)
     if not counts.all():
         parts = (_left_out(part, ~counts[part.queries]) for part in parts)
-    levels = None if entries.path is None else entries.path.levels[::-1]
-    return EntryValues(parts, entries, False, levels)
+    return EntryValues(parts, entries, False)
 
 
 def _left_out(part, lists):
@@ -230,13 +222,11 @@ def steps_of_function(
     k,
     keys=None,
     *,
-    sets=None,
-    levels=None,
     most: int | None = None,
 ) -> Steps:
     """Compute the steps of a function ``loss(y_true, shown, groups)``, called at each list length.
 
-    `keys`, `most` and `sets` are those of :meth:`EntryValues.of` and :meth:`EntryValues.of_path`.
+    `keys` and `most` are those of :meth:`EntryValues.of`.
     """
     k = k if most is None else most
     name = getattr(loss, "__name__", type(loss).__name__)
@@ -252,27 +242,21 @@ def steps_of_function(
         n_shown = np.append(0, np.cumsum(shown))
         return shown & (n_shown[1:] - n_shown[before] <= k)
 
-    if sets is not None:
-        path = PathOfSets.of(lists, sets, levels, k)
-        entries = Entries(lists, path=path)
-        every = [each[order] for each in path.masks()]
-        at = np.broadcast_to(path.levels, (n_queries, len(every)))
-    else:
-        # Rank of each row's score among the distinct scores of its query, from 1; none for -inf.
-        entering = Ranking(entries.lists.scores, lists.index)
-        number = np.where(entering.scores > -np.inf, entering.tie_number + 1, len(codes) + 1)
-        n_steps = int(number.max(initial=0, where=number <= len(codes)))
-        at = np.full((n_queries, n_steps), -np.inf)
-        ties = entering.ties[entering.scores[entering.ties] > -np.inf]
-        codes_of_ties = np.repeat(np.arange(n_queries), entering.sizes)[ties]
-        at[codes_of_ties, number[ties] - 1] = entering.scores[ties]
-        number = entering.by_row(number)[order]
-        if keys is None and k is not None:
-            # Later steps begin below the cut-off.
-            first = number[ranking.place < k]
-            n_steps = int(first.max(initial=0, where=first <= n_steps))
-        every = [in_top(number <= step) for step in range(1, n_steps + 1)]
-        at = at[:, :n_steps]
+    # Rank of each row's score among the distinct scores of its query, from 1; none for -inf.
+    entering = Ranking(entries.lists.scores, lists.index)
+    number = np.where(entering.scores > -np.inf, entering.tie_number + 1, len(codes) + 1)
+    n_steps = int(number.max(initial=0, where=number <= len(codes)))
+    at = np.full((n_queries, n_steps), -np.inf)
+    ties = entering.ties[entering.scores[entering.ties] > -np.inf]
+    codes_of_ties = np.repeat(np.arange(n_queries), entering.sizes)[ties]
+    at[codes_of_ties, number[ties] - 1] = entering.scores[ties]
+    number = entering.by_row(number)[order]
+    if keys is None and k is not None:
+        # Later steps begin below the cut-off.
+        first = number[ranking.place < k]
+        n_steps = int(first.max(initial=0, where=first <= n_steps))
+    every = [in_top(number <= step) for step in range(1, n_steps + 1)]
+    at = at[:, :n_steps]
     nothing = np.zeros(len(codes), dtype=bool)
     values = np.empty((n_queries, len(every) + 1))
     kinds = set()

@@ -232,14 +232,11 @@ class Promise(NamedTuple):
         measure = self.rate.measure
         return measure.name != "empty_list_rate" or measure.own_reading is not None
 
-    def steps(
-        self, lists: RankedLists, labels, keys=None, *, sets=None, levels=None, most=None
-    ) -> Steps:
-        """Compute the loss of each query at every threshold, or at every level of keys or sets."""
-        given = {"keys": keys, "sets": sets, "levels": levels, "most": most}
+    def steps(self, lists: RankedLists, labels, keys=None, *, most=None) -> Steps:
+        """Compute the loss of each query at every threshold, or at every level of keys."""
         if isinstance(self.rate, ParsedMeasure):
-            return steps_of_measure(lists, self.rate, self.k, **given)
-        return steps_of_function(self.rate, lists, labels, self.k, **given)
+            return steps_of_measure(lists, self.rate, self.k, keys, most=most)
+        return steps_of_function(self.rate, lists, labels, self.k, keys, most=most)
 
 
 def read_promises(risks, among="all") -> list[Promise]:

@@ -9,19 +9,15 @@ from skfilterrank._files.states import number, numbers, record
 from skfilterrank._lists.checks import check_choice
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import warn_of_forbidden
-from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._hide_rules import (
-    KEY_RULES,
     RULES,
     HidePath,
     RisingCurve,
     Worth,
     fit_worths,
-    levels_of,
-    measured,
 )
 from skfilterrank.thresholds._judged_scores import (
     FILTER_SCORE,
@@ -56,7 +52,7 @@ class TwoScores(BaseThreshold):
     def _fit_two_scores(self, judged, parsed):
         path = self._learn_path(judged)
         lists = path.lists_of(judged.lists)
-        entries = measured(lists, parsed, path.given(lists, [parsed]))
+        entries = path.values(lists, parsed)
         self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
         return judged, self._shown_at(path, self.threshold_curve_.best_threshold), entries
 
@@ -68,30 +64,12 @@ class TwoScores(BaseThreshold):
     def _learn_path(self, judged):
         """Learn the curves; return the path of the rule with out-of-fold curves."""
         self.worth_, worth, harm = self._learn_worth(judged)
-        levels = None
-        if self.rule_ not in KEY_RULES:
-            levels = levels_of(worth, harm, self._most_of_rule())
-        return self._path(judged, worth, harm, levels)
+        return self._path(judged, worth, harm)
 
-    def _path(self, judged, worth, harm, levels=None):
+    def _path(self, judged, worth, harm):
         """Make the path of the rule for some rows."""
-        return HidePath(
-            self.rule_,
-            judged.scores,
-            worth,
-            harm,
-            judged.index,
-            most=self._most_of_rule(),
-            levels=levels,
-        )
-
-    def _most_of_rule(self):
-        """Return the largest number of shown documents; subsets end at the cut-off."""
         _, most = self._caps()
-        if self.rule_ != "subset":
-            return most
-        k = parse_measure(self.measure_).k
-        return min((each for each in (most, k) if each is not None), default=None)
+        return HidePath(self.rule_, judged.scores, worth, harm, judged.index, most=most)
 
     def _learn_worth(self, judged):
         """Learn curves from all rows; return them and out-of-fold gains and harms."""
@@ -180,8 +158,8 @@ class TwoScores(BaseThreshold):
     def _ordered(self, scores, index, columns):
         if not self._has_two:
             return super()._ordered(scores, index, columns)
-        path = self._path_of(scores, index, columns, self._most_of_rule())
-        return path.at(self.level_)
+        _, most = self._caps()
+        return self._path_of(scores, index, columns, most).at(self.level_)
 
     def _path_of(self, scores, index, columns, most):
         """Make the path of the fitted rule for rows, with at most so many shown in a list."""
@@ -203,9 +181,7 @@ class TwoScores(BaseThreshold):
     def _passes_level(self, scores, index, columns):
         if not self._has_two:
             return super()._passes_level(scores, index, columns)
-        # The best subset is not the first part of a longer one.
-        most = self._most_of_rule() if self.rule_ == "subset" else None
-        return self._path_of(scores, index, columns, most).at(self.level_) > -np.inf
+        return self._path_of(scores, index, columns, None).at(self.level_) > -np.inf
 
     def _why_below_level(self, level):
         if not self._has_two:
@@ -290,14 +266,13 @@ class TunedThreshold(TwoScores):
     max_shown, min_shown : int or None, default=None
         Largest and smallest number of shown documents of a query; shorter lists are shown whole. Of
         documents of equal score, the first in the input are shown.
-    rule : {"ratio", "price", "subset", "harm"} or None, default=None
+    rule : {"ratio", "harm"} or None, default=None
         Rule for hiding by `filter_scores`; None means "ratio" if they are given. Let h =
         P(forbidden) and r = E[gain], with gain 0 for forbidden documents, so r falls with h.
-        "ratio" shows documents with r / h at or above the level, in the order of r. "price" shows
-        documents with r - level * h above 0, in the order of this difference. "subset" shows the
-        subset with the highest DCG of r minus level * h, in the order of r. "harm" shows documents
-        with a filter score of at most minus the level, in the order of the score. Documents below
-        the cut-off of the measure do not change it and may be shown; set `max_shown` to hide them.
+        "ratio" shows documents with r / h at or above the level, in the order of r. "harm" shows
+        documents with a filter score of at most minus the level, in the order of the score.
+        Documents below the cut-off of the measure do not change it and may be shown; set
+        `max_shown` to hide them.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. A gain below 0
         marks a forbidden document.
@@ -348,10 +323,7 @@ class TunedThreshold(TwoScores):
     **Two scores.** Let r be the expected gain of a document, with gain 0 for forbidden documents,
     and h the probability that it is forbidden. Both are isotonic functions of the scores, learned
     in `fit`, so scores may be logits, ranks or probabilities. The level is chosen with out-of-fold
-    curves (five folds). "ratio" and "harm" are tuned exactly. "price" and "subset" are tuned among
-    a hundred levels that depend only on the scores. "subset" solves, for each list and exactly,
-    ``V(i, j) = max(V(i + 1, j), d(j + 1) r_i - level h_i + V(i + 1, j + 1))`` with at most
-    `max_shown` documents.
+    curves (five folds), exactly.
 
     References
     ----------

@@ -224,7 +224,7 @@ def harmful(data):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("rule", [None, "price", "subset", "harm"])
+@pytest.mark.parametrize("rule", [None, "harm"])
 def test_a_second_score_hides_as_in_the_library(run, harmful, rule):
     second = ["--filter-scores", "harm"]
     made = ["threshold", "qrels.txt", "run.csv", "--k", 3, "--save", "f.json", *second]

@@ -103,33 +103,6 @@ class TestByHand:
         rows = ([-1, 1, -1], [3, 2, 1], [1, 1, 1])
         assert entries_of(rows, "forbidden@2", np.array([1.0, 3.0, 2.0])).best() == (2.5, 0.0)
 
-    def test_a_path_of_sets(self):
-        parsed = parse_measure("precision@1")
-        lists = lists_of(*self.rows, parsed)
-        scores = np.asarray(self.rows[1], dtype=float)
-        # A set need not hold the one before.
-        sets = [np.where(np.isin(scores, keep), scores, NO) for keep in ([3], [1, 2], [5, 4])]
-        entries = EntryValues.of_path(lists, parsed, sets, levels=[-0.5, -1, -2])
-        levels, means = entries.curve()
-        assert levels.tolist() == [-2, -1, -0.5, np.inf]
-        assert means.tolist() == [0.5, 1, 0, 0]
-        assert entries.best() == (-1.0, 1.0)
-        assert entries.at(-1.5).tolist() == [1, 1]
-        assert EntryValues.of_path(lists, parsed, sets).best() == (-1.0, 1.0)
-
-    def test_scores_of_a_set_order_it(self):
-        parsed = parse_measure("rr")
-        lists = lists_of(*self.rows, parsed)
-        # Of query 2 the bad document first, then the good one, then nothing.
-        sets = [[NO, NO, 1, 7, 6], [3, 4, 5, 6, 7], [1, 2, NO, NO, NO]]
-        entries = EntryValues.of_path(lists, parsed, sets)
-        assert [entries.at(level).tolist() for level in (1, 0, -1, -2)] == [
-            [0, 0],
-            [1, 0.5],
-            [1, 1],
-            [0.5, 0],
-        ]
-
     def test_only_the_first_that_have_entered(self):
         # The last of query 1 enters first and leaves when both others have entered.
         keys = np.array([1.0, 2.0, 3.0, 1.5, 2.5])
@@ -191,7 +164,7 @@ def test_every_measure_for_each_set_of_entered_rows(case, cutoff):
 @pytest.mark.slow
 @pytest.mark.parametrize("y_true", [LABELS, UNJUDGED])
 @pytest.mark.parametrize("cutoff", [None, 3])
-def test_every_measure_with_a_cap_and_along_a_path(cutoff, y_true):
+def test_every_measure_with_a_cap(cutoff, y_true):
     levels = np.unique(KEYS)[::-6]
     sets = [np.where(level <= KEYS, SCORES, NO) for level in levels]
     most = 2
@@ -206,11 +179,9 @@ def test_every_measure_with_a_cap_and_along_a_path(cutoff, y_true):
         rows = (y_true, SCORES, GROUPS)
         lists = lists_of(*rows, parsed)
         capped = EntryValues.of(lists, parsed, KEYS, most=most)
-        along = EntryValues.of_path(lists, parsed, sets, levels)
         for level, scores in zip(levels, sets):
             expected = values_shown(*rows, parsed, scores > NO)
             np.testing.assert_allclose(capped.at(level), expected, 1e-9, 1e-12, err_msg=name)
-            np.testing.assert_allclose(along.at(level), expected, 1e-9, 1e-12, err_msg=name)
 
 
 @pytest.mark.slow
@@ -294,19 +265,11 @@ class TestRisks:
         ("function", "risk"), [(any_bad, "any_forbidden"), (bad_share, "forbidden")]
     )
     @pytest.mark.parametrize("k", [None, 2])
-    def test_functions_and_paths_of_sets(self, function, risk, k):
-        by_name, own = promise_of(risk, k), promise_of(function, k)
+    def test_functions_are_as_measures(self, function, risk, k):
         lists = RankedLists(LABELS, SCORES, groups=GROUPS)
-        levels = np.sort(KEYS)[::-1]
-        sets = [np.where(level <= KEYS, SCORES, NO) for level in levels]
-        every = [
-            promise.steps(lists, LABELS, **given)
-            for promise in (by_name, own)
-            for given in ({"keys": KEYS}, {"sets": sets, "levels": levels})
-        ]
-        for level in [*levels, np.inf]:
-            for steps in every[1:]:
-                np.testing.assert_allclose(steps.at(level), every[0].at(level), atol=1e-12)
+        by_name, own = (promise_of(each, k).steps(lists, LABELS, KEYS) for each in (risk, function))
+        for level in [*KEYS, np.inf]:
+            np.testing.assert_allclose(own.at(level), by_name.at(level), atol=1e-12)
 
     def test_documents_of_equal_scores_stay_tied(self):
         """The good document is shown first, but either may stand first when both are shown."""

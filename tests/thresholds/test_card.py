@@ -183,8 +183,6 @@ def test_without_jinja2(model, monkeypatch):
 # Words of each rule and of each confidence.
 RULES = {
     "ratio": "Documents are shown whose expected gain is at least {:.6g} times their probability",
-    "price": "Documents are shown whose expected gain is above {:.6g} times their probability",
-    "subset": "the highest DCG of expected gain, less {:.6g} times the probability of harm",
     "harm": "Documents with a second score of {:.6g} or less are shown",
 }
 

@@ -1,6 +1,4 @@
-"""Rules of two scores: best subsets, paths, calibrated curves, and what is worth more."""
-
-from itertools import combinations
+"""Rules of two scores: paths, calibrated curves, and what is worth more."""
 
 import numpy as np
 import pytest
@@ -9,15 +7,11 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.metrics import evaluate
 from skfilterrank.thresholds._hide_rules import (
-    KEY_RULES,
     RULES,
     HidePath,
     RisingCurve,
     Worth,
-    _best_subsets,
     fit_worths,
-    levels_of,
-    measured,
 )
 from skfilterrank.thresholds._risks import read_promises
 
@@ -38,36 +32,6 @@ def judged_rows(seed=0, n_queries=30):
     scores = z + rng.normal(size=len(g))
     scores[3], y[5] = -np.inf, np.nan
     return y, scores, f, g
-
-
-def worth_of(rows, worth, harm, price):
-    """DCG of the worth of some rows, minus the price of their harm."""
-    rows = list(rows)
-    return (discounts(len(rows)) * worth[rows]).sum() - price * harm[rows].sum()
-
-
-def test_best_subset_is_that_of_all_subsets():
-    rng = np.random.default_rng(0)
-    for _ in range(100):
-        n, k = rng.integers(1, 8), rng.integers(1, 6)
-        k = min(n, k)
-        worth, harm = np.sort(rng.random(n))[::-1], rng.random(n)
-        price = rng.exponential()
-
-        every = [rows for size in range(k + 1) for rows in combinations(range(n), size)]
-        found = _best_subsets(worth[None], harm[None], price, k)[0]
-        best = max(worth_of(rows, worth, harm, price) for rows in every)
-        assert worth_of(found[found < n], worth, harm, price) == pytest.approx(best)
-
-
-def test_subsets_by_hand():
-    # At price 1: 0.5 - 0.1 at the first place, and 0.4 / log2(3) - 0.3 < 0 at the second.
-    worth, harm = np.array([[0.5, 0.4]]), np.array([[0.1, 0.3]])
-    assert _best_subsets(worth, harm, 1.0, 2).tolist() == [[0, 2]]
-    # At 0.5: 0.4 / log2(3) = 0.252 > 0.15.
-    assert _best_subsets(worth, harm, 0.5, 2).tolist() == [[0, 1]]
-    # At 2: 0.5 - 0.2 alone; 0.4 - 0.6 < 0 even at the first place.
-    assert _best_subsets(worth, harm, 2.0, 2).tolist() == [[0, 2]]
 
 
 @pytest.mark.parametrize("most", [None, 4])
@@ -93,19 +57,16 @@ def test_paths_go_from_nothing_to_everything(rule, most):
 def test_values_along_a_path_are_those_of_the_measures(rule, most):
     y, scores, f, g = judged_rows()
     worth, harm = Worth.fit(y, scores, f).of(scores, f)
-    levels = levels_of(worth, harm, most)
     if rule == "harm":
         worth, harm = scores, f
     lists = RankedLists(y, scores, groups=g)
-    path = HidePath(rule, scores, worth, harm, lists.index, most=most, levels=levels)
+    path = HidePath(rule, scores, worth, harm, lists.index, most=most)
     ordered = path.lists_of(lists)
     measures = [parse_measure(name) for name in MEASURES]
-    given = path.given(ordered, measures)
-    tried = np.quantile(path.keys(), [0.2, 0.5, 0.8]) if rule in KEY_RULES else levels[10::40]
-    for level in tried:
+    for level in np.quantile(path.keys(), [0.2, 0.5, 0.8]):
         expected = evaluate(y, path.at(level), list(MEASURES), groups=g)
         for name, parsed in zip(MEASURES, measures):
-            own = measured(ordered, parsed, given).at(level)
+            own = path.values(ordered, parsed).at(level)
             np.testing.assert_allclose(own, np.nan_to_num(expected[name]), rtol=0, atol=1e-12)
 
 
@@ -115,15 +76,14 @@ def test_values_along_a_path_are_those_of_the_measures(rule, most):
 def test_risks_along_a_path_are_those_of_the_measures(risk, rule, most):
     y, scores, f, g = judged_rows()
     worth, harm = Worth.fit(y, scores, f).of(scores, f)
-    levels = levels_of(worth, harm, most)
     if rule == "harm":
         worth, harm = scores, f
     lists = RankedLists(y, scores, groups=g)
-    path = HidePath(rule, scores, worth, harm, lists.index, most=most, levels=levels)
+    path = HidePath(rule, scores, worth, harm, lists.index, most=most)
     (promise,) = read_promises({risk: 0.1})
     ordered = path.lists_of(lists)
-    steps = promise.steps(ordered, y, **path.given(ordered, [promise.rate]))
-    for level in np.quantile(path.keys(), [0.3, 0.7]) if rule in KEY_RULES else levels[10::40]:
+    steps = promise.steps(ordered, y, path.keys(), most=most)
+    for level in np.quantile(path.keys(), [0.3, 0.7]):
         expected = evaluate(y, path.at(level), risk, groups=g).to_numpy()
         found = steps.at(level)
         np.testing.assert_allclose(found, expected.ravel()[steps.counted], rtol=0, atol=1e-12)
@@ -135,9 +95,8 @@ def frontier(rule, worth, harm, k=5):
     index = RankedLists(
         np.zeros(n_queries * n), worth.ravel(), groups=np.repeat(np.arange(n_queries), n)
     ).index
-    levels = levels_of(worth.ravel(), harm.ravel(), k)
-    if rule == "harm":
-        levels = -np.quantile(harm, np.linspace(0, 1, 40))
+    keys = -harm if rule == "harm" else worth / harm
+    levels = np.quantile(keys, np.linspace(0, 1, 100))
     points = []
     for level in levels:
         path = HidePath(rule, worth.ravel(), worth.ravel(), harm.ravel(), index, most=k)
@@ -147,7 +106,7 @@ def frontier(rule, worth, harm, k=5):
         gain = (np.take_along_axis(worth, order, axis=1) * discounts(k) * there).sum(axis=1).mean()
         cost = (np.take_along_axis(harm, order, axis=1) * there).sum(axis=1).mean()
         points.append((gain, cost))
-    return levels, np.array(points)
+    return np.array(points)
 
 
 @pytest.fixture(scope="module")
@@ -157,31 +116,13 @@ def known():
     return 1 / (1 + np.exp(1.6 - 1.6 * z)), 1 / (1 + np.exp(3 - 1.8 * w))
 
 
-def test_no_rule_beats_subset_at_its_price(known):
-    levels, best = frontier("subset", *known)
-    own = best[:, 0] - levels * best[:, 1]
-    for rule in ("ratio", "harm", "price"):
-        _, other = frontier(rule, *known)
-        at_each_price = other[:, 0] - levels[:, None] * other[:, 1]
-        assert (own[:, None] >= at_each_price - 1e-9).all()
-
-
-def test_subset_gains_more_than_ratio_and_ratio_more_than_harm(known):
+def test_ratio_gains_more_than_harm(known):
     gains = {}
-    for rule in ("subset", "ratio", "harm"):
-        _, points = frontier(rule, *known)
+    for rule in ("ratio", "harm"):
+        points = frontier(rule, *known)
         order = np.argsort(points[:, 1], kind="stable")
         gains[rule] = np.interp([0.05, 0.1, 0.2, 0.4], points[order, 1], points[order, 0])
-    assert (gains["subset"] >= gains["ratio"] - 1e-3).all()
     assert (gains["ratio"] > 1.005 * gains["harm"]).all()
-
-
-def test_levels_fall_to_0_and_do_not_look_at_labels():
-    rng = np.random.default_rng(0)
-    levels = levels_of(*(rng.random((2, 5000)) + 0.01), 10)
-    assert len(levels) >= 100
-    assert (np.diff(levels) < 0).all()
-    assert levels[-1] == 0
 
 
 def test_curves_rise_everywhere_and_stay_above_0():

@@ -491,7 +491,7 @@ def test_nothing_good_is_warned_of():
     ("threshold", "message"),
     [
         (TunedThreshold(max_shown=3), "max_shown=3 is not possible where TunedThreshold is fitted"),
-        (TunedThreshold(rule="price"), "rule='price' is not possible where TunedThreshold"),
+        (TunedThreshold(rule="harm"), "rule='harm' is not possible where TunedThreshold"),
         (FirstK(), "FirstK cannot be fitted on Rows, as it needs whole lists in memory. Use"),
     ],
 )

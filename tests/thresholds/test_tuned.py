@@ -231,22 +231,14 @@ def test_margins_and_ranks_go_with_what_is_shown(rows, rule):
     np.testing.assert_array_equal(first, [shown[g == q].max() for q in g[ranks == 1]])
 
 
-def test_subset_shows_at_most_the_cut_off(rows):
-    scores, y, g, hide = rows
-    cut = TunedThreshold("ndcg_f@3", rule="subset").fit(scores, y, g, filter_scores=hide)
-    assert cut.rank(scores, g, filter_scores=hide).max() == 3
-    with pytest.raises(ValueError, match="groups is missing"):
-        cut.predict(scores, filter_scores=hide)
-
-
 def test_out_of_fold_curves_do_not_see_the_query(rows):
     scores, y, g, hide = rows
 
     def worths(labels):
         cut = TunedThreshold("ndcg_f@5")
         found = []
-        cut._path = lambda rows, worth, harm, levels, own=cut._path: (
-            found.extend([worth, harm]) or own(rows, worth, harm, levels)
+        cut._path = lambda rows, worth, harm, own=cut._path: (
+            found.extend([worth, harm]) or own(rows, worth, harm)
         )
         cut.fit(scores, labels, g, filter_scores=hide)
         return found
@@ -322,8 +314,7 @@ def test_certified_risks_are_below_their_levels(rule):
     assert (shown > -np.inf).any()
 
 
-@pytest.mark.parametrize("rule", ["ratio", "price", "subset"])
-def test_certificates_hold_for_any_order_of_rows_that_are_worth_the_same(rule):
+def test_certificates_hold_for_any_order_of_rows_that_are_worth_the_same():
     rng = np.random.default_rng(0)
     n_queries, n_rows = 300, 2400
     y = rng.choice([-1, 0, 1], n_rows, p=[0.15, 0.5, 0.35])
@@ -331,9 +322,7 @@ def test_certificates_hold_for_any_order_of_rows_that_are_worth_the_same(rule):
     # Different scores that a flat curve cannot tell apart.
     scores = (y < 1) + 1e-13 * rng.random(n_rows)
     filter_scores = np.round((y < 0) + rng.normal(size=n_rows))
-    cut = CertifiedThreshold(
-        {"any_forbidden": 0.3}, measure="false_reject_rate", rule=rule, max_shown=1
-    )
+    cut = CertifiedThreshold({"any_forbidden": 0.3}, measure="false_reject_rate", max_shown=1)
     found = []
     for order in (np.lexsort((y, groups)), np.lexsort((-y, groups))):
         model = cut.fit(scores[order], y[order], groups[order], filter_scores=filter_scores[order])
