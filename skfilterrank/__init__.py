@@ -1,9 +1,8 @@
 """Rank documents, filter out forbidden documents, and measure the quality of ranked lists."""
 
-import sys
 from typing import TYPE_CHECKING
 
-from skfilterrank._lists.lazy_names import PARTS, ModuleHints, names_of
+from skfilterrank._lists.lazy_names import PARTS, names_of
 
 __version__ = "0.1.0.dev0"
 
@@ -57,9 +56,6 @@ if not TYPE_CHECKING:
             "thresholds": ("CertifiedThreshold", "TunedThreshold"),
         },
     )
-    if ModuleHints not in sys.meta_path:
-        # Last, so that it is asked only for modules that nobody finds.
-        sys.meta_path.append(ModuleHints)
 
 
 def __dir__():

@@ -15,7 +15,6 @@ from skfilterrank._files.files import is_path
 from skfilterrank._files.files_of_rows import Files
 from skfilterrank._files.frames_of_rows import Frames, Wanted, is_frame
 from skfilterrank._lists.checks import check_choice, check_count, is_dask
-from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.row_blocks import Pieces, merged
 from skfilterrank._lists.words import progress_bar
 from skfilterrank.exceptions import InputError, InputTypeError, brief
@@ -182,12 +181,6 @@ class Rows:
     Name: mean, dtype: float64
     """
 
-    @suggests(
-        qid="query=, the name of the column",
-        groups="query=, the name of the column",
-        y_true="label=, the name of the column",
-        y_score="score=, the name of the column",
-    )
     def __init__(
         self,
         source,

@@ -9,7 +9,6 @@ import pandas as pd
 from scipy.stats import t
 
 from skfilterrank._lists.checks import check_choice, check_count, check_share
-from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.measure_names import known_measure
 from skfilterrank._lists.results import (
     PAPER_FORMATS,
@@ -45,9 +44,6 @@ from skfilterrank.comparison._system_tests import (
 from skfilterrank.exceptions import InputError, brief
 
 _OF_MATRIX = ("p_adjusted", "p_value", "difference", "effect_size", "low", "high")
-_OF_RUNS = (
-    "values of systems: compare_systems(evaluate_runs(qrels, runs, 'ap')) for judgments and runs"
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -451,15 +447,6 @@ TESTS = {
 _FAMILY_WISE = ("tukey", "randomized_tukey")
 
 
-@suggests(
-    by_place=f"Pass {_OF_RUNS}.",
-    qrels=_OF_RUNS,
-    runs=_OF_RUNS,
-    metric="measure=",
-    metrics="measure=",
-    max_p="alpha=",
-    stat_test="test=",
-)
 def compare_systems(
     scores,
     *,

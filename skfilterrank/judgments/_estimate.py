@@ -46,7 +46,6 @@ from scipy.sparse import csr_array
 from skfilterrank._files.files import is_path
 from skfilterrank._lists.checks import check_choice, check_share
 from skfilterrank._lists.gains import as_gains
-from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import warn_user
@@ -87,11 +86,6 @@ _ZERO_OR_ONE = "any_forbidden", "success"
 _MANY_OF_BOTH = 20
 
 
-@suggests(
-    machine="machine_qrels=",
-    measure="measures=",
-    sample="qrels=: the sample with its labels filled in",
-)
 def estimate(
     qrels,
     runs,

@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.checks import check_choice, check_flag, check_random_state
-from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.ties import mean_tolerance
@@ -40,7 +39,7 @@ from skfilterrank.judgments._level_model import (
 )
 from skfilterrank.judgments._maxrep import MaxRepSelector
 from skfilterrank.judgments._ranked_selectors import StatAPSelector
-from skfilterrank.judgments._selector import BUDGET, QuerySelector, named_budgets, query_budgets
+from skfilterrank.judgments._selector import QuerySelector, named_budgets, query_budgets
 
 _SHOWN = 5
 
@@ -414,7 +413,6 @@ class LabelPredictor(TableImputer):
         labels, _ = self._predict(vectors, table.index, np.isnan(table.labels))
         return self._completed(table, labels)
 
-    @suggests(n=BUDGET, budget=BUDGET)
     def select(
         self, X, y=None, *, groups=None, n_per_query=None, n_total=None, share=None, prior=None
     ) -> np.ndarray:

@@ -13,7 +13,6 @@ from skfilterrank._lists.checks import (
     is_whole_number,
 )
 from skfilterrank._lists.gains import as_gains
-from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
 from skfilterrank.exceptions import InputError, brief, brief_list
@@ -41,12 +40,6 @@ _MOST_GRADES = 12
 _OF_CHANCE = 0.2
 
 
-@suggests(
-    by_place="Pass the machine's labels, the runs and the measures, and the rest by name.",
-    machine="machine_qrels=",
-    measure="measures=",
-    n="n_total=",
-)
 def draw_sample(
     machine_qrels,
     runs,

@@ -20,7 +20,6 @@ from skfilterrank._lists.checks import (
     is_whole_number,
 )
 from skfilterrank._lists.gains import as_gains
-from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.queries import check_groups, check_same_index
 from skfilterrank._lists.sklearn_compat import safe_indexing
 from skfilterrank._lists.words import progress_bar, warn_user
@@ -29,7 +28,6 @@ from skfilterrank.judgments._label_table import refuse_repeated
 from skfilterrank.judgments._rank_table import are_runs, as_rank_table
 
 # Hint for wrongly guessed names of the budget.
-BUDGET = "n_total= (documents of all queries together), n_per_query= or share="
 _SEEDS = np.iinfo(np.int32).max
 _SHOWN = 5
 # Number of queries that a process gets at a time, since most are ranked faster than they are sent.
@@ -181,7 +179,6 @@ class QuerySelector(BaseEstimator):
         validate_data(self, X, skip_check_array=True)
         return X, prior, index
 
-    @suggests(by_place=f"Name the budget: {BUDGET}.", n=BUDGET, budget=BUDGET)
     def select(self, *, n_per_query=None, n_total=None, share=None) -> np.ndarray:
         """Select the rows to judge for a budget.
 

@@ -22,7 +22,7 @@ from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._estimators.wrapping import WrapsFitted
 from skfilterrank._lists.checks import check_choice
 from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.lazy_names import import_optional, suggests
+from skfilterrank._lists.lazy_names import import_optional
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._adarank import AdaRankRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
@@ -32,7 +32,6 @@ from skfilterrank.ranking._query_ranker import QueryRanker
 from skfilterrank.ranking._rankboost import RankBoostRanker
 
 LOSSES = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")
-_OWN = "OrdinalRanker(estimator), QueryRanker(estimator) or the estimator itself"
 _LEARNERS = ("linear", "trees", "blend")
 _LINEAR_METHODS = ("adarank", "coordinate_ascent", "logistic")
 # LightGBM grows the same trees for any number of threads.
@@ -52,12 +51,6 @@ _TREES = {
 _cache: ContextVar[dict | None] = ContextVar("features", default=None)
 
 
-@suggests(
-    by_place="Pass only the name as a positional argument. For an estimator of your own, use "
-    f"{_OWN}.",
-    estimator=_OWN,
-    loss="the name of the loss first, such as make_ranker('ordinal')",
-)
 def make_ranker(
     name: str,
     *,

@@ -13,7 +13,6 @@ from skfilterrank._files.rows import Rows, check_rows
 from skfilterrank._lists.checks import check_count, count_rows, label_array
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
-from skfilterrank._lists.lazy_names import Absent, suggests
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measure
@@ -109,11 +108,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     __metadata_request__predict = {"filter_scores": True}  # noqa: RUF012
     __metadata_request__score = {"filter_scores": True}  # noqa: RUF012
 
-    @suggests(
-        k="the cut-off in measure=, such as 'ndcg_f@3', or max_shown=",
-        metric="measure=",
-        scoring="measure=",
-    )
     def __init__(
         self,
         measure: Any = None,
@@ -126,10 +120,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self.max_shown = max_shown
         self.min_shown = min_shown
         self.gains = gains
-
-    transform = Absent("predict(scores, groups=...), which is -inf for hidden documents, or rank")
-    load = Absent("skfilterrank.thresholds.load_threshold(path)")
-    fit_transform = Absent("fit(scores, y, groups=...) and predict(scores, groups=...)")
 
     # Methods for subclasses to override.
 

@@ -9,7 +9,6 @@ from skfilterrank._files.rows import rows_in_memory
 from skfilterrank._lists.checks import check_share
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.lazy_names import suggests
 from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
@@ -209,11 +208,6 @@ class CertifiedThreshold(TwoScores):
     _is_by_score = True
     is_calibrated = True
 
-    @suggests(
-        confidence="confidence_level=",
-        alpha="confidence_level=, which is 1 - alpha",
-        delta="confidence_level=, which is 1 - delta",
-    )
     def __init__(
         self,
         risks: Any,
