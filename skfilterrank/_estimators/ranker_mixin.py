@@ -280,22 +280,22 @@ def _completed(doc, said_once):
 
 
 def all_or_nothing(method: _Method) -> _Method:
-    """Decorator: restore all attributes of an object if its method raises.
+    """Decorator: change all attributes of an object at once when its method has returned.
 
-    After any exception, including KeyboardInterrupt, the object has the attributes it had before,
-    so that a failed `fit` leaves no mixture of two fits. Only the attributes are restored, not
-    their contents: the method must assign new objects instead of changing old ones. Objects of the
-    caller are not restored, such as the state of a RandomState.
+    The method works on a second object with the same attributes. After any exception, including
+    KeyboardInterrupt, the object has the attributes it had before, so that a failed `fit` leaves no
+    mixture of two fits; and other threads can call `predict` of the old fit during a new one. Only
+    the attributes are apart, not their contents: the method must assign new objects instead of
+    changing old ones. Objects of the caller are changed, such as the state of a RandomState.
     """
 
     @functools.wraps(method)
     def unless_stopped(self, *args, **kwargs):
-        before = vars(self).copy()
-        try:
-            return method(self, *args, **kwargs)
-        except BaseException:
-            # Restore by a single assignment, so that a second interrupt cannot stop it halfway.
-            self.__dict__ = before
-            raise
+        working = object.__new__(type(self))
+        working.__dict__ = vars(self).copy()
+        result = method(working, *args, **kwargs)
+        # A single assignment: no interrupt and no other thread finds it half done.
+        self.__dict__ = working.__dict__
+        return self if result is working else result
 
     return cast(_Method, unless_stopped)

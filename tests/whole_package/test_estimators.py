@@ -25,7 +25,7 @@ from skfilterrank.thresholds import BaseThreshold, FixedThreshold, PerQueryThres
 from thinned import is_nightly
 
 PACKAGE = str(Path(skfilterrank.__file__).parent)
-MECHANISM = str(Path(PACKAGE) / "_ranker.py")
+MECHANISM = str(Path(PACKAGE) / "_estimators" / "ranker_mixin.py")
 # Stops at lines of the estimator's own methods, and at steps anywhere; and of how many of these
 # lines one is looked at: a change of what was there before stays until the end.
 N_OWN, N_ELSEWHERE, LOOK_EVERY = (8, 6, 1) if is_nightly() else (2, 1, 8)
@@ -84,7 +84,8 @@ class Steps:
         self.n_steps += 1
         if self.n_steps == self.stop:
             raise self.error("stopped")
-        if self.stop is None and frame.f_locals.get("self") is self.owner:
+        # The method works on a second object of the class.
+        if self.stop is None and type(frame.f_locals.get("self")) is type(self.owner):
             place = frame.f_code.co_filename, frame.f_lineno
             if place not in self.first_of_line:
                 self.first_of_line[place] = self.n_steps
@@ -116,8 +117,8 @@ def steps_of(found: Steps) -> list[int]:
 def steps_that_change_nothing(call, estimator, *args) -> list[int]:
     """Where to stop the call, through which the estimator's first attributes stay what they are.
 
-    They are what a stop gives back, so that one run shows the lines of the estimator's own methods
-    to be as good a place for it as any.
+    They are what a stop leaves, so that one run shows the lines of the estimator's own methods to
+    be as good a place for it as any; and what other threads predict by while one fits.
     """
     kept = object.__new__(type(estimator))
     vars(kept).update(vars(estimator))
@@ -125,7 +126,10 @@ def steps_that_change_nothing(call, estimator, *args) -> list[int]:
 
     def look(place):
         assert state(kept) == before, f"changed before {place}"
+        if place != "the end":
+            assert vars(estimator) is attributes, f"assigned before {place}"
 
+    attributes = vars(estimator)
     found = Steps(estimator, look=look).run(call, estimator, *args)
     look("the end")
     return steps_of(found)
