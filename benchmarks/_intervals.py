@@ -11,7 +11,7 @@ from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import RankedPool, estimate
 from skfilterrank.judgments._estimate import _position_weights as position_weights
-from skfilterrank.judgments._estimates import covariance_of_total, degrees_of_freedom
+from skfilterrank.judgments._estimates import degrees_of_freedom, deviations_of_total
 from skfilterrank.judgments._label_model import LabelModel, Prediction
 from skfilterrank.judgments._sample import _LEAST as LEAST
 from skfilterrank.judgments._sample import _OF_MEAN as OF_MEAN
@@ -127,9 +127,9 @@ class Study:
             return np.nan, np.nan
         changes = self._bares[key].changes(rows, codes[:-1]) / len(self.pool.queries)
         probability = sample["inclusion_probability"].to_numpy()
-        covariance, deviations = covariance_of_total(changes, probability)
+        deviations = deviations_of_total(changes, probability)
         quantile = estimates._quantile(degrees_of_freedom(deviations))
-        error = np.sqrt(np.diag(covariance))
+        error = np.sqrt((deviations**2).sum(axis=0))
         return (quantile * error).mean(), 1.96 * error.mean()
 
 

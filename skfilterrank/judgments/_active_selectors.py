@@ -644,7 +644,7 @@ class _Effects:
         self.tolerance = _TOLERANCE * self.weights().max(initial=0.0)
 
     def weights(self):
-        """Weight of each row; meaningless for answered rows."""
+        """Return the weight of each row; it means nothing for answered rows."""
         return np.maximum(self.weights_if_relevant, self.weights_if_not)
 
     def propose(self, n, allowed):
@@ -673,7 +673,7 @@ class _Effects:
 
 
 def _sums_over_all(ranks):
-    """Sum of 1 / max(rank of i, rank of j) over all j (including i), for each i and run."""
+    """Sum 1 / max(rank of i, rank of j) over all j (including i), for each i and run."""
     order = np.argsort(ranks, axis=0, kind="stable")
     inverse = 1 / np.take_along_axis(ranks, order, axis=0)
     above = np.arange(1, len(ranks) + 1)[:, None] * inverse
@@ -684,13 +684,13 @@ def _sums_over_all(ranks):
 
 
 def _sum_of_differences(values):
-    """Sum over all pairs of columns of the absolute difference, for each row."""
+    """Sum the absolute differences of all pairs of columns, for each row."""
     n_runs = values.shape[1]
     return np.sort(values, axis=1) @ (2.0 * np.arange(n_runs) - n_runs + 1)
 
 
 def _largest_difference(values):
-    """Largest absolute difference of two columns, for each row."""
+    """Return the largest absolute difference of two columns, for each row."""
     return values.max(axis=1) - values.min(axis=1)
 
 

@@ -54,7 +54,7 @@ from skfilterrank.io import QrelsIndex, read_prels
 from skfilterrank.judgments._estimates import (
     Estimates,
     MeasureEstimate,
-    covariance_of_total,
+    deviations_of_total,
     shrink,
 )
 from skfilterrank.judgments._exact_rates import ExactRates
@@ -276,7 +276,7 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains):
     for text, form in forms.items():
         of_any |= form.influential()
         of_query, changes, bias = _by_labels(form, labels)
-        covariance, deviations = covariance_of_total(changes / n_queries, probability)
+        drawn = deviations = deviations_of_total(changes / n_queries, probability)
         values = of_query.mean(axis=1)
         if target == "new queries":
             deviations = (of_query - values[:, None]).T / np.sqrt(n_queries * (n_queries - 1))
@@ -288,7 +288,7 @@ def _by_documents(sample, n_open, parsed, ranked, target, gains):
             by_query=of_query,
             shown_to_cover=target == "these queries" and _is_in_tables(form),
             allowance=_OF_BIAS * bias,
-            find_order=partial(_order_values, form, labels, values, covariance),
+            find_order=partial(_order_values, form, labels, values, drawn),
         )
     n_judged = int(np.count_nonzero(of_any[rows]))
     return results, (n_judged, int(np.count_nonzero(of_any)), len(rows) - n_judged)
@@ -304,7 +304,7 @@ def _is_in_tables(form):
 
 
 def _guess(form, labels, *, for_order=False):
-    """Predicted labels of all documents, by some judged ones."""
+    """Learn labels of all documents from some judged ones."""
     rows, codes, probability, known = labels
     worth = _position_weights(form)
     if form.slope.any() and not for_order:
@@ -319,17 +319,17 @@ def _guess(form, labels, *, for_order=False):
     return model.fit(rows, codes, len(form.grades), known, weights)
 
 
-def _order_values(form, labels, values, covariance):
-    """Values moved towards predictions, as far as they do not contradict these."""
+def _order_values(form, labels, values, deviations):
+    """Move values towards predictions, as far as they do not contradict these."""
     rows, codes, probability, _ = labels
     # All labels say what a machine means, and how much it favours each run.
     learned = _guess(form, (rows, codes, probability, np.full(len(rows), True)), for_order=True)
     steady = form.expand(learned.predict().with_known(rows, codes))
-    return shrink(values, covariance, steady.base.mean(axis=1))
+    return shrink(values, deviations.T @ deviations, steady.base.mean(axis=1))
 
 
 def _by_labels(form, labels):
-    """Values of each query, (n_runs, n_queries), changes by labels, and bias of mean values."""
+    """Return values of each query, (n_runs, n_queries), changes by labels, and bias of means."""
     rows, codes, probability, is_certain = labels
     learned = _guess(form, labels)
 
@@ -362,7 +362,7 @@ def _by_labels(form, labels):
 
 
 def _sample(qrels):
-    """People's labels and their probabilities, and how many documents lack a label."""
+    """Read people's labels and their probabilities; count the documents without a label."""
     if is_path(qrels) or hasattr(qrels, "read"):
         qrels = read_prels(qrels)
     table = judged_table(qrels)
@@ -397,7 +397,7 @@ def _warn_of_no_width(results, runs, is_partial):
 
 
 def _warn_of_copies(pool, rows, labels):
-    """A machine that is never wrong has seen the answers, or people have seen its."""
+    """Warn of a machine whose labels are all people's: one of the two was copied."""
     for name, machine in pool.machine.items():
         said = machine[rows]
         known = ~np.isnan(said)
@@ -413,7 +413,7 @@ def _warn_of_copies(pool, rows, labels):
 
 
 def _grades(labels, gains):
-    """Gains that labels may have, and the number of each label's."""
+    """Return the gains that labels may have, and the number of each label's gain."""
     values = as_gains(labels, gains, name="qrels")
     # All rows that could have been drawn, so that no prediction depends on the sample.
     possible = list(gains.values()) if isinstance(gains, Mapping) else []
@@ -427,7 +427,7 @@ def _grades(labels, gains):
 
 
 def _check_spread(grades, codes, reader=""):
-    """Labels must not be all the same."""
+    """Raise if all labels are the same."""
     if len(np.unique(grades[codes])) < 2:
         raise InputError(
             f"all {len(codes)} labels of qrels have the gain {grades[codes[0]]:g}{reader}, so "
@@ -557,7 +557,7 @@ def _by_queries(runs, sample, parsed, pool, target, gains):
 
 
 def _same_lists(pool, k):
-    """Numbers of lists, (n_runs, n_queries), equal where the first k documents are the same."""
+    """Number the lists, (n_runs, n_queries): lists of the same first k documents are equal."""
     shown = pool.place <= (np.inf if k is None else k)
     # Sums of random numbers, which wrap around: those of other documents are hardly ever the same.
     random = np.random.RandomState(0).randint(1, 2**62, len(pool))[pool.row[shown]]
@@ -567,7 +567,7 @@ def _same_lists(pool, k):
 
 
 def _judged_queries(sample, pool, counts, drawn_from):
-    """Queries of which all that counts was judged, and their common probability."""
+    """Return the judged queries and their probability; raise if one is judged in part."""
     missing = pool.index[counts].difference(sample.index)
     pool_rows = pool.rows_of(sample.index, "qrels")
     queries = pool.queries[np.unique(pool.codes[pool_rows])]
@@ -601,7 +601,7 @@ def _labels(pool, labels):
 
 
 def _values(qrels, runs, parsed, gains, queries, names):
-    """Values by some labels: (n_measures, n_runs, n_queries)."""
+    """Compute values by some labels, (n_measures, n_runs, n_queries)."""
     # The meaning of these labels was checked when they were read.
     index = QrelsIndex(qrels, unjudged_label=None, predicted="use")
     values = evaluate_runs(index, runs, parsed, gains=gains).per_query
@@ -614,7 +614,7 @@ def _values(qrels, runs, parsed, gains, queries, names):
 
 
 def _trust(people, machine, rest):
-    """Factor of the machine's values with the smallest variance, from 0 to 1."""
+    """Return the factor of the machine's values, from 0 to 1, with the smallest variance."""
     people = people - people.mean(axis=1, keepdims=True)
     machine = machine - machine.mean(axis=1, keepdims=True)
     square = (machine**2).sum()

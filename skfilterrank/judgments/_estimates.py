@@ -71,7 +71,7 @@ class MeasureEstimate:
         return vars(self) | {"order_values": self.order_values, "find_order": None}
 
     def allowed(self, first=slice(None), second=None) -> np.ndarray:
-        """Allowance for bias in the values of runs, or in differences between two runs."""
+        """Return the allowance for bias in values of runs, or in differences of two runs."""
         allowance = np.broadcast_to(self.allowance, self.values.shape)
         away = np.abs(allowance[first] - (0.0 if second is None else allowance[second]))
         # Values of equal lists differ only by rounding.
@@ -142,7 +142,7 @@ class Estimates(Result):
         return tuple(self.results)
 
     def covariance(self, measure: str | None = None) -> pd.DataFrame:
-        """Covariance of the estimates of all runs, shape (n_runs, n_runs).
+        """Compute the covariance of the estimates of all runs, shape (n_runs, n_runs).
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class Estimates(Result):
         return pd.DataFrame(deviations.T @ deviations, names, names)
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each measure and run: value, ends of the interval, and standard error.
+        """Return value, interval and standard error, a row for each measure and run.
 
         Intervals are clipped to the range of the measure; an unbiased estimate may be outside it.
         "shown_to_cover" is True where a table of the project shows how often such intervals hold:
@@ -253,7 +253,7 @@ class Estimates(Result):
         )
 
     def order(self, measure: str | None = None, *, random_state=None) -> pd.DataFrame:
-        """Runs from the best to the worst, with intervals of their ranks.
+        """Order the runs from the best to the worst, with intervals of their ranks.
 
         Parameters
         ----------
@@ -344,7 +344,7 @@ class Estimates(Result):
         return self._find_display()(table, label=name).plot(ax, **kwargs)
 
     def _of(self, measure):
-        """Name and result of a measure."""
+        """Return name and result of a measure."""
         if measure is None and len(self.results) == 1:
             (measure,) = self.results
         if measure not in self.results:
@@ -363,7 +363,7 @@ class Estimates(Result):
         return self.runs.index(run)
 
     def _pairs(self, result, first, second):
-        """Standard errors of differences, and their degrees of freedom."""
+        """Return standard errors of differences, and their degrees of freedom."""
         covariance = result.deviations.T @ result.deviations
         own = np.diag(covariance)
         square = own[first] + own[second] - 2 * covariance[first, second]
@@ -457,7 +457,7 @@ class EstimatedDifferences(Result):
         return self.p_adjusted <= (own if alpha is None else check_share(alpha, "alpha"))
 
     def pairs(self, alpha: float | None = None) -> pd.DataFrame:
-        """Pairs turned so that the better run comes first, the surest on top.
+        """Return pairs with the better run first, the surest pair on top.
 
         The columns are those of `to_frame` and "significant", at a level as of `significant`.
         """
@@ -469,7 +469,7 @@ class EstimatedDifferences(Result):
         return table.where(~turned, other).sort_values("p_value", kind="stable").infer_objects()
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each pair, runs by name."""
+        """Return a row for each pair, with the names of the runs."""
         names = np.array(self.runs, dtype=object)
         return pd.DataFrame(
             {
@@ -528,12 +528,12 @@ class EstimatedDifferences(Result):
         return table.iloc[order].reset_index(drop=True)
 
 
-def covariance_of_total(changes: np.ndarray, probability: np.ndarray):
-    """Covariance of ``sum over the sample of changes / probability``, and degrees of freedom.
+def deviations_of_total(changes: np.ndarray, probability: np.ndarray) -> np.ndarray:
+    """Return each document's contribution to the error of ``sum of changes / probability``.
 
     Deville's form of Hajek's approximation for samples of fixed size and high entropy: with c =
-    (1 - pi) n / (n - 1) over the n documents that are not certain and z = changes / pi, the sum of
-    ``c (z - mean) (z - mean)'``, the mean weighted by c.
+    (1 - pi) n / (n - 1) over the n documents that are not certain and z = changes / pi, the
+    covariance is the sum of ``c (z - mean) (z - mean)'``, with the mean weighted by c.
 
     Parameters
     ----------
@@ -544,21 +544,20 @@ def covariance_of_total(changes: np.ndarray, probability: np.ndarray):
 
     Returns
     -------
-    covariance : ndarray of shape (n_runs, n_runs)
-    deviations : ndarray of shape (n_drawn, n_runs)
-        ``sqrt(c) (z - mean)`` of the documents that are not certain: the covariance of any linear
+    ndarray of shape (n_drawn, n_runs)
+        ``sqrt(c) (z - mean)`` of the documents that are not certain: the variance of any linear
         combination is the sum of its squares.
     """
     drawn = probability < 1
     n = int(np.count_nonzero(drawn))
     if n < 2:
-        return np.zeros((changes.shape[1],) * 2), np.zeros((0, changes.shape[1]))
+        return np.zeros((0, changes.shape[1]))
     probability = probability[drawn]
     weighted = changes[drawn] / probability[:, None]
     share = (1 - probability) * n / (n - 1)
     weighted -= share @ weighted / share.sum()
     weighted *= np.sqrt(share)[:, None]
-    return weighted.T @ weighted, weighted
+    return weighted
 
 
 def degrees_of_freedom(deviations: np.ndarray) -> np.ndarray:
@@ -573,7 +572,7 @@ def degrees_of_freedom(deviations: np.ndarray) -> np.ndarray:
 
 
 def degrees_of_pairs(deviations: np.ndarray) -> np.ndarray:
-    """Return those of the differences of every two columns; shape (n_runs, n_runs)."""
+    """Return degrees of freedom of the difference of every two columns, (n_runs, n_runs)."""
     square, cube, fourth = deviations**2, deviations**3, deviations**4
     mixed = square.T @ square
     third = cube.T @ deviations
@@ -585,7 +584,7 @@ def degrees_of_pairs(deviations: np.ndarray) -> np.ndarray:
 
 
 def _freedom(variance, parts, n):
-    """Degrees of freedom of a sum of squares whose parts have these sums of squares."""
+    """Return degrees of freedom of a sum of squares from the sum of its parts' squares."""
     share = np.divide(parts, variance**2, out=np.zeros_like(variance), where=variance > 0)
     spread = share - 1 / max(n, 1)
     freedom = np.divide(2.0, spread, out=np.full_like(variance, np.inf), where=spread > 1e-9)

@@ -277,7 +277,7 @@ def _standardized(values):
 
 
 def _by_run(worth):
-    """Columns of mean square 1, one for each run; of many runs, their main directions."""
+    """Scale the columns of runs to mean square 1; of many runs, return main directions."""
     # Columns that are mostly 0 stay so, and have no mean of 0.
     square = np.asarray(worth.power(2).mean(axis=0))
     scaled = worth @ sparse.diags_array(1 / np.sqrt(np.where(square > 0, square, 1.0)))

@@ -120,10 +120,8 @@ def check_labels(labels, name) -> np.ndarray:
 
 def warn_of_minus_one(labels, name) -> None:
     """Warn if no label is missing but some are -1, which may mean missing."""
-    labels = as_number_array(labels, name)
-    if labels is None or labels.dtype == bool or np.isnan(labels).any():
-        return
-    if n_minus_one := int(np.count_nonzero(labels == -1)):
+    n_minus_one = int(np.count_nonzero(labels == -1))
+    if n_minus_one and not np.isnan(labels).any():
         warn_user(
             f"{name} has no NaN, so there is nothing to complete, and {n_minus_one} of its "
             f"{len(labels)} labels are -1: labels below 0 mean forbidden. Use NaN for unjudged "

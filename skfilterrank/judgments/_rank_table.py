@@ -64,7 +64,7 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
         d2     2.0  NaN
         d3     NaN  1.0
     """
-    depth = check_depth(depth)
+    depth = check_count(depth, "depth", or_none=True)
     frames = {name: run[run["score"] > -np.inf] for name, run in read_runs(runs).items()}
     lengths = list(map(len, frames.values()))
     queries, query_ids = _factorize([run["qid"] for run in frames.values()], "qid")
@@ -111,7 +111,7 @@ def as_rank_table(runs, *, depth: int | None = None, name: str = "runs") -> pd.D
                 f"got {type(runs).__name__}. rank_table makes one of a path or a list of paths."
             )
         return rank_table(runs, depth=depth)
-    depth = check_depth(depth)
+    depth = check_count(depth, "depth", or_none=True)
     if not {"qid", "docno"} <= set(runs.index.names):
         raise InputError(
             "a rank table must have index levels named 'qid' and 'docno', got "
@@ -144,11 +144,6 @@ def rank_values(table) -> np.ndarray:
             "from scores, make one by rank_table."
         )
     return ranks
-
-
-def check_depth(depth) -> int | None:
-    """Check a depth: None, or a positive whole number."""
-    return check_count(depth, "depth", or_none=True)
 
 
 def _factorize(columns, name):

@@ -8,11 +8,11 @@ from scipy.special import bdtrc, gammaln
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import check_choice, check_container, check_number
+from skfilterrank._lists.checks import check_choice, check_container, check_count, check_number
 from skfilterrank._lists.gains import check_gains
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError
-from skfilterrank.judgments._rank_table import are_runs, as_rank_table, check_depth
+from skfilterrank.judgments._rank_table import are_runs, as_rank_table
 from skfilterrank.judgments._selector import (
     QuerySelector,
     RunSelector,
@@ -108,7 +108,7 @@ class PriorSelector(QuerySelector):
         return super().fit(X, y, groups=groups, prior=prior)
 
     def _rank_query(self, X, prior, random_state):
-        """Highest prior first, ties by row."""
+        """Rank the highest prior first, ties by row."""
         order = np.argsort(-prior, kind="stable")
         return order, prior[order]
 
@@ -224,14 +224,14 @@ class PoolingSelector(RunSelector):
             If X is neither a rank table nor runs, has a document twice in a query, or `depth` is
             not a positive integer.
         """
-        check_depth(self.depth)
+        check_count(self.depth, "depth", or_none=True)
         return super().fit(X, y, groups=groups, prior=prior)
 
     def _is_selected(self, budgets):
         """Return a mask of the selected rows; without a budget, the pool down to `depth`."""
         if budgets is not None or self.depth is None:
             return super()._is_selected(budgets)
-        return self.best_rank_ <= check_depth(self.depth)
+        return self.best_rank_ <= check_count(self.depth, "depth")
 
     def _prepare(self, X, y, index):
         """Return ranks as an array."""

@@ -74,7 +74,7 @@ class SumOfLabels:
         self.is_linear = not self.slope.any() and self._is_scale_constant()
 
     def _read(self, grades):
-        """The measure without a reading of its own, and what that makes of the grades."""
+        """Return the plain measure, and the gains after its options."""
         own, plain = self.parsed.measure.own_reading, self.parsed.measure.plain
         if own is None or plain is None:
             return self.parsed, grades
@@ -105,7 +105,7 @@ class SumOfLabels:
         )
 
     def _position_weights(self, form):
-        """a and b of each entry."""
+        """Return the weights a and b of each entry."""
         place, queries = self.pool.place, (0, 1)
         if not form.uses_levels:
             first, other = (form.worth(place, None, np.array([query])) for query in queries)
@@ -122,7 +122,7 @@ class SumOfLabels:
         return one - slope, slope
 
     def scale(self, counts: np.ndarray):
-        """Scale and offset of queries with so many labels of each grade, (n_queries, n_grades)."""
+        """Compute scale and offset of queries from label counts, (n_queries, n_grades)."""
         if self._is_share_of_shown:
             return np.ones(len(counts)), np.zeros(len(counts))
         counts = self._as_read(counts)
@@ -141,7 +141,7 @@ class SumOfLabels:
         return scale[inverse.ravel()], offset[inverse.ravel()]
 
     def _as_read(self, counts):
-        """Counts with labels that act alike in one column, and 1 where the scale ignores them."""
+        """Add up the counts of labels that act alike; put 1 where the scale ignores them."""
         alike, one = self._columns
         return counts.astype(float) @ alike + one
 
@@ -222,7 +222,7 @@ class SumOfLabels:
         return influential
 
     def expand(self, prediction: Prediction, rows=(), grades=(), wanted=slice(None)) -> "Expansion":
-        """Expected values, given the labels of some rows, and what labels change.
+        """Compute expected values, given the labels of some rows, and what labels change.
 
         Parameters
         ----------
@@ -283,7 +283,7 @@ class SumOfLabels:
         )
 
     def _scales_of_known(self, given, probabilities, rows, grades):
-        """Scale of the query of each known row without its label, and what each grade changes.
+        """Compute the scale of each known row's query without its label, and changes by grade.
 
         The mean over a row's grades, by their probabilities, must not depend on its own label.
         """
@@ -301,7 +301,7 @@ class SumOfLabels:
         return scale, scales - scale[:, None], offsets - offset[:, None]
 
     def _scales(self, prediction):
-        """Mean scale and offset of each query under drawn labels, and how they go with these.
+        """Compute mean scale and offset of each query under drawn labels, and their slopes.
 
         Slopes are what one more label of a grade changes. Last: what the square of a change of the
         scale, as its slope has it, adds to the change; the variance of the scale by what is wrong
@@ -439,7 +439,7 @@ def _over(values, scale):
 
 
 def _centred(slope, probabilities, pool):
-    """Slopes of a document's grades, less their mean by its probabilities; (n_rows, n_grades)."""
+    """Centre the slopes of each document's grades by its probabilities, (n_rows, n_grades)."""
     own = slope[pool.codes]
     return own - (probabilities * own).sum(axis=1, keepdims=True)
 
@@ -459,12 +459,12 @@ def _per_list(values, form):
 
 
 def _sums_above(values, segment):
-    """Sum of the values of the entries before each in its list."""
+    """Sum the values of the entries before each in its list."""
     before = np.cumsum(values) - values
     heads = np.concatenate(([True], segment[1:] != segment[:-1]))
     return before - before[np.maximum.accumulate(np.where(heads, np.arange(len(values)), 0))]
 
 
 def _sums_below(values, segment):
-    """Sum of the values of the entries after each in its list."""
+    """Sum the values of the entries after each in its list."""
     return _sums_above(values[::-1], segment[::-1])[::-1]

@@ -13,7 +13,7 @@ def T():
 
 @pytest.fixture
 def poor(T):
-    """Two good queries, one with one label, one without any."""
+    """Make two good queries, one with one label, and one without any."""
     rows = [("one", "wing lift", 1.0), ("one", "paper", NAN), ("one", "slab boil melt", NAN)]
     rows += [("none", "wing lift flap", NAN), ("none", "paper plate", NAN)]
     return pd.concat([T, pd.DataFrame(rows, columns=["qid", "text", "label"])], ignore_index=True)

@@ -95,7 +95,7 @@ def test_skipped_rows_are_not_proposed(selector, pool):
 
 
 def random_pool(n_queries=12, n_documents=15, n_runs=4):
-    """Enough queries that not all of them stay in memory."""
+    """Make so many queries that not all of them stay in memory."""
     rng = np.random.RandomState(0)
     parts = []
     for query in range(n_queries):
@@ -242,7 +242,7 @@ def test_answers_that_are_stopped_are_not_taken_by_halves(selector):
 
 
 def asked(selector, table, relevant):
-    """Documents in the order in which they are asked."""
+    """Return documents in the order in which they are asked."""
     y_true = [docno in relevant for docno in table.index.get_level_values("docno")]
     ranking = selector.fit(table).simulate(np.array(y_true, dtype=float)).ranking_
     return "".join(table.index.get_level_values("docno")[np.argsort(ranking)])
@@ -275,7 +275,7 @@ def test_move_to_front_by_hand(lists, relevant, expected):
 
 
 def move_to_front(lists, relevant):
-    """The list of runs by the letter: the first one moves to the end if its document is none."""
+    """Move the first run to the end if its document is not relevant, by the letter."""
     queue, order = [list(documents) for documents in lists], ""
     while queue:
         while queue[0] and queue[0][0] in order:
@@ -329,7 +329,7 @@ AGGREGATES = {"sum": sum, "max": max}
 
 
 def sum_of_precisions(ranks, relevant):
-    """AP times the number of relevant documents, by its definition: precisions at their ranks."""
+    """Sum the precisions at the ranks of relevant documents: AP times their number."""
     total = 0.0
     for i in np.flatnonzero(relevant & ~np.isnan(ranks)):
         total += np.count_nonzero(relevant & (ranks <= ranks[i])) / ranks[i]
@@ -337,7 +337,7 @@ def sum_of_precisions(ranks, relevant):
 
 
 def weights(ranks, answers, aggregate):
-    """Weight of each unjudged document, by counting what its answer changes."""
+    """Compute the weight of each unjudged document, by counting what its answer changes."""
     open_rows = np.isnan(answers)
     found = {}
     for i in np.flatnonzero(open_rows):

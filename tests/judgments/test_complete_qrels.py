@@ -26,7 +26,7 @@ BAD = ["slab", "flux", "boil", "melt", "plate"]
 
 @pytest.fixture(scope="module")
 def shared_collection():
-    """Two runs over four queries, texts by document, labels of the upper half, and the truth."""
+    """Make two runs over four queries, texts, labels of the upper half, and the truth."""
     rng = np.random.RandomState(0)
     texts, truth, rows = {}, {}, []
     for query in "1234":
@@ -47,7 +47,7 @@ def shared_collection():
 
 @pytest.fixture
 def collection(shared_collection):
-    """The same, to change at will."""
+    """Copy the collection, to change it."""
     return copy.deepcopy(shared_collection)
 
 
@@ -65,7 +65,7 @@ def of_one_query(shared_collection):
 
 @pytest.fixture(scope="module")
 def completed(shared_collection):
-    """What is found by default; not to be changed."""
+    """Complete by default; the result must not be changed."""
     runs, qrels, texts, _ = shared_collection
     return complete_qrels(qrels, runs, texts, random_state=0)
 

@@ -43,7 +43,7 @@ def estimates(data, sample):
 
 
 def means(runs, people, measures):
-    """Measures by all labels."""
+    """Return measures by all labels."""
     values = evaluate_runs(people, runs, measures).means
     return pd.concat({name: values[name] for name in measures}, names=["measure"])
 
@@ -58,7 +58,7 @@ def test_where_everything_is_judged_the_estimate_is_the_measure(data):
 
 
 def all_samples(pool, sizes, n_draw):
-    """Rows of every sample, its probability, and inclusion probabilities."""
+    """Return rows of every sample, its probability, and inclusion probabilities."""
     order, probability = draw_by_folds(sizes, pool.folding, n_draw, np.random.RandomState(0))
     drawn = np.bincount(pool.folding.folds[order], minlength=pool.n_folds)
     members = [
@@ -649,7 +649,7 @@ def test_bad_samples_of_queries(query_data):
 
 @pytest.fixture(scope="module")
 def ten_queries():
-    """Ten queries of two documents, the first of which all lists put first; five are judged."""
+    """Return ten queries of two documents; all lists put the first one first; five are judged."""
     people = [1, 1, 0, 1, 0]
     machine = [1, 0, 0, 1, 0, 1, 1, 1, 0, 1]
     queries = [f"{number}" for number in range(10)]

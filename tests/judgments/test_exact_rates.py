@@ -18,7 +18,7 @@ IS_JUDGED = np.arange(N) < DRAWN
 
 
 def rates_of(both, first, second, neither, *, new=False, part=1.0):
-    """Judged queries of which so many have the value 1 in both runs, in one, and in none."""
+    """Make judged queries; so many have the value 1 in both runs, in one, and in none."""
     kinds = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [both, first, second, neither], axis=0)
     return ExactRates(kinds.T > 0, DIFFERENT, IS_JUDGED, part, new)
 
@@ -153,7 +153,7 @@ def test_what_is_known_leaves_no_doubt():
 
 @pytest.fixture(scope="module")
 def harm():
-    """60 queries; each of three runs has a forbidden document in six of them, of its own."""
+    """Make 60 queries; each of three runs has a forbidden document in six of its own."""
     shape = 3, 60, 2
     run, query, place = (each.ravel() for each in np.indices(shape))
     table = pd.DataFrame(

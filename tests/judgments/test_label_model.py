@@ -13,7 +13,7 @@ NAN = np.nan
 
 
 def pool_of(labels, **judges):
-    """A query of documents that one run returns in their order."""
+    """Make a query of documents that one run returns in their order."""
     rows = pd.DataFrame({"qid": "1", "docno": [f"d{i:02}" for i in range(len(labels))]})
     judges = {"judge": labels} | judges
     machine = {name: rows.assign(label=of).dropna() for name, of in judges.items()}
@@ -175,7 +175,7 @@ def data():
 
 
 def dense(features, target, weights):
-    """The same by whole matrices, one regression: coefficients and their covariance."""
+    """Fit one regression by whole matrices; return coefficients and their covariance."""
     X = np.column_stack([features.values, features.by_run.toarray(), np.eye(6)[features.query]])
     blocks, penalty = features.blocks, np.array([0.01, 1, 1, 1, 1])
     coefficients = np.zeros(X.shape[1])

@@ -548,7 +548,7 @@ def test_query_by_a_selector(T):
 
 
 def with_copies():
-    """A query of three kinds of text, each there four times; the first rows of each are judged."""
+    """Make a query of three kinds of text, four rows each, the first of which are judged."""
     texts = ["lift of a wing", "heat in slabs", "soup with bread"] * 4
     labels = [1.0, 0.0] + 10 * [NAN]
     return pd.DataFrame({"qid": "1", "text": texts, "label": labels})

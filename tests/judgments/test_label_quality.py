@@ -24,7 +24,7 @@ PRINTED = {
 
 
 def frames(**labels):
-    """Judgments of one query by assessor."""
+    """Make judgments of one query by assessor."""
     return {
         name: pd.DataFrame({"qid": "1", "docno": [f"d{i}" for i in range(len(of))], "label": of})
         for name, of in labels.items()

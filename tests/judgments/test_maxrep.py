@@ -26,7 +26,7 @@ WORDS = np.array([f"{a}{b}" for a in "bcdfghklmn" for b in ("an", "el", "is", "o
 
 
 def pool(seed=0, n_texts=60):
-    """Texts with near-duplicates, three queries in turn, and a prior."""
+    """Make texts with near-duplicates, three queries in turn, and a prior."""
     rng = np.random.default_rng(seed)
     texts = []
     for number in range(n_texts):
@@ -40,7 +40,7 @@ def pool(seed=0, n_texts=60):
 
 
 def by_the_letter(similarity, prior):
-    """Greedy order and gains by trying all documents at every step."""
+    """Compute greedy order and gains by trying all documents at every step."""
     order, gains, best = [], [], np.zeros(len(prior))
     while len(order) < len(prior):
         values = prior @ np.maximum(similarity - best[:, None], 0)
@@ -58,7 +58,7 @@ def thresholded(similarity, threshold):
 
 
 def tf_log_idf(texts):
-    """Weights by the definition, word by word."""
+    """Compute weights by the definition, word by word."""
     counts = pd.DataFrame([pd.Series(text.split()).value_counts() for text in texts]).fillna(0)
     distinct = counts.drop_duplicates()
     return (counts * np.log(len(distinct) / (distinct > 0).sum())).to_numpy()
@@ -170,7 +170,7 @@ def test_without_near_duplicates_it_is_the_prior():
 
 
 def fitted_on(kind, threshold, texts, groups, prior, judged=None):
-    """A selector on texts, vectors or similarities."""
+    """Fit a selector on texts, vectors or similarities."""
     X = TfidfVectorizer().fit_transform(texts)
     X = {"texts": texts, "vectors": X, "precomputed": cosine_similarity(X)}[kind]
     metric = "precomputed" if kind == "precomputed" else "cosine"
@@ -427,7 +427,7 @@ def greedy(similarity, weights, chosen=()):
 
 @st.composite
 def problems(draw, values=tuple(i / 8 for i in range(9)), max_documents=9):
-    """Similarities and weights in eighths and whole numbers, whose sums floats hold exactly."""
+    """Draw similarities in eighths and whole weights, whose sums floats hold exactly."""
     n = draw(st.integers(1, max_documents))
     cells = st.one_of(st.just(0.0), st.sampled_from(values))
     rows = draw(st.lists(st.lists(cells, min_size=n, max_size=n), min_size=n, max_size=n))

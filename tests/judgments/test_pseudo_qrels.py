@@ -24,24 +24,24 @@ SIX = runs_of(one="abcx", two="cay", three="zab")
 
 
 def relevant(qrels, qid="1"):
-    """Relevant documents of a query as one word."""
+    """Return relevant documents of a query as one word."""
     rows = qrels[(qrels["qid"] == qid) & (qrels["label"] == 1)]
     return "".join(sorted(rows["docno"]))
 
 
 def share_of(share, size):
-    """Rounded half up, at least 1, with exact numbers."""
+    """Round half up with exact numbers; return at least 1."""
     return max(int(Fraction(str(share)) * size + Fraction(1, 2)), 1)
 
 
 def selected(keys, share):
-    """The documents with the smallest keys; the greater id of equal ones."""
+    """Return the documents with the smallest keys; of equal ones the greater id."""
     order = sorted(sorted(keys, reverse=True), key=keys.get)
     return set(order[: share_of(share, len(keys))])
 
 
 def by_loops(lists, method, depth, share):
-    """Relevant pairs, by the letter of the paper."""
+    """Return relevant pairs, by the letter of the paper."""
     found = set()
     for query in {query for queries in lists.values() for query in queries}:
         cut = [list(queries.get(query, ()))[:depth] for queries in lists.values()]
@@ -343,7 +343,7 @@ def counts(table):
 
 
 def pairwise(lists, depth):
-    """Every pair of documents of a query in every run."""
+    """Compare every pair of documents of a query in every run."""
     found = {}
     for query in sorted({query for queries in lists.values() for query in queries}):
         cut = [list(queries.get(query, ()))[:depth] for queries in lists.values()]

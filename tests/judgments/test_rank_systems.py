@@ -20,7 +20,7 @@ METHODS = [*PSEUDO, "aslam", "spoerri"]
 
 
 def overlap_by_loops(lists, depth):
-    """Aslam and Savell's formula, set by set."""
+    """Compute Aslam and Savell's formula, set by set."""
     queries = {query for own in lists.values() for query in own}
     scores = {}
     for i, own in lists.items():

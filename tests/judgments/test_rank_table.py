@@ -17,7 +17,7 @@ def frame(rows):
 
 
 def loop_ranks(runs, depth=None):
-    """{(qid, docno): {run: rank}}, a list at a time."""
+    """Return {(qid, docno): {run: rank}}, a list at a time."""
     found = {}
     for name, run in runs.items():
         lists = {}

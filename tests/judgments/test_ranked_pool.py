@@ -16,7 +16,7 @@ _N = 80
 
 @pytest.fixture(scope="module")
 def world():
-    """Two queries, two runs, people's and a machine's labels, and a sample of people's."""
+    """Make two queries, two runs, people's and a machine's labels, and a sample of people's."""
     rng = np.random.RandomState(0)
     rows = pd.DataFrame(
         {"qid": np.repeat(["1", "2"], _N), "docno": [f"d{i:02}" for i in range(_N)] * 2}
@@ -167,7 +167,7 @@ def test_errors_name_the_argument_that_was_given(bad):
     two = {"machine_qrels": {"good": good, "bad": bad}}
     for name, call in (
         ("machine_qrels", partial(RankedPool.read, runs=runs)),
-        ("machine_qrels", partial(draw_sample, runs=runs, measures="dcg")),
+        ("machine_qrels", partial(draw_sample, runs=runs, measures="dcg", n_total=2)),
         ("machine_qrels", partial(estimate, sample, runs, "dcg")),
         ("pool", partial(RankedPool.read, good, runs)),
         ("judged", partial(draw_sample, good, runs, "dcg", n_total=2)),

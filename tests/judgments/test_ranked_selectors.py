@@ -86,7 +86,7 @@ def test_equal_documents_keep_their_rows():
 
 @st.composite
 def rank_tables(draw):
-    """Ranks of a few runs in two queries, each run a shuffled part of the documents."""
+    """Draw ranks of a few runs in two queries, each run a shuffled part of the documents."""
     n_runs, parts, queries = draw(st.integers(1, 4)), [], []
     for query in ("a", "b"):
         n_rows = draw(st.integers(1, 8))
@@ -268,7 +268,7 @@ def test_bad_parameters(parameters, message):
 
 
 def run(lists):
-    """A run from the documents of each query, in order."""
+    """Make a run from the documents of each query, in order."""
     rows = [
         (qid, docno, float(len(docnos) - place))
         for qid, docnos in lists.items()
@@ -278,7 +278,7 @@ def run(lists):
 
 
 def shares(n):
-    """W(r) by the letter."""
+    """Compute W(r) by its definition."""
     return [(1 + sum(1 / i for i in range(r, n + 1))) / (2 * n) for r in range(1, n + 1)]
 
 
@@ -345,7 +345,7 @@ def test_bad_prior_arguments():
 
 
 def by_enumeration(weights, n_draws):
-    """Inclusion probabilities by all outcomes of drawing buckets, from largest weight down."""
+    """Compute inclusion probabilities by all outcomes of drawing buckets."""
     n = len(weights)
     if n_draws >= n:
         return [1.0] * n

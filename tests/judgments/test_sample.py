@@ -235,7 +235,7 @@ def test_a_useless_machine_costs_little_of_a_design(data):
 
 
 def of_four(labels=None, runs=("abcd",)):
-    """A query of four documents, and runs that return them in some order."""
+    """Make a query of four documents, and runs that return them in some order."""
     rows = pd.DataFrame({"qid": "1", "docno": list("abcd")})
     machine = None if labels is None else rows.assign(label=labels)
     runs = {
@@ -246,7 +246,7 @@ def of_four(labels=None, runs=("abcd",)):
 
 
 def probabilities(pool, measure, n_total, **params):
-    """By document, over as many seeds as show all of them."""
+    """Return probabilities by document, over as many seeds as show all of them."""
     found = {}
     for seed in range(6):
         sample = draw_sample(None, pool, measure, n_total=n_total, random_state=seed, **params)

@@ -12,7 +12,7 @@ from skfilterrank.judgments._similarity import similarity_join
 
 
 def all_pairs(X, threshold):
-    """Every similarity, by the definition."""
+    """Compute every similarity, by the definition."""
     X = np.asarray(X, dtype=float)
     norms = np.linalg.norm(X, axis=1)
     norms[norms == 0] = 1
@@ -23,7 +23,7 @@ def all_pairs(X, threshold):
 
 
 def assert_join(X, threshold):
-    """The join of sparse and of dense rows is that of all pairs."""
+    """Check that the join of sparse and of dense rows is that of all pairs."""
     expected = all_pairs(X, threshold)
     for rows in (sparse.csr_array(X), X):
         found = similarity_join(rows, threshold)
@@ -48,7 +48,7 @@ def blocks(request, monkeypatch):
 
 
 def word_counts(rng, n_rows, n_terms, n_words):
-    """Counts of words of which some are rare, with near-duplicates, copies and empty rows."""
+    """Draw word counts, some rare, with near-duplicates, copies and empty rows."""
     popularity = 1 / np.arange(1, n_terms + 1)
     X = rng.poisson(n_words * popularity / popularity.sum(), (n_rows, n_terms)).astype(float)
     for row in range(1, n_rows):

@@ -34,13 +34,13 @@ def parts():
 
 
 def uncertain(pool, n_grades, seed=0):
-    """Some probabilities of all labels."""
+    """Make some probabilities of all labels."""
     rng = np.random.RandomState(seed)
     return rng.dirichlet(np.full(n_grades, 0.7), size=len(pool))
 
 
 def of_queries(pool, changes):
-    """Sums of what documents change over each query: (n_runs, n_queries)."""
+    """Sum the changes by documents of each query, (n_runs, n_queries)."""
     return np.stack([np.bincount(pool.codes, column) for column in changes.T])
 
 
@@ -141,14 +141,14 @@ def test_how_a_scale_goes_with_the_number_of_labels(
 
 @pytest.fixture(scope="module")
 def over_drawn_labels(parts):
-    """Values of every ratio for each of many draws of the labels."""
+    """Compute values of every ratio for each of many draws of the labels."""
     _, runs, pool, grades, _ = parts
     probabilities = uncertain(pool, len(grades))
     rng, n_draws = np.random.RandomState(0), 150
     drawn = np.array([rng.choice(grades, size=n_draws, p=each) for each in probabilities])
 
     def again(frame):
-        """The rows once for each draw, which has queries of its own."""
+        """Repeat the rows for each draw, which has queries of its own."""
         rows = frame.iloc[np.tile(np.arange(len(frame)), n_draws)]
         draws = np.repeat([f"{draw:03d} " for draw in range(n_draws)], len(frame))
         return rows.assign(qid=draws + rows["qid"])
