@@ -41,6 +41,15 @@ def test_parts_are_imported_from_the_package():
         exec("from skfilterrank import no_such_part")
 
 
+@pytest.mark.parametrize("name", ["Rows", "OrdinalRanker", "kendall_tau", "DataWarning"])
+def test_the_package_finds_the_names_of_its_rooms(name):
+    names = {}
+    exec(f"from skfilterrank import {name}", names)
+    homes = [vars(importlib.import_module(f"skfilterrank.{part}")).get(name) for part in PARTS]
+    assert any(home is names[name] for home in homes)
+    assert name not in skfilterrank.__all__
+
+
 def test_whoever_asks_is_answered():
     for part in (skfilterrank, skfilterrank.io, skfilterrank.metrics):
         assert not hasattr(part, "load_letor")
