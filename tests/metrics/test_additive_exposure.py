@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skfilterrank._lists.scoring import resolve_exposure
 from skfilterrank.metaevaluation import recall_level_metric
@@ -24,27 +22,6 @@ names = pytest.mark.parametrize("name", BY_HAND)
 @names
 def test_by_hand(name):
     np.testing.assert_allclose(resolve_exposure(name)(POSITIONS), BY_HAND[name], rtol=1e-15)
-
-
-@names
-def test_shape_and_dtype(name):
-    values = resolve_exposure(name)(np.arange(1, 7).reshape(2, 3))
-    assert values.shape == (2, 3)
-    assert values.dtype == np.float64
-
-
-@names
-def test_falls_with_position(name):
-    # As float64 the exposure of RBP reaches the smallest number, and then 0, near position 3,300.
-    values = resolve_exposure(name)(np.arange(1.0, 3000.0))
-    assert (np.diff(values) < 0).all()
-    assert (values > 0).all()
-
-
-@given(st.floats(0.01, 0.99), st.integers(1, 200))
-def test_rbp_exposures_are_the_probabilities_of_stopping(persistence, depth):
-    values = resolve_exposure("rbp", persistence=persistence)(np.arange(1.0, depth + 1))
-    np.testing.assert_allclose(values.sum(), 1 - persistence**depth, atol=1e-12)
 
 
 def test_a_callable_is_its_own_exposure():

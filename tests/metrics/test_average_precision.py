@@ -6,15 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.metrics import average_precision_score as sklearn_average_precision
 
 from skfilterrank.metrics import (
     average_precision_score,
     evaluate,
-    random_ranking_bound,
 )
 from skfilterrank.metrics._average_precision import q_measure_score, sum_precision_score
-from trec_runs import random_run
 
 NO, NAN = -np.inf, np.nan
 
@@ -124,94 +121,6 @@ class TestOptions:
         for beta in (-1, NAN, np.inf, True, "1", None):
             with pytest.raises(ValueError, match="beta must be a finite number from 0 up, got"):
                 of_one(q_measure_score, [1, 0], [2, 1], beta=beta)
-
-    def test_by_name(self):
-        y_true, y_score = np.array([0, 3, 1, 0, 1]), np.arange(5.0)
-        expected = of_one(q_measure_score, y_true, y_score, beta=2, normalize="R", k=2)
-        name = "q_measure(beta=2,normalize=R)@2"
-        table = evaluate(y_true, y_score, [name, "ap(normalize=k)@2"], groups=np.zeros(5))
-        # In the top 2 are a document of gain 1 and one of gain 0.
-        assert table.to_numpy().tolist() == [[pytest.approx(expected), 1 / 2]]
-
-
-@pytest.mark.parametrize("k", [None, 1, 2, 5, 9])
-def test_the_mean_of_all_tied_orders_is_the_mean_of_random_rankings(k):
-    """All documents tied: the closed form of the expectation, which knows nothing of ties."""
-    rng = np.random.default_rng(3)
-    groups = np.repeat(np.arange(60), 9)
-    y_true = rng.choice([0, 1], len(groups), p=[0.6, 0.4])
-    expected = random_ranking_bound(
-        y_true, "sp", groups=groups, k=k, average=None, random_state=0
-    ).value
-    actual = sum_precision_score(y_true, np.ones(len(groups)), groups=groups, k=k, average=None)
-    np.testing.assert_allclose(actual, expected, rtol=1e-12)
-
-
-@pytest.mark.slow
-def test_long_ties_against_random_orders():
-    """400 documents of 4 scores: within 5 standard errors of the mean over shuffled orders."""
-    rng = np.random.default_rng(0)
-    y_true, y_score = rng.choice([0, 0, 0, 1, 2], 400), rng.integers(0, 4, 400)
-    orders = np.argsort(-y_score + 1e-3 * rng.random((4000, 400)), axis=1)
-    strict = np.tile(-np.arange(400.0), 4000)
-    groups = np.repeat(np.arange(4000), 400)
-    for function in (average_precision_score, q_measure_score):
-        for k in (10, None):
-            drawn = function(y_true[orders].ravel(), strict, groups=groups, k=k, average=None)
-            error = drawn.std() / np.sqrt(len(drawn))
-            assert of_one(function, y_true, y_score, k=k) == pytest.approx(
-                drawn.mean(), abs=5 * error
-            )
-
-
-@pytest.mark.slow
-@given(
-    rows=st.lists(
-        st.tuples(st.sampled_from([-1, 0, 1, 3]), st.sampled_from([NO, 0, 1, 2])), min_size=1
-    ),
-    k=st.integers(1, 12),
-)
-def test_how_they_hang_together(rows, k):
-    y_true, y_score = zip(*rows)
-    n_relevant = sum(label > 0 for label in y_true)
-    total = of_one(sum_precision_score, y_true, y_score, k=k)
-    divisors = {"R": n_relevant, "min": min(n_relevant, k), "k": k}
-    for normalize, divisor in divisors.items():
-        ap = of_one(average_precision_score, y_true, y_score, k=k, normalize=normalize)
-        assert ap == pytest.approx(total / divisor if n_relevant else 0)
-        q = of_one(q_measure_score, y_true, y_score, k=k, normalize=normalize, beta=0)
-        assert q == pytest.approx(ap)
-        # The weight of the gains goes to 0 without a jump.
-        q = of_one(q_measure_score, y_true, y_score, k=k, normalize=normalize, beta=1e-9)
-        assert q == pytest.approx(ap, abs=1e-7)
-
-
-def test_scikit_learn():
-    """Without ties, lists that hold every document."""
-    rng = np.random.default_rng(2)
-    y_true = rng.choice([0, 1], (30, 50), p=[0.7, 0.3])
-    y_score = rng.permuted(np.tile(np.arange(50.0), (30, 1)), axis=1)
-    expected = [sklearn_average_precision(*query) for query in zip(y_true, y_score)]
-    actual = average_precision_score(
-        y_true.ravel(), y_score.ravel(), groups=np.repeat(np.arange(30), 50), average=None
-    )
-    np.testing.assert_allclose(actual, expected, rtol=1e-12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("seed", "labels"), enumerate([[0, 1], [0, 0, 0, 0, 1, 2], [0]]), ids=str)
-def test_trec_eval(seed, labels):
-    """Values per query; ties by document id, judged documents not retrieved and the reverse."""
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    qrels, run, rows = random_run(seed, labels)
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"map", "map_cut.1,3,10,100"}).evaluate(run)
-    groups, docnos, y_true, y_score = zip(*rows)
-    for name, k in {"map": None, **{f"map_cut_{k}": k for k in (1, 3, 10, 100)}}.items():
-        actual = average_precision_score(
-            y_true, y_score, groups=groups, ties=docnos, k=k, average=None
-        )
-        expected = [theirs[query][name] for query in sorted(qrels)]
-        np.testing.assert_allclose(actual, expected, atol=1e-9, err_msg=name)
 
 
 def ragas_context_precision(verdicts):

@@ -2,14 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from measure_table import MEASURES
 from skfilterrank.metrics import (
     bpref_score,
-    evaluate,
-    get_measure,
 )
 from skfilterrank.metrics._condensed import induced_ap_score, judged_at_k_score
 
@@ -76,42 +71,9 @@ class TestBpref:
         actual = one(bpref_score, [0, 1, 0, NAN, -1], [5] * 5, variant=variant)
         assert actual == pytest.approx(expected)
 
-    @given(
-        rows=st.lists(
-            st.tuples(st.sampled_from([NAN, -1.0, 0.0, 1.0]), st.sampled_from([NO, 0.0, 1.0])),
-            min_size=1,
-            max_size=6,
-        ),
-        variant=st.sampled_from(["buckley2004", "printed"]),
-    )
-    def test_ties_of_the_other_variants(self, rows, variant):
-        """Against the mean over many random orders of the tied documents."""
-        gains, scores = map(list, zip(*rows))
-        n_orders = 4000
-        order = np.random.default_rng(3).random((n_orders, len(rows)))
-        # Far below the distance between two scores, so that only ties are broken.
-        broken = (np.array(scores) + order / 8).ravel()
-        values = bpref_score(
-            np.tile(gains, n_orders),
-            broken,
-            groups=np.repeat(np.arange(n_orders), len(rows)),
-            variant=variant,
-            average=None,
-        )
-        error = values.std() / np.sqrt(n_orders)
-        exact = one(bpref_score, gains, scores, variant=variant)
-        assert exact == pytest.approx(values.mean(), abs=5 * error + 1e-12)
-
     def test_bad_variant(self):
         with pytest.raises(ValueError, match="variant must be one of 'trec_eval', 'buckley2004'"):
             one(bpref_score, [1, 0], variant="trec-eval")
-
-    def test_by_name(self):
-        assert get_measure("bpref(variant=printed)").options == {"variant": "printed"}
-        table = evaluate(
-            self.gains, range(7, 0, -1), groups=["q"] * 7, measures=["bpref(variant=printed)"]
-        )
-        assert table.iloc[0, 0] == pytest.approx(0)
 
 
 class TestInducedAP:
@@ -132,26 +94,6 @@ class TestInducedAP:
         # The relevant one is first or second of the two judged ones.
         gains = [NAN, 1, 0]
         assert one(induced_ap_score, gains, [5, 5, 5]) == pytest.approx((1 + 1 / 2) / 2)
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("ties", ["average", "stable", "worst", "best"])
-    @pytest.mark.parametrize("k", [None, 1, 3, 7])
-    def test_average_precision_without_the_unjudged(self, ties, k):
-        ap = MEASURES["ap"]
-        rng = np.random.default_rng(1)
-        groups = rng.integers(0, 40, 900)
-        gains = rng.choice([NAN, NAN, -1, 0, 0, 1, 2], 900)
-        scores = rng.choice([NO, *range(15)], 900)
-        params = {"groups": groups, "k": k, "ties": ties, "average": None}
-        np.testing.assert_allclose(
-            induced_ap_score(gains, scores, **params),
-            ap(gains, scores, unjudged="drop", **params),
-            rtol=1e-12,
-        )
-        complete = np.nan_to_num(gains)
-        np.testing.assert_allclose(
-            induced_ap_score(complete, scores, **params), ap(complete, scores, **params), rtol=1e-12
-        )
 
 
 class TestJudgedAtK:
@@ -178,13 +120,3 @@ class TestJudgedAtK:
         assert one(judged_at_k_score, gains, scores, k=2, ties="worst") == 1 / 2
         assert one(judged_at_k_score, gains, scores, k=2, ties="best") == 1
         assert one(judged_at_k_score, gains, scores, k=2, ties="stable") == 1 / 2
-
-    def test_ir_measures_rule(self):
-        """Judged documents among the first k, over k or what is shown, written as it has it."""
-        qrels, run = {"d1": 0, "d4": 2, "d6": 1}, {"d1": 0.9, "d2": 0.8, "d3": 0.3, "d4": 0.2}
-        documents = sorted(run, key=run.get, reverse=True)
-        for k in (1, 2, 3, 4, 5, 10):
-            expected = sum(d in qrels for d in documents[:k]) / len(documents[:k])
-            gains = [qrels.get(d, NAN) for d in (*run, "d6")]
-            actual = one(judged_at_k_score, gains, [*run.values(), NO], k=k)
-            assert actual == pytest.approx(expected)

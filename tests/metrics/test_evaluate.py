@@ -11,7 +11,7 @@ from reference import NONNEGATIVE
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics import evaluate, ndcg_f_score, ndcg_score
+from skfilterrank.metrics import evaluate, ndcg_score
 
 # Every measure is given gains below 0 here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
@@ -62,16 +62,6 @@ def test_every_measure_of_the_table(rows, ties, unjudged):
         np.testing.assert_array_equal(table[text], expected, err_msg=text)
 
 
-def test_gains_and_undefined(rows):
-    y_true, y_score, groups = rows
-    gains = {-1: -10, 0: 0, 1: 1, 2: 3}
-    table = evaluate(y_true, y_score, "ndcg_f", groups=groups, gains=gains, undefined=0.5)
-    expected = ndcg_f_score(
-        y_true, y_score, groups=groups, gains=gains, undefined=0.5, average=None
-    )
-    np.testing.assert_array_equal(table["ndcg_f"], expected)
-
-
 def test_options_in_the_name_and_for_all(rows):
     y_true, y_score, groups = rows
     table = evaluate(
@@ -81,24 +71,6 @@ def test_options_in_the_name_and_for_all(rows):
     np.testing.assert_array_equal(table["rbp"], one_by_one(rows, rbp, persistence=0.95))
     np.testing.assert_array_equal(
         table["rbp(persistence=0.5)@4"], one_by_one(rows, rbp, persistence=0.5, k=4)
-    )
-
-
-def test_options_of_rows(rows):
-    y_true, y_score, groups = rows
-    pooled = ~np.isnan(y_true) | (np.arange(len(groups)) % 2 == 0)
-    table = evaluate(y_true, y_score, ["inferred_ap", "ap"], groups=groups, pooled=pooled)
-    np.testing.assert_array_equal(
-        table["inferred_ap"], one_by_one(rows, MEASURES["inferred_ap"], pooled=pooled)
-    )
-
-
-def test_query_ids_in_the_index(rows):
-    y_true, y_score, groups = rows
-    series = pd.Series(y_true, index=pd.Index(groups, name="qid"))
-    pd.testing.assert_frame_equal(
-        evaluate(series, y_score, ["dcg", "ap"]),
-        evaluate(y_true, y_score, ["dcg", "ap"], groups=groups),
     )
 
 
@@ -121,17 +93,12 @@ def test_query_ids_in_the_index(rows):
         (["ap"], {"beta": 1}, "beta is not an option .* measures ap: it belongs to q_measure"),
         (["ap", "stat_ap"], {"pooled": [1, 1]}, "of the measures ap, stat_ap: it belongs to inf"),
         (["rbp"], {"persistence": 0.5, "depth": 9}, "depth is not an option of any .* rbp: no"),
-        (["ap"], {"depth": 9}, "depth is not an option of any of the measures ap: no measure has"),
         (["rbp"], {"persistence": 2}, "persistence must be a number between"),
-        (["rbp(persistence=2)"], {}, "persistence must be a number between"),
         (["rbp(q=0.5)"], {}, r"'q=0.5' in 'rbp\(q=0.5\)' is not an option of 'rbp': it has pers"),
         (["dcg(p=0.5)"], {}, r"is not an option of 'dcg': it has rel=..., gains=..."),
         (["lexirecall"], {"ties": "average"}, "ties='average' is not possible for 'lexirecall'"),
-        (["ap"], {"ties": "first"}, "ties must be 'average'"),
         (["ap"], {"unjudged": "keep"}, "unjudged must be one of"),
         (["ap"], {"undefined": np.nan}, "undefined must be a finite number"),
-        (["ap"], {"groups": None}, "groups is missing"),
-        (["ap"], {"groups": ["a"]}, "groups has 1 entries but there are 2 rows"),
     ],
 )
 def test_bad_input(measures, params, message):

@@ -96,32 +96,6 @@ def test_gains_unjudged_and_undefined(files):
     pd.testing.assert_frame_equal(values_of_run(None, aligned, "ndcg_f@2", **params), values)
 
 
-def test_frames_paths_and_an_index_are_the_same(files):
-    runs = {name: files / f"{name}.txt" for name in ("good", "short")}
-    expected = evaluate_runs(files / "qrels.txt", runs, ["ndcg_f@3", "dcg"]).per_query
-    assert expected.index.names == ["run", "qid"]
-    assert list(expected.index.unique("run")) == ["good", "short"]
-    frames = {name: read_run(path) for name, path in runs.items()}
-    qrels = QrelsIndex(read_qrels(files / "qrels.txt"))
-    pd.testing.assert_frame_equal(
-        evaluate_runs(qrels, frames, ["ndcg_f@3", "dcg"]).per_query, expected
-    )
-    paths = list(runs.values())
-    pd.testing.assert_frame_equal(
-        evaluate_runs(qrels, paths, ["ndcg_f@3", "dcg"]).per_query, expected
-    )
-    for name, run in frames.items():
-        single = values_of_run(qrels, run, ["ndcg_f@3", "dcg"])
-        pd.testing.assert_frame_equal(expected.loc[name], single)
-
-
-def test_processes_do_not_change_anything(files):
-    runs = {f"run{i}": files / ("good.txt" if i % 3 else "short.txt") for i in range(20)}
-    expected = evaluate_runs(files / "qrels.txt", runs, ["ndcg_f@3", "ndcg"]).per_query
-    parallel = evaluate_runs(files / "qrels.txt", runs, ["ndcg_f@3", "ndcg"], n_jobs=2).per_query
-    pd.testing.assert_frame_equal(parallel, expected)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_warnings_of_other_processes_are_heard(files, n_jobs):
@@ -209,6 +183,22 @@ def test_values_come_as_they_are_ready(files):
     assert caught.value.__notes__ == ["The error concerns the run 'broken'."]
 
 
+def test_errors_of_the_library_may_be_yielded(files, capsys):
+    args = files / "qrels.txt", [files / "good.txt", files / "nope"], "ap"
+    found = list(iter_evaluations(*args, on_error="yield"))
+    assert [each.error is None for each in found] == [True, False]
+    assert capsys.readouterr().err == ""
+    assert found[1].values is None
+    pd.testing.assert_frame_equal(found[0].to_frame(), found[0].values)
+    assert found[1].to_frame().empty
+    assert repr(found[0]) == "<RunEvaluation: good, 1 measure of 3 queries>"
+    assert repr(found[1]) == "<RunEvaluation: nope: FileNotFoundError>"
+    with pytest.raises(FileNotFoundError):
+        list(iter_evaluations(*args))
+    with pytest.raises(ValueError, match="on_error must be one of 'raise', 'yield', got 'skip'"):
+        next(iter_evaluations(*args, on_error="skip"))
+
+
 def test_the_size_of_the_collection(files):
     args = files / "qrels.txt", files / "good.txt", ["tse", "search_length"]
     # Topic 1: d is not retrieved and stands last; topic 2: a is found at place 2.
@@ -227,14 +217,6 @@ def test_the_size_of_the_collection(files):
     }
 
 
-def test_the_pool_is_that_of_the_judgments(files):
-    (files / "sampled.txt").write_text(QRELS.replace("1 0 b 0", "1 0 b -1"))
-    qrels = read_qrels(files / "sampled.txt", unjudged_label=-1)
-    values = values_of_run(qrels, files / "good.txt", "inferred_ap")
-    # Topic 1: a stands at place 2 below b, which is pooled but not judged; x is not in the pool.
-    assert values["inferred_ap"]["1"] == pytest.approx((1 / 2 + 1 / 2 * (1e-5 / 2e-5)) / 2)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("params", "message"),
@@ -242,50 +224,31 @@ def test_the_pool_is_that_of_the_judgments(files):
         ({"ties": "random"}, "ties must be one of 'docno', 'average', 'worst', 'best', 'stable', "),
         ({"missing": "zero"}, "missing must be one of 'raise', 'drop', 'empty', got 'zero'"),
         ({"unjudged": "skip"}, "unjudged must be one of"),
+        ({"undefined": "zero"}, "undefined must be"),
+        ({"gains": 3}, "gains must be"),
         ({"measures": "mapp"}, "'mapp' is not a measure"),
         ({"precision": "half"}, "precision must be one of 'double', 'single', got 'half'"),
         ({"bogus": 1}, "bogus is not an option of any of the measures ndcg: no measure has it"),
         ({"normalize": "k", "measures": "ap"}, "normalize='k' divides by the cut-off"),
+        ({"measures": "ap(normalize=k)"}, "normalize='k' divides by the cut-off"),
+        ({"measures": "ul_normalized(normalize=k)"}, "normalize"),
         ({"n_items": 0, "measures": "tse"}, "n_items"),
         ({"ties": "average", "measures": "lexirecall"}, "ties='average' is not possible for"),
         ({"persistence": 0.9}, "persistence is not an option of any of the measures ndcg"),
-        ({"n_items": 3, "measures": "tse"}, "n_items"),
     ],
 )
-def test_bad_parameters(files, params, message):
+def test_what_no_run_could_make_right_is_raised_before_the_first(files, params, message):
+    """And not once for each run, even where errors are yielded."""
+    args = files / "qrels.txt", files / "good.txt"
     params = {"measures": "ndcg", **params}
     for function in (
         values_of_run,
-        lambda qrels, run, **kw: evaluate_runs(qrels, [run], **kw).per_query,
+        lambda qrels, run, **kw: evaluate_runs(qrels, [run], **kw),
+        lambda qrels, run, **kw: next(iter_evaluations(qrels, [run], on_error="yield", **kw)),
     ):
-        with pytest.raises(ValueError, match=message):
-            function(files / "qrels.txt", files / "good.txt", **params)
-
-
-@pytest.mark.parametrize(
-    ("measures", "params", "word"),
-    [
-        ("ndcg", {"bogus": 1}, "bogus"),
-        ("ap(normalize=k)", {}, "normalize"),
-        ("ap", {"normalize": "k"}, "normalize"),
-        ("ul_normalized(normalize=k)", {}, "normalize"),
-        ("ndcg", {"ties": "random"}, "ties"),
-        ("lexirecall", {"ties": "average"}, "ties"),
-        ("ndcg", {"undefined": "zero"}, "undefined"),
-        ("ndcg", {"gains": 3}, "gains"),
-        ("tse", {"n_items": 0}, "n_items"),
-        ("ndcg", {"missing": "zero"}, "missing"),
-        ("ndcg", {"precision": "half"}, "precision"),
-    ],
-)
-def test_what_no_run_could_make_right_is_raised_before_the_first(files, measures, params, word):
-    """And not once for each run, even where errors are yielded."""
-    found = iter_evaluations(
-        files / "qrels.txt", [files / "good.txt"], measures, on_error="yield", **params
-    )
-    with pytest.raises(ValueError, match=word) as caught:
-        next(found)
-    assert not hasattr(caught.value, "__notes__")
+        with pytest.raises(ValueError, match=message) as caught:
+            function(*args, **params)
+        assert not hasattr(caught.value, "__notes__")
 
 
 def test_what_some_data_make_right_is_not_raised_before(files):
@@ -376,15 +339,6 @@ def test_one_run_in_any_form(files):
         found = evaluate_runs(None if is_aligned else qrels, run, ["ndcg_f", "ap"])
         values = found.per_query.droplevel("run")
         pd.testing.assert_frame_equal(values, expected.per_query.loc["good"])
-
-
-def test_names_of_runs(files):
-    (files / "sub").mkdir()
-    (files / "sub" / "good.txt").write_text(RUN)
-    with pytest.raises(ValueError, match=r"good.txt and .*good.txt give two runs of the name 'goo"):
-        evaluate_runs(files / "qrels.txt", [files / "good.txt", files / "sub" / "good.txt"], "dcg")
-    with pytest.raises(TypeError, match="a list that holds DataFrame"):
-        evaluate_runs(files / "qrels.txt", [read_run(files / "good.txt")], "dcg")
 
 
 # trec_eval's name of each of our measures.

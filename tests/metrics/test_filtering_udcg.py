@@ -5,7 +5,7 @@ from math import exp, inf
 import numpy as np
 import pytest
 
-from skfilterrank.metrics import evaluate, udcg_score
+from skfilterrank.metrics import udcg_score
 from skfilterrank.thresholds import TunedThreshold
 
 
@@ -32,13 +32,6 @@ def test_by_hand():
 
 def test_a_tie_across_the_cut_off_is_the_mean_utility():
     assert udcg([1, -1], [1, 1], k=1) == pytest.approx(logistic((1 - 1 / 3) / 2))
-
-
-def test_labels_of_relevant_and_not():
-    found = evaluate(
-        [1, 0, 1], [3, 2, 1], ["udcg"], groups=["q"] * 3, gains={1: 1, 0: -1}, average="mean"
-    )
-    assert found["udcg"] == pytest.approx(logistic(5 / 9))
 
 
 def test_a_threshold_hides_what_distracts():

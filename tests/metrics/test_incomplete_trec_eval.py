@@ -1,7 +1,5 @@
 """bpref and infAP as trec_eval computes them, and all measures with its option -J."""
 
-import gzip
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -101,34 +99,3 @@ def is_measure(name):
         return bool(parse_measures([name]))
     except InputError:
         return False
-
-
-@pytest.fixture(scope="module")
-def judgments(data_dir):
-    folder = data_dir / "trec-covid-round1"
-    qrels = {}
-    with gzip.open(folder / "qrels.txt.gz", "rt") as lines:
-        for line in lines:
-            query, _, docno, label = line.split()
-            qrels.setdefault(query, {})[docno] = int(label)
-    return folder, qrels
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("which", [0, 40, 90, 142])
-@pytest.mark.parametrize("sampled", [False, True], ids=["all judgments", "a third taken back"])
-def test_trec_covid(judgments, which, sampled):
-    folder, qrels = judgments
-    if sampled:
-        rng = np.random.default_rng(which)
-        qrels = {
-            query: {docno: -1 if rng.random() < 1 / 3 else label for docno, label in labels.items()}
-            for query, labels in qrels.items()
-        }
-    run = {}
-    with gzip.open(sorted((folder / "runs").glob("*.gz"))[which], "rt") as lines:
-        for line in lines:
-            query, _, docno, _, score, _ = line.split()
-            # Coarser scores, for the rule for ties to be seen.
-            run.setdefault(query, {})[docno] = float(score) // 20 if sampled else float(score)
-    check(qrels, run)

@@ -2,7 +2,6 @@
 
 import pickle
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,7 +14,6 @@ from xgboost import XGBRanker
 from held_out_rows import held_out_rows
 from skfilterrank._estimators.responses import document_scores
 from skfilterrank._lists import gains
-from skfilterrank.cli import main
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer, random_ranking_bound
 from skfilterrank.ranking import CoordinateAscentRanker, QueryRanker, RankAndFilter, lightgbm_metric
@@ -224,18 +222,6 @@ def test_a_name_works_wherever_measures_are_named(tmp_path):
         bound.value
         == random_ranking_bound(GRADES, groups=QID, measure="dcg@5", random_state=0).value
     )
-
-
-def test_the_command_line(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    Path("qrels").write_text("1 0 a 2\n1 0 b 0\n1 0 c 1\n2 0 a 0\n")
-    Path("run").write_text("1 Q0 b 1 3 t\n1 Q0 a 2 2 t\n1 Q0 c 3 1 t\n2 Q0 a 1 5 t\n")
-    assert main(["evaluate", "qrels", "run", "-m", "ndcg(like=lightgbm)@10", "-m", "ndcg@10"]) == 0
-    like, plain = map(float, capsys.readouterr().out.split()[-2:])
-    dcg = [sum(g / np.log2(i + 2) for i, g in enumerate(row)) for row in ([0, 3, 1], [3, 1, 0])]
-    assert like == pytest.approx((dcg[0] / dcg[1] + 1) / 2, abs=1e-4)  # nothing to find counts 1
-    dcg = [sum(g / np.log2(i + 2) for i, g in enumerate(row)) for row in ([0, 2, 1], [2, 1, 0])]
-    assert plain == pytest.approx(dcg[0] / dcg[1] / 2, abs=1e-4)
 
 
 def test_a_scorer_says_what_it_is_like():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from skfilterrank.comparison import score_predictions, score_systems
+from skfilterrank.comparison import score_predictions
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import (
     evaluate,
@@ -275,40 +275,6 @@ def test_ir_measures_has_the_same_values_by_the_same_names(name):
         assert ours[metric.query_id] == pytest.approx(metric.value, abs=1e-6), metric
 
 
-@pytest.mark.slow
-@names_as_text
-@pytest.mark.parametrize("name", ["nDCG", "nDCG@5", "P(rel=2)@10", "RR", "AP@20", "Rprec"])
-def test_judged_only_is_that_of_ir_measures(name):
-    ir_measures = pytest.importorskip("ir_measures")
-    qrels, run = tables()
-    name = with_own(name, "judged_only=True")
-    ours = values_of_run(qrels, run, [name])[name]
-    for metric in ir_measures.iter_calc(
-        [ir_measures.parse_measure(name)], *as_ir_measures(qrels, run)
-    ):
-        assert ours[metric.query_id] == pytest.approx(metric.value, abs=1e-6), metric
-
-
-def test_judged_only_is_trec_evals_option_j():
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    qrels, run = tables()
-    judgments, scores = (
-        {qid: dict(zip(some["docno"], some[column].tolist())) for qid, some in table.groupby("qid")}
-        for table, column in ((qrels, "label"), (run, "score"))
-    )
-    names = {"map", "ndcg", "ndcg_cut_5", "P_10", "recall_15", "Rprec", "recip_rank", "set_F"}
-    evaluator = pytrec_eval.RelevanceEvaluator(judgments, names, judged_docs_only_flag=True)
-    theirs = pd.DataFrame(evaluator.evaluate(scores)).T.sort_index()
-    unlike = pytrec_eval.RelevanceEvaluator(judgments, names).evaluate(scores)
-    for name in theirs:
-        ours = values_of_run(qrels, run, [f"{name}(judged_only=true)", name])
-        assert ours.iloc[:, 0].tolist() == pytest.approx(theirs[name].tolist(), abs=1e-6), name
-        assert ours.iloc[:, 1].tolist() == pytest.approx(
-            [unlike[qid][name] for qid in ours.index], abs=1e-6
-        )
-        assert not np.allclose(ours.iloc[:, 0], ours.iloc[:, 1])
-
-
 def test_through_ir_measures():
     ir_measures = pytest.importorskip("ir_measures")
     measures = register_with_ir_measures()
@@ -321,10 +287,3 @@ def test_through_ir_measures():
     ours = values_of_run(qrels, run, list(wanted.values())).mean()
     found = ir_measures.calc_aggregate(list(wanted), *as_ir_measures(qrels, run))
     assert {wanted[key]: value for key, value in found.items()} == pytest.approx(ours.to_dict())
-
-
-def test_systems_are_compared_by_them():
-    qrels, run = tables()
-    scores = score_systems(qrels, {"a": run, "b": run.assign(score=-run["score"])}, ["AP(rel=2)"])
-    expected = values_of_run(qrels.assign(label=qrels["label"] >= 2), run, "ap")["ap"].mean()
-    assert scores["AP(rel=2)"].means["a"] == pytest.approx(expected)

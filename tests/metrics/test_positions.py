@@ -127,18 +127,6 @@ def test_any_queries(queries, ties, n_items, imputation, random):
         assert actual.tolist() == expected
 
 
-def test_full_blocks():
-    rng = np.random.default_rng(0)
-    groups = rng.permutation(np.repeat(np.arange(200), rng.integers(1, 900, 200)))
-    y_true = rng.choice([0, 0, 0, 1], len(groups))
-    y_score = rng.choice([NO, *range(500)], len(groups))
-    result = relevant_positions(y_true, y_score, groups=groups)
-    for query in (0, 17, 199):
-        mine = groups == query
-        rows = list(zip(y_true[mine], y_score[mine], strict=True))
-        assert result[query].tolist() == by_loop(rows, "worst", len(rows), "pessimistic")
-
-
 class TestErrors:
     @pytest.mark.parametrize("n_items", [0, -1, 2.0, True, "9"])
     def test_n_items(self, n_items):

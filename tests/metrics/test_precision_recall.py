@@ -4,8 +4,6 @@ from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from skfilterrank.metrics import (
     precision_at_k_score,
@@ -14,7 +12,6 @@ from skfilterrank.metrics import (
     reciprocal_rank_score,
     success_at_k_score,
 )
-from trec_runs import random_run
 
 NO, NAN = -np.inf, np.nan
 
@@ -58,11 +55,6 @@ class TestByHand:
         assert of_one(success_at_k_score, self.y_true, y_score, k=2) == 0
         assert of_one(success_at_k_score, self.y_true, y_score, k=3) == 1
 
-    def test_gains_decide_what_is_relevant(self):
-        strict = {0: 0, 1: 0, 2: 1, 3: 1, -1: -1}
-        assert self.value(precision_at_k_score, k=5, gains=strict) == pytest.approx(1 / 5)
-        assert self.value(recall_at_k_score, gains=strict) == pytest.approx(1 / 2)
-
 
 class TestTies:
     """One tie of n documents, r of them relevant, below `above` others that are not."""
@@ -89,19 +81,6 @@ class TestTies:
         actual = of_one(success_at_k_score, *self.tie(above, n, r), k=k)
         assert actual == pytest.approx(expected, rel=1e-12)
 
-    @pytest.mark.slow
-    @shapes
-    @pytest.mark.parametrize("k", [1, 3, 5])
-    def test_precision_and_recall_at_a_cut_off_within_the_tie(self, above, n, r, k):
-        found = min(max(k - above, 0), n) * r / n
-        tie = self.tie(above, n, r)
-        assert of_one(precision_at_k_score, *tie, k=k) == pytest.approx(found / k)
-        assert of_one(recall_at_k_score, *tie, k=k) == pytest.approx(found / r)
-
-    def test_a_second_tie_cannot_matter_for_the_first_relevant_document(self):
-        y_true, y_score = [1, 0, 1, 1, 0, 0], [2, 2, 1, 1, 1, 1]
-        assert of_one(reciprocal_rank_score, y_true, y_score) == pytest.approx((1 + 1 / 2) / 2)
-
     def test_10_000_tied_documents(self):
         y_true = np.zeros(10_000)
         y_true[:3] = 1
@@ -110,56 +89,3 @@ class TestTies:
         first = 3 * (10_000 - n) * (9_999 - n) / (10_000.0 * 9_999 * 9_998)
         actual = of_one(reciprocal_rank_score, y_true, np.zeros(10_000))
         assert actual == pytest.approx((first / n).sum(), rel=1e-10)
-
-
-@pytest.mark.slow
-@given(
-    rows=st.lists(
-        st.tuples(st.sampled_from([-1, 0, 1, 2]), st.sampled_from([NO, 0, 1, 2])), min_size=1
-    ),
-    k=st.integers(1, 12),
-)
-def test_how_they_hang_together(rows, k):
-    y_true, y_score = zip(*rows)
-    n_relevant = sum(label > 0 for label in y_true)
-    precision = of_one(precision_at_k_score, y_true, y_score, k=k)
-    recall = of_one(recall_at_k_score, y_true, y_score, k=k)
-    success = of_one(success_at_k_score, y_true, y_score, k=k)
-    first = of_one(reciprocal_rank_score, y_true, y_score, k=k)
-    # Both count the relevant documents of the top k.
-    assert precision * k == pytest.approx(recall * n_relevant)
-    assert success / k - 1e-12 <= first <= success + 1e-12
-    assert success <= min(1, precision * k) + 1e-12
-    if n_relevant:
-        at_r = of_one(precision_at_k_score, y_true, y_score, k=n_relevant)
-        assert of_one(r_precision_score, y_true, y_score) == pytest.approx(at_r)
-        assert of_one(recall_at_k_score, y_true, y_score, k=n_relevant) == pytest.approx(at_r)
-    if k == 1:
-        assert [first, success] == pytest.approx([precision] * 2, abs=1e-12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("seed", "labels"), enumerate([[0, 1], [0, 0, 0, 0, 1, 2], [0]]), ids=str)
-def test_trec_eval(seed, labels):
-    """Values per query; ties by document id, and fewer documents than the cut-off."""
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    qrels, run, rows = random_run(seed, labels)
-    cuts = (1, 3, 10, 100)
-    wanted = {"Rprec", "recip_rank", "set_P", "set_recall"}
-    wanted |= {f"{name}.{','.join(map(str, cuts))}" for name in ("P", "recall", "success")}
-    theirs = pytrec_eval.RelevanceEvaluator(qrels, wanted).evaluate(run)
-    groups, docnos, y_true, y_score = zip(*rows)
-    ours = {
-        "Rprec": (r_precision_score, {}),
-        "recip_rank": (reciprocal_rank_score, {}),
-        "set_P": (precision_at_k_score, {}),
-        "set_recall": (recall_at_k_score, {}),
-    }
-    for k in cuts:
-        ours[f"P_{k}"] = precision_at_k_score, {"k": k}
-        ours[f"recall_{k}"] = recall_at_k_score, {"k": k}
-        ours[f"success_{k}"] = success_at_k_score, {"k": k}
-    for name, (function, params) in ours.items():
-        actual = function(y_true, y_score, groups=groups, ties=docnos, average=None, **params)
-        expected = [theirs[query][name] for query in sorted(qrels)]
-        np.testing.assert_allclose(actual, expected, atol=1e-9, err_msg=name)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from profiles import times
+from skfilterrank._lists import positions as position_order
 from skfilterrank._lists.positions import (
     PreferenceMatrix,
     RelevantPositions,
@@ -58,10 +59,6 @@ class TestByHand:
 
     def test_nothing_relevant(self):
         assert prefer([0, 0], [2, 1], [1, NO]) == [0]
-
-    def test_ties(self):
-        assert prefer([1, 0], [1, 1], [2, 1]) == [-1]
-        assert prefer([1, 0], [1, 1], [2, 1], ties="best") == [0]
 
     def test_matrix(self):
         systems = {"a": self.a, "b": self.b, "c": self.c}
@@ -268,3 +265,57 @@ class TestRecallPairedPreference:
         assert recall_paired_preference(holes, a, b, **query).tolist() == [0]
         dropped = recall_paired_preference(holes, a, b, unjudged="drop", **query)
         assert dropped.tolist() == [1]
+
+
+@pytest.mark.parametrize("n_items", [2**32 - 1, 2**32, 2**32 + 1, 2**40])
+def test_collections_beyond_four_bytes(n_items):
+    """The filtered item is the last of n_items, whose lowest four bytes may be 0."""
+    systems = {"shows": [3, 2, 1], "filters": [NO, 3, 2]}
+    for kind in KINDS:
+        result = preference_matrix([1, 0, 0], systems, groups=[0] * 3, kind=kind, n_items=n_items)
+        assert result.ranks.loc[0].to_dict() == {"shows": 1, "filters": 2}
+    assert prefer([1, 0, 0], *systems.values(), n_items=n_items) == [1]
+    # Among items so far down, too.
+    both = {"all": [1, 1, 0], "one": [1, NO, 0], "none": [NO, NO, 0]}
+    result = preference_matrix([1, 1, 0], both, groups=[0] * 3, n_items=n_items)
+    assert result.ranks.loc[0].to_dict() == {"all": 1, "one": 2, "none": 3}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_how_many_are_sorted_at_once_does_not_matter(kind, monkeypatch):
+    rng = np.random.default_rng(4)
+    groups = np.repeat(np.arange(12), rng.integers(1, 15, 12))
+    y_true = rng.random(len(groups)) < 0.6
+    systems = rng.integers(0, 9, (len(groups), 3))
+    whole = preference_matrix(y_true, systems, groups=groups, kind=kind)
+    for cells in (1, 6, 20, 90):
+        monkeypatch.setattr(position_order, "_CELLS", cells)
+        parts = preference_matrix(y_true, systems, groups=groups, kind=kind)
+        pd.testing.assert_frame_equal(parts.ranks, whole.ranks)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_long_lists(kind):
+    """Thousands of relevant documents that differ in a single one, and queries of all sizes."""
+    rng = np.random.default_rng(0)
+    sizes = [40_000, 1, 7, 300, 2000, 3, 70]
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    y_true = rng.random(len(groups)) < 0.26
+    # Few in the query of 2000 rows, so that positions differ in more than their last byte.
+    y_true &= (groups != 4) | (rng.random(len(groups)) < 0.02)
+    assert y_true[groups == 0].sum() > 10_000
+    base = rng.permutation(len(groups)).astype(float)
+    # One relevant document of the long query changes places with one that is not.
+    other = base.copy()
+    ones, zeros = (np.flatnonzero((groups == 0) & (y_true == value)) for value in (1, 0))
+    other[[ones[7], zeros[9]]] = other[[zeros[9], ones[7]]]
+    systems = {"base": base, "other": other, "again": base}
+    systems |= {f"random {i}": rng.random(len(groups)) for i in range(5)}
+    result = preference_matrix(y_true, systems, groups=groups, kind=kind)
+    each = {name: relevant_positions(y_true, y, groups=groups) for name, y in systems.items()}
+    for i, p in enumerate(each.values()):
+        for j, q in enumerate(each.values()):
+            expected = [compare(p[query], q[query], kind) for query in range(len(sizes))]
+            assert result.preferences[:, i, j].tolist() == expected
+    assert result.preferences[0, 0, 1] == (1 if base[ones[7]] > base[zeros[9]] else -1)

@@ -1,76 +1,11 @@
 """Compatibility against the sets of its definition, on the judgments of a health track."""
 
-import gzip
-from collections import defaultdict
 from math import log
 
-import numpy as np
 import pytest
 
-from public_data import data_set
-from skfilterrank.io import read_qrels
-from skfilterrank.metrics import compatibility_score, values_of_run
+from skfilterrank.metrics import compatibility_score
 from skfilterrank.metrics._preferences import harmful_compatibility
-
-DEPTH = 1000
-
-
-def overlap(run, ideal, p):
-    """Rank-biased overlap down to DEPTH, by sets of ids that grow."""
-    left, right, total, weight = set(), set(), 0.0, 1.0
-    for i in range(DEPTH):
-        left |= set(run[i : i + 1])
-        right |= set(ideal[i : i + 1])
-        total += weight * len(left & right) / (i + 1)
-        weight *= p
-    return total
-
-
-def compatibility(run, grades, p):
-    """Grades by document, all above 0."""
-    place = {docno: i for i, docno in enumerate(run)}
-    ideal = sorted(grades, key=lambda docno: (-grades[docno], place.get(docno, len(run))))
-    return overlap(run, ideal, p) / overlap(ideal, ideal, p)
-
-
-def read(path):
-    """Lines of fields of a compressed file."""
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return [line.split() for line in lines]
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", ["BM25-Baseline", "Correct-Stance", "Trust-Pipeline"])
-def test_of_the_track(name):
-    """Each query of a published run, against both orders of the judgments."""
-    folder = data_set("trec-misinfo-2021")
-    run = defaultdict(list)
-    for qid, _, docno, _, score, _ in read(folder / f"{name}.run.gz"):
-        run[qid].append((float(score), docno))
-    run = {qid: [docno for _, docno in sorted(found, reverse=True)] for qid, found in run.items()}
-    grades = {sign: defaultdict(dict) for sign in (1, -1)}
-    for qid, _, docno, label in read(folder / "qrels.txt.gz"):
-        if int(label):
-            grades[1 if int(label) > 0 else -1][qid][docno] = abs(int(label))
-    qrels = read_qrels(folder / "qrels.txt.gz", unjudged_label=None)
-    sides = {1: "compatibility(harm=0)", -1: "harmful_compatibility"}
-    for p in (0.95, 0.8):
-        measures = [*(f"{each}(p={p})" for each in ("compatibility", "harmful_compatibility"))]
-        measures.append(f"compatibility(harm=0,p={p})")
-        ours = values_of_run(qrels, folder / f"{name}.run.gz", measures, undefined="drop")
-        ours.columns = ["compatibility", sides[-1], sides[1]]
-        theirs = {
-            sign: {qid: compatibility(run.get(qid, []), found, p) for qid, found in own.items()}
-            for sign, own in grades.items()
-        }
-        assert len(ours) == len({*grades[1], *grades[-1]}) == 35
-        for sign, column in sides.items():
-            assert {*ours.index[np.isfinite(ours[column])]} == {*theirs[sign]}
-            for qid, value in theirs[sign].items():
-                assert ours.loc[qid, column] == pytest.approx(value, abs=1e-12)
-        for qid, difference in ours["compatibility"].items():
-            expected = theirs[1].get(qid, 0) - theirs[-1].get(qid, 0)
-            assert difference == pytest.approx(expected, abs=1e-12)
 
 
 def value(y_true, y_score, measure=compatibility_score, **options):

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from judged_runs import TOPICS, qrels, runs
+from judged_runs import qrels, runs
 from skfilterrank.io import align, read_qrels, read_run, write_qrels, write_run
-from skfilterrank.metrics import evaluate, evaluate_runs, values_of_run
+from skfilterrank.metrics import evaluate, values_of_run
 
 MEASURES = ["ndcg_f@3", "ap", "recall@2", "forbidden@2", "rr"]
 # Of few documents often none is judged.
@@ -70,23 +70,3 @@ def test_the_join_is_that_of_a_loop(run, qrels):
     y_true, y_score, groups = joined
     arrays = evaluate(y_true, y_score, MEASURES, groups=groups, ties=documents, average=None)
     np.testing.assert_allclose(judged_in_both(run, qrels).to_numpy(), arrays.to_numpy())
-
-
-@pytest.mark.slow
-@given(first=runs, second=runs, qrels=qrels)
-def test_a_run_is_measured_alone(first, second, qrels):
-    found = evaluate_runs(qrels, {"one": first, "two": second}, MEASURES, missing="empty").per_query
-    for name, run in (("one", first), ("two", second)):
-        alone = values_of_run(qrels, run, MEASURES, missing="empty")
-        pd.testing.assert_frame_equal(found.loc[name], alone)
-    assert found.loc["one"].index.tolist() == sorted(set(qrels["qid"]))
-
-
-@pytest.mark.slow
-@given(run=runs, qrels=qrels, names=st.permutations(["t1", "t22", "t3", "a"]))
-def test_names_of_topics_do_not_matter(run, qrels, names):
-    name_of = dict(zip(TOPICS, names))
-    renamed = [table.assign(qid=table["qid"].map(name_of)) for table in (run, qrels)]
-    values = judged_in_both(run, qrels)
-    actual = judged_in_both(*renamed).loc[[name_of[topic] for topic in values.index]]
-    np.testing.assert_allclose(actual.to_numpy(), values.to_numpy())

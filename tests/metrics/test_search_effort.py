@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from skfilterrank.metaevaluation import recall_level_metric, worst_case_searcher
 from skfilterrank.metrics import (
-    make_ranking_scorer,
     recall_error,
     search_length,
     total_search_efficiency_score,
@@ -65,10 +64,6 @@ class TestByHand:
         assert measure(search_length, **params) == last - 3
         assert measure(recall_error, **params) == pytest.approx((1 + 2 + last) / 3 - 2)
 
-    def test_worst_ranking(self):
-        for function in (search_length, recall_error):
-            assert measure(function, [1, 1, 0], [NO, NO, 1], n_items=100) == 100 - 2
-
     def test_tie_of_the_last(self):
         # Two relevant of three tied at places 2 to 4: the last stands at 3, 4 or 4.
         y_true, y_score = [1, 1, 1, 0], [9, 1, 1, 1]
@@ -78,11 +73,6 @@ class TestByHand:
         assert actual == pytest.approx((3 + 4 + 4) / 3 - 3)
         assert measure(search_length, y_true, y_score, ties="worst") == 4 - 3
         assert measure(search_length, y_true, y_score, ties="best") == 3 - 3
-
-    def test_drop(self):
-        y_true = [np.nan, 1, np.nan, 1]
-        assert measure(search_length, y_true, [4, 3, 2, 1]) == 2
-        assert measure(search_length, y_true, [4, 3, 2, 1], unjudged="drop") == 0
 
 
 def test_long_tie():
@@ -135,11 +125,6 @@ def test_worst_served_searcher(exposure):
         actual = measure(total_search_efficiency_score, y_true, y_score, exposure=exposure)
         assert actual == pytest.approx(recall_level_metric(positions, "tse", exposure=exposure))
         assert actual == pytest.approx(worst_case_searcher(positions, exposure))
-
-
-def test_string_form():
-    scorer = make_ranking_scorer("tse(exposure=ndcg,n_items=100)")
-    assert "tse" in str(scorer)
 
 
 class TestErrors:

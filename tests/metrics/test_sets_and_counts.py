@@ -70,37 +70,6 @@ def test_geometric_mean():
     assert found == pytest.approx((1 / 2 * 1e-5) ** (1 / 3))
 
 
-def test_as_trec_eval():
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    rng = np.random.default_rng(0)
-    n, n_queries = 40, 30
-    labels = (rng.random((n_queries, n)) < rng.uniform(0.05, 0.6, (n_queries, 1))).astype(int)
-    labels[:, 0] = 1
-    scores = np.where(rng.random(labels.shape) < 0.8, rng.random(labels.shape), -inf)
-    scores[:, 1] = 1.0
-    docnos = [f"d{i:02d}" for i in range(n)]
-    names = {
-        **{name: name for name in ("num_ret", "num_rel", "num_rel_ret", "set_map", "num_q")},
-        "f": "set_F",
-    }
-    qrels = {f"q{i:02d}": dict(zip(docnos, row.tolist())) for i, row in enumerate(labels)}
-    run = {
-        f"q{i:02d}": {doc: score for doc, score in zip(docnos, row.tolist()) if score > -inf}
-        for i, row in enumerate(scores)
-    }
-    measures = {"num_ret", "num_rel", "num_rel_ret", "set_map", "num_q", "set_F", "gm_map"}
-    tool = pytrec_eval.RelevanceEvaluator(qrels, measures)
-    theirs = tool.evaluate(run)
-    groups = np.repeat([f"q{i:02d}" for i in range(n_queries)], n)
-    ours = evaluate(labels.ravel(), scores.ravel(), list(names), groups=groups, ties=docnos * 30)
-    for name, other in names.items():
-        expected = [theirs[query][other] for query in ours.index]
-        np.testing.assert_allclose(ours[name], expected, rtol=1e-12, err_msg=name)
-    logs = [theirs[query]["gm_map"] for query in ours.index]
-    found = geometric_map_score(labels.ravel(), scores.ravel(), groups=groups)
-    assert found == pytest.approx(np.exp(np.mean(logs)))
-
-
 def test_official_names_what_trec_eval_prints():
     found = evaluate(Y_TRUE, Y_SCORE, "official", groups=GROUPS)
     assert list(found)[:6] == ["num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map"]

@@ -1,14 +1,10 @@
 """Scorers of several measures: one prediction, one dict of values."""
 
-import copy
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
     FixedThresholdClassifier,
@@ -56,13 +52,6 @@ def way(request):
         return
     with config_context(enable_metadata_routing=True):
         yield Y, {"params": {"groups": GROUPS}}
-
-
-def one_by_one(model, names=NAMES, **params):
-    """The values of single scorers, by the keys of several."""
-    values = [make_ranking_scorer(name, **params)(model, X, CARRIES) for name in names]
-    keys = [f"neg_{name}" if name.startswith("forbidden") else name for name in names]
-    return dict(zip(keys, values, strict=True))
 
 
 @pytest.mark.slow
@@ -131,19 +120,6 @@ def test_refit_by_one_of_them(way):
     assert search.score(X, CARRIES) == SCORERS(search, X, CARRIES)["neg_forbidden@3"]
 
 
-def test_mixed_with_a_scorer_of_scikit_learn(way):
-    y, how = way
-    found = cross_validate(Ridge(), X, y, scoring={"r2": "r2", **SCORERS}, cv=CV, **how)
-    assert {f"test_{key}" for key in KEYS} | {"test_r2"} <= set(found)
-
-
-@pytest.mark.slow
-def test_permutation_importance():
-    model = Ridge().fit(X, Y)
-    found = permutation_importance(model, X, CARRIES, scoring=SCORERS, n_repeats=2, random_state=0)
-    assert list(found) == KEYS
-
-
 def test_parameters_go_to_the_measures_that_have_them():
     model = Ridge().fit(X, Y)
     params = {"k": 5, "gains": "exp2", "undefined": "drop", "ties": "worst", "persistence": 0.3}
@@ -154,12 +130,6 @@ def test_parameters_go_to_the_measures_that_have_them():
     assert found["ap@5"] == average_precision_score(Y, model.predict(X), **how)
     single = make_ranking_scorer("rbp", **params)
     assert found["rbp@5"] == single(model, X, CARRIES)
-
-
-def test_functions_and_other_names():
-    scorers = make_ranking_scorer((ndcg_score, "MAP@10"))
-    assert list(scorers) == ["ndcg", "MAP@10"]
-    assert repr(scorers) == "make_ranking_scorer(['ndcg', 'ap@10'])"
 
 
 def test_it_is_a_mapping_of_scorers():
@@ -174,23 +144,6 @@ def test_it_is_a_mapping_of_scorers():
     scorers = make_ranking_scorer(["ap", "rbp"], persistence=0.3, ties="worst")
     assert repr(scorers["ap"]) == "make_ranking_scorer('ap', ties='worst')"
     assert repr(scorers["rbp"]) == "make_ranking_scorer('rbp', persistence=0.3, ties='worst')"
-
-
-@pytest.mark.parametrize("copied", [clone, copy.deepcopy, lambda s: pickle.loads(pickle.dumps(s))])
-def test_copies(copied):
-    model = Ridge().fit(X, Y)
-    twin = copied(GridSearchCV(Ridge(), {}, scoring=SCORERS)).scoring
-    assert twin(model, X, CARRIES) == SCORERS(model, X, CARRIES)
-    assert repr(twin) == repr(SCORERS)
-
-
-def test_weights():
-    weights = pd.Series(np.linspace(0, 2, 60), index=pd.Index(np.unique(GROUPS), name="qid"))
-    scorers = make_ranking_scorer(NAMES, query_weight=weights)
-    model = Ridge().fit(X, Y)
-    expected = one_by_one(model, query_weight=weights)
-    assert scorers(model, X, CARRIES) == expected != SCORERS(model, X, CARRIES)
-    assert SCORERS(model, X, CARRIES, query_weight=weights) == expected
 
 
 @pytest.mark.parametrize(
@@ -211,8 +164,3 @@ def test_weights():
 def test_errors(names, params, message):
     with pytest.raises(InputError, match=message):
         make_ranking_scorer(names, **params)
-
-
-def test_missing_queries():
-    with pytest.raises(ValueError, match="groups is missing: pass groups="):
-        cross_validate(Ridge(), X, Y, scoring=SCORERS, error_score="raise")

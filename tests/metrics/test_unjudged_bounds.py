@@ -72,13 +72,6 @@ def test_means_ids_and_order_of_queries():
     assert (found.mean_least, found.mean_most) == (0.5, 1.0)
 
 
-def test_means_of_bounds_that_differ():
-    # RR of the first query 1, or 1/2; of the second 1/2 whatever stands behind.
-    found = unjudged_bounds([nan, 1, 0, 1, nan], [2, 1, 3, 2, 1], "rr", groups=list("aabbb"))
-    assert (found.least.tolist(), found.most.tolist()) == ([1 / 2, 1 / 2], [1, 1 / 2])
-    assert (found.mean_least, found.mean_most) == (1 / 2, 3 / 4)
-
-
 def test_sums_and_geometric_means_over_queries():
     # Two queries: of the first the one document that is shown is relevant, the next is unjudged.
     given = {"y_true": [1, nan, nan, 1], "y_score": [2, 1, 2, 1], "groups": list("aabb")}

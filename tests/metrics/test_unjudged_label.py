@@ -76,12 +76,6 @@ def test_through_ir_measures(unjudged_label):
     assert found[measure] == expected["infAP"].mean()
 
 
-def test_a_gain_of_nan_is_the_same():
-    gains = {-2: np.nan, -1: np.nan, 0: 0, 1: 1, 2: 2}
-    found = values_of_run(pd.DataFrame(qrels().to_dict("list")), RUN, MEASURES, gains=gains)
-    pd.testing.assert_frame_equal(found, values_of_run(marked("trec"), RUN, MEASURES))
-
-
 def told(function):
     """Texts of the warnings that a function gives."""
     with warnings.catch_warnings(record=True) as found:
