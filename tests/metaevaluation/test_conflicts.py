@@ -5,9 +5,6 @@ import itertools
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from skfilterrank.comparison import SystemScores
 from skfilterrank.metaevaluation import conflicts
@@ -131,21 +128,3 @@ def test_bad_input():
         conflicts(FIRST, SECOND, alpha=1.0)
     with pytest.raises(ValueError, match="'only third'"):
         conflicts(FIRST, SECOND).pairs("only third")
-
-
-@pytest.mark.slow
-@given(
-    arrays(float, (4, 5), elements=st.integers(-4, 4).map(float)),
-    arrays(float, (4, 5), elements=st.integers(-4, 4).map(float)),
-)
-def test_invariances(first, second):
-    found, turned = conflicts(first, second), conflicts(second, first)
-    assert found.counts["only first"] == turned.counts["only second"]
-    for outcome in ("agree", "opposite", "neither"):
-        assert found.counts[outcome] == turned.counts[outcome]
-    n_same = found.counts["agree"] + found.counts["neither"]
-    assert n_same + found.n_disagreements == found.n_pairs == 6
-    assert conflicts(first, first).n_disagreements == 0
-    # The opposite of a measure agrees with it nowhere.
-    against = conflicts(first, -first)
-    assert against.n_pairs == against.counts["neither"] + against.counts["opposite"]

@@ -296,15 +296,11 @@ def test_bad_parameters(params, message):
         label_degradation(qrels, make_runs(qrels), "ap", **params, random_state=0)
 
 
-def test_bad_runs():
+def test_one_run():
     qrels = make_qrels()
-    runs = make_runs(qrels)
+    runs = make_runs(qrels, n_runs=1)
     with pytest.raises(ValueError, match="runs must hold at least 2 runs"):
-        label_degradation(qrels, {"run0": runs["run0"]}, "ap", random_state=0)
-    bad = {**runs, "run1": runs["run1"].assign(score=np.nan)}
-    with pytest.raises(ValueError, match="score") as caught:
-        label_degradation(qrels, bad, "ap", random_state=0)
-    assert "The error concerns the run 'run1'." in caught.value.__notes__
+        label_degradation(qrels, runs, "ap", random_state=0)
 
 
 def test_progress_is_shown_when_asked(capsys):

@@ -7,9 +7,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import chisquare
 
-from skfilterrank.metaevaluation import recall_level_metric, tie_probability
+from skfilterrank.metaevaluation import recall_level_metric
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "_random_rankings.py"
 TABLE_1 = pd.DataFrame(
@@ -58,44 +57,6 @@ def test_figure_7(simulations):
     assert (table[["recall@1000", "r_precision"]] > 0.8).all(axis=None)
     for measure in table.columns:
         assert (table["lexirecall"] <= table[measure]).all()
-
-
-@pytest.mark.slow
-def test_agreement_by_enumeration(simulations):
-    # All pairs of two relevant items among six.
-    positions = np.array(list(itertools.combinations(range(1, 7), 2)))
-    first, second = (np.repeat(positions, 15, axis=0), np.tile(positions, (15, 1)))
-    worst = np.sign(second[:, -1] - first[:, -1])
-    measures = ["tse", "recall@3", "r_precision", "ap", "rr", "lexirecall"]
-    table = simulations.simulate_agreement([6], measures, n_queries=100_000, n_relevant=(2, 2))
-    assert table.loc[6, "tied"] == pytest.approx(np.mean(worst == 0), abs=0.006)
-    for measure in measures[:-1]:
-        difference = recall_level_metric(first, measure) - recall_level_metric(second, measure)
-        agrees = (np.sign(difference) == worst)[worst != 0]
-        assert table.loc[6, measure] == pytest.approx(agrees.mean(), abs=0.006)
-    assert table.loc[6, "lexirecall"] == 1
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("measure", ["tse", "recall@1000", "r_precision", "lexirecall"])
-@pytest.mark.parametrize("n_items", [30, 3000])
-def test_ties_of_complete_rankings_are_as_computed(simulations, measure, n_items):
-    table = simulations.simulate_ties(
-        n_items, [n_items], [measure], n_queries=10_000, n_relevant=(10, 10)
-    )
-    expected = tie_probability(measure, n_items, 10)
-    assert table.loc[n_items, measure] == pytest.approx(expected, abs=0.02)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("n_items", "n_relevant"), [(5, 1), (5, 2), (5, 3), (5, 5), (8, 4)])
-def test_positions_are_drawn_uniformly(simulations, n_items, n_relevant):
-    bounds = (n_relevant, n_relevant)
-    pairs = simulations.random_pairs(np.random.RandomState(0), n_items, 10_000, bounds)
-    sets, counts = np.unique(np.concatenate(next(pairs)), axis=0, return_counts=True)
-    expected = list(itertools.combinations(range(1, n_items + 1), n_relevant))
-    np.testing.assert_array_equal(sets, expected)
-    assert chisquare(counts).pvalue > 0.001 or len(expected) == 1
 
 
 @pytest.mark.slow

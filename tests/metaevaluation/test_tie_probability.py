@@ -96,18 +96,6 @@ def test_chunks_of_the_last_position_join(monkeypatch):
     np.testing.assert_allclose(parts, whole, rtol=1e-12)
 
 
-def test_many_relevant_items_in_a_million():
-    # Thousands of relevant items: against the limit of a geometric law, p / (2 - p), p = m / n.
-    share = 5000 / 10**6
-    assert tie_probability("tse", 10**6, 5000) == pytest.approx(share / (2 - share), rel=1e-3)
-    # Wide hypergeometric laws are normal: 1 / (2 sqrt(pi) sd).
-    variance = 5000 * 0.4 * 0.6 * (1 - 5000 / 10**6)
-    assert tie_probability("recall", 10**6, 5000, k=400_000) == pytest.approx(
-        1 / (2 * np.sqrt(np.pi * variance)), rel=1e-3
-    )
-    assert tie_probability("lexirecall", 10**6, 5000) == 0
-
-
 def test_depth_beyond_the_corpus():
     assert tie_probability("recall", 100, 10, k=1000) == 1
 

@@ -64,20 +64,6 @@ def test_bars_join_what_does_not_differ():
 
 
 @pytest.mark.slow
-def test_groups_follow_the_critical_difference():
-    display = CriticalDifferenceDisplay.from_scores(scores())
-    means = dict(zip(display.systems, display.values, strict=True))
-    together = {
-        (one, other) for group in display.groups for one in group for other in group if one < other
-    }
-    for one in SYSTEMS:
-        for other in SYSTEMS:
-            if one < other:
-                close = abs(means[one] - means[other]) < display.critical_difference
-                assert ((one, other) in together) == close
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("greater_is_better", [True, False])
 def test_the_best_is_on_the_right(greater_is_better):
     sign = 1 if greater_is_better else -1
@@ -173,16 +159,6 @@ def matrix_of(n_systems, bits):
     differs = np.zeros((n_systems, n_systems), dtype=bool)
     differs[np.triu_indices(n_systems, 1)] = bits
     return differs | differs.T
-
-
-def test_runs_by_hand():
-    # Of four, the first differs from the third and fourth, the second from the fourth.
-    differs = matrix_of(4, [0, 1, 1, 0, 1, 0])
-    assert _level_runs(differs) == [(0, 1), (1, 2), (2, 3)]
-    # The ends decide, also where a pair within differs.
-    assert _level_runs(matrix_of(3, [1, 0, 0])) == [(0, 2)]
-    assert _level_runs(matrix_of(3, [1, 1, 1])) == []
-    assert _level_runs(matrix_of(3, [0, 0, 0])) == [(0, 2)]
 
 
 @given(

@@ -97,13 +97,6 @@ def test_ranks_are_shown_where_ranks_are_tested(greater_is_better):
     assert display.colorbar_.ax.get_ylabel().endswith("\n(rank-biserial correlation)")
 
 
-def test_no_difference_is_in_the_middle_of_the_colours():
-    display = compare_systems(scores(), test="t").plot()
-    low, high = display.image_.get_clim()
-    assert low == -high
-    assert high == pytest.approx(np.abs(display.advantage).max())
-
-
 @pytest.mark.slow
 def test_alpha_decides_what_is_marked():
     comparison = compare_systems(scores(), test="t", correction=None)
@@ -196,16 +189,6 @@ def test_without_matplotlib_the_message_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'skfilterrank\[plot\]'"):
         compare_systems(scores()).plot()
-
-
-def test_of_a_comparison_made_before():
-    comparison = compare_systems(scores(), alpha=0.2)
-    display = comparison.plot(colorbar=False)
-    assert display.alpha == 0.2
-    assert display.colorbar_ is None
-    np.testing.assert_array_equal(
-        display.better, compare_systems(scores(), alpha=0.2).plot().better
-    )
 
 
 def test_axes_with_room_for_one_name_have_one():

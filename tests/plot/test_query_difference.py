@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.plot import CriticalDifferenceDisplay, QueryDifferenceDisplay
-from skfilterrank.plot._query_difference import _spread
 
 # Differences 5, 3, -2, -1, 0: five queries, and "a" is ahead by 5 in all.
 VALUES = [[1, 5, 0, 3, 2], [3, 0, 1, 0, 2]]
@@ -100,14 +99,6 @@ def test_preferences_count_by_sign():
     assert display.ax_.get_yticks().tolist() == [-1, 0, 1]
 
 
-def test_equal_differences_decide_together():
-    # 2 + 2 + 2 - 3 - 0 = 3: two of the equal ones would do.
-    values = [[2, 2, 2, 0, 0], [0, 0, 0, 3, 0]]
-    display = QueryDifferenceDisplay.from_scores(scores(values))
-    assert display.n_needed == 2
-    assert list(display.deciding.index) == ["q1", "q2", "q3"]
-
-
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=12))
 def test_deciding_queries_by_their_definition(differences):
     display = QueryDifferenceDisplay(pd.Series(differences), first="x", second="y")
@@ -128,11 +119,6 @@ def test_deciding_queries_by_their_definition(differences):
     )
 
 
-def test_constant_differences_are_decided_by_all_queries():
-    display = QueryDifferenceDisplay.from_scores(scores([[0.3] * 5, [0.1] * 5]))
-    assert display.n_needed == len(display.deciding) == 5
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("values", [[[1] * 5] * 2, [[1, 0, 0, 0, 0], [0, 0, 0, 0, 1]]])
 def test_nobody_ahead(values):
@@ -142,23 +128,6 @@ def test_nobody_ahead(values):
     assert display.names_ == display.lines_ == []
     assert display.ax_.get_title() == "neither system is ahead"
     assert {bar.get_alpha() for bar in display.bars_} == {1.0}
-
-
-def test_rounding_errors_are_no_wins():
-    display = QueryDifferenceDisplay.from_scores(
-        scores([[0.1 + 0.2, 0.5, 0.5, 0.5, 0.5], [0.3, 0.5, 0.5, 0.5, 0.5]], is_preference=True)
-    )
-    assert display.leader is None
-
-
-def test_what_ties_in_the_tests_ties_here():
-    # Beside values of 1000 a difference of 1e-13 is rounding.
-    values = [[1, 1, 1 + 1e-13], [1, 1, 1], [9, 8, 1000]]
-    three = SystemScores(values, systems=["a", "b", "c"])
-    assert compare_systems(three).n_tied.tolist()[0] == 3
-    assert QueryDifferenceDisplay.from_scores(three, "a", "b").leader is None
-    two = three.select(systems=["a", "b"])
-    assert QueryDifferenceDisplay.from_scores(two, "a", "b").leader == "a"
 
 
 @pytest.mark.slow
@@ -202,12 +171,6 @@ def test_names_do_not_overlap():
     assert all(not title.overlaps(box) for box in boxes)
     assert len(set(labels(display))) == 9
     assert max(map(len, labels(display))) <= 28
-
-
-def test_spread_moves_no_further_than_needed():
-    np.testing.assert_allclose(_spread(np.array([0, 1, 2, 9]), 3), [0, 3, 6, 9])
-    np.testing.assert_allclose(_spread(np.array([0, 5, 6]), 2), [0, 5, 7])
-    np.testing.assert_allclose(_spread(np.array([0, 5, 9]), 2), [0, 5, 9])
 
 
 @pytest.mark.slow

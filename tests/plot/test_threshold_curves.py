@@ -57,20 +57,6 @@ def test_the_line_has_the_value_of_each_threshold():
         assert value_at(display.line_, threshold) == pytest.approx(kept_mean(threshold))
 
 
-def test_it_ends_where_nothing_and_where_everything_is_filtered():
-    display = ThresholdCurveDisplay.from_predictions(
-        Y_TRUE, Y_SCORE, groups=GROUPS, measure="ndcg_f@2"
-    )
-    drawn = display.line_.get_ydata()
-    assert drawn[0] == pytest.approx(kept_mean(-np.inf))
-    assert drawn[-1] == pytest.approx(kept_mean(np.inf))
-    assert display.unfiltered_.get_ydata()[0] == pytest.approx(kept_mean(-np.inf))
-    low, high = display.ax_.get_xlim()
-    thresholds = display.curve.thresholds
-    assert low < thresholds[0]
-    assert high > thresholds[-2]
-
-
 @pytest.mark.slow
 def test_the_curve_of_an_estimator_and_of_its_folds(model):
     display = ThresholdCurveDisplay.from_estimator(model)
@@ -251,14 +237,6 @@ def test_the_level_of_another_key_is_marked():
     display = ThresholdCurveDisplay.from_estimator(model)
     assert display.marked_.get_xdata() == [model.level_]
     assert display.marked_.get_ydata() == [model.threshold_curve_.best_value]
-
-
-def test_large_thresholds_are_written_out():
-    given = {"groups": GROUPS, "measure": "ndcg_f@2"}
-    display = ThresholdCurveDisplay.from_predictions(Y_TRUE, 1e5 * np.array(Y_SCORE), **given)
-    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    best = threshold_curve(Y_TRUE, Y_SCORE, **given).best_threshold
-    assert any(text.endswith(f" at {1e5 * best:.0f}") for text in texts), texts
 
 
 @pytest.fixture(scope="module")
