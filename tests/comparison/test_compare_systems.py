@@ -10,12 +10,10 @@ from hypothesis.extra.numpy import arrays
 from profiles import times
 from skfilterrank._lists.system_pairs import CORRECTIONS
 from skfilterrank._lists.words import CORRECTION_NAMES, TEST_TITLES
-from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
+from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.comparison._compare_systems import TESTS
 
 OF_PAIRS = ["t", "wilcoxon", "sign", "randomization", "bootstrap"]
-# No random numbers, or all 2^n patterns of signs: the order of the queries does not matter.
-WITHOUT_ORDER = ["t", "wilcoxon", "sign", "randomization"]
 FEW = {"n_resamples": 128}
 
 # Few different values, so that there are ties and pairs without any difference.
@@ -59,14 +57,6 @@ class TestInvariances:
 
     @pytest.mark.slow
     @times(1 / 2)
-    @given(values=VALUES)
-    def test_one_alternative_is_the_other_of_swapped_systems(self, test, values):
-        greater = compare_systems(values, test=test, alternative="greater", **FEW, random_state=0)
-        less = compare_systems(-values, test=test, alternative="less", **FEW, random_state=0)
-        np.testing.assert_allclose(greater.p_value, less.p_value, atol=1e-12)
-
-    @pytest.mark.slow
-    @times(1 / 2)
     @given(values=VALUES, constant=st.integers(-3, 9), factor=st.sampled_from([0.1, 1, 3, 1e6]))
     def test_constants_and_scale(self, test, values, constant, factor):
         found = compare_systems(values, test=test, **FEW, random_state=0)
@@ -83,14 +73,6 @@ class TestInvariances:
         assert_same(
             compare_systems(lifted, test=test, **FEW, random_state=0),
             compare_systems(values, test=test, **FEW, random_state=0),
-        )
-
-    def test_names_do_not_matter(self, test):
-        scores = named()
-        renamed = SystemScores(scores.values, systems=["z", "b", "a"], queries=list("abcdefghijkl"))
-        assert_same(
-            compare_systems(renamed, test=test, random_state=0),
-            compare_systems(scores, test=test, random_state=0),
         )
 
     @pytest.mark.slow
@@ -117,40 +99,22 @@ class TestInvariances:
         assert mirrored.better().dtype == np.int8
 
     def test_nothing_to_tell_apart(self, test):
-        found = compare_systems(np.ones((3, 6)), test=test, random_state=0)
-        assert found.p_adjusted.tolist() == [1, 1, 1]
+        for alternative in ("greater", "less", "two-sided"):
+            found = compare_systems(
+                np.ones((3, 6)), test=test, alternative=alternative, random_state=0
+            )
+            assert found.p_value.tolist() == found.p_adjusted.tolist() == [1, 1, 1]
+            for zeros in (found.difference, found.effect_size, found.low, found.high):
+                assert zeros.tolist() == [0, 0, 0]
+            assert found.n_tied.tolist() == [6, 6, 6]
         assert not found.significant().any()
         assert "0 of 3 pairs differ significantly" in str(found)
-
-    def test_every_pair_once(self, test):
-        found = compare_systems(np.random.default_rng(0).random((6, 5)), test=test, random_state=0)
-        first, second = np.triu_indices(6, 1)
-        np.testing.assert_array_equal(found.first, first)
-        np.testing.assert_array_equal(found.second, second)
-        means = found.scores.values.mean(axis=1)
-        np.testing.assert_allclose(found.difference, means[first] - means[second])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("test", WITHOUT_ORDER)
-@given(values=VALUES, data=st.data())
-def test_order_of_queries_does_not_matter(test, values, data):
-    order = data.draw(st.permutations(range(values.shape[1])))
-    found = compare_systems(values[:, order], test=test, **FEW)
-    assert_same(found, compare_systems(values, test=test, **FEW))
 
 
 class TestDefaults:
     def test_t_for_numbers_and_sign_for_preferences(self):
         assert compare_systems(named()).test == "t"
         assert compare_systems(named(is_preference=True)).test == "sign"
-
-    @pytest.mark.parametrize("test", OF_PAIRS)
-    def test_preferences_allow_every_test(self, test):
-        assert_same(
-            compare_systems(named(is_preference=True), test=test, random_state=0),
-            compare_systems(named(), test=test, random_state=0),
-        )
 
     def test_holms_correction(self):
         assert compare_systems(named()).correction == "holm"
@@ -190,12 +154,6 @@ class TestResult:
         np.testing.assert_array_equal(table, -table.T)
         assert table[0, 1] == getattr(found, what)[0] > 0
 
-    def test_matrix_of_bounds(self):
-        found = compare_systems(named())
-        low, high = found.matrix("low").to_numpy(), found.matrix("high").to_numpy()
-        np.testing.assert_array_equal(low, -high.T)
-        assert (low <= high).all()
-
     def test_matrix_of_a_one_sided_test_has_one_half(self):
         table = compare_systems(named(), alternative="greater").matrix().to_numpy()
         assert np.isnan(table[np.tril_indices(3, -1)]).all()
@@ -218,25 +176,10 @@ class TestResult:
         assert found.better(2 / 2**6).tolist() == [1]
         assert not found.significant(np.nextafter(2 / 2**6, 0)).any()
 
-    def test_no_negative_zeros(self):
-        found = compare_systems([[0.5, 0.25, 1.0], [0.5, 0.25, 1.0]])
-        for what in ("difference", "effect_size", "low", "high"):
-            assert not np.signbit(found.matrix(what)).to_numpy().any()
-
     @pytest.mark.parametrize("alpha", [0, 1, 5, "a", True, np.nan])
     def test_alpha_is_a_share(self, alpha):
         with pytest.raises(ValueError, match="alpha must be a number between 0 and 1"):
             compare_systems(named()).significant(alpha)
-
-    def test_cannot_be_changed(self):
-        found = compare_systems(named())
-        assert isinstance(found, PairwiseComparison)
-        with pytest.raises(AttributeError):
-            found.test = "sign"
-
-    def test_repr(self):
-        found = compare_systems(named(measure="ap"))
-        assert repr(found) == "<PairwiseComparison: t of 3 pairs of 3 systems by ap>"
 
 
 class TestText:
@@ -259,12 +202,6 @@ class TestText:
         lines = str(compare_systems(np.random.default_rng(0).random((8, 9)))).splitlines()
         assert len(lines) == 2 + 1 + 20 + 1
         assert lines[-1] == "... and 8 more rows, see to_frame()"
-
-    def test_twenty_pairs_are_all_shown(self):
-        values = np.random.default_rng(0).random((21, 9))
-        lines = str(compare_systems(values, baseline="0")).splitlines()
-        assert len(lines) == 2 + 1 + 20
-        assert not lines[-1].startswith("...")
 
     @pytest.mark.parametrize(
         ("scale", "text"),
@@ -310,9 +247,6 @@ class TestText:
         assert "0 of 1 pair differs significantly at 0.01\n" in str(found)
         assert "1 of 1 pair differs significantly at 0.05\n" in str(compare_systems(scores))
 
-    def test_one_pair_is_no_pairs(self):
-        assert "1 pairs" not in repr(compare_systems(named(2))) + str(compare_systems(named(2)))
-
     def test_says_what_the_interval_is_of(self):
         assert "90 % interval of the effect" in str(
             compare_systems(named(), test="sign", alpha=0.1)
@@ -348,12 +282,6 @@ class TestText:
         found = compare_systems(named(8, 10), test="randomization", n_resamples=500, random_state=0)
         assert "these resamples is 0.002 (0.0559 corrected). Raise n_resamples" in str(found)
 
-    @pytest.mark.parametrize("test", ["randomization", "bootstrap"])
-    def test_says_when_there_are_too_few_resamples(self, test):
-        found = compare_systems(named(8, 30), test=test, n_resamples=500, random_state=0)
-        # 28 / 501 is above 0.05.
-        assert "is 0.002 (0.0559 corrected). Raise n_resamples" in str(found)
-
     @pytest.mark.parametrize("test", ["t", "bootstrap", "tukey"])
     def test_says_when_differences_have_no_spread(self, test):
         text = str(compare_systems([[0.1, 0.2], [0.2, 0.3]], test=test, random_state=0))
@@ -363,10 +291,6 @@ class TestText:
         values = named(2, 9).values
         text = str(compare_systems([*values, values[0] + 0.1, values[0] + 0.2], test="t"))
         assert "The systems of 3 pairs differ by the same amount" in text
-
-    def test_differences_with_spread_are_not_remarked_on(self):
-        assert "same amount" not in str(compare_systems(named()))
-        assert "same amount" not in str(compare_systems([[0.1, 0.2], [0.2, 0.3]], test="sign"))
 
     @pytest.mark.parametrize("test", sorted(TESTS))
     def test_says_when_all_values_are_equal(self, test):
@@ -378,9 +302,6 @@ class TestText:
             compare_systems(values, test=test, n_resamples=128, random_state=0)
         )
 
-    def test_t_test_sets_no_such_bound(self):
-        assert "No difference" not in str(compare_systems(named(3, 4), test="t"))
-
 
 class TestErrors:
     def test_one_system(self):
@@ -391,28 +312,17 @@ class TestErrors:
         with pytest.raises(ValueError, match="at least 2 queries, got 1"):
             compare_systems([[0.5], [0.6]])
 
-    def test_missing_values(self):
-        with pytest.raises(ValueError, match="missing='drop'"):
-            compare_systems([[0.5, np.nan], [0.6, 0.7]])
-
     @pytest.mark.parametrize(
         ("params", "message"),
         [
-            ({"test": ["t"]}, r"test must be one of 't', 'wilcoxon', .*, got \['t'\]"),
-            ({"correction": ["holm"]}, r"correction must be one of 'holm', .* got \['holm'\]"),
-            ({"alternative": 1}, r"one of 'two-sided', 'greater', 'less', got 1"),
             ({"test": "anova"}, r"test must be one of 't', 'wilcoxon', .*, got 'anova'"),
             ({"correction": "sidak"}, r"correction must be one of 'holm', .* got 'sidak'"),
             ({"baseline": "bm25"}, "baseline: 'bm25' is not among the 4 known names"),
             ({"alternative": "better"}, r"one of 'two-sided', 'greater', 'less', got 'better'"),
             ({"alpha": 95}, "alpha must be a number between 0 and 1.*, got 95"),
-            ({"alpha": 1.0}, "alpha must be a number between 0 and 1.*, got 1.0"),
-            ({"alpha": 1.5}, "alpha must be a number between 0 and 1.*, got 1.5"),
             ({"alpha": 0.0}, "alpha must be a number between 0 and 1.*, got 0.0"),
-            ({"alpha": -0.5}, "alpha must be a number between 0 and 1.*, got -0.5"),
             ({"n_resamples": 99}, "n_resamples must be a whole number from 100 up, got 99"),
             ({"n_resamples": 1e4}, "n_resamples must be a whole number .*, got 10000.0"),
-            ({"n_resamples": True}, "n_resamples must be a whole number .*, got True"),
         ],
     )
     def test_parameters(self, params, message):

@@ -94,22 +94,6 @@ def test_a_cycle_of_three():
         assert found.rank.tolist() == [2, 2, 2]
 
 
-def test_methods_differ():
-    # a is the best of three queries of five and the worst of two: it beats each other one by
-    # majority, while b is never worse than second.
-    values = np.array([[4, 4, 4, 1, 1], [3, 3, 3, 4, 4], [2, 2, 1, 3, 3], [1, 1, 2, 2, 2]])
-    order = {method: as_given(values, method=method).rank[:2].tolist() for method in METHODS}
-    assert order["win_rate"] == order["borda"] == [2, 1]
-    assert order["copeland"] == order["mc4"] == [1, 2]
-
-
-@given(VALUES)
-def test_numbers_of_preferences(values):
-    found = as_given(values, n_resamples=0).n_wins
-    for i, j in itertools.product(range(len(values)), repeat=2):
-        assert found[i, j] == (values[i] > values[j]).sum()
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 @times(1 / 2)
@@ -159,25 +143,6 @@ def test_intervals_over_all_resamples(method):
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_intervals(method):
-    rng = np.random.default_rng(1)
-    # The first system always wins, the last always loses, between them it is chance.
-    values = np.vstack([np.full(12, 2.0), rng.random((4, 12)), np.full(12, -1.0)])
-    found = order_systems(values, method=method, n_resamples=200, random_state=0)
-    assert (found.low[0], found.high[0], found.low[-1], found.high[-1]) == (1, 1, 6, 6)
-    assert (found.low <= found.rank).all()
-    assert (found.rank <= found.high).all()
-    assert (found.high[1:-1] > found.low[1:-1]).any()
-    wider = order_systems(
-        values, method=method, n_resamples=200, confidence_level=0.999, random_state=0
-    )
-    assert (wider.low <= found.low).all()
-    assert (wider.high >= found.high).all()
-    again = order_systems(values, method=method, n_resamples=200, random_state=0)
-    assert again.to_frame().equals(found.to_frame())
-
-
-@pytest.mark.parametrize("method", METHODS)
 def test_blocks_do_not_matter(monkeypatch, method):
     values = np.random.default_rng(2).integers(5, size=(7, 9)).astype(float)
     expected = order_systems(values, method=method, n_resamples=50, random_state=0)
@@ -196,13 +161,6 @@ def test_progress_is_shown_when_asked(method, capsys):
     assert capsys.readouterr().err == ""
     order_systems(values, method=method, n_resamples=20, verbose=1, random_state=0)
     assert "20" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_all_tied(method):
-    found = order_systems(np.ones((5, 3)), method=method, n_resamples=20, random_state=0)
-    for ranks in (found.rank, found.low, found.high):
-        assert ranks.tolist() == [3] * 5
 
 
 @pytest.mark.parametrize("method", METHODS)

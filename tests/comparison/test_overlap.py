@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank.comparison import SystemScores, rank_biased_overlap
-from skfilterrank.comparison._rank_correlation import _List, _overlap
 
 LISTS = st.lists(st.sampled_from("abcdefgh"), min_size=1, max_size=6, unique=True)
 PERSISTENCE = st.sampled_from([0.2, 0.5, 0.9])
@@ -65,31 +64,6 @@ def test_bounds_are_those_of_continuations(first, second, persistence):
     assert found.residual == pytest.approx(found.high - found.low, abs=1e-15)
 
 
-@pytest.mark.slow
-@given(LISTS, LISTS, PERSISTENCE, st.randoms(use_true_random=False))
-def test_no_continuation_leaves_the_bounds(first, second, persistence, random):
-    found = rank_biased_overlap(first, second, persistence=persistence)
-    assert -1e-12 <= found.low <= found.value + 1e-12
-    assert found.value <= found.high + 1e-12
-    assert found.high <= 1 + 1e-12
-    names = [*"abcdefgh", *(f"z{number}" for number in range(FAR))]
-    longer = []
-    for given_names in (first, second):
-        rest = [name for name in names if name not in given_names]
-        head, tail = rest[:12], rest[12:]
-        random.shuffle(head)
-        longer.append(given_names + head + tail)
-    overlap = truncated(*longer, persistence, depth=FAR)
-    assert found.low - 1e-9 <= overlap <= found.high + 1e-9
-
-
-@given(LISTS, LISTS, PERSISTENCE)
-def test_symmetric(first, second, persistence):
-    one = rank_biased_overlap(first, second, persistence=persistence)
-    other = rank_biased_overlap(second, first, persistence=persistence)
-    assert one.to_frame().equals(other.to_frame())
-
-
 @given(
     st.lists(st.integers(0, 2), min_size=1, max_size=4),
     st.lists(st.integers(0, 2), min_size=1, max_size=4),
@@ -142,15 +116,6 @@ def test_ends_of_the_scale(persistence):
     assert nothing.n_common == 0
 
 
-def test_the_head_weighs_more():
-    names = list("abcdefgh")
-    swapped_head = ["b", "a", *names[2:]]
-    swapped_tail = [*names[:-2], "h", "g"]
-    assert float(rank_biased_overlap(names, swapped_head)) < float(
-        rank_biased_overlap(names, swapped_tail)
-    )
-
-
 def test_forms_of_orders():
     values = np.random.default_rng(1).random((6, 3))
     scores = SystemScores(values, systems=list("abcdef"))
@@ -159,31 +124,6 @@ def test_forms_of_orders():
     expected = rank_biased_overlap(names, ["c", "a", "z"]).to_frame()
     assert rank_biased_overlap(scores, other).to_frame().equals(expected)
     assert rank_biased_overlap(scores.means.to_dict(), other.to_dict()).to_frame().equals(expected)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("n_values", [3, 60, 10**9])
-def test_overlap_is_the_sum_over_names(n_values):
-    """Each name adds its chances of being seen in either list, at every depth."""
-    rng = np.random.default_rng(2)
-    for _ in range(20):
-        n_short, n_long = sorted(rng.integers(1, 90, size=2))
-        names = [rng.permutation(120)[:n].tolist() for n in (n_short, n_long)]
-        short, long = (
-            _List(dict(zip(each, rng.integers(n_values, size=len(each)))), "first", "average")
-            for each in names
-        )
-        common = sorted(set(short.places) & set(long.places))
-        depth = np.arange(1, n_long + 1)
-        expected = np.zeros(n_long)
-        for name in common:
-            spans = short.spans([name]), long.spans([name])
-            chances = [np.clip((depth - begin) / (end - begin), 0, 1) for begin, end in spans]
-            expected += np.prod(chances, axis=0)
-        found = _overlap(short, long, common)
-        if n_values == 10**9:  # no ties: whole numbers
-            np.testing.assert_array_equal(found, expected)
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
 def test_text():

@@ -173,21 +173,6 @@ def test_a_baseline():
     assert (found["n_wins"] + found["n_losses"]).drop("b").max() <= 1
 
 
-def test_alpha():
-    comparison = compared(VALUES * 0.05 + 0.01 * np.arange(25) % 0.03)
-    strict = comparison.systems(1e-9)
-    assert strict["n_wins"].sum() < comparison.systems(0.9)["n_wins"].sum()
-
-
-def test_nothing_differs():
-    comparison = compared(np.full((4, 3), 0.5))
-    found = comparison.systems()
-    assert (found[["n_wins", "n_losses"]] == 0).all(axis=None)
-    assert (found[["mean", "low", "high"]] == 0.5).all(axis=None)
-    assert list(found.index) == NAMES
-    assert not comparison.pairs()["significant"].any()
-
-
 def test_conflicts_of_comparisons_that_are_made():
     scores = [SystemScores(each, systems=NAMES) for each in (VALUES, VALUES[[1, 0, 2, 3]])]
     expected = conflicts(*scores)

@@ -54,20 +54,6 @@ class TestRandomization:
             extreme = as_far_out(sums, difference.sum(), alternative)
             assert found.p_value[pair] == extreme.mean()
 
-    @pytest.mark.parametrize("alternative", ALTERNATIVES)
-    def test_as_scipys_permutation_test(self, alternative):
-        values = np.random.default_rng(3).random((3, 7))
-        found = compare_systems(values, test="randomization", alternative=alternative)
-        for pair, (first, second) in enumerate(zip(found.first, found.second)):
-            theirs = stats.permutation_test(
-                (values[first], values[second]),
-                lambda x, y, axis: np.mean(x - y, axis=axis),
-                permutation_type="samples",
-                vectorized=True,
-                alternative=alternative,
-            )
-            np.testing.assert_allclose(found.p_value[pair], theirs.pvalue)
-
     @pytest.mark.slow
     @pytest.mark.parametrize("alternative", ALTERNATIVES)
     def test_random_patterns_come_near_all(self, alternative):
@@ -92,22 +78,6 @@ class TestRandomization:
         alone = compare_systems(values[:2], test="randomization")
         values[2] = 1e7
         assert compare_systems(values, test="randomization").p_value[0] == alone.p_value[0]
-
-    def test_what_queries_have_in_common_does_not_matter(self):
-        values = np.round(np.random.default_rng(6).random((3, 8)) * 16) / 16
-        plain = compare_systems(values, test="randomization")
-        lifted = compare_systems(values + 2.0 ** np.arange(24, 32), test="randomization")
-        np.testing.assert_array_equal(lifted.p_value, plain.p_value)
-
-    @pytest.mark.parametrize("n_queries", [4, 20])
-    @pytest.mark.parametrize("alternative", ALTERNATIVES)
-    def test_no_difference_at_all(self, n_queries, alternative):
-        values = np.tile(np.random.default_rng(0).random(n_queries), (2, 1))
-        found = compare_systems(
-            values, test="randomization", alternative=alternative, n_resamples=100, random_state=0
-        )
-        assert found.p_value == 1
-        assert found.effect_size == found.low == found.high == 0
 
     def test_effect_and_interval_are_those_of_the_t_test(self):
         values = np.random.default_rng(7).random((4, 9))
@@ -177,21 +147,6 @@ class TestBootstrap:
         found = compare_systems([difference, np.zeros(3)], test="bootstrap", random_state=0)
         assert abs(found.p_value[0] - 8 / 27) < 5 * np.sqrt(8 * 19 / 27**2 / 10_000)
 
-    def test_the_scale_of_the_values_does_not_matter(self):
-        values = np.random.default_rng(23).random((3, 12))
-        expected = compare_systems(values, test="bootstrap", n_resamples=500, random_state=0)
-        for scale in (2.0**-40, 2.0**40):
-            found = compare_systems(
-                scale * values, test="bootstrap", n_resamples=500, random_state=0
-            )
-            np.testing.assert_array_equal(found.p_value, expected.p_value)
-            np.testing.assert_array_equal(found.low, scale * expected.low)
-
-    def test_every_query_is_drawn_as_often(self):
-        counts = draw_resamples(10, 5000, 0).astype(int)
-        # 5000 expected, standard deviation sqrt(5000 * 0.9) = 67.
-        assert (np.abs(counts.sum(axis=0) - 5000) < 5 * 67).all()
-
     def test_resamples_without_spread(self):
         # Half the resamples of two queries have both of one, and an infinite t; the other half
         # have a mean of exactly 0.
@@ -210,23 +165,6 @@ class TestBootstrap:
         outside = (found.low > 0) | (found.high < 0)
         assert 0 < outside.mean() < 1
         np.testing.assert_array_equal(outside, found.p_value <= 1 - 0.9)
-
-    @pytest.mark.slow
-    def test_interval_comes_near_the_t_interval_of_normal_differences(self):
-        values = np.zeros((2, 400))
-        values[0] = stats.norm.ppf((np.arange(400) + 0.5) / 400) + 0.1
-        found = compare_systems(values, test="bootstrap", random_state=0)
-        t = compare_systems(values, test="t")
-        width = t.high - t.low
-        np.testing.assert_allclose([found.low, found.high], [t.low, t.high], atol=0.05 * width[0])
-        np.testing.assert_allclose(found.p_value, t.p_value, atol=0.02)
-
-    @pytest.mark.parametrize("alternative", ALTERNATIVES)
-    def test_no_difference_at_all(self, alternative):
-        values = np.tile([0.1, 0.4, 0.7], (2, 1))
-        found = compare_systems(values, test="bootstrap", alternative=alternative, random_state=0)
-        assert found.p_value == 1
-        assert found.effect_size == found.low == found.high == 0
 
     def test_constant_difference(self):
         values = np.array([[0.3, 0.2, 0.7], [0.2, 0.1, 0.6]])
@@ -248,14 +186,6 @@ class TestBootstrap:
         assert found.p_value == (1 / 10_001 if test == "bootstrap" else 2 / 2**30)
         assert found.effect_size == np.inf
         np.testing.assert_allclose([found.low, found.high], constant, rtol=1e-4)
-
-    def test_corrected_p_values_hold_the_level_of_the_family(self):
-        # Nothing differs: 105 pairs of noise, of which fewer resamples than 105 / 0.05 say nothing.
-        values = np.random.default_rng(21).normal(size=(8, 15, 30))
-        for each in values:
-            found = compare_systems(each, test="bootstrap", n_resamples=200, random_state=0)
-            assert not found.significant().any()
-            assert (found.p_value > 0).all()
 
     def test_differences_small_beside_the_values(self):
         # A resample of the middle query alone has neither mean nor spread.

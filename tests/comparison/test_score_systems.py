@@ -14,7 +14,7 @@ from skfilterrank.comparison import (
 )
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import Rows
-from skfilterrank.metrics import evaluate, evaluate_runs, get_measure_names
+from skfilterrank.metrics import evaluate, evaluate_runs
 
 # What labels below 0 mean is not said here, and not what is tested.
 pytestmark = pytest.mark.filterwarnings(
@@ -49,16 +49,6 @@ class TestScoreSystems:
         np.testing.assert_array_equal(precision.values, [[1, 1], [0, 0.5], [0.5, 0]])
 
     @pytest.mark.slow
-    def test_means_are_those_of_evaluate(self):
-        names = sorted({*get_measure_names()} - {"gm_map", "stat_ap", "ul_normalized"})
-        values = evaluate_runs(qrels=QRELS, runs=RUNS, measures=names).per_query
-        found = score_systems(qrels=QRELS, runs=RUNS, measures=names)
-        for name in names:
-            for system in RUNS:
-                means = values.loc[system, name].mean(), found[name].means[system]
-                assert means[0] == pytest.approx(means[1], rel=1e-12)
-
-    @pytest.mark.slow
     def test_lexicographic_measures_on_a_scale_are_its_values(self):
         for name in ("lexirecall(scale=log_odds)", "lexiprecision(scale=log)"):
             (scores,) = score_systems(QRELS, RUNS, name).values()
@@ -90,19 +80,6 @@ class TestScoreSystems:
         found = score_systems(QRELS, RUNS, "ap", undefined="drop", missing="drop")
         assert found["ap"].dropped_queries == ("3",)
 
-    @pytest.mark.slow
-    def test_paths_and_processes(self, tmp_path):
-        paths = []
-        for name, frame in RUNS.items():
-            paths.append(tmp_path / f"{name}.txt")
-            lines = [f"{q} Q0 {d} 0 {s} x" for q, d, s in frame.itertuples(index=False)]
-            paths[-1].write_text("\n".join(lines) + "\n")
-        one = score_systems(QRELS, paths, ["ap", "lexirecall"])
-        two = score_systems(QRELS, paths, ["ap", "lexirecall"], n_jobs=2)
-        for name, scores in one.items():
-            assert scores.systems == ("good", "bad", "half")
-            np.testing.assert_array_equal(scores.values, two[name].values)
-
     def test_relative_paths_where_a_process_stands_elsewhere(self, tmp_path, monkeypatch):
         (tmp_path / "a").write_text("1 Q0 a 0 1.0 x\n2 Q0 a 0 1 x\n3 Q0 e 0 1 x\n")
         monkeypatch.chdir(tmp_path)
@@ -121,31 +98,11 @@ class TestScoreSystems:
         found = score_systems(QRELS, ["a"], "ap", n_jobs=2)
         assert found["ap"].values.tolist() == [[0.5, 1, 0]]
 
-    @pytest.mark.nightly
-    def test_relative_paths_after_a_change_of_folder(self, tmp_path, monkeypatch):
-        for folder in ("one", "two"):
-            (tmp_path / folder).mkdir()
-            monkeypatch.chdir(tmp_path / folder)
-            for name in ("a", "b"):
-                (tmp_path / folder / name).write_text(
-                    "1 Q0 a 0 1.0 x\n2 Q0 a 0 1 x\n3 Q0 e 0 1 x\n"
-                )
-            found = score_systems(QRELS, ["a", "b"], "ap", n_jobs=2)
-            assert found["ap"].values.tolist() == [[0.5, 1, 0]] * 2
-        (tmp_path / "two" / "b").write_text("1 Q0 a\n")
-        with pytest.raises(ValueError, match=r"^b:1: "):
-            score_systems(QRELS, ["a", "b"], "ap", n_jobs=2)
-
     def test_gains_reach_values_and_preferences(self):
         gains = {2: 0, 1: 1, 0: 0, -1: 0}
         found = score_systems(QRELS, RUNS, ["rr", "lexirecall(scale=preference)"], gains=gains)
         assert found["rr"].values[:, 0].tolist() == [1 / 2, 1 / 3, 0]
         assert found["lexirecall(scale=preference)"].values[:, 0].tolist() == [1, 0.5, 0]
-
-    def test_errors_name_the_run(self):
-        with pytest.raises(ValueError, match="score") as caught:
-            score_systems(QRELS, {"odd": RUNS["good"].drop(columns="score")}, "ap")
-        assert "odd" in " ".join(caught.value.__notes__)
 
 
 class TestScorePredictions:
@@ -158,12 +115,6 @@ class TestScorePredictions:
                 np.testing.assert_array_equal(scores.to_frame().loc[system], values)
                 assert scores.queries == ("a", "b")
         assert not found["recall_error"].greater_is_better
-
-    def test_preferences(self):
-        found = score_predictions(Y_TRUE, SYSTEMS, "lexirecall", groups=GROUPS)
-        expected = preference_matrix(Y_TRUE, SYSTEMS, groups=GROUPS)
-        assert found["lexirecall"].to_frame().loc["up"].tolist() == [1, 1]
-        assert expected.ranks["up"].tolist() == [1, 1]
 
     def test_bad_input(self):
         with pytest.raises(ValueError, match=r"dict \{name: scores\}"):

@@ -38,14 +38,6 @@ def test_printed_critical_values(p, n_means, freedom, expected):
     assert StudentizedRange(n_means, freedom).isf(p) == pytest.approx(expected, abs=0.005)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("n_means", [2, 3, 20, 143])
-@pytest.mark.parametrize("freedom", [1, 5, 40, 4000])
-def test_chances_lie_between_0_and_1(n_means, freedom):
-    tail = StudentizedRange(n_means, freedom).sf(np.array([0.0, 1e-9, 3.0, 60.0, 1e9]))
-    assert ((tail >= 0) & (tail <= 1)).all()
-
-
 def test_ends():
     found = StudentizedRange(4, 6).sf(np.array([0.0, 1e-9, 1e300, np.inf]))
     np.testing.assert_allclose(found, [1, 1, 0, 0], atol=1e-9)

@@ -42,14 +42,6 @@ def test_every_pair_as_scipy_has_it(alternative, n_queries):
         np.testing.assert_allclose([found.low[pair], found.high[pair]], both, rtol=1e-9)
 
 
-@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-def test_no_difference_at_all(alternative):
-    values = np.tile([0.1, 0.4, 0.7], (2, 1))
-    found = compare_systems(values, test="t", alternative=alternative)
-    assert found.p_value == 1
-    assert found.effect_size == found.low == found.high == found.difference == 0
-
-
 def test_constant_difference():
     # 0.3 - 0.2 and 0.2 - 0.1 differ in the last bit, and mean the same.
     values = np.array([[0.3, 0.2, 0.7], [0.2, 0.1, 0.6], [0.1, 0.0, 0.5]])
@@ -71,12 +63,6 @@ def test_rounding_errors_are_no_difference():
     found = compare_systems([[0.1 + 0.2, 0.5], [0.3, 0.5]], test="t")
     assert found.p_value == 1
     assert found.n_tied.tolist() == [2]
-
-
-def test_values_of_one_query_may_be_large():
-    values = np.array([[1e9, 0.1, 0.5, 0.3], [1e9, 0.2, 0.4, 0.5]])
-    found = compare_systems(values, test="t")
-    np.testing.assert_allclose(found.p_value, stats.ttest_rel(*values).pvalue, rtol=1e-9)
 
 
 def test_differences_that_are_nearly_alike_have_a_spread():
@@ -180,14 +166,6 @@ class TestSign:
             expected = 2 * share.low - 1, 2 * share.high - 1
             np.testing.assert_allclose([found.low[pair], found.high[pair]], expected, atol=1e-9)
 
-    @pytest.mark.parametrize("alternative", ALTERNATIVES)
-    def test_all_tied(self, alternative):
-        found = compare_systems(np.ones((3, 4)), test="sign", alternative=alternative)
-        assert found.p_value.tolist() == [1, 1, 1]
-        for zeros in (found.effect_size, found.low, found.high):
-            assert zeros.tolist() == [0, 0, 0]
-        assert found.n_tied.tolist() == [4, 4, 4]
-
     def test_direction_is_that_of_the_signs_not_of_the_mean(self):
         values = np.array([[0.51] * 9 + [0.0], [0.5] * 9 + [1.0]])
         found = compare_systems(values, test="sign")
@@ -230,14 +208,6 @@ class TestWilcoxon:
                     warnings.simplefilter("ignore")
                     theirs = stats.wilcoxon(difference, alternative=alternative, method=method)
             np.testing.assert_allclose(found.p_value[pair], theirs.pvalue, rtol=1e-9, atol=1e-15)
-
-    @pytest.mark.parametrize("alternative", ALTERNATIVES)
-    @pytest.mark.parametrize("n_queries", [4, 20, 60])
-    def test_all_tied(self, alternative, n_queries):
-        values = np.ones((2, n_queries))
-        found = compare_systems(values, test="wilcoxon", alternative=alternative)
-        assert found.p_value == 1
-        assert found.effect_size == found.low == found.high == 0
 
     def test_constant_difference(self):
         found = compare_systems([[2.0] * 8, [1.0] * 8], test="wilcoxon")
@@ -338,14 +308,6 @@ class TestRounding:
         np.testing.assert_array_equal(found.effect_size, expected.effect_size)
         np.testing.assert_array_equal(found.n_tied, expected.n_tied)
 
-    @pytest.mark.parametrize("n_queries", [14, 30, 60])
-    def test_fractions_as_scipy_has_whole_numbers(self, n_queries):
-        whole = np.random.default_rng(n_queries).integers(11, size=(5, n_queries))
-        found = compare_systems(whole / 10, test="wilcoxon")
-        for pair, (first, second) in enumerate(zip(found.first, found.second)):
-            theirs = stats.wilcoxon(whole[first] - whole[second], method=ASYMPTOTIC).pvalue
-            np.testing.assert_allclose(found.p_value[pair], theirs, rtol=1e-9)
-
     def test_small_differences_beside_great_values_count(self):
         whole = np.random.default_rng(1).integers(9, size=(2, 12))
         great = whole + 2.0**40
@@ -353,10 +315,3 @@ class TestRounding:
         assert found.p_value == expected.p_value
         small = whole * 1e-12 + 0.5
         assert compare_systems(small, test="sign").n_tied == expected.n_tied
-
-    def test_means_that_are_equal_have_no_difference(self):
-        values = np.array([[0.3, 0.1, 0.7], [0.2, 0.2, 0.7]])
-        assert (values[0] - values[1]).sum() != 0
-        found = compare_systems(values)
-        assert found.difference == found.effect_size == 0
-        assert found.p_value == 1

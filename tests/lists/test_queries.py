@@ -1,7 +1,6 @@
 """The rows of each query: ids of every type, in every order."""
 
 import datetime
-import time
 import tracemalloc
 
 import numpy as np
@@ -172,14 +171,6 @@ def test_blocks_cover_each_query_once_and_put_undoes_take(pattern, max_cells, co
     np.testing.assert_array_equal(target, values)
 
 
-def test_take_leaves_the_values_alone():
-    values = np.arange(6.0)
-    index = GroupIndex.from_groups([0, 0, 0, 1, 1, 2])
-    for block in index.blocks():
-        index.take(values, block, np.nan)[:] = -1
-    assert values.tolist() == [0, 1, 2, 3, 4, 5]
-
-
 @pytest.mark.parametrize("contiguous", [True, False])
 def test_a_huge_query_beside_many_small_ones(contiguous):
     # 40,000 rows are beyond int16, in which sizes are sorted where they fit.
@@ -262,19 +253,6 @@ def test_blocks_of_one_part_of_the_rows_after_the_other(contiguous, monkeypatch)
     assert part[-1] > 4
 
 
-def test_enough_queries_of_one_size_are_not_padded():
-    index = GroupIndex.from_groups(np.repeat(np.arange(900), np.repeat([5, 6, 7], 300)))
-    blocks = [(block.width, len(block.queries)) for block in index.blocks(1000)]
-    assert blocks == [(5, 150)] * 2 + [(6, 150)] * 2 + [(7, 100)] * 3
-
-
-def test_columns_with_steps_between_their_entries():
-    table = np.arange(40.0).reshape(20, 2)
-    index = GroupIndex.from_groups(np.repeat([1, 2], [7, 13]))
-    taken = [index.take(table[:, 1], block, -1.0) for block in index.blocks(1)]
-    assert [row for matrix in taken for row in matrix.ravel()] == table[:, 1].tolist()
-
-
 def test_many_rows_in_several_chunks(monkeypatch):
     monkeypatch.setattr("skfilterrank._lists.queries._CHUNK_ROWS", 7)
     pattern = np.random.default_rng(0).integers(0, 5, 100).tolist()
@@ -350,19 +328,11 @@ def test_ids_of_mixed_types(groups):
 
 
 class TestCheckGroups:
-    def test_wrong_length(self):
-        with pytest.raises(ValueError, match="groups has 2 entries but there are 3 rows"):
-            check_groups([1, 2], n_rows=3)
-
     def test_an_index_made_before_is_used(self):
         index = GroupIndex.from_groups([1, 2])
         assert check_groups(index, n_rows=2) is index
         with pytest.raises(ValueError, match="groups has 2 entries but there are 3 rows"):
             check_groups(index, n_rows=3)
-
-    def test_missing(self):
-        with pytest.raises(ValueError, match=r"groups is missing: pass groups=.*named 'qid'"):
-            check_groups(None, pd.Series([1, 2], index=["a", "b"]), [1, 2], n_rows=2)
 
     def test_carriers_in_turn(self):
         first = pd.Series([0, 0], index=pd.Index(["a", "b"], name="qid"))
@@ -387,12 +357,6 @@ class TestCheckGroups:
         else:
             with pytest.raises(InputError, match="name different queries"):
                 find_groups(groups, *carriers)
-
-    def test_sizes_of_queries(self):
-        with pytest.raises(InputError, match=r"3 entries but there are 6 rows.*np\.repeat\(np\."):
-            check_groups([1, 2, 3], n_rows=6)
-        with pytest.raises(InputError, match=r"one query id per row\.$"):
-            check_groups([1, 2, 4], n_rows=6)
 
     def test_a_level_of_several(self):
         index = pd.MultiIndex.from_product([["x", "y"], [7, 8]], names=["docno", "qid"])
@@ -513,16 +477,3 @@ class TestOneOrder:
         y = pd.Series([1, 0, 2], index=[7, 8, 9])
         with pytest.raises(InputError, match="groups and scores have the same index"):
             check_one_order(y=y, scores=pd.Series([1, 0, 2]), groups=pd.Series([1, 1, 2])[::-1])
-
-    @pytest.mark.slow
-    def test_other_labels_are_told_without_a_table_of_labels(self):
-        """Rows of a part of a table beside a fresh index, as scores of a test set are."""
-        n_rows = 1_000_000
-        part = np.random.default_rng(0).permutation(4 * n_rows)[:n_rows]
-        y, scores = pd.Series(0, index=part), pd.Series(np.zeros(n_rows))
-        begin = time.process_time()
-        check_one_order(y=y, scores=scores)
-        spent = time.process_time() - begin
-        begin = time.process_time()
-        pd.factorize(part)
-        assert spent < 0.2 * (time.process_time() - begin)

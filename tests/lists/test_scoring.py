@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics import evaluate, get_measure
+from skfilterrank.metrics import get_measure
 
 # Of four queries, AP 1, 1/2 and 1/3, and the last without a relevant document.
 Y_TRUE = [1, 0, 0, 1, 0, 0, 1, 0]
@@ -74,11 +74,6 @@ def test_no_query_has_a_value():
     for name in ("ap", "gm_map"):
         value = get_measure(name)([0, 0], [2, 1], groups=[1, 2], undefined="drop")
         assert np.isnan(value)
-
-
-def test_a_mean_that_is_asked_for_by_table():
-    table = evaluate(Y_TRUE, Y_SCORE, ["ap", "num_ret"], **ROWS, average="mean")
-    assert table.to_dict() == {"ap": number("ap"), "num_ret": 8.0}
 
 
 @pytest.mark.parametrize(

@@ -56,12 +56,3 @@ def test_figures_of_blocks_are_joined(test, monkeypatch):
         np.testing.assert_allclose(getattr(parts, name), getattr(whole, name), err_msg=name)
     assert parts.smallest_p == whole.smallest_p
     assert parts.interval_of == whole.interval_of
-
-
-def test_deviations_are_divided_by_n_less_one():
-    # Differences 1, 2, 3: mean 2, deviation 1.
-    found = compare_systems([[1.0, 2, 3], [0, 0, 0]])
-    assert found.effect_size == pytest.approx(2)
-    # 2 plus and minus 4.302653 (Student's t of 2 degrees, 0.975) times 1 / sqrt(3).
-    assert found.low == pytest.approx(2 - 4.302653 / np.sqrt(3), abs=1e-6)
-    assert found.high == pytest.approx(2 + 4.302653 / np.sqrt(3), abs=1e-6)

@@ -96,20 +96,6 @@ def test_stops(chances):
         np.testing.assert_allclose(found, expected[:, :depth], rtol=1e-12, atol=1e-15)
 
 
-@pytest.mark.parametrize("n", [2, 3, 30])
-def test_one_document_of_a_tie_satisfies(n):
-    """It is as often in each place: its chance over n; and of two, the second after the first."""
-    ties = find_ties(np.array([0]), np.ones((1, n)))
-    chances = np.zeros((1, n))
-    chances[0, n // 2] = 0.75
-    np.testing.assert_allclose(mean_stops(ties, chances, n), np.full((1, n), 0.75 / n), rtol=1e-13)
-    chances[0, 0] = 0.75
-    # In place j, one of the two in 2 / n of the orders, and the other above in (j - 1) / (n - 1).
-    place = np.arange(1, n + 1)
-    expected = 2 / n * 0.75 * (1 - (place - 1) / (n - 1) * 0.75)
-    np.testing.assert_allclose(mean_stops(ties, chances, n)[0], expected, rtol=1e-12)
-
-
 def by_orders(chances):
     """Mean chance to stop at each place, over every order of the documents."""
     stops = np.zeros(len(chances))
@@ -131,60 +117,11 @@ def test_short_ties_by_all_orders(chances):
     np.testing.assert_allclose(long_tie_stops(np.array(chances), 1), expected[:1], rtol=1e-11)
 
 
-def test_two_documents_by_hand():
-    # First 0.5 or 0.25, each in half of the orders; then what is left of the other.
-    found = long_tie_stops(np.array([0.5, 0.25]), 2)
-    np.testing.assert_allclose(found, [0.375, (0.5 * 0.25 + 0.75 * 0.5) / 2], rtol=1e-12)
-
-
 @pytest.mark.parametrize("n", [100, 3000])
 def test_equal_chances_stop_geometrically(n):
     places = np.arange(n)
     found = long_tie_stops(np.full(n, 0.01), n)
     np.testing.assert_allclose(found, 0.01 * 0.99**places, rtol=1e-9)
-
-
-def test_one_relevant_document_stands_anywhere():
-    n = 2000
-    chances = np.zeros(n)
-    chances[7] = 0.5
-    np.testing.assert_allclose(long_tie_stops(chances, n), np.full(n, 0.5 / n), rtol=1e-9)
-
-
-def test_two_relevant_documents_among_many():
-    # At place j: one of the two, while the other stands behind, or before and is passed by.
-    n, high, low = 1500, 0.5, 0.2
-    chances = np.zeros(n)
-    chances[:2] = high, low
-    places = np.arange(n)
-    before = places / (n - 1)
-    expected = (high * (1 - low * before) + low * (1 - high * before)) / n
-    np.testing.assert_allclose(long_tie_stops(chances, n), expected, rtol=1e-9)
-
-
-def exactly(tenths):
-    """Means for chances in tenths, in whole numbers: coefficients of products (1 + (1 - R) t)."""
-    n, sums = len(tenths), [0] * len(tenths)
-    for tenth in set(tenths):
-        others = list(tenths)
-        others.remove(tenth)
-        product = [1]
-        for other in others:
-            shifted = zip([*product, 0], [0, *product])
-            product = [10 * stays + (10 - other) * goes for stays, goes in shifted]
-        for place, coefficient in enumerate(product):
-            sums[place] += tenths.count(tenth) * tenth * coefficient
-    orders = [n * math.comb(n - 1, place) * 10**n for place in range(n)]
-    return [total / count for total, count in zip(sums, orders)]
-
-
-@pytest.mark.parametrize("counts", [{9: 60, 3: 60, 0: 30}, {9: 149, 1: 1}, {5: 2, 8: 148}])
-def test_large_chances_leave_little_for_the_end(counts):
-    tenths = [tenth for tenth, count in counts.items() for _ in range(count)]
-    expected = exactly(tenths)
-    assert expected[-1] < 1e-40
-    found = long_tie_stops(np.array(tenths) / 10, len(tenths))
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
 @given(
@@ -206,11 +143,6 @@ def test_values_that_differ_in_their_last_bits_only(scale):
     values = (1.0 + rng.integers(0, 50, size=5000) * np.finfo(float).eps) * scale
     values[::3] *= -1
     np.testing.assert_array_equal(argsort_floats(values), np.argsort(values, kind="stable"))
-
-
-def test_zeros_of_either_sign():
-    values = np.array([0.0, -0.0, 5e-324, -5e-324, 0.0])
-    assert argsort_floats(values).tolist() == [3, 0, 1, 4, 2]
 
 
 # Neighbours among the floats, and of one leading part only.
