@@ -131,61 +131,6 @@ def test_queries_do_not_see_each_other():
     )
 
 
-@pytest.mark.parametrize("query_effect", [0.0, 0.3])
-def test_labels_of_equal_gain(query_effect):
-    rng = np.random.default_rng(1)
-    posterior = rng.dirichlet(np.ones(4), size=4)
-    shares, gains = np.array([0.1, 0.2, 0.3, 0.4]), np.array([2.0, -1.0, 2.0, -1.0])
-    np.testing.assert_allclose(
-        _bayes_scores(posterior, np.array([4]), shares, gains, query_effect, 3),
-        brute_force_scores(posterior, shares, gains, query_effect, 3),
-        rtol=1e-12,
-    )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("query_effect", [0.1, 0.9, 0.9999])
-@pytest.mark.parametrize("share", [0.02, 0.3])
-def test_large_queries_without_features_follow_the_prior(query_effect, share):
-    # Documents are exchangeable then: each score is the mean of sum(gains) / (n (I - W)) over
-    # the number m of forbidden documents, which is beta-binomial.
-    n, k = 100, 5
-    m = np.arange(n + 1)
-    a = (1 / query_effect - 1) * np.array([share, 1 - share])
-    log_p = gammaln(a[0] + m) + gammaln(a[1] + n - m) - gammaln(m + 1) - gammaln(n - m + 1)
-    p = np.exp(log_p - log_p.max())
-    span = np.array([np.subtract(*bounds([-1.0] * i + [2.0] * (n - i), k)) for i in m])
-    expected = (p / p.sum()) @ ((2.0 * (n - m) - m) / span) / n
-    scores = _bayes_scores(
-        np.tile([share, 1 - share], (n, 1)),
-        np.array([n]),
-        np.array([share, 1 - share]),
-        np.array([-1.0, 2.0]),
-        query_effect,
-        k,
-    )
-    np.testing.assert_allclose(scores, expected, rtol=1e-8)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("query_effect", [0.0, 0.5])
-def test_scores_are_calibrated(query_effect):
-    """What the labels turn out to be differs from the scores by noise alone."""
-    n_queries = 20_000
-    _, y, _, scores = make_rank_and_filter(
-        n_queries, documents_per_query=2, query_effect=query_effect, k=2, random_state=3
-    )
-    pairs, score_pairs = y.reshape(-1, 2), scores.reshape(-1, 2)
-    # -1, 1, 2 and two documents: I - W for each pair of labels.
-    span = {pair: np.subtract(*bounds(pair, 2)) for pair in product([-1, 1, 2], repeat=2)}
-    realised = pairs / np.array([span[tuple(pair)] for pair in pairs.tolist()])[:, np.newaxis]
-    error = realised - score_pairs
-    # The last one sees whether the companion's features are used.
-    for test in (np.ones_like(error), score_pairs, score_pairs[:, ::-1]):
-        product_ = (error * test).sum(axis=1)
-        assert abs(product_.mean()) < 4 * product_.std() / np.sqrt(n_queries)
-
-
 @pytest.mark.slow
 def test_large_sharp_queries_stay_finite_and_bounded():
     scores = make_rank_and_filter(
@@ -193,17 +138,6 @@ def test_large_sharp_queries_stay_finite_and_bounded():
     ).bayes_scores
     assert np.isfinite(scores).all()
     assert np.abs(scores).max() <= 1
-
-
-def test_certain_labels_reach_one():
-    _, y, groups, scores = make_rank_and_filter(
-        300, class_sep=60.0, query_effect=0.3, random_state=0
-    )
-    values = [
-        ndcg_f([d for d in np.argsort(-scores[rows]) if scores[rows][d] >= 0], y[rows], 3)
-        for rows in (np.flatnonzero(groups == q) for q in range(300))
-    ]
-    np.testing.assert_allclose(values, 1)
 
 
 @pytest.mark.slow
@@ -291,12 +225,6 @@ def test_all_gains_zero_scores_zero():
     np.testing.assert_array_equal(scores, 0)
 
 
-def test_no_class_sep_leaves_the_prior():
-    # One document: P(gain > 0) - P(gain < 0) = 0.75 - 0.25.
-    data = make_rank_and_filter(50, documents_per_query=1, class_sep=0, random_state=0)
-    np.testing.assert_allclose(data.bayes_scores, 0.5)
-
-
 @pytest.mark.parametrize("query_effect", [0.0, 0.3])
 def test_repeats_with_the_same_seed(query_effect):
     first, second = (
@@ -330,12 +258,6 @@ def test_as_frame():
     np.testing.assert_array_equal(frames.y, arrays.y)
     np.testing.assert_array_equal(frames.bayes_scores, arrays.bayes_scores)
     assert make_rank_and_filter(3, as_frame=True, bayes=False).bayes_scores is None
-
-
-def test_one_label_and_one_feature():
-    data = make_rank_and_filter(20, labels={1: 1.0}, n_features=1, n_informative=1, random_state=0)
-    assert (data.y == 1).all()
-    assert (data.bayes_scores > 0).all()
 
 
 @pytest.mark.parametrize(
@@ -380,11 +302,6 @@ def test_bad_input(arguments, error, message):
         make_rank_and_filter(**({"n_queries": 10, "random_state": 0} | arguments))
 
 
-def test_large_queries_without_bayes():
-    data = make_rank_and_filter(10, documents_per_query=1000, bayes=False, random_state=0)
-    assert data.X.shape == (10_000, 20)
-
-
 def test_values_of_probability_0_do_not_occur():
     given = {"n_queries": 30, "random_state": 0}
     found = make_rank_and_filter(
@@ -395,22 +312,6 @@ def test_values_of_probability_0_do_not_occur():
     )
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-def test_means_of_two_features_lie_on_no_line():
-    X, y, *_ = make_rank_and_filter(
-        n_queries=60,
-        n_features=2,
-        n_informative=2,
-        class_sep=100.0,
-        documents_per_query={5: 1.0},
-        bayes=False,
-        random_state=0,
-    )
-    low, middle, high = (X[y == label].mean(axis=0) for label in (-1, 1, 2))
-    # Noise of 1 moves an area of about 100 x 100 by little.
-    area = np.linalg.det(np.array([middle - low, high - low]))
-    assert abs(area) > 1000
 
 
 def test_as_many_combinations_as_are_feasible(monkeypatch):

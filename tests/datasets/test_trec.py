@@ -28,35 +28,11 @@ def test_tracks_that_are_not_there():
         fetch_trec_qrels("web-2009")
 
 
-@pytest.mark.parametrize(
-    ("year", "n_judgments", "n_junk"),
-    [
-        pytest.param(2010, 25_329, 1_431, marks=pytest.mark.nightly),
-        pytest.param(2011, 19_381, 1_019, marks=pytest.mark.nightly),
-        pytest.param(2012, 16_055, 858, marks=pytest.mark.nightly),
-        (2013, 14_474, 234),
-        pytest.param(2014, 14_432, 556, marks=pytest.mark.nightly),
-    ],
-)
-def test_published_judgments_are_what_their_notes_say(data_dir, year, n_judgments, n_junk):
-    """Counts as published, over the copies that are compared with the published digests."""
-    found = fetch_trec_qrels(f"web-{year}", data_home=data_dir, download_if_missing=False)
+def test_published_judgments_are_what_their_notes_say(data_dir):
+    """Counts as published, over the copy that is compared with the published digest."""
+    found = fetch_trec_qrels("web-2013", data_home=data_dir, download_if_missing=False)
     labels = found.qrels["label"]
-    assert (len(labels), (labels == -2).sum()) == (n_judgments, n_junk)
-
-
-def test_tracks_come_from_the_pages_of_their_years():
-    for name, where, collection in (
-        ("web-2010", "/web/10/", "ClueWeb09"),
-        ("web-2011", "/web/11/", "ClueWeb09"),
-        ("web-2012", "/web/12/", "ClueWeb09"),
-        ("web-2013", "/web/2013/", "ClueWeb12"),
-        ("web-2014", "/web/2014/", "ClueWeb12"),
-    ):
-        track, year = _trec._TRACKS[name], name.removeprefix("web-")
-        assert where in track.url
-        assert track.file == f"trec-web-qrels/web{year}.qrels.txt.gz"
-        assert f"the TREC {year} web track ({collection})" in track.about
+    assert (len(labels), (labels == -2).sum()) == (14_474, 234)
 
 
 def test_runs_of_trec_covid(server, track, tmp_path, monkeypatch):

@@ -241,11 +241,6 @@ class TestWhatOpenDoes:
         assert found == [b"new"]
         assert stat.S_ISFIFO(path.stat().st_mode)
 
-    def test_a_device_is_written_to(self, tmp_path):
-        before = os.stat("/dev/null")
-        put("/dev/null", b"new")
-        assert os.stat("/dev/null").st_ino == before.st_ino
-
     @pytest.mark.parametrize("folder", ["/dev/fd", "/proc/self/fd"])
     def test_an_open_file_is_written_to(self, tmp_path, folder):
         """As what standard output goes to, by the name /dev/stdout."""
@@ -280,7 +275,7 @@ class TestWhatOpenDoes:
 # Ends a writer in the middle at moments that are spread over all that its Python code does, by a
 # signal that kills the process or by the exception of Ctrl-C; prints what is found afterwards.
 INTERRUPTER = """
-import os, signal, sys, time
+import os, signal, sys
 from skfilterrank._files.files import open_for_writing
 
 end, path, n_moments = sys.argv[1], "out.txt", int(sys.argv[2])
@@ -288,7 +283,7 @@ end, path, n_moments = sys.argv[1], "out.txt", int(sys.argv[2])
 def make():
     with open_for_writing(path) as write:
         for part in range(20):
-            write(f"{part} " * (50_000 if end == "time" else 5_000))
+            write(f"{part} " * 5_000)
 
 def run(moment):
     global n
@@ -316,24 +311,14 @@ def run(moment):
     finally:
         sys.settrace(None)
 
-start = time.perf_counter()
 make()
-seconds = time.perf_counter() - start
 new = open(path, "rb").read()
 run(None)
 moments = [max(1, n * each // n_moments) for each in range(1, n_moments + 1)]
 for moment in moments:
     with open(path, "w") as file:
         file.write("old")
-    if end == "time":
-        pid = os.fork()
-        if not pid:
-            make()
-            os._exit(0)
-        time.sleep(1.2 * seconds * moment / moments[-1])
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-    elif end == "kill":
+    if end == "kill":
         pid = os.fork()
         if not pid:
             run(moment)
@@ -356,10 +341,10 @@ for moment in moments:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("end", ["kill", "time", "interrupt"])
+@pytest.mark.parametrize("end", ["kill", "interrupt"])
 def test_an_end_at_any_moment(tmp_path, end):
     """The old file is whole or the new one is, and what is left beside it says what it is."""
-    n = len(thinned(range(60 if end == "time" else 240), parts=4))
+    n = len(thinned(range(240), parts=4))
     done = subprocess.run(
         [sys.executable, "-c", INTERRUPTER, end, str(n)],
         cwd=tmp_path,
@@ -370,11 +355,8 @@ def test_an_end_at_any_moment(tmp_path, end):
     lines = [line.split() for line in done.stdout.splitlines()]
     left = [name for _, *names in lines for name in names]
     assert all(map(PARTIAL.fullmatch, left))
-    if end == "time":  # it depends on the machine which moments these are
-        assert {state for state, *_ in lines} <= {"old", "new"}
-    else:
-        assert {state for state, *_ in lines} == {"old", "new"}
-        assert (len(lines), bool(left)) == (n, end == "kill")
+    assert {state for state, *_ in lines} == {"old", "new"}
+    assert (len(lines), bool(left)) == (n, end == "kill")
 
 
 @pytest.mark.parametrize("name", ["out.zst", "out.txt.bz2", "out.csv.XZ", "out.GZ"])
@@ -517,27 +499,6 @@ def test_the_package_writes_files_by_this_alone():
         os.path.join("_files", "closed_queries.py"): {"np.save", "open"},
         # What standard error would not take, into the void.
     }
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "open(path, 'w')",
-        "open(path, mode='ab')",
-        "path.open('x')",
-        "gzip.open(path, 'wt')",
-        "path.write_text(text)",
-        "table.to_csv(path)",
-        "figure.savefig(path, dpi=1)",
-        "os.replace(a, b)",
-        "again(os.replace, a, b)",
-        "show(path.write_text(text))",
-        "np.save(path, x)",
-    ],
-)
-def test_what_writes_is_seen(line):
-    assert WORDS.search(line)
-    assert calls_that_write(line)
 
 
 def test_a_mount_point_is_written_over(tmp_path, monkeypatch):

@@ -43,13 +43,6 @@ def test_forms(content, name):
     assert form_of(content) == name
 
 
-def test_lines_are_counted_from_the_top_of_the_file():
-    content = b"# a comment\n\nqid,docno,label\n1,a,1\n\n1,b,0\n"
-    table, line_of = read_form(form_of(content), content, "t", ["qid", "docno"])
-    assert table.to_dict("list") == {"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 0]}
-    assert [line_of(row) for row in range(2)] == [4, 6]
-
-
 @pytest.mark.parametrize(
     ("line", "format"),
     [
@@ -86,30 +79,6 @@ def test_the_first_line_that_counts():
 )
 def test_tables_of_judgments(names, expected):
     assert has_labels(names) is expected
-
-
-TEXTS = {"301": "cats", "302": "dogs, big"}
-
-
-@pytest.mark.parametrize(
-    ("content", "id", "text"),
-    [
-        (b"301\tcats\n302\tdogs, big\n", "id", "text"),
-        (b"\xef\xbb\xbfqid\ttext\n301\tcats\n302\tdogs, big\n", "qid", "text"),
-        (b'text,qid\ncats,301\n"dogs, big",302\n', "qid", "text"),
-        (b'{"301": "cats", "302": "dogs, big"}', "id", "text"),
-        (b'{"qid": "301", "x": "cats"}\n{"qid": "302", "x": "dogs, big"}\n', "qid", "x"),
-        (b'[{"qid": 301, "x": "cats"}, {"qid": 302, "x": "dogs, big"}]', "qid", "x"),
-        (
-            b"<top><num> 301\n<title> cats\n</top>\n<top><num> 302\n<title> dogs, big\n</top>\n",
-            "number",
-            "title",
-        ),
-    ],
-)
-def test_texts_in_each_form(content, id, text):
-    table, _ = read_texts(content, "topics", ["qid", "query_id"])
-    assert dict(zip(table[id].astype(str), table[text], strict=True)) == TEXTS
 
 
 def test_texts_whose_form_cannot_be_told():
@@ -205,14 +174,6 @@ def test_forms_topics(name, file, tmp_path):
     topics = read_topics(path)
     assert topics.index.tolist() == ["301", "302"]
     assert topics.iloc[:, 0].tolist() == ["the cats", "dog"]
-
-
-def test_fields_of_trec_topics(tmp_path):
-    (tmp_path / "t").write_text(TREC)
-    topics = read_topics(tmp_path / "t")
-    assert topics.loc["301"].tolist()[:2] == ["the cats", "All the cats of the town & more."]
-    assert topics.columns.tolist()[:3] == ["title", "description", "narrative"]
-    assert topics.loc["302", "description"] == ""
 
 
 @pytest.mark.slow

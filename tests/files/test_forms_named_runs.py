@@ -19,7 +19,6 @@ from skfilterrank._files.forms import (
     files_of_folders,
     for_any_process,
     is_by_query,
-    is_frame,
     is_table,
     name_of_path,
     named_runs,
@@ -52,15 +51,6 @@ NESTED = {"1": {"a": 1.0}}
 )
 def test_names_of_files(path, name):
     assert name_of_path(path) == name
-
-
-def test_a_path_a_list_and_a_dict():
-    assert named_runs("x/a.txt") == {"a": "x/a.txt"}
-    assert named_runs(["a.txt", Path("b.gz")]) == {"a": "a.txt", "b": Path("b.gz")}
-    given = {"a": RUN, 3: "x.txt"}
-    assert named_runs(given) == given
-    assert named_runs(given) is not given
-    assert named_runs(("a.txt",)) == {"a": "a.txt"}
 
 
 @pytest.mark.parametrize(
@@ -108,11 +98,6 @@ def test_one_open_file_is_named_after_its_path(tmp_path):
     path.write_text("1 Q0 a 1 1 x")
     with open(path) as file:
         assert named_runs(file, may_be_one=True) == {"bm25": file}
-
-
-def test_judgments_are_not_one_run():
-    with pytest.raises(InputTypeError, match="got judgments"):
-        named_runs(QRELS, may_be_one=True)
 
 
 def test_as_many_as_are_needed():
@@ -251,13 +236,6 @@ def test_topics_of_documents():
         assert not is_by_query(data)
     # A query of which nothing is retrieved has no row.
     assert as_table({"1": {}, "2": {"a": 1.0}}, "score")["qid"].tolist() == ["2"]
-
-
-def test_frames():
-    assert is_frame(FRAME)
-    assert is_frame(pl.DataFrame(COLUMNS))
-    assert not is_frame(pa.table(COLUMNS))
-    assert not is_frame(NESTED_OBJECTS)
 
 
 @pytest.mark.parametrize(

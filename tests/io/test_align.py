@@ -1,5 +1,4 @@
 import io
-import pickle
 import warnings
 from collections import defaultdict
 
@@ -21,8 +20,6 @@ from skfilterrank.io import (
 )
 from skfilterrank.io import _align as align_module
 from skfilterrank.io import _pairs as pairs
-from skfilterrank.metrics import ndcg_score
-from thinned import thinned
 
 # What labels below 0 mean is not said here, and not what is tested.
 pytestmark = [
@@ -51,30 +48,6 @@ def test_judgments_that_have_nothing_to_do_with_a_run():
         align(QRELS, RUN.iloc[[3]])
 
 
-def test_by_hand():
-    aligned = align(QRELS, RUN)
-    y_true, y_score, groups = aligned
-    # Topics "1", "10", "2"; in topic 1 the tie of a and u goes to u, and b was not retrieved.
-    assert groups.tolist() == ["1", "1", "1", "1", "10", "10", "2"]
-    assert aligned.docnos.tolist() == ["c", "u", "a", "b", "y", "x", "a"]
-    np.testing.assert_array_equal(y_true, [np.nan, np.nan, 2, -1, 3, 0, 1])
-    np.testing.assert_array_equal(y_score, [9, 0.5, 0.5, NO, 0.25, NO, NO])
-    assert aligned.pooled.tolist() == [True, False, True, True, True, True, True]
-    assert aligned.missing_queries == ("2",)
-    assert aligned.unjudged_queries == ("7",)
-    assert (aligned.n_left_out, aligned.n_filtered, aligned.n_retrieved) == (2, 1, 4)
-    assert (aligned.n_retrieved_unjudged, aligned.n_judged_not_retrieved) == (2, 3)
-    assert aligned.name is None
-    assert str(aligned) == (
-        "3 queries, 1 of them not in the run; 4 documents retrieved, 2 of them not judged; "
-        "3 judged documents not retrieved; 1 document filtered out; 1 query without judgments "
-        "left out, with 2 rows"
-    )
-    index = aligned.index
-    assert index.query_ids.tolist() == ["1", "10", "2"]
-    assert (index.starts.tolist(), index.sizes.tolist()) == ([0, 4, 6], [4, 2, 1])
-
-
 def test_missing_queries_can_be_left_out():
     aligned = align(QRELS, RUN, missing="drop")
     assert aligned.groups.tolist() == ["1", "1", "1", "1", "10", "10"]
@@ -85,22 +58,6 @@ def test_missing_queries_can_be_left_out():
     # A topic of which everything is filtered out is in the run all the same.
     run = RUN.assign(score=NO)
     assert align(QRELS, run, missing="drop").index.query_ids.tolist() == ["1", "10"]
-
-
-def test_pandas_forms():
-    aligned = align(QRELS, RUN)
-    y_true, y_score = aligned.to_series()
-    assert y_true.index.names == ["qid", "docno"]
-    pd.testing.assert_index_equal(y_true.index, y_score.index)
-    frame = aligned.to_frame()
-    assert list(frame.columns) == ["label", "score", "pooled"]
-    assert frame.loc[("1", "b")].tolist() == [-1.0, NO, True]
-    # The arrays, the index of the queries and the Series say the same to a measure.
-    gains = {"gains": lambda label: np.maximum(label, 0)}
-    by_array = ndcg_score(*aligned.to_series(), average=None, **gains)
-    for groups in (aligned.groups, aligned.index):
-        value = ndcg_score(aligned.y_true, aligned.y_score, groups=groups, average=None, **gains)
-        np.testing.assert_array_equal(value, by_array)
 
 
 def brute_force(run, qrels, missing):
@@ -210,14 +167,6 @@ def test_a_key_of_the_run_that_is_that_of_another_judgment(monkeypatch):
     np.testing.assert_array_equal(aligned.y_true, [np.nan, np.nan, 1])
 
 
-def test_row_order_does_not_matter():
-    rng = np.random.default_rng(1)
-    expected = align(QRELS, RUN).to_frame()
-    for _ in range(5):
-        run, qrels = (frame.iloc[rng.permutation(len(frame))] for frame in (RUN, QRELS))
-        pd.testing.assert_frame_equal(align(qrels, run).to_frame(), expected)
-
-
 def test_files(tmp_path):
     write_run(tmp_path / "run.gz", RUN, name="mine")
     (tmp_path / "qrels").write_text("1 0 a 2\n1 0 b -1\n1 0 c -9\n2 0 a 1\n10 0 x 0\n10 0 y 3\n")
@@ -233,12 +182,6 @@ def test_files(tmp_path):
     by_frame, by_path = index.align(frame), index.align(io.BytesIO(gzip_free(tmp_path)))
     pd.testing.assert_frame_equal(by_frame.to_frame(), by_path.to_frame())
     assert by_frame.name == by_path.name == "mine"
-
-
-def test_a_run_of_several_names_has_none():
-    lines = "1 Q0 a 1 3 mine\n1 Q0 b 2 2 mine\n1 Q0 c 3 1 {}\n"
-    names = [align(QRELS, io.StringIO(lines.format(last))).name for last in ("mine", "other")]
-    assert names == ["mine", None]
 
 
 def gzip_free(folder):
@@ -257,12 +200,6 @@ def test_without_arrow_strings(monkeypatch, tmp_path):
         assert getattr(run["qid"].dtype, "storage", "python") == "python"
         aligned = align(QRELS, run)
     pd.testing.assert_frame_equal(aligned.to_frame(), expected)
-
-
-def test_index_can_be_sent_to_other_processes():
-    index = pickle.loads(pickle.dumps(QrelsIndex(QRELS)))
-    aligned = pickle.loads(pickle.dumps(index.align(RUN)))
-    pd.testing.assert_frame_equal(aligned.to_frame(), align(QRELS, RUN).to_frame())
 
 
 @pytest.mark.parametrize(
@@ -375,24 +312,6 @@ def test_ties_as_in_trec_eval(spread):
     pd.testing.assert_frame_equal(values, expected[values.columns], check_like=True)
     if spread < 1:
         assert not np.allclose(own_values(align(*frames)), expected[values.columns])
-
-
-@pytest.mark.slow
-def test_real_runs_against_trec_eval(data_dir):
-    pytest.importorskip("pytrec_eval")
-    folder = data_dir / "trec-covid-round1"
-    index = QrelsIndex(folder / "qrels.txt.gz")
-    qrels = read_qrels(folder / "qrels.txt.gz")
-    judged = {q: dict(zip(t["docno"], t["label"], strict=True)) for q, t in qrels.groupby("qid")}
-    for path in thinned(sorted(folder.glob("runs/*.txt.gz"))[::48]):
-        frame = read_run(path)
-        run = {q: dict(zip(t["docno"], t["score"], strict=True)) for q, t in frame.groupby("qid")}
-        expected = pytrec_eval_values(run, judged, {"P_5", "recip_rank"})
-        values = own_values(index.align(path))
-        pd.testing.assert_frame_equal(values, expected[values.columns])
-        found = index.align(frame).to_frame().reset_index()
-        expected = brute_force(frame, qrels, "empty")
-        assert found.astype(object).equals(expected.astype(object))
 
 
 @pytest.mark.parametrize(

@@ -65,16 +65,6 @@ def test_comments_as_trec_eval_reads_them():
         qrels_of("# nothing\n")
 
 
-@given(st.lists(st.sampled_from(["# c", "# a b c d e", "#", "", " ", "{q} Q0 {d} 1 2 x"])))
-def test_lines_that_are_no_rows(kinds):
-    rows = [kind.format(q=i % 3, d=i) for i, kind in enumerate(kinds)]
-    expected = [(str(i % 3), str(i)) for i, kind in enumerate(kinds) if "{" in kind]
-    if not expected:
-        return
-    run = run_of("\n".join(rows))
-    assert list(zip(run["qid"], run["docno"])) == expected
-
-
 @pytest.mark.parametrize(
     "content", [b"1 Q0 a 1 2 x\r1 Q0 b 2 1 x\r", b"1 Q0 a 1 2 x\r1 Q0 b 2 1 x\n"]
 )
@@ -126,18 +116,6 @@ NUMBERS = st.one_of(
 @times(0.4)
 @given(st.lists(NUMBERS, min_size=1, max_size=30))
 def test_numbers_are_those_of_python(texts):
-    assert_numbers_of_python(texts)
-
-
-@pytest.mark.slow
-def test_many_numbers_are_those_of_python():
-    rng = np.random.default_rng(0)
-    numbers = rng.integers(0, 2**64, 5000, dtype=np.uint64).view(np.float64)
-    texts = [repr(number) for number in numbers[np.isfinite(numbers)].tolist()]
-    texts += [f"{number:.{digits}g}" for digits in range(1, 20) for number in rng.normal(size=100)]
-    for letters in ("0123456789.-", "0019.e-+", "0123456789.-+eE_xnaif"):
-        lengths = rng.integers(1, 20, 5000)
-        texts += ["".join(rng.choice(list(letters), length)) for length in lengths]
     assert_numbers_of_python(texts)
 
 

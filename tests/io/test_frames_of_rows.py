@@ -1,6 +1,5 @@
 """Rows come as any table, and are those of arrays; ids that are missing or of several types."""
 
-import subprocess
 import sys
 from datetime import date
 from decimal import Decimal
@@ -157,21 +156,6 @@ def test_pyarrow_is_named_where_it_is_missing(monkeypatch, tmp_path):
             call()
     # Everything else goes without it.
     same(evaluate(Rows(pd.DataFrame(COLUMNS)), NAMES))
-
-
-@pytest.mark.nightly
-def test_dask_is_not_needed_from_the_start():
-    code = (
-        "import sys\n"
-        "sys.modules |= dict.fromkeys(['dask', 'distributed', 'dask.dataframe'])\n"
-        "from skfilterrank.io import Rows\n"
-        "from skfilterrank.metrics import evaluate\n"
-        "from skfilterrank.thresholds import threshold_curve\n"
-        "rows = Rows({'qid': [1, 1], 'label': [1, 0], 'score': [2, 1]}, scattered='partition')\n"
-        "print(evaluate(rows, 'ap').means['ap'], threshold_curve(rows).best_value)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "1.0 1.0\n"
 
 
 @pytest.mark.parametrize("source", [None, 3, np.zeros(3), pd.Series([1.0]), "", 4.5, dict])

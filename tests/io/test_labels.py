@@ -31,13 +31,6 @@ def _written(qrels, **params):
     return out.getvalue()
 
 
-@pytest.fixture(autouse=True)
-def _warnings_are_errors():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", DataWarning)
-        yield
-
-
 def test_the_second_column_names_machines():
     qrels = _read(MIXED, predicted="use")
     assert qrels["judged_by"].tolist() == ["people", "predicted", "large", "people"]
@@ -326,10 +319,8 @@ def test_what_is_no_rule(unjudged_label):
 
 
 @pytest.fixture(autouse=True)
-def _warnings_are_errors_unjudged():
+def _warnings_are_errors():
     """Those of labels below 0 too, which other tests ignore."""
-    import warnings
-
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         yield

@@ -7,36 +7,9 @@ import pytest
 from joined_rows import NO, QRELS, RUN
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import (
-    QrelsIndex,
     align,
     read_run,
 )
-
-
-def forms(qrels, run):
-    """The same run and judgments in the forms that other tools give them."""
-    yield qrels, run
-    yield QrelsIndex(qrels), run
-    ir_measures = {"qid": "query_id", "docno": "doc_id", "label": "relevance"}
-    yield qrels.rename(columns=ir_measures), run.rename(columns=ir_measures)
-    # PyTerrier counts ranks from 0.
-    ranks = run.groupby("qid")["score"].rank(method="first", ascending=False).astype(int) - 1
-    yield qrels.assign(iteration=0), run.assign(query="some words", rank=ranks, docid=5)
-    yield qrels.set_index(["qid", "docno"]), run.set_index(["qid", "docno"])[["score"]]
-    yield qrels.set_index("docno"), run.set_index("qid")
-    for kind in (object, "category", "string"):
-        yield qrels.astype({"qid": kind, "docno": kind}), run.astype({"qid": kind, "docno": kind})
-    yield qrels.iloc[:], run.iloc[1:].reset_index(drop=True)
-
-
-@pytest.mark.slow
-def test_forms_of_frames():
-    run, qrels = RUN.iloc[[0, *range(7)]].reset_index(drop=True), QRELS
-    run.loc[0, "docno"] = "v"
-    run.loc[0, "qid"] = "7"  # left out in every form, and sliced off in the last
-    expected = align(qrels, run).to_frame()
-    for form in forms(qrels, run):
-        pd.testing.assert_frame_equal(align(*form).to_frame(), expected)
 
 
 def test_a_rank_of_0_hides_documents_unless_ranks_count_from_0():
@@ -54,15 +27,6 @@ def test_a_rank_of_0_hides_documents_unless_ranks_count_from_0():
         read_run(run.assign(rank=0))
     with pytest.raises(InputError, match="holds no id in column 'qid' in row 0"):
         read_run(run.assign(rank=[0, 1, 2, 0, 1], qid=[None, *"1122"]))
-
-
-def test_polars():
-    polars = pytest.importorskip("polars")
-    run, qrels = (polars.DataFrame(frame.to_dict("list")) for frame in (RUN, QRELS))
-    expected = align(QRELS, RUN).to_frame()
-    pd.testing.assert_frame_equal(align(qrels, run).to_frame(), expected)
-    with_null = qrels.with_columns(polars.col("label").fill_nan(None))
-    pd.testing.assert_frame_equal(align(with_null, run).to_frame(), expected)
 
 
 def test_arrow_columns_in_chunks():

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank.io import read_judged_table, read_prels
+from skfilterrank.io import read_judged_table
 
 pytestmark = pytest.mark.slow
 
@@ -69,27 +69,3 @@ def test_parquet(table):
     table.to_parquet(file)
     file.seek(0)
     check(table, file, "parquet")
-
-
-@given(
-    pairs=st.dictionaries(
-        st.tuples(*[st.text("abé01-_.#\"'", min_size=1, max_size=4)] * 2).filter(
-            lambda pair: not pair[0].startswith("#")
-        ),
-        st.tuples(
-            NUMBERS.filter(lambda x: x == x), st.floats(0, 1, exclude_min=True), st.booleans()
-        ),
-        min_size=1,
-        max_size=8,
-    )
-)
-def test_samples(pairs):
-    lines = [
-        f"{qid} {docno} {label!r} 1{chr(9) if tab else '  '}{probability!r}\n"
-        for (qid, docno), (label, probability, tab) in pairs.items()
-    ]
-    read = read_prels(io.StringIO("".join(lines)))
-    assert list(zip(read["qid"], read["docno"])) == list(pairs)
-    labels, probabilities, _ = map(list, zip(*pairs.values()))
-    np.testing.assert_array_equal(read["label"], labels)
-    np.testing.assert_array_equal(read["inclusion_probability"], probabilities)

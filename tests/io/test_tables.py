@@ -1,6 +1,4 @@
-import builtins
 import csv
-import gzip
 import io
 import itertools
 import json
@@ -22,47 +20,6 @@ qid,docno,label,score,text
 q2,a,-1,1e-3,"two
 lines"
 """
-FRAME = pd.DataFrame(
-    {
-        "qid": ["001", "001", "q2"],
-        "docno": ["a", "b", "a"],
-        "label": [2.0, np.nan, -1.0],
-        "score": [0.5, np.nan, 0.001],
-        "text": ["some, words", "None", "two\nlines"],
-    }
-)
-
-
-def write(path, frame=FRAME):
-    """Write a frame in the format that the name of the path asks for."""
-    stem = path.name.removesuffix(".gz")
-    if stem.endswith((".parquet", ".pq")):
-        buffer = io.BytesIO()
-        frame.to_parquet(buffer)
-        data = buffer.getvalue()
-    elif stem.endswith((".jsonl", ".ndjson")):
-        data = frame.to_json(orient="records", lines=True).encode()
-    else:
-        data = frame.to_csv(index=False, sep="\t" if stem.endswith(".tsv") else ",").encode()
-    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
-    return path
-
-
-FILES = ["t.csv", "t.tsv", "t.jsonl", "t.ndjson", "t.parquet", "t.pq", "T.CSV"]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("file", [*FILES, *(f"{file}.gz" for file in FILES[:-1])])
-def test_formats_agree(tmp_path, file):
-    if "p" in file:
-        pytest.importorskip("pyarrow")
-    table = read_judged_table(write(tmp_path / file))
-    expected = FRAME.set_index("qid")
-    pd.testing.assert_frame_equal(
-        table, expected, check_exact=True, check_dtype=False, check_index_type=False
-    )
-    assert table["label"].dtype == table["score"].dtype == np.float64
-    assert table.index.tolist() == ["001", "001", "q2"]
 
 
 def test_csv_text():
@@ -74,20 +31,6 @@ def test_csv_text():
     assert np.isnan(table["label"].iloc[1])
     assert table["score"].dtype == np.float64  # "nan" among numbers
     assert table["text"].tolist() == ["some, words", "None", "two\nlines"]
-
-
-@pytest.mark.parametrize("opened", ["text", "bytes", "bom", "named"])
-def test_handles(tmp_path, opened):
-    if opened == "text":
-        table = read_judged_table(io.StringIO(CSV), format="csv")
-    elif opened == "named":
-        (tmp_path / "t.csv").write_text(CSV)
-        with open(tmp_path / "t.csv") as handle:
-            table = read_judged_table(handle)
-    else:
-        bom = b"\xef\xbb\xbf" if opened == "bom" else b""
-        table = read_judged_table(io.BytesIO(bom + CSV.encode()), format="csv")
-    assert table.index.tolist() == ["001", "001", "q2"]
 
 
 def test_ids_are_strings_even_where_all_are_integers():
@@ -256,14 +199,6 @@ def test_broken_jsonl(tmp_path, text, line, message):
     assert str(error.value).startswith(f"{path}:{line}: ")
 
 
-def test_undecodable_bytes(tmp_path):
-    for name in ("t.csv", "t.jsonl"):
-        path = tmp_path / name
-        path.write_bytes("qid,label\n1,0\né,1\n".encode("latin-1"))
-        with pytest.raises(FileFormatError, match=r"t\.\w+:3: byte 0xe9 is not UTF-8"):
-            read_judged_table(path)
-
-
 def test_duplicate_documents():
     text = "qid,docno,label\n1,a,0\n2,a,0\n\n1,a,1\n2,a,1\n"
     with pytest.raises(
@@ -271,13 +206,6 @@ def test_duplicate_documents():
     ):
         read_judged_table(io.StringIO(text), document="docno", format="csv")
     assert len(read_judged_table(io.StringIO(text), format="csv")) == 4
-
-
-def test_empty_document():
-    with pytest.raises(FileFormatError, match=r":3: the line holds no id in column 'docno'"):
-        read_judged_table(
-            io.StringIO("qid,docno,label\n1,a,0\n1,,0\n"), document="docno", format="csv"
-        )
 
 
 def test_long_fields_are_no_error():
@@ -305,13 +233,6 @@ def test_parquet_without_pyarrow(tmp_path, monkeypatch):
         read_judged_table(tmp_path / "t.parquet")
 
 
-def test_broken_parquet(tmp_path):
-    pytest.importorskip("pyarrow")
-    (tmp_path / "t.parquet").write_bytes(b"this is no parquet file")
-    with pytest.raises(FileFormatError, match=r"t\.parquet: the file is not a Parquet file"):
-        read_judged_table(tmp_path / "t.parquet")
-
-
 def test_empty_query_in_parquet_names_the_row(tmp_path):
     pytest.importorskip("pyarrow")
     pd.DataFrame({"qid": ["a", None], "label": [1, 2]}).to_parquet(tmp_path / "t.parquet")
@@ -319,22 +240,6 @@ def test_empty_query_in_parquet_names_the_row(tmp_path):
         FileFormatError, match=r"t\.parquet:2: the line holds no id in column 'qid'"
     ):
         read_judged_table(tmp_path / "t.parquet")
-
-
-def test_groups_of_the_index_serve_group_by():
-    table = read_judged_table(io.StringIO(CSV), format="csv")
-    assert table.groupby("qid").size().to_dict() == {"001": 2, "q2": 1}
-
-
-def test_semeval(data_dir):
-    table = read_judged_table(data_dir / "semeval2016-cqa" / "dev.jsonl.gz", document="docid")
-    assert table["label"].value_counts().to_dict() == {
-        "Bad": 1209,
-        "Good": 818,
-        "PotentiallyUseful": 413,
-    }
-    assert table.index.get_level_values("qid").nunique() == 244
-    assert table["comment"].map(type).eq(builtins.str).all()
 
 
 @pytest.mark.slow

@@ -13,8 +13,6 @@ from profiles import times
 from skfilterrank._files import files
 from skfilterrank.io import _write as module
 from skfilterrank.io import (
-    read_qrels,
-    read_run,
     write_letor,
     write_qrels,
     write_run,
@@ -53,15 +51,6 @@ def test_ids_of_any_type():
     assert run_text([1, 1], [10, 9], [1, 1])[0].split()[2] == "9"
 
 
-def test_row_order_does_not_matter():
-    rng = np.random.default_rng(0)
-    groups, docnos = rng.integers(0, 5, 60), np.arange(60).astype(str)
-    y_score = rng.integers(0, 4, 60) / 3
-    order = rng.permutation(60)
-    expected, _ = run_text(groups, docnos, y_score)
-    assert run_text(groups[order], docnos[order], y_score[order])[0] == expected
-
-
 def test_gzip_and_path(tmp_path):
     write_run(tmp_path / "run.gz", ["q"], docnos=["d"], y_score=[1])
     assert gzip.decompress((tmp_path / "run.gz").read_bytes()) == b"q Q0 d 1 1.0 skfilterrank\n"
@@ -91,20 +80,6 @@ def test_scores_read_back_exactly(rows):
         assert [int(row[3]) for row in mine] == list(range(1, len(mine) + 1))
         keys = [(float(row[4]), row[2]) for row in mine]
         assert keys == sorted(keys, reverse=True)
-
-
-def test_ranks_are_those_of_trec_eval():
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    rng = np.random.default_rng(1)
-    docnos = [f"d{i}" for i in rng.permutation(30)]
-    y_score = rng.integers(0, 4, 30) / 4  # many ties, all exact in single precision
-    text, _ = run_text(["q"] * 30, docnos, y_score)
-    run = {row.split()[2]: float(row.split()[4]) for row in text.splitlines()}
-    for row in text.splitlines():
-        _, _, docno, rank, _, _ = row.split()
-        evaluator = pytrec_eval.RelevanceEvaluator({"q": {docno: 1}}, {"recip_rank"})
-        value = evaluator.evaluate({"q": run})["q"]["recip_rank"]
-        assert value == pytest.approx(1 / int(rank))
 
 
 @pytest.mark.parametrize(
@@ -270,21 +245,6 @@ def test_pieces_make_the_whole(monkeypatch, n_rows):
         assert "".join(pieces) == "".join(whole)
         assert all(piece.count("\n") == 7 for piece in pieces[:-1])
         assert all(piece.count("\n") <= 7 for piece in pieces)
-
-
-@pytest.mark.slow
-def test_pieces_read_back(tmp_path):
-    """More rows than are written at a time."""
-    n_rows = module._CHUNK_LINES + 5
-    frame = pd.DataFrame({"qid": "1", "docno": [f"d{i:06d}" for i in range(n_rows)]})
-    write_run(tmp_path / "run", frame.assign(score=-np.arange(n_rows)))
-    read = read_run(tmp_path / "run")
-    assert read["docno"].tolist() == frame["docno"].tolist()
-    assert read["score"].tolist() == (-np.arange(n_rows)).tolist()
-    write_qrels(tmp_path / "qrels", frame.assign(label=np.arange(n_rows) % 3))
-    read = read_qrels(tmp_path / "qrels")
-    assert read["docno"].tolist() == frame["docno"].tolist()
-    assert read["label"].tolist() == (np.arange(n_rows) % 3).tolist()
 
 
 def test_qrels_must_be_a_frame():
