@@ -4,7 +4,6 @@ import gzip
 import io
 import json
 import os
-import subprocess
 import sys
 import threading
 
@@ -19,7 +18,7 @@ from skfilterrank.cli import main
 from skfilterrank.cli.evaluate import MEASURES as DEFAULT_MEASURES
 from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import DataWarning
-from skfilterrank.io import QrelsIndex, read_qrels, read_run
+from skfilterrank.io import read_qrels
 from skfilterrank.metrics import _evaluate_runs as library
 from skfilterrank.metrics import values_of_run
 
@@ -258,23 +257,6 @@ def test_a_reader_that_leaves_ends_it_quietly(files):
     assert (code, err) == (0, "")
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_a_shell_sees_no_failure_where_a_reader_leaves(files, jobs):
-    many = [f"run{i}" for i in range(60)]
-    for name in many:
-        (files / name).write_text(GOOD)
-    command = [sys.executable, "-m", "skfilterrank", "evaluate", "qrels.txt", *many]
-    command += ["-m", "ap", "--per-query", "--format", "csv", "--n-jobs", jobs]
-    done = subprocess.run(
-        ["bash", "-c", 'set -o pipefail; "$@" | head -2', "-", *command],
-        capture_output=True,
-        text=True,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "run,qid,ap\nrun0,1,0.25\n"
-
-
 def test_files_of_one_name_go_by_their_paths(evaluate, files):
     for folder in ("x", "y"):
         (files / folder).mkdir()
@@ -311,27 +293,6 @@ def test_progress(run, files, monkeypatch):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     assert "/1 [" in run(*args)[2]
     assert run(*args, "--quiet")[2] == ""
-
-
-@pytest.mark.nightly
-def test_real_runs(run, data_dir):
-    folder = data_dir / "trec-covid-round1"
-    paths = sorted((folder / "runs").iterdir())[::40]
-    measures = ["ndcg_f@20", "lexirecall", "map", "bpref"]
-    code, out, err = run(
-        "evaluate", folder / "qrels.txt.gz", *paths, "-m", ",".join(measures), "--format", "csv"
-    )
-    assert (code, err) == (0, "")
-    index = QrelsIndex(folder / "qrels.txt.gz")
-    names = ["ndcg_f@20", "lexirecall", "ap", "bpref"]
-    expected = pd.DataFrame(
-        {
-            path.name.removesuffix(".txt.gz"): values_of_run(index, path, names).mean()
-            for path in paths
-        }
-    )
-    expected = expected.T.rename_axis("run").set_axis(measures, axis=1)
-    pd.testing.assert_frame_equal(from_csv(out, "run"), expected, check_exact=True)
 
 
 @pytest.mark.slow
@@ -535,36 +496,6 @@ def test_values_too_small_for_four_digits(evaluate):
     ]
 
 
-def test_trec_format_is_trec_evals(evaluate):
-    pytrec_eval = pytest.importorskip("pytrec_eval")
-    names = ["map", "ndcg_cut_2", "ndcg_cut.5", "P_5", "recall_10", "Rprec", "recip_rank"]
-    found = {}
-    for line in evaluate("--format", "trec", "--per-query", measures=names).splitlines():
-        measure, qid, value = line.split("\t")
-        assert len(measure) == 22
-        found.setdefault((measure.strip().replace(".", "_"), qid), []).append(value)
-    assert found.pop(("runid", "all")) == NAMES
-    judgments = nested(read_qrels("qrels.txt"), "label")
-    evaluator = pytrec_eval.RelevanceEvaluator(
-        judgments, {"map", "ndcg_cut_2,5", "P_5", "recall_10", "Rprec", "recip_rank"}
-    )
-    for number, path in enumerate(RUNS):
-        expected = evaluator.evaluate(nested(read_run(path), "score"))
-        for (measure, qid), texts in found.items():
-            if qid == "all":
-                # trec_eval -c: queries that are not in the run count, with 0.
-                total = sum(query[measure] for query in expected.values())
-                assert texts[number] == f"{total / 3:6.4f}"
-            else:
-                assert texts[number] == f"{expected.get(qid, {}).get(measure, 0.0):6.4f}"
-
-
-def nested(frame, column):
-    return {
-        qid: dict(zip(rows["docno"], rows[column].tolist())) for qid, rows in frame.groupby("qid")
-    }
-
-
 def test_trec_format_line_by_line(evaluate):
     out = evaluate("--format", "trec", "--per-query", runs=["good.txt"], measures=["ap"])
     name, runid = "ap" + " " * 20, "runid" + " " * 17
@@ -652,29 +583,6 @@ def test_each_column_has_the_values_of_its_measure(evaluate, format, names):
         assert list(row) == names
         for name in names:
             assert float(row[name]) == pytest.approx(BY_HAND[name][qid], abs=5.1e-5), (qid, name)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("format", ["table", "csv", "json", "trec", "markdown", "latex"])
-def test_each_column_has_the_mean_of_its_measure(evaluate, format):
-    out = evaluate("--format", format, measures=list(BY_HAND), runs=["good.txt"])
-    numbers = [BY_HAND[name]["all"] for name in BY_HAND]
-    if format == "json":
-        found = list(json.loads(out)["mean"].items())
-    elif format == "trec":
-        lines = [line.split() for line in out.splitlines()]
-        assert lines[0] == ["runid", "all", "good"]
-        found = [(name, float(value)) for name, _, value in lines[1:]]
-    else:
-        mark = {"csv": ",", "table": None, "markdown": "|", "latex": "&"}[format]
-        lines = out.replace("\\_", "_").replace("\\\\", "").splitlines()
-        lines = [line.strip("| ").split(mark) for line in lines if mark is None or mark in line]
-        lines = [line for line in lines if "---" not in line[0]]
-        head, values = ([cell.strip() for cell in line] for line in lines)
-        assert (head[0], values[0]) == ("run", "good")
-        found = list(zip(head[1:], map(float, values[1:]), strict=True))
-    assert [name for name, _ in found] == list(BY_HAND)
-    assert [value for _, value in found] == pytest.approx(numbers, abs=5.1e-5)
 
 
 @pytest.fixture

@@ -63,17 +63,6 @@ def test_closed_and_full_streams(files, arguments, streams, code, out, err):
     assert found[2].count("\n") == bool(err)
 
 
-@pytest.mark.nightly
-def test_a_shell_closes_streams(files):
-    """The same where a shell starts the interpreter."""
-    command = f"'{sys.executable}' -m skfilterrank"
-    code, out, err = shell(f"{command} --version >&-")
-    assert (code, out) == (2, b"")
-    assert err.startswith("skfilterrank: error: standard output is closed. ")
-    assert shell(f"{command} {EVALUATE} --format csv <&- 2>&-")[:2] == (0, HELD)
-    assert shell(f"{command} {EVALUATE} --format csv --verbose 2>/dev/full")[:2] == (0, HELD)
-
-
 def test_a_file_does_not_get_the_place_of_a_closed_stream(files):
     """What is written to descriptor 1 or 2 by others must not end up in a data file."""
     code = (
@@ -98,20 +87,6 @@ def test_letters_that_the_encoding_lacks(files, monkeypatch, arguments, encoding
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding))
     assert cli.main(arguments.split()) == 0
     assert written.getvalue() == out
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    ("arguments", "setting", "out"),
-    [
-        (EVALUATE, {"PYTHONIOENCODING": "ascii"}, b"run      rr\n\\xe9    1.0000\nall  1.0000\n"),
-        (f"{EVALUATE} --format csv", {"LC_ALL": "C"}, HELD),
-    ],
-)
-def test_letters_that_the_encoding_of_the_environment_lacks(files, arguments, setting, out):
-    setting = {"PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"} | setting
-    command = f"'{sys.executable}' -m skfilterrank {arguments}"
-    assert shell(command, **setting) == (0, out, "")
 
 
 @pytest.mark.parametrize("format", ["table", "csv", "json", "trec"])

@@ -86,19 +86,6 @@ def test_a_click_sorts_a_table(page):
     assert table.find_elements(By.TAG_NAME, "th")[1].get_attribute("aria-sort") is None
 
 
-def test_numbers_are_sorted_as_numbers(page):
-    # Of every table of pairs: negative numbers below positive ones, whatever they look like.
-    table = page.find_elements(By.CSS_SELECTOR, "#m1 table.sortable")[1]
-    column = 3
-    table.find_elements(By.CSS_SELECTOR, "thead th button")[column].click()
-    cells = [
-        row.find_elements(By.CSS_SELECTOR, "th, td")[column].text
-        for row in table.find_elements(By.CSS_SELECTOR, "tbody tr")
-    ]
-    lows = [float(text.split(" to ")[0]) for text in cells]
-    assert lows == sorted(lows, reverse=True)
-
-
 def test_a_pair_is_chosen_and_its_documents_open(page):
     pairs = page.find_element(By.CSS_SELECTOR, "#m1 .pairs")
     parts = pairs.find_elements(By.CLASS_NAME, "pair")
@@ -116,14 +103,6 @@ def test_a_pair_is_chosen_and_its_documents_open(page):
     # On query 2, which comes first, good has a and the other run c.
     assert first_column(page, inside) == ["a", "c"]
     assert page.get_log("browser") == []
-
-
-def test_the_other_measure_has_a_choice_of_its_own(page):
-    choices = page.find_elements(By.TAG_NAME, "select")
-    assert len(choices) == 2
-    Select(choices[1]).select_by_index(2)
-    assert page.find_element(By.CSS_SELECTOR, "#m1 .pair").is_displayed()
-    assert not page.find_element(By.CSS_SELECTOR, "#m2 .pair").is_displayed()
 
 
 @pytest.mark.parametrize("width", [400, 1280])

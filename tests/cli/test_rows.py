@@ -142,14 +142,6 @@ def test_a_misread_file_has_a_hint(run, folder):
     assert err.endswith("(LETOR text was expected from the file's name; see --input-format.)\n")
 
 
-def test_a_file_that_is_not_there(run, folder):
-    assert run("rank-filter", "no.csv") == (
-        2,
-        "",
-        "skfilterrank: error: no.csv: No such file or directory\n",
-    )
-
-
 def test_a_test_file_with_other_columns(train, table):
     table.rename(columns={"f2": "g2"}).to_csv("other.csv", index=False)
     code, out, err = train("--test-data", "other.csv")

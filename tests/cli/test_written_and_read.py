@@ -13,9 +13,7 @@ import pytest
 from skfilterrank.cli import main
 from skfilterrank.comparison import SystemScores
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import DataWarning, InputError
-from skfilterrank.io import read_run, read_runs, write_qrels, write_run
-from skfilterrank.metrics import values_of_run
+from skfilterrank.io import write_qrels, write_run
 
 # Documents outside of a pool are told of.
 pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
@@ -136,53 +134,6 @@ def test_lists_mean_the_same_in_every_format(writer, reader, formats, made, capf
 RUN = pd.DataFrame(
     {"qid": ["1", "1", "2", "2"], "docno": ["a", "b", "a", "b"], "score": [2.0, 1.0, 4.0, 3.0]}
 )
-HIDDEN = [False, True, False, True]
-SHOWN = np.where(HIDDEN, -np.inf, RUN["score"])
-SAYING_SO = {
-    "shown": {"shown": ~np.array(HIDDEN)},
-    "kept": {"kept": ["True", "false", "TRUE", "False"]},
-    "numbers": {"shown": [1, 0, 1.0, 0]},
-    "ranks": {"rank": [1, 0, 1, 0]},
-    "missing scores": {"shown": ~np.array(HIDDEN), "score": RUN["score"].mask(HIDDEN)},
-    "columns beside": {"shown": ~np.array(HIDDEN), "rank": [1, 2, 1, 2]},
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("columns", SAYING_SO.values(), ids=SAYING_SO)
-def test_tables_say_by_columns_which_documents_are_hidden(columns, tmp_path):
-    table = RUN.assign(**columns)
-    table.to_csv(tmp_path / "run.csv", index=False)
-    table.to_parquet(tmp_path / "run.parquet")
-    table.to_json(tmp_path / "run.jsonl", orient="records", lines=True)
-    sources = [table, *(str(tmp_path / f"run.{ending}") for ending in ("csv", "parquet", "jsonl"))]
-    for source in sources:
-        np.testing.assert_array_equal(read_run(source)["score"], SHOWN)
-        np.testing.assert_array_equal(read_runs({"run": source})["run"]["score"], SHOWN)
-        with io.StringIO() as written:
-            assert write_run(written, read_run(source)).filtered == 2
-    with io.StringIO() as written:
-        assert write_run(written, table).filtered == 2
-    qrels = pd.DataFrame({"qid": ["1", "2"], "docno": ["b", "b"], "label": [1, 1]})
-    with pytest.warns(DataWarning, match="is judged"):
-        assert (values_of_run(run=table, qrels=qrels, measures="rr")["rr"] == 0).all()
-
-
-def test_ranks_that_count_from_0_hide_nothing():
-    np.testing.assert_array_equal(read_run(RUN.assign(rank=[0, 1, 0, 1]))["score"], RUN["score"])
-    ranks = RUN.drop(columns="score").assign(rank=[0, 1, 0, 1])
-    np.testing.assert_array_equal(read_run(ranks)["score"], [0, -1, 0, -1])
-    # One document of each query is hidden, which is not the first by its score.
-    hidden = read_run(RUN.assign(rank=[1, 0, 1, 0]))["score"]
-    np.testing.assert_array_equal(hidden, SHOWN)
-    hidden = read_run(ranks.assign(rank=[1, 0, 1, 2]))["score"]
-    np.testing.assert_array_equal(hidden, [-1, -np.inf, -1, -2])
-    with pytest.raises(InputError, match="rank 0 in all rows"):
-        read_run(RUN.assign(rank=0))
-    with pytest.raises(
-        InputError, match="17 in column 'shown' in row 1, but True or False was expected"
-    ):
-        read_run(RUN.assign(shown=[1, 17, 0, 0]))
 
 
 @pytest.mark.slow
