@@ -8,9 +8,7 @@ from sklearn.linear_model import Ridge
 
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.io import read_letor
 from skfilterrank.metrics import (
-    average_precision_score,
     err_score,
     forbidden_at_k,
     get_measure_names,
@@ -48,9 +46,6 @@ def shown(scores):
     return np.where(scores >= 0, scores, -np.inf)
 
 
-# --- what is learned ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("init", ["least_squares", "uniform"])
 def test_learns_what_can_be_learned(separable, init):
     X, y, groups = separable
@@ -84,11 +79,6 @@ def test_weights_and_threshold_are_rescaled_together(judged, unit):
     assert 1 <= np.abs(ranker.coef_) @ ranker.scale_ < 2
 
 
-SAME_FOR_EVERY_ORDER = {"judged", "empty_list_rate", "false_reject_rate", "set_map"}
-
-SAME_FOR_EVERY_ORDER |= {"udcg", "num_q", "num_ret", "num_rel", "num_rel_ret"}
-
-
 @pytest.mark.slow
 def test_candidates_where_no_sum(judged):
     X, y, groups = judged
@@ -96,20 +86,6 @@ def test_candidates_where_no_sum(judged):
     ranker.fit(X, y, groups)
     assert ranker.best_score_ == pytest.approx(err_score(y, ranker.predict(X), groups=groups, k=3))
     assert history(ranker)[-1] > history(ranker)[0]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("filtering", [False, True])
-def test_order_of_rows_and_names_of_queries_do_not_matter(judged, filtering):
-    X, y, groups = judged
-    expected = CoordinateAscentRanker(**FAST, filter=filtering).fit(X, y, groups).coef_
-    mixed = np.random.default_rng(5).permutation(len(y))
-    ranker = CoordinateAscentRanker(**FAST, filter=filtering)
-    ranker.fit(X[mixed], y[mixed], groups[mixed])
-    np.testing.assert_allclose(ranker.coef_, expected, rtol=1e-6)
-    names = np.array([f"q{(37 * int(q)) % 1009}" for q in groups])
-    ranker = CoordinateAscentRanker(**FAST, filter=filtering).fit(X, y, names)
-    np.testing.assert_allclose(ranker.coef_, expected, rtol=1e-6)
 
 
 @pytest.mark.slow
@@ -123,9 +99,6 @@ def test_queries_that_teach_nothing_are_harmless(judged):
     ranker = CoordinateAscentRanker(**FAST, init="uniform").fit(more, labels, ids)
     n = len(np.unique(groups))
     assert ranker.best_score_ == pytest.approx((expected.best_score_ * n + 3) / (n + 3), abs=0.01)
-
-
-# --- nothing to learn --------------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -152,9 +125,6 @@ def test_one_document_per_query(separable):
     np.testing.assert_array_equal(unnamed.coef_, ranker.coef_)
 
 
-# --- starts, stopping, going on ----------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("filtering", [False, True])
 def test_warm_start_goes_on(judged, filtering):
@@ -169,9 +139,6 @@ def test_warm_start_goes_on(judged, filtering):
     assert history(cold.fit(X, y, groups))[0] < before
     with pytest.raises(ValueError, match=r"continues with the weights of \d+ features"):
         ranker.fit(X[:, 1:], y, groups)
-
-
-# --- with the rest of the library and scikit-learn ---------------------------------------------
 
 
 @pytest.mark.slow
@@ -195,9 +162,6 @@ def test_silent_unless_verbose(separable, capfd):
     assert "ndcg_f@3" in capfd.readouterr().err
 
 
-# --- bad input ---------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_bad_feature_is_named(separable, bad):
     X, y, groups = separable
@@ -212,24 +176,6 @@ def test_a_bad_feature_is_named(separable, bad):
         ranker.predict(sparse.csr_matrix(frame.to_numpy()))
 
 
-# --- real data ---------------------------------------------------------------------------------
-
-
-@pytest.mark.nightly
-def test_mq2007(data_dir):
-    X, y, groups, *_ = read_letor(data_dir / "mq2007" / "S1.txt.gz", sparse=False)
-    test = groups >= np.quantile(groups, 0.6)
-    ranker = CoordinateAscentRanker(
-        measure="ndcg@10", gains="exp2", init="uniform", max_iter=1, random_state=0
-    ).fit(X[~test], y[~test], groups[~test])
-    reached = ndcg_score(y[test], ranker.predict(X[test]), groups=groups[test], k=10, gains="exp2")
-    by_chance = ndcg_score(y[test], np.zeros(test.sum()), groups=groups[test], k=10, gains="exp2")
-    assert reached > by_chance + 0.1
-
-
-# --- what is learned ---------------------------------------------------------------------------
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("filtering", [False, True])
 def test_history_is_the_measure_and_never_falls(judged, filtering):
@@ -242,16 +188,6 @@ def test_history_is_the_measure_and_never_falls(judged, filtering):
     assert history(ranker)[-1] > history(ranker)[0]
     assert len(history(ranker)) == ranker.n_iter_ + 1
     assert ranker.best_score_ == history(ranker)[ranker.best_iteration_]
-
-
-def test_beats_the_regression_it_starts_from(judged):
-    X, y, groups = judged
-    ranker = CoordinateAscentRanker(**FAST).fit(X, y, groups)
-    ridge = ndcg_f_score(y, Ridge().fit(X, y).predict(X), groups=groups, k=3)
-    assert ranker.best_score_ > ridge
-
-
-SAME_FOR_EVERY_ORDER |= {"udcg", "num_q", "num_ret", "num_rel", "num_rel_ret"}
 
 
 @pytest.mark.slow
@@ -336,20 +272,6 @@ def test_early_stopping(judged):
     assert list(plain.evals_result_) == ["train"]
 
 
-@pytest.mark.slow
-def test_held_out_queries_choose_the_start(judged):
-    X, y, groups = judged
-    held = groups % 3 == 0
-    ranker = CoordinateAscentRanker(**FAST, n_restarts=4)
-    ranker.fit(
-        X[~held], y[~held], groups[~held], eval_set=(X[held], y[held]), eval_groups=groups[held]
-    )
-    chosen = ranker.evals_result_["valid_0"]["ndcg_f@3"][-1]
-    single = CoordinateAscentRanker(**FAST).fit(X[~held], y[~held], groups[~held])
-    alone = ndcg_f_score(y[held], single.predict(X[held]), groups=groups[held], k=3)
-    assert chosen >= alone - 1e-12
-
-
 def test_held_out_queries_overrule_the_training_queries(judged):
     X, y, groups = judged
     settings = FAST | {"n_restarts": 8, "max_iter": 0}
@@ -402,7 +324,7 @@ def test_starts_by_hand():
 
 pytestmark = pytest.mark.slow
 
-
+SAME_FOR_EVERY_ORDER = {"judged", "empty_list_rate", "false_reject_rate", "set_map"}
 SAME_FOR_EVERY_ORDER |= {"udcg", "num_q", "num_ret", "num_rel", "num_rel_ret"}
 
 
@@ -433,17 +355,6 @@ def test_lower_is_better(judged):
         ranker.fit(X, y, groups)
         assert ranker.best_score_ == pytest.approx(function(ranker.predict(X)))
         assert history(ranker)[-1] < history(ranker)[0]
-
-
-def test_the_name_gives_the_cut_off(separable):
-    X, y, groups = separable
-    named = CoordinateAscentRanker(measure="ap@2", random_state=0).fit(X, y, groups)
-    assert named.best_score_ == pytest.approx(
-        average_precision_score(y, named.predict(X), groups=groups, k=2)
-    )
-
-
-# --- invariances -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -483,9 +394,6 @@ def test_parameters_out_of_range(separable, settings, message):
         CoordinateAscentRanker(**settings).fit(X, y, groups)
 
 
-SAME_FOR_EVERY_ORDER |= {"udcg", "num_q", "num_ret", "num_rel", "num_rel_ret"}
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("filtering", [False, True])
 @pytest.mark.parametrize("init", ["least_squares", "uniform"])
@@ -509,32 +417,3 @@ def test_a_shift_within_queries_does_not_matter(judged):
     shift = np.random.default_rng(0).integers(-4, 5, (groups.max() + 1, X.shape[1]))
     ranker = CoordinateAscentRanker(**FAST).fit(X + shift[groups], y, groups)
     assert ranker.best_score_ == pytest.approx(expected.best_score_, abs=0.01)
-
-
-@pytest.mark.slow
-def test_sparse_equals_dense(judged):
-    X, y, groups = judged
-    X = X * (X > 0.3)
-    for filtering in (False, True):
-        settings = FAST | {"filter": filtering}
-        expected = CoordinateAscentRanker(**settings).fit(X, y, groups)
-        for form in (sparse.csr_matrix, sparse.csc_array, sparse.coo_array):
-            ranker = CoordinateAscentRanker(**settings).fit(form(X), y, groups)
-            np.testing.assert_allclose(ranker.coef_, expected.coef_, rtol=1e-6)
-            np.testing.assert_allclose(ranker.predict(form(X)), expected.predict(X), rtol=1e-6)
-
-
-def test_equal_rows_get_equal_scores(judged):
-    X, y, groups = judged
-    ranker = CoordinateAscentRanker(**FAST).fit(X, y, groups)
-    for n in (1, 2, 3, 5, 17, 64):
-        assert len(np.unique(ranker.predict(np.tile(X[:1], (n, 1))))) == 1
-        np.testing.assert_array_equal(ranker.predict(X[:n]), ranker.predict(X)[:n])
-
-
-@pytest.mark.parametrize("filtering", [False, True])
-def test_constant_features(separable, filtering):
-    X, y, groups = separable
-    ranker = CoordinateAscentRanker(**FAST, filter=filtering).fit(np.ones_like(X), y, groups)
-    np.testing.assert_array_equal(ranker.coef_, 0.0)
-    assert np.isfinite(ranker.predict(X)).all()

@@ -12,8 +12,6 @@ from skfilterrank.ranking import LambdaRankRanker
 from skfilterrank.ranking import _lambdarank as objective
 from skfilterrank.ranking._lambdarank import LambdaObjective, row_keys
 
-# --- the gradient ------------------------------------------------------------------------------
-
 
 def brute_force(gains, scores, groups, *, k, gamma, sigmoid, norm):
     """The Notes of LambdaObjective, pair by pair."""
@@ -123,20 +121,6 @@ def test_wide_queries_are_taken_in_steps(ragged, monkeypatch):
     np.testing.assert_allclose(small, whole, atol=1e-12)
 
 
-@pytest.mark.parametrize("norm", [False, True])
-def test_gradient_sums_to_zero_in_each_query(ragged, norm):
-    gains, groups = ragged
-    index = GroupIndex.from_groups(groups)
-    loss = LambdaObjective(gains, index, k=5, gamma=0.0, sigmoid=1.0, norm=norm, dtype=np.float64)
-    gradient, hessian = loss(make_scores("spread", len(gains)))
-    np.testing.assert_allclose(np.bincount(groups, weights=gradient), 0.0, atol=1e-12)
-    assert (hessian >= 0).all()
-    # Some documents are in no pair: those of queries with one gain.
-    alone = groups == 50
-    assert (hessian[alone] == 0).all()
-    assert (hessian[(groups == 3)] > 0).sum() > 5
-
-
 def test_hessian_is_positive_with_cross_entropy(ragged):
     gains, groups = ragged
     index = GroupIndex.from_groups(groups)
@@ -152,9 +136,6 @@ def test_row_keys_depend_on_the_features_alone():
     np.testing.assert_array_equal(row_keys(X[::-1]), keys[::-1])
     np.testing.assert_array_equal(row_keys(-0.0 * X), row_keys(0.0 * X))
     assert len(np.unique(keys)) == len(np.unique(X, axis=0))
-
-
-# --- what is learned ---------------------------------------------------------------------------
 
 
 FEW = {"n_estimators": 15, "num_leaves": 7, "min_child_samples": 5, "n_jobs": 1}
@@ -176,6 +157,3 @@ def test_the_loss_is_not_copied(separable, monkeypatch):
     monkeypatch.setattr(LambdaObjective, "__deepcopy__", refuse, raising=False)
     X, y, groups = separable
     LambdaRankRanker(**FEW).fit(X, y, groups)
-
-
-# --- bad input ---------------------------------------------------------------------------------

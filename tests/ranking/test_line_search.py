@@ -11,7 +11,6 @@ from line_searches import (
     EXACT,
     THRESHOLDED,
     all_crossings,
-    check_best,
     check_steps,
     make_search,
     points_between,
@@ -61,19 +60,6 @@ def test_steps_by_hand():
     steps = search.steps(np.array([0.0, 1.0]), np.array([1.0, 0.0]), 0.5)
     np.testing.assert_allclose(steps.times, [0.5, 1.0])
     np.testing.assert_allclose(steps.changes, [1 / log2(3), 1 - 1 / log2(3)])
-
-
-def test_equal_documents_that_part_alike_on_both_sides():
-    """At t = 0 the relevant one is last of equals, beside it third: no step, and it stays."""
-    gains = np.array([-2.0, -2.0, -2.0, 1.0])
-    scores, feature = np.zeros(4), np.array([-1.0, 0.0, 1.0, 0.0])
-    objective, search = make_search(gains, GroupIndex.from_groups(["q"] * 4), "f@3")
-    assert not len(search.steps(scores, feature).times)
-    assert search.best(scores, feature, None, 1.0) == 0
-    beside = 2 / (3 + 1)  # F of 1 relevant document among 3
-    assert objective(scores) == 0
-    assert objective(scores - feature) == objective(scores + feature) == pytest.approx(beside)
-    check_best(objective, search, (scores, feature, None), beside)
 
 
 @pytest.mark.parametrize("name", ["ndcg_f@3", "ap", "ul_normalized@3"])
@@ -237,14 +223,6 @@ def test_steps_of_long_queries(name, data):
     check_steps(data, name, None)
 
 
-@pytest.mark.usefixtures("all_long")
-@pytest.mark.parametrize("name", thinned(name for name in THRESHOLDED if "@" in name))
-@times(1 / 3)  # of each of many measures, and long lists
-@given(data=st.data())
-def test_steps_of_long_queries_with_a_threshold(name, data):
-    check_steps(data, name, "drawn")
-
-
 def draw(shape, n, rng):
     """Scores and features: a cloud, one with outliers, few values, or all on an arc."""
     if shape == "arc":
@@ -312,9 +290,6 @@ def test_extreme_sizes_are_not_cut():
         (stretch,) = stretches(scores, feature, 3)
         assert stretch[:2] == (-np.inf, np.inf)
         assert len(stretch.members) == 1000
-
-
-# --- more crossings than are looked at ----------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

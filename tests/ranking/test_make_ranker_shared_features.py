@@ -103,12 +103,6 @@ def test_fitted_outside_and_used_inside():
     np.testing.assert_array_equal(shared.transform(X_A), X_A + X_A.mean())
 
 
-def test_fitted_inside_and_used_outside():
-    with share_features():
-        shared = SharedFeatures(Counting()).fit(X_A)
-    np.testing.assert_array_equal(shared.transform(X_B), X_B + X_A.mean())
-
-
 def test_a_fitted_transformer_that_is_gone_never_lends_its_place():
     # A new object may get the id of one that was freed.
     with share_features():

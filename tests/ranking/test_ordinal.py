@@ -1,14 +1,10 @@
 """OrdinalRanker: the scores of the paper by hand, odd labels, and life inside scikit-learn."""
 
-import pickle
-
 import numpy as np
-import pandas as pd
 import pytest
 import sklearn
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier, is_regressor
-from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
@@ -18,7 +14,7 @@ from sklearn.svm import LinearSVC
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer
-from skfilterrank.ranking import OrdinalRanker, RankAndFilter
+from skfilterrank.ranking import OrdinalRanker
 
 
 class Share(ClassifierMixin, BaseEstimator):
@@ -105,17 +101,6 @@ def test_one_level_scores_that_gain(weights):
     assert ranker.n_features_in_ == FIVE_ROWS.shape[1]
 
 
-def test_unjudged_rows_are_left_out_with_a_warning():
-    weight = np.array([1.0, 100.0, 2.0, 3.0, 4.0])
-    ranker = OrdinalRanker(Share())
-    with pytest.warns(UserWarning, match="1 of 5 rows are unjudged"):
-        ranker.fit(FIVE_ROWS, [1, np.nan, 0, 1, 0], sample_weight=weight)
-    assert ranker.n_unjudged_ == 1
-    np.testing.assert_array_equal(ranker.estimators_[0].X_.ravel(), [0, 2, 3, 4])
-    np.testing.assert_array_equal(ranker.estimators_[0].sample_weight_, [1, 2, 3, 4])
-    np.testing.assert_allclose(ranker.predict(FIVE_ROWS), [(1 + 3) / 10] * 5)
-
-
 def test_unjudged_rows_of_sparse_formats_without_rows(data):
     y = data.y.astype(float)
     y[::7] = np.nan
@@ -124,26 +109,6 @@ def test_unjudged_rows_of_sparse_formats_without_rows(data):
     with pytest.warns(UserWarning, match="unjudged"):
         ranker = OrdinalRanker().fit(sparse.coo_array(data.X), y)
     np.testing.assert_allclose(ranker.predict(sparse.csr_array(data.X)), expected, atol=1e-6)
-
-
-@pytest.mark.slow
-def test_probabilities_and_score_stay_in_range(data):
-    ranker = OrdinalRanker(HistGradientBoostingClassifier(max_iter=20)).fit(data.X, data.y)
-    above = ranker.predict_level_proba(data.X)
-    assert above.shape == (len(data.y), 2)
-    assert ((above >= 0) & (above <= 1)).all()
-    scores = ranker.predict(data.X)
-    assert scores.dtype == np.float64
-    assert ((scores >= 0) & (scores <= 2)).all()
-
-
-def test_frame_keeps_feature_names(data):
-    X = pd.DataFrame(data.X).add_prefix("x")
-    ranker = OrdinalRanker().fit(X, data.y)
-    assert list(ranker.feature_names_in_) == list(X.columns)
-    assert ranker.n_features_in_ == 20
-    expected = OrdinalRanker().fit(data.X, data.y).predict(data.X)
-    np.testing.assert_allclose(ranker.predict(X), expected, rtol=1e-6)
 
 
 def test_texts_through_a_pipeline_inside_and_around():
@@ -155,50 +120,6 @@ def test_texts_through_a_pipeline_inside_and_around():
     np.testing.assert_allclose(around.fit(texts, labels).predict(texts), scores)
     assert min(scores[0], scores[3]) > max(scores[2], scores[5])
     assert min(scores[2], scores[5]) > max(scores[1], scores[4])
-
-
-def test_n_jobs_does_not_change_the_result(data):
-    one = OrdinalRanker().fit(data.X, data.y).predict(data.X)
-    two = OrdinalRanker(n_jobs=2).fit(data.X, data.y).predict(data.X)
-    np.testing.assert_array_equal(one, two)
-
-
-def test_clone_and_pickle(data):
-    ranker = OrdinalRanker(LogisticRegression(C=0.1), weights="gain").fit(data.X, data.y)
-    copy = pickle.loads(pickle.dumps(ranker))
-    np.testing.assert_array_equal(copy.predict(data.X), ranker.predict(data.X))
-    fresh = clone(ranker)
-    assert not hasattr(fresh, "estimators_")
-    assert fresh.estimator is not ranker.estimator
-    assert not hasattr(ranker.estimator, "coef_")
-
-
-@pytest.mark.slow
-def test_learns_gains_inside_rank_and_filter(data):
-    gains = {-1: -10, 1: 1, 2: 2}
-    model = RankAndFilter(OrdinalRanker(), measure="ndcg_f@3", gains=gains)
-    model.fit(data.X, data.y, groups=data.groups)
-    np.testing.assert_array_equal(model.estimator_.levels_, [-10, 1, 2])
-    alone = OrdinalRanker(gains=gains).fit(data.X, data.y)
-    scores = model.predict(data.X)
-    kept = np.isfinite(scores)
-    assert 0 < kept.mean() < 1
-    np.testing.assert_allclose(scores[kept], alone.predict(data.X)[kept])
-
-
-@pytest.mark.slow
-def test_is_tuned_by_a_ranking_scorer(data):
-    assert not is_classifier(OrdinalRanker())
-    assert not is_regressor(OrdinalRanker())
-    y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
-    search = GridSearchCV(
-        OrdinalRanker(LogisticRegression()),
-        {"estimator__C": [1e-6, 1.0], "weights": [None, "gain"]},
-        scoring=make_ranking_scorer("ndcg@3", gains={-1: 0, 1: 1, 2: 2}),
-        cv=GroupKFold(3),
-        error_score="raise",
-    ).fit(data.X, y, groups=data.groups)
-    assert search.best_score_ > 0.7
 
 
 class TestMetadataRouting:
@@ -246,23 +167,3 @@ class TestBadInput:
     def test_weights(self):
         with pytest.raises(ValueError, match="weights must be one of None, 'gain', got 'gains'"):
             OrdinalRanker(weights="gains").fit(FIVE_ROWS, [0, 1, 2, 2, 1])
-
-    def test_lengths(self):
-        with pytest.raises(ValueError, match="y has 4 labels but X has 5 rows"):
-            OrdinalRanker().fit(FIVE_ROWS, [0, 1, 2, 2])
-
-    def test_no_judged_row(self):
-        with pytest.raises(ValueError, match="no judged row"):
-            OrdinalRanker().fit(FIVE_ROWS, [np.nan] * 5)
-
-    def test_unknown_label(self):
-        with pytest.raises(ValueError, match="no entry in gains: 2"):
-            OrdinalRanker(gains={0: 0, 1: 1}).fit(FIVE_ROWS, [0, 1, 2, 2, 1])
-
-    def test_text_labels_without_gains(self):
-        with pytest.raises(ValueError, match="pass gains"):
-            OrdinalRanker().fit(FIVE_ROWS, list("abcab"))
-
-    def test_unfitted(self):
-        with pytest.raises(sklearn.exceptions.NotFittedError):
-            OrdinalRanker().predict(FIVE_ROWS)

@@ -11,11 +11,9 @@ from lightgbm import LGBMRanker
 from scipy import sparse
 from scipy.stats import rankdata, zscore
 from sklearn.base import BaseEstimator, clone
-from sklearn.compose import make_column_transformer
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold
-from sklearn.pipeline import make_pipeline, make_union
+from sklearn.pipeline import make_pipeline
 
 from scikit_learn_checks import assert_passes_checks
 from skfilterrank.datasets import make_rank_and_filter
@@ -229,19 +227,6 @@ def test_under_a_search(data, way):
     model = RankAndFilter(GridSearchCV(pipeline, grid, scoring=scorer, cv=GroupKFold(2)), cv=2)
     model.fit(X, y, groups=groups)
     assert np.isfinite(model.decision_function(X, groups=groups)).all()
-
-
-def test_beside_the_raw_features(data):
-    X, y, groups = data
-    frame = pd.DataFrame(X[:, :3], columns=list("abc"), index=pd.Index(groups, name="qid"))
-    both = make_union("passthrough", QueryScaler())
-    scaled = both.fit_transform(frame)
-    np.testing.assert_array_equal(scaled, np.hstack([frame, by_hand(X[:, :3], groups)]))
-    one = make_column_transformer((QueryScaler(), ["b"]), remainder="passthrough")
-    np.testing.assert_array_equal(one.fit_transform(frame)[:, 0], by_hand(X, groups)[:, 1])
-    kept = SimpleImputer().set_output(transform="pandas")
-    model = make_pipeline(kept, QueryScaler(), Ridge()).fit(frame, y)
-    assert np.isfinite(model.predict(frame)).all()
 
 
 class Searched(BaseEstimator):

@@ -14,8 +14,6 @@ from skfilterrank.ranking._rankboost import BinnedFeatures, PairDistribution, fi
 
 WEIGHTS = ("equal", "query", "gain")
 
-# --- pair by pair ------------------------------------------------------------------------------
-
 
 def all_pairs(gains, groups, weights):
     """(better, worse, D_0) of every pair, D_0 summing to 1."""
@@ -93,19 +91,6 @@ def same_model(left, right):
 
 @pytest.mark.slow
 @given(st.integers(0, 10**6))
-def test_order_of_rows_and_names_of_queries_do_not_matter(small, seed):
-    X, y, groups = small
-    expected = RankBoostRanker(n_estimators=8).fit(X, y, groups)
-    rng = np.random.default_rng(seed)
-    mixed = rng.permutation(len(y))
-    names = np.array([f"q{number}" for number in rng.permutation(12)])
-    same_model(
-        RankBoostRanker(n_estimators=8).fit(X[mixed], y[mixed], names[groups[mixed]]), expected
-    )
-
-
-@pytest.mark.slow
-@given(st.integers(0, 10**6))
 def test_increasing_transforms_of_a_feature_do_not_matter(small, seed):
     X, y, groups = small
     expected = RankBoostRanker(n_estimators=8).fit(X, y, groups)
@@ -117,15 +102,6 @@ def test_increasing_transforms_of_a_feature_do_not_matter(small, seed):
     ranker = RankBoostRanker(n_estimators=8).fit(changed, y, groups)
     np.testing.assert_array_equal(ranker.features_, expected.features_)
     np.testing.assert_allclose(ranker.predict(changed), expected.predict(X))
-
-
-def test_increasing_gains_do_not_matter(small):
-    X, y, groups = small
-    gains = {-3.0: -3, -1.0: 0, 0.0: 1, 0.5: 50, 1.0: 60, 2.0: 1e6}
-    same_model(
-        RankBoostRanker(n_estimators=8, gains=gains).fit(X, y, groups),
-        RankBoostRanker(n_estimators=8).fit(X, y, groups),
-    )
 
 
 @pytest.mark.slow
@@ -141,38 +117,6 @@ def test_queries_without_pairs_change_nothing(small, weights):
         np.append(groups, [90, 91, 92, 93, 93, 93, 94, 94, 94]),
     )
     same_model(ranker, expected)
-
-
-def test_sparse_equals_dense(judged):
-    X, y, groups = judged
-    X = X * (X > 0.3)
-    X[np.random.default_rng(0).random(X.shape) < 0.05] = np.nan
-    settings = {"n_estimators": 30, "max_bins": 20}
-    expected = RankBoostRanker(**settings).fit(X, y, groups)
-    for form in (sparse.csr_matrix, sparse.csc_array, sparse.coo_array):
-        ranker = RankBoostRanker(**settings).fit(form(X), y, groups)
-        same_model(ranker, expected)
-        np.testing.assert_allclose(ranker.predict(form(X)), expected.predict(X))
-
-
-def test_float32_jobs_and_bins(judged):
-    X, y, groups = judged
-    settings = {"n_estimators": 10, "max_bins": 1000}
-    single = RankBoostRanker(**settings).fit(X.astype(np.float32), y, groups)
-    same_model(
-        single, RankBoostRanker(**settings).fit(X.astype(np.float32).astype(float), y, groups)
-    )
-    same_model(RankBoostRanker(n_jobs=2, **settings).fit(X.astype(np.float32), y, groups), single)
-
-
-def test_one_feature_orders_everything():
-    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [-1, -1, 1, 1]
-    ranker = RankBoostRanker().fit(X, y, [0, 0, 0, 0])
-    assert len(ranker.alphas_) == 1
-    assert ranker.alphas_[0] == pytest.approx(np.log(2e9 - 1) / 2)
-    assert ranker.thresholds_[0] == 1.5
-    # Upside down, what is above counts less.
-    assert RankBoostRanker().fit(-X, y, [0, 0, 0, 0]).alphas_[0] == -ranker.alphas_[0]
 
 
 def test_whether_a_value_is_there_is_a_weak_ranker():
@@ -208,9 +152,6 @@ def test_no_query_ids_warn(small):
     assert not ranker.predict(X).any()
 
 
-# --- held-out queries and warm start -----------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def halves(judged):
     X, y, groups = judged
@@ -233,30 +174,6 @@ def test_early_stopping(halves):
     np.testing.assert_allclose(same.feature_importances_, ranker.feature_importances_)
 
 
-def test_early_stopping_by_a_measure_where_lower_is_better(halves):
-    (X, y, groups), (X_val, y_val, groups_val) = halves
-    ranker = RankBoostRanker(measure="forbidden@3", early_stopping_rounds=10)
-    ranker.fit(X, y, groups, eval_set=(X_val, y_val), eval_groups=groups_val)
-    curve = ranker.evals_result_["valid_0"]["forbidden@3"]
-    assert ranker.best_iteration_ == 1 + int(np.argmin(curve))
-
-
-def test_several_held_out_sets_and_index_levels(halves):
-    (X, y, groups), (X_val, y_val, groups_val) = halves
-    with_ids = pd.Series(y_val, index=pd.Index(groups_val, name="qid"))
-    ranker = RankBoostRanker(n_estimators=10).fit(
-        X, y, groups, eval_set=[(X, y), (X_val, with_ids)], eval_groups=[groups, None]
-    )
-    assert ranker.best_iteration_ == 10
-    for name, (X_, y_, ids) in zip(["valid_0", "valid_1"], halves):
-        expected = ndcg_f_score(y_, ranker.predict(X_), groups=ids, k=10)
-        assert ranker.evals_result_[name]["ndcg_f@10"][-1] == expected
-    indexed = RankBoostRanker(n_estimators=10).fit(
-        X, pd.Series(y, index=pd.Index(groups, name="qid"))
-    )
-    same_model(indexed, ranker)
-
-
 @pytest.mark.slow
 def test_warm_start_equals_one_go(halves):
     (X, y, groups), (X_val, y_val, groups_val) = halves
@@ -276,20 +193,6 @@ def test_warm_start_equals_one_go(halves):
         ranker.set_params(n_estimators=5).fit(X, y, groups)
     # Without it, fit begins anew.
     assert len(ranker.set_params(warm_start=False).fit(X, y, groups).alphas_) == 5
-
-
-# --- as a scikit-learn estimator ---------------------------------------------------------------
-
-
-def test_verbose_shows_a_bar(small, capsys):
-    X, y, groups = small
-    RankBoostRanker(n_estimators=2).fit(X, y, groups)
-    assert capsys.readouterr() == ("", "")
-    RankBoostRanker(n_estimators=2, verbose=1).fit(X, y, groups)
-    assert "rounds" in capsys.readouterr().err
-
-
-# --- bad input ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -319,9 +222,6 @@ def test_infinite_features_are_named(small):
     infinite.iloc[3, 1] = np.inf
     with pytest.raises(ValueError, match=r"infinity in column 1 \('pagerank'\)"):
         RankBoostRanker().fit(infinite, y, groups)
-
-
-# --- pair by pair ------------------------------------------------------------------------------
 
 
 def rankboost(X, gains, groups, *, weights, n_rounds):
@@ -409,9 +309,6 @@ def test_scores_far_out_do_not_overflow():
     assert loss == pytest.approx(1 / 3)
 
 
-# --- bins --------------------------------------------------------------------------------------
-
-
 def test_thresholds_by_hand():
     # 10 rows, 3 bins: a third of the rows is reached at the value 1, two thirds at 3.
     distinct, counts = np.array([0.0, 1.0, 2.0, 3.0, 4.0]), np.array([1, 4, 1, 3, 1])
@@ -451,9 +348,6 @@ def test_sums_of_sparse_features_of_which_no_stored_cell_is_in_the_last_bin():
     values = np.array([1.0, 10.0, 100.0])
     sums = BinnedFeatures(X, max_bins=3).sums(values)
     np.testing.assert_array_equal(sums, [0, 111, 0, 1, 10, 100, 0, 11, 100])
-
-
-# --- what is learned ---------------------------------------------------------------------------
 
 
 def test_cells_stored_in_parts_count_as_their_sum(small):

@@ -15,7 +15,6 @@ from skfilterrank.ranking._text_features import (
     ColumnsEqual,
     ListFeatures,
     NumericColumns,
-    TextVectors,
 )
 
 RECIPE = {
@@ -140,37 +139,11 @@ def test_scale_of_what_stands_beside_the_vectors(table, output, deviation):
     assert set(np.unique(of_topic)) <= {0.0, deviation}
 
 
-def test_a_list_of_one():
-    X = pd.DataFrame({"q": [1], "d": ["alone here"]})
-    out = frame(ListFeatures("q", "d"), X)
-    assert out.loc[0, "cosine_rest"] == out.loc[0, "relative_place"] == 0
-    assert out.loc[0, "is_last"] == 1
-    assert np.isfinite(out).to_numpy().all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("output", ["sparse", "dense"])
-def test_order_of_rows_does_not_matter(table, output):
-    features = make_text_features(**RECIPE, output=output, n_components=2, random_state=0).fit(
-        table
-    )
-    shuffled = table.iloc[[5, 2, 0, 4, 3, 1]]
-    expected = pd.DataFrame(_dense(features.transform(table)), index=table.index)
-    out = _dense(features.transform(shuffled))
-    np.testing.assert_allclose(out, expected.loc[shuffled.index], atol=1e-10)
-
-
 def test_order_may_be_a_date(table):
     dates = pd.to_datetime("2020-01-01") + pd.to_timedelta(table["position"], unit="D")
     by_date = ListFeatures("qid", "answer", order="date").fit_transform(table.assign(date=dates))
     by_place = ListFeatures("qid", "answer", order="position").fit_transform(table)
     np.testing.assert_array_equal(by_date, by_place)
-
-
-def test_names_of_queries_do_not_matter(table):
-    features = ListFeatures("qid", "answer", order="position").fit(table)
-    renamed = table.assign(qid=table["qid"].map({"a": 7, "b": -1}))
-    np.testing.assert_allclose(features.transform(renamed), features.transform(table))
 
 
 def test_queries_do_not_touch_each_other(table):
@@ -199,23 +172,8 @@ def test_names_match_columns(table, output):
     assert isinstance(out, np.ndarray) == (output == "dense")
 
 
-@pytest.mark.slow
-def test_fit_transform_is_fit_then_transform(table):
-    for transformer in (TextVectors("answer"), make_text_features(**RECIPE)):
-        direct = _dense(clone(transformer).fit_transform(table))
-        np.testing.assert_allclose(direct, _dense(transformer.fit(table).transform(table)))
-
-
 def test_document_text_alone(table):
     assert make_text_features(document="answer").fit_transform(table).shape[0] == len(table)
-
-
-@pytest.mark.slow
-def test_one_query_column_as_a_string(table):
-    one = make_text_features(document="answer", query_text="body").fit_transform(table)
-    assert (
-        one != make_text_features(document="answer", query_text=["body"]).fit_transform(table)
-    ).nnz == 0
 
 
 def test_polars_frames(table):
@@ -246,7 +204,3 @@ def test_wrong_arguments_are_named(table, change, message):
 def test_missing_query_is_an_error(table):
     with pytest.raises(ValueError, match="column 'qid' must name the query of each row, got 1"):
         ListFeatures("qid", "answer").fit_transform(table.assign(qid=[None, *table["qid"][1:]]))
-
-
-def _dense(out):
-    return out if isinstance(out, np.ndarray) else out.toarray()
