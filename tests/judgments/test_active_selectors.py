@@ -19,7 +19,6 @@ from profiles import times
 from selections import mask
 from skfilterrank.judgments import MoveToFrontSelector, MTCSelector
 from skfilterrank.judgments._active_selectors import ActiveSelector
-from skfilterrank.metrics import average_precision_score
 
 pytestmark = pytest.mark.slow
 
@@ -355,16 +354,6 @@ def weights(ranks, answers, aggregate):
             effects.append(AGGREGATES[aggregate](pairs) if pairs else 0.0)
         found[i] = max(effects)
     return found
-
-
-def test_the_definition_is_average_precision():
-    ranks = np.array([1.0, 2, 3, 4, NAN])
-    relevant = np.array([True, False, True, True, True])
-    # Relevant at ranks 1, 3 and 4, and one that is not returned.
-    assert sum_of_precisions(ranks, relevant) == pytest.approx(1 / 1 + 2 / 3 + 3 / 4)
-    y_score = np.where(np.isnan(ranks), -np.inf, -ranks)
-    ap = average_precision_score(relevant.astype(float), y_score, groups=np.zeros(5))
-    assert sum_of_precisions(ranks, relevant) / 4 == pytest.approx(ap)
 
 
 @pytest.mark.slow

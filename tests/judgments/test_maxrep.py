@@ -1,9 +1,7 @@
 """MaxRepSelector: texts, vectors, similarities, queries."""
 
 import pickle
-import warnings
 from fractions import Fraction
-from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -18,7 +16,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from profiles import times
 from scikit_learn_checks import assert_passes_checks
 from selections import mask
-from skfilterrank.judgments import MaxRepSelector, PriorSelector
+from skfilterrank.judgments import MaxRepSelector
 from skfilterrank.judgments import _maxrep as module
 from skfilterrank.judgments._maxrep import facility_location
 
@@ -161,14 +159,6 @@ def test_max_terms_keeps_the_most_frequent():
     np.testing.assert_allclose(selector.gains_, [2, 0, 1])
 
 
-def test_without_near_duplicates_it_is_the_prior():
-    texts, groups, prior = pool(5)
-    with_prior = PriorSelector().fit(texts, groups=groups, prior=prior)
-    selector = MaxRepSelector(1.0).fit(np.eye(60), groups=groups, prior=prior)
-    np.testing.assert_array_equal(selector.ranking_, with_prior.ranking_)
-    np.testing.assert_array_equal(selector.gains_, prior)
-
-
 def fitted_on(kind, threshold, texts, groups, prior, judged=None):
     """Fit a selector on texts, vectors or similarities."""
     X = TfidfVectorizer().fit_transform(texts)
@@ -179,20 +169,6 @@ def fitted_on(kind, threshold, texts, groups, prior, judged=None):
 
 
 KINDS = pytest.mark.parametrize("kind", ["texts", "vectors", "precomputed"])
-
-
-@KINDS
-def test_a_later_round_goes_on_where_the_first_ended(kind):
-    texts, groups, prior = pool(3)
-    texts[30], texts[31] = texts[3], texts[1]
-    once = fitted_on(kind, 0.5, texts, groups, prior)
-    first = mask(once, 4)
-    later = fitted_on(kind, 0.5, texts, groups, prior, first)
-    np.testing.assert_array_equal(mask(later, 5), mask(once, 9) & ~first)
-    np.testing.assert_array_equal(later.gains_[~first], once.gains_[~first])
-    np.testing.assert_array_equal(later.ranking_[~first], once.ranking_[~first] - 4)
-    assert not later.gains_[first].any()
-    assert (mask(later) == ~first).all()
 
 
 @pytest.mark.slow
@@ -262,37 +238,6 @@ def test_judged_of_other_rows():
         MaxRepSelector().fit(X, judged=judged)
 
 
-def test_no_prior_is_a_prior_of_1():
-    texts, groups, _ = pool(6)
-    selector = MaxRepSelector().fit(texts, groups=groups)
-    given = MaxRepSelector().fit(texts, groups=groups, prior=np.ones(60))
-    np.testing.assert_array_equal(selector.ranking_, given.ranking_)
-    np.testing.assert_array_equal(selector.gains_, given.gains_)
-
-
-def test_sum_of_gains_is_the_objective():
-    texts, groups, prior = pool(7)
-    similarity = thresholded(cosine_similarity(tf_log_idf(texts)), 0.5)
-    selector = MaxRepSelector(0.5).fit(texts, groups=groups, prior=prior)
-    chosen = mask(selector, 0.3)
-    for query in range(3):
-        rows = np.flatnonzero(groups == query)
-        some = np.flatnonzero(chosen & (groups == query))
-        value = prior[rows] @ similarity[np.ix_(rows, some)].max(axis=1)
-        np.testing.assert_allclose(selector.gains_[some].sum(), value, rtol=1e-9)
-
-
-def test_row_order_moves_the_ranking_along():
-    texts, groups, prior = pool(8)
-    order = np.random.default_rng(0).permutation(60)
-    selector = MaxRepSelector(0.5).fit(texts, groups=groups, prior=prior)
-    moved = MaxRepSelector(0.5).fit(
-        [texts[i] for i in order], groups=groups[order], prior=prior[order]
-    )
-    np.testing.assert_array_equal(moved.ranking_, selector.ranking_[order])
-    np.testing.assert_allclose(moved.gains_, selector.gains_[order], rtol=1e-9)
-
-
 def test_jobs_clone_pickle():
     texts, groups, prior = pool(9)
     selector = MaxRepSelector(0.5).fit(texts, groups=groups, prior=prior)
@@ -322,13 +267,6 @@ def test_empty_and_missing_texts():
 def test_texts_without_terms():
     with pytest.raises(ValueError, match="X holds 2 texts without a term among them"):
         MaxRepSelector().fit(["", "!"], groups=[1, 1])
-
-
-def test_all_is_well_without_warnings():
-    texts, groups, prior = pool(3)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        MaxRepSelector().fit(pd.Series(texts), groups=groups, prior=prior)
 
 
 @pytest.mark.parametrize(
@@ -449,17 +387,6 @@ def run(similarity, weights=None, chosen=None):
 
 @pytest.mark.slow
 @times(1.5)
-@given(problems())
-def test_equals_brute_force(problem):
-    similarity, weights = problem
-    order, gains = run(similarity, weights)
-    expected_order, expected_gains = greedy(similarity.tolist(), weights.tolist())
-    assert order.tolist() == expected_order
-    assert gains.tolist() == expected_gains
-
-
-@pytest.mark.slow
-@times(1.5)
 @given(problems(), st.data())
 def test_equals_brute_force_from_a_set_that_is_chosen(problem, data):
     similarity, weights = problem
@@ -491,46 +418,6 @@ def test_equals_brute_force_in_blocks(density, seed, monkeypatch):
     np.testing.assert_allclose(gains, expected_gains, rtol=1e-12, atol=1e-15)
 
 
-def best_value(similarity, weights, n_chosen):
-    sets = combinations(range(len(weights)), n_chosen)
-    return max(objective(similarity, weights, chosen) for chosen in sets)
-
-
-@pytest.mark.slow
-@given(problems(max_documents=7))
-def test_bound_on_the_optimum(problem):
-    similarity, weights = problem
-    _, gains = run(similarity, weights)
-    for n_chosen, value in enumerate(np.cumsum(gains), 1):
-        best = best_value(similarity.tolist(), weights.tolist(), n_chosen)
-        assert (1 - 1 / np.e) * best <= value + 1e-12
-        assert value <= best + 1e-12
-
-
-def test_greedy_is_not_always_the_optimum():
-    # Document 2 represents four others by 5/8 each and itself: 3.5. Documents 0 and 1 represent two
-    # of the four in full and themselves: 3 each, 6 together, more than any pair with document 2:
-    # 3.5 + 1 + 2 * 3/8 = 5.25.
-    similarity = np.eye(7)
-    similarity[[3, 4], 0] = similarity[[5, 6], 1] = 1
-    similarity[[3, 4, 5, 6], 2] = 5 / 8
-    order, gains = run(similarity)
-    assert order[0] == 2
-    assert gains[:2].tolist() == [3.5, 1.75]
-    assert best_value(similarity.tolist(), [1] * 7, 2) == 6
-
-
-@given(problems())
-def test_gains_fall_and_add_up(problem):
-    similarity, weights = problem
-    order, gains = run(similarity, weights)
-    assert sorted(order) == list(range(len(weights)))
-    assert (gains >= 0).all()
-    assert (np.diff(gains) <= 0).all()
-    for m in range(len(order) + 1):
-        assert gains[:m].sum() == objective(similarity, weights, order[:m])
-
-
 def test_by_hand():
     # Documents 0 and 1 are near-duplicates (0.9), 2 stands alone, all with weight 1.
     similarity = [[1, 0.9, 0], [0.9, 1, 0], [0, 0, 1]]
@@ -541,43 +428,6 @@ def test_by_hand():
     order, gains = run(similarity, [1, 3, 1])
     assert order.tolist() == [1, 2, 0]
     np.testing.assert_allclose(gains, [3 + 0.9, 1, 1 - 0.9], rtol=1e-12)
-
-
-def test_not_symmetric():
-    # Document 1 represents 0 well, but not the other way round.
-    order, gains = run([[1, 0.5], [0, 1]])
-    assert order.tolist() == [1, 0]
-    assert gains.tolist() == [1.5, 0.5]
-
-
-def test_single_document():
-    for weight in (2.0, 0.0):
-        order, gains = run([[1.0]], np.array([weight]))
-        assert (order.tolist(), gains.tolist()) == ([0], [weight])
-
-
-def test_nothing_left_to_add():
-    # One of four copies is enough: gain 4, the others 0 and in the order of rows.
-    order, gains = run(np.ones((4, 4)))
-    assert order.tolist() == [0, 1, 2, 3]
-    assert gains.tolist() == [4, 0, 0, 0]
-    order, gains = run(np.ones((4, 4)), np.zeros(4))
-    assert order.tolist() == [0, 1, 2, 3]
-    assert gains.tolist() == [0, 0, 0, 0]
-
-
-def test_weight_of_minus_0():
-    order, gains = run(np.eye(3), np.array([0.0, -0.0, 1.0]))
-    assert order.tolist() == [2, 0, 1]
-    order, gains = run(np.eye(3), np.array([-0.0, 0.0, 1.0]))
-    assert order.tolist() == [2, 0, 1]
-    assert gains.tolist() == [1, 0, 0]
-
-
-def test_documents_of_weight_0_can_represent():
-    order, gains = run([[1, 0.75, 0], [0.75, 1, 0.75], [0, 0.75, 1]], [1, 0, 1])
-    assert order.tolist() == [1, 0, 2]
-    assert gains.tolist() == [1.5, 0.25, 0.25]
 
 
 def test_ties_in_spite_of_rounding():
@@ -591,24 +441,6 @@ def test_ties_in_spite_of_rounding():
     # In the 11th digit they do differ.
     order, _ = run(np.eye(3), 0.3 * (1 + 1e-11 * np.array([0, 1, 2])))
     assert order.tolist() == [2, 1, 0]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(5))
-def test_row_order(seed):
-    # Without ties, the same documents are chosen at the same places.
-    rng = np.random.default_rng(seed)
-    n = 60
-    similarity = rng.uniform(size=(n, n)) * (rng.uniform(size=(n, n)) < 0.1)
-    similarity = np.maximum(similarity, similarity.T)
-    np.fill_diagonal(similarity, 1)
-    weights = rng.uniform(1, 2, n)
-    shuffled = rng.permutation(n)
-    order, gains = run(similarity, weights)
-    moved, moved_gains = run(similarity[np.ix_(shuffled, shuffled)], weights[shuffled])
-    some = gains > 0
-    np.testing.assert_array_equal(shuffled[moved][some], order[some])
-    np.testing.assert_allclose(moved_gains, gains, rtol=1e-12)
 
 
 @pytest.mark.parametrize("factor", [1e-320, 1e-300, 1e-5, 0.3, 7.0, 1e5, 1e300])

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 from pooled_runs import few_runs, random_runs, run_of, runs_of
 from profiles import times
 from skfilterrank.exceptions import DataWarning, InputError
-from skfilterrank.io import QrelsIndex, write_qrels
 from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
 from skfilterrank.judgments._pseudo_qrels import condorcet_counts, most_biased, run_bias
 
@@ -161,12 +160,6 @@ def test_form(method):
     assert (qrels.groupby("qid")["label"].max() == 1).all()
 
 
-def test_it_takes_the_place_of_judgments(tmp_path):
-    qrels = pseudo_qrels(SIX)
-    write_qrels(tmp_path / "qrels.txt", qrels)
-    assert QrelsIndex(tmp_path / "qrels.txt").n_judged == 6
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_what_must_not_change_it(method):
@@ -185,25 +178,6 @@ def test_what_must_not_change_it(method):
         pd.testing.assert_frame_equal(
             pseudo_qrels(renamed, method, depth=10, random_state=0), expected
         )
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("method", ["nruns", "sakai", "condorcet", "bias+condorcet"])
-def test_new_ids_that_keep_their_order_change_nothing(method):
-    runs, _ = few_runs(3)
-    expected = pseudo_qrels(runs, method, random_state=0)
-    renamed = {name: run.assign(docno="new" + run["docno"]) for name, run in runs.items()}
-    found = pseudo_qrels(renamed, method, random_state=0)
-    assert list(found["docno"]) == ["new" + docno for docno in expected["docno"]]
-    assert list(found["label"]) == list(expected["label"])
-
-
-def test_a_query_is_by_itself():
-    runs, _ = few_runs(4)
-    whole = pseudo_qrels(runs, "condorcet")
-    one = {name: run[run["qid"] == "q1"] for name, run in runs.items() if "q1" in set(run["qid"])}
-    expected = whole[whole["qid"] == "q1"].reset_index(drop=True)
-    pd.testing.assert_frame_equal(pseudo_qrels(one, "condorcet"), expected)
 
 
 def test_depth():
@@ -266,16 +240,6 @@ def test_drawing_all_entries_takes_all_documents():
     assert list(qrels["trial"]) == [0] * 6 + [1] * 6
 
 
-@pytest.mark.slow
-def test_seeds():
-    runs, _ = few_runs(5)
-    first, again, other = (pseudo_qrels(runs, "soboroff", random_state=seed) for seed in (0, 0, 1))
-    pd.testing.assert_frame_equal(first, again)
-    assert not first.equals(other)
-    trials = [frozenset(pairs(table)) for _, table in first.groupby("trial")]
-    assert len(set(trials)) == 10
-
-
 def test_one_run_of_each_team():
     runs = runs_of(b="xy", a="xz", d="pq", c="xq")
     teams = {"a": "one", "b": "one", "c": "two", "d": "two", "unknown": "three"}
@@ -329,12 +293,6 @@ def test_a_table_of_runs_without_common_queries():
         pseudo_qrels(table[["two", "three"]])
     with pytest.raises(ValueError, match=r"2 of 2 runs \(one, none\)"):
         pseudo_qrels(table[["one"]].assign(none=np.nan))
-
-
-def test_runs_that_lack_some_queries_are_no_error():
-    runs = runs_of(one={"1": "ab"}, two={"2": "ab"}, three={"1": "a", "2": "b"})
-    assert relevant(pseudo_qrels(runs), "1") == "a"
-    assert relevant(pseudo_qrels(runs), "2") == "b"
 
 
 def counts(table):

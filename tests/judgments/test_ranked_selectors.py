@@ -72,18 +72,6 @@ def test_pooling_by_hand():
     assert selector.pool_.equals(ranks.index)
 
 
-def test_a_run_without_the_query_says_nothing():
-    ranks = [[3.0, NAN], [NAN, 1.0], [1.0, 2.0], [2.0, NAN]]
-    more = [[*row, NAN] for row in ranks]
-    expected = PoolingSelector().fit(table(ranks)).ranking_
-    np.testing.assert_array_equal(PoolingSelector().fit(table(more)).ranking_, expected)
-
-
-def test_equal_documents_keep_their_rows():
-    selector = PoolingSelector().fit(table([[1.0, NAN], [NAN, 1.0], [2.0, NAN], [NAN, 2.0]]))
-    assert selector.ranking_.tolist() == [1, 2, 3, 4]
-
-
 @st.composite
 def rank_tables(draw):
     """Draw ranks of a few runs in two queries, each run a shuffled part of the documents."""
@@ -152,13 +140,6 @@ def test_groups_that_contradict_the_index():
     ranks = table([[1.0], [2.0], [3.0]])
     with pytest.raises(ValueError, match="name different queries"):
         PoolingSelector().fit(ranks, groups=["a", "b", "b"])
-
-
-def test_budget_above_the_pool_names_the_line():
-    selector = PoolingSelector().fit(table([[1.0], [2.0]]))
-    with pytest.warns(UserWarning, match="n_per_query=3 is above") as caught:
-        selector.select(n_per_query=3)
-    assert caught[0].filename == __file__
 
 
 @pytest.mark.parametrize(
@@ -299,13 +280,6 @@ def test_prior_by_hand():
     np.testing.assert_allclose(prior, list(expected.values()), rtol=1e-14)
     assert prior.name == "prior"
     pd.testing.assert_series_equal(statap_prior(rank_table(runs)), prior)
-
-
-@pytest.mark.parametrize("n", [1, 2, 7, 100])
-def test_exact_prior_of_one_run(n):
-    prior = statap_prior({"a": run({1: [f"{place:03}" for place in range(n)]})})
-    np.testing.assert_allclose(prior, shares(n), rtol=1e-13)
-    assert prior.sum() == pytest.approx(1)
 
 
 def test_exact_prior_is_the_chance_of_two_steps():
