@@ -1,4 +1,3 @@
-import sys
 from itertools import pairwise
 
 import numpy as np
@@ -240,12 +239,6 @@ def test_errors():
         CriticalDifferenceDisplay.from_scores(scores(), n_shown=0)
     with pytest.raises(ValueError, match="at least 2 systems"):
         CriticalDifferenceDisplay.from_scores([[1, 2, 3]])
-
-
-def test_without_matplotlib_the_message_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"pip install 'skfilterrank\[plot\]'"):
-        CriticalDifferenceDisplay.from_scores(scores())
 
 
 def test_of_a_comparison_made_before():

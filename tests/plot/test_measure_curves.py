@@ -1,5 +1,3 @@
-import sys
-
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -136,9 +134,3 @@ def test_curves_of_both_kinds_are_refused():
     sensitivity = sensitivity_curve(SCORES["ap"], n_resamples=100, random_state=0)
     with pytest.raises(ValueError, match="got SensitivityCurve and StabilityCurve"):
         MeasureCurvesDisplay({"ap": stability, "rr": sensitivity})
-
-
-def test_without_matplotlib_the_message_names_the_extra(kind, monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"pip install 'skfilterrank\[plot\]'"):
-        drawn(kind[0], SCORES, kind[1])

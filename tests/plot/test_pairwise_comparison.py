@@ -1,4 +1,3 @@
-import sys
 from itertools import pairwise
 
 import numpy as np
@@ -183,12 +182,6 @@ def test_errors():
         compare_systems(scores(), alpha=2).plot()
     with pytest.raises(ValueError, match="at least 2 systems"):
         compare_systems([[1, 2, 3]]).plot()
-
-
-def test_without_matplotlib_the_message_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"pip install 'skfilterrank\[plot\]'"):
-        compare_systems(scores()).plot()
 
 
 def test_axes_with_room_for_one_name_have_one():

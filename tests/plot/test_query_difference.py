@@ -1,4 +1,3 @@
-import sys
 from itertools import pairwise
 
 import numpy as np
@@ -201,12 +200,6 @@ def test_errors():
         QueryDifferenceDisplay.from_scores([[1, 2]])
     with pytest.raises(ValueError, match="n_named must be a whole number from 1 up, got 0"):
         QueryDifferenceDisplay.from_scores(scores(), n_named=0)
-
-
-def test_without_matplotlib_the_message_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"pip install 'skfilterrank\[plot\]'"):
-        QueryDifferenceDisplay.from_scores(scores())
 
 
 def test_from_comparison():

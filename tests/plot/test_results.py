@@ -1,5 +1,7 @@
 """Results that draw themselves."""
 
+import sys
+
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
@@ -12,24 +14,38 @@ SHIFTS = np.array([[0], [0.1], [0.2]])
 SCORES = SystemScores(SHIFTS + np.random.default_rng(0).uniform(size=(3, 20)), measure="ap")
 
 
-@pytest.mark.parametrize(
-    ("result", "display"),
-    [
-        (SCORES, plot.CriticalDifferenceDisplay),
-        (compare_systems(SCORES), plot.PairwiseComparisonDisplay),
-        (
-            stability_curve(SCORES, sizes=[5, 10], n_resamples=5, random_state=0),
-            plot.MeasureCurvesDisplay,
-        ),
-        (sensitivity_curve(SCORES, n_resamples=20, random_state=0), plot.MeasureCurvesDisplay),
-    ],
-)
+OF_RESULTS = [
+    (SCORES, plot.CriticalDifferenceDisplay),
+    (compare_systems(SCORES), plot.PairwiseComparisonDisplay),
+    (
+        stability_curve(SCORES, sizes=[5, 10], n_resamples=5, random_state=0),
+        plot.MeasureCurvesDisplay,
+    ),
+    (sensitivity_curve(SCORES, n_resamples=20, random_state=0), plot.MeasureCurvesDisplay),
+]
+
+
+@pytest.mark.parametrize(("result", "display"), OF_RESULTS)
 def test_results_are_drawn_by_their_display(result, display):
     ax = Figure().subplots()
     drawn = result.plot(ax)
     assert type(drawn) is display
     assert drawn.ax_ is ax
     assert result.plot().ax_ is not ax
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        *(result.plot for result, _ in OF_RESULTS),
+        lambda: plot.QueryDifferenceDisplay.from_scores(SCORES),
+        lambda: plot.ThresholdCurveDisplay.from_predictions([1, -1], [0.9, 0.1], groups=[0, 0]),
+    ],
+)
+def test_without_matplotlib_the_message_names_the_extra(draw, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    with pytest.raises(ImportError, match=r"pip install 'skfilterrank\[plot\]'"):
+        draw()
 
 
 def test_options_reach_the_display():

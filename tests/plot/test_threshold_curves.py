@@ -1,7 +1,5 @@
 """Curves over thresholds, over the share of answered queries, and over the price of harm."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -223,12 +221,6 @@ def test_rows_without_labels_are_an_error(model):
 def test_an_estimator_must_be_fitted():
     with pytest.raises(NotFittedError):
         ThresholdCurveDisplay.from_estimator(RankAndFilter(LogisticRegression()))
-
-
-def test_without_matplotlib_the_message_names_the_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
-    with pytest.raises(ImportError, match=r"pip install 'skfilterrank\[plot\]'"):
-        ThresholdCurveDisplay.from_predictions(Y_TRUE, Y_SCORE, groups=GROUPS)
 
 
 def test_the_level_of_another_key_is_marked():
