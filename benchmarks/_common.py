@@ -79,7 +79,9 @@ def provenance(*more) -> str:
     except (OSError, subprocess.CalledProcessError):
         commit = "unknown"
     # Folders of data are of one machine; what they hold, the report says.
-    command = " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *_without_data(sys.argv)])
+    script = Path(sys.argv[0]).resolve()
+    name = script.relative_to(HERE) if script.is_relative_to(HERE) else script.name
+    command = " ".join(["python", f"benchmarks/{name}", *_without_data(sys.argv)])
     today = datetime.now(UTC).date()
     return f"Command: `{command}`. Commit: {commit}. Date: {today}. Machine: {machine(*more)}."
 

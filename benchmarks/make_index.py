@@ -6,7 +6,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 # Parts of a script that write what it names.
-HELPERS = {path.stem: path.read_text(encoding="utf-8") for path in HERE.glob("_*.py")}
+HELPERS = {path.stem: path.read_text(encoding="utf-8") for path in HERE.rglob("_*.py")}
 HEAD = """\
 # Benchmarks
 
@@ -23,8 +23,9 @@ benchmarks/make_index.py`.
 
 
 def scripts():
-    """Every script that is run by itself."""
-    return sorted(path for path in HERE.glob("*.py") if not path.name.startswith("_"))
+    """Every script that is run by itself, those of maintainers last."""
+    found = [*sorted(HERE.glob("*.py")), *sorted((HERE / "maintainers").glob("*.py"))]
+    return [path for path in found if not path.name.startswith("_")]
 
 
 def result_files(path):
@@ -48,7 +49,8 @@ def page():
     for path in scripts():
         question = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))).split("\n\n")[0]
         links = ", ".join(f"[{name}](results/{name})" for name in result_files(path))
-        lines.append(f"| [{path.name}]({path.name}) | {' '.join(question.split())} | {links} |\n")
+        name = path.relative_to(HERE).as_posix()
+        lines.append(f"| [{name}]({name}) | {' '.join(question.split())} | {links} |\n")
     return HEAD + "".join(lines)
 
 

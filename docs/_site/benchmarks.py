@@ -42,10 +42,10 @@ def index(texts) -> str:
 def script_of(name) -> Path | None:
     """The script that writes a result."""
     stem = name.removesuffix(".md")
-    own = SCRIPTS / f"{stem}.py"
-    if own.exists():
-        return own
-    scripts = [path for path in sorted(SCRIPTS.glob("*.py")) if not path.name.startswith("_")]
+    paths = sorted([*SCRIPTS.glob("*.py"), *(SCRIPTS / "maintainers").glob("*.py")])
+    scripts = [path for path in paths if not path.name.startswith("_")]
+    if own := [path for path in scripts if path.stem == stem]:
+        return own[0]
     writers = [script for script in scripts if re.search(rf"\b{stem}\b", _text_with_parts(script))]
     return writers[0] if writers else None
 
@@ -104,7 +104,8 @@ def _parts(script):
         path = new.pop()
         found.add(path)
         words = re.findall(r"^ *(?:from|import) (\w+)", path.read_text(encoding="utf-8"), re.M)
-        new |= {SCRIPTS / f"{word}.py" for word in words if (SCRIPTS / f"{word}.py").exists()}
+        paths = (folder / f"{word}.py" for word in words for folder in {path.parent, SCRIPTS})
+        new |= {each for each in paths if each.exists()}
         new -= found
     return found
 

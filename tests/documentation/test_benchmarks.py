@@ -146,9 +146,9 @@ ROOT = BENCHMARKS.parent
 
 
 def test_named_changes_can_be_made():
-    """`python benchmarks/mutants.py named` looks for these texts, and runs these tests."""
+    """`mutants.py named` looks for these texts, and runs these tests."""
     lost = []
-    for path in sorted((BENCHMARKS / "mutants_named").glob("*.toml")):
+    for path in sorted((BENCHMARKS / "maintainers" / "mutants_named").glob("*.toml")):
         for entry in tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]:
             source = (ROOT / entry["file"]).read_text(encoding="utf-8")
             tests = [ROOT / test.partition("::")[0] for test in entry["tests"]]

@@ -6,8 +6,11 @@ logarithms of the three largest sizes, of those that took half a millisecond.
 """
 
 import os
+import sys
+from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+sys.path.insert(1, str(Path(__file__).parents[1]))  # for _common
 
 import io
 import json
@@ -471,7 +474,7 @@ def main():
     write_report(
         "growth",
         "Growth of cost",
-        f"`python benchmarks/growth.py`, commit {commit}, {time.strftime('%Y-%m-%d')}, "
+        f"`python benchmarks/maintainers/growth.py`, commit {commit}, {time.strftime('%Y-%m-%d')}, "
         f"{(time.time() - begin) / 60:.0f} minutes beside other work. Processor seconds of a call, "
         f"the best of two. A cell ends where ten times as many would take longer than "
         f"{options.most:g} s. The exponent is the slope through the three largest sizes, of those "

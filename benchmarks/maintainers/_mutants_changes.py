@@ -12,7 +12,7 @@ from cosmic_ray.operators.number_replacer import NumberReplacer
 from cosmic_ray.operators.operator import Operator
 from cosmic_ray.plugins import get_operator
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 OPERATORS = [
     *(f"ReplaceBinaryOperator_{pair}" for pair in ("Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul")),
     *(f"ReplaceBinaryOperator_{pair}" for pair in ("Pow_Mul", "FloorDiv_Div", "Mod_FloorDiv")),

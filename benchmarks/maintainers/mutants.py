@@ -6,11 +6,11 @@ the changed function is put in place, and the tests that reach the changed line 
 quickest first, until one fails. What runs at import (constants, defaults) is imported anew.
 
     pip install -e '.[all]' --group mutants
-    python benchmarks/mutants.py --drawn 50 --minutes 120     # every room
-    python benchmarks/mutants.py thresholds plot              # two of them
-    python benchmarks/mutants.py thresholds --survivors --enough 60 --everywhere
-    python benchmarks/mutants.py --only skfilterrank/_lists/entry_values.py --drawn 0
-    python benchmarks/mutants.py named                        # those of mutants_named/*.toml
+    python benchmarks/maintainers/mutants.py --drawn 50 --minutes 120     # every room
+    python benchmarks/maintainers/mutants.py thresholds plot              # two of them
+    python benchmarks/maintainers/mutants.py thresholds --survivors --enough 60 --everywhere
+    python benchmarks/maintainers/mutants.py --only skfilterrank/_lists/entry_values.py --drawn 0
+    python benchmarks/maintainers/mutants.py named         # those of mutants_named/*.toml
 
 A room is a folder of the package with the folder of tests of its name (`_mutants_rooms.py`). The
 third command tries again what has survived, by more tests, those of other rooms included. Outcomes
@@ -32,6 +32,7 @@ from datetime import date
 from pathlib import Path
 
 os.environ |= {"OMP_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1", "OPENBLAS_NUM_THREADS": "1"}
+sys.path.insert(1, str(Path(__file__).parents[1]))  # for _common
 
 from _common import RESULTS, write_report
 from _mutants_changes import ROOT, drawn_mutants
@@ -42,8 +43,9 @@ from _mutants_runner import Changed, Runner, forked, run_pytest
 HERE = Path(__file__).parent
 TITLE = "Changes of the code that no test notices"
 INTRODUCTION = """
-`python benchmarks/mutants.py` makes one small change at a time, such as `<` for `<=`, a constant
-off by one, a tolerance gone, and runs the tests of `make test` that reach the line until one fails.
+`python benchmarks/maintainers/mutants.py` makes one small change at a time, such as `<` for `<=`,
+a constant off by one, a tolerance gone, and runs the tests of `make test` that reach the line until
+one fails.
 "Changes" are all that Cosmic Ray's operators and three more find in a room, "tried" those that were
 drawn of them by chance. "Spared" are survivors for which `mutants_spared.toml` gives the reason why
 no test should notice them; the others are the effective ones, and the last column is the share of
