@@ -15,7 +15,9 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import QrelsIndex, align, read_judged_table, read_letor, read_qrels, read_run
 from skfilterrank.ranking import QueryScaler, RankAndFilter, make_ranker, make_text_features
 from skfilterrank.thresholds import threshold_curve
-from skfilterrank.thresholds._risks import read_promises
+from skfilterrank.thresholds._certify import certify, make_certificate, make_tests
+from skfilterrank.thresholds._risk_steps import Units
+from skfilterrank.thresholds._risks import find_unjudged, read_promises
 
 RISKS = ("forbidden", "any_forbidden", "false_reject_rate")
 TO_GAIN = {0: -1, 1: 1, 2: 2, 3: 3}
@@ -169,3 +171,11 @@ def generated():
     model = LogisticRegression().fit(X[train], y[train] > 0)
     scores = model.predict_proba(X[~train])[:, 1]
     return Population(y[~train].astype(float), scores, groups[~train], k=3)
+
+
+def certificate_of(curve, lists, promises, every, confidence, clusters=None, unit=None):
+    """The certificate of lists by steps that are known; a ValueError where there is none."""
+    units = Units.of(lists, clusters=clusters, name=unit)
+    tests = make_tests(promises, every, units, confidence)
+    found = certify(tests, curve, lists.scores)
+    return make_certificate(tests, units, lists, confidence, found, find_unjudged(lists, promises))

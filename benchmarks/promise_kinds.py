@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from _common import run_parts, write_report
-from _promises import Population, generated, share
+from _promises import Population, certificate_of, generated, share
 from sklearn.base import clone
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -33,7 +33,6 @@ from skfilterrank._lists.prefixes import shown_at_most
 from skfilterrank.datasets import make_marketplace
 from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds import CertifiedThreshold, threshold_curve
-from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._risks import read_promises
 
 CONFIDENCE, N_QUERIES, N_COPIES, N_CLUSTERS = 0.95, 300, 5, 100
@@ -166,12 +165,12 @@ def of_kind(kind, truth, levels, repeats):
                 if each.name not in steps:
                     steps[each.name] = each.steps(lists, None)
             try:
-                certificate = certify(
+                certificate = certificate_of(
                     curve,
                     lists,
                     read,
                     [steps[each.name] for each in read],
-                    confidence_level=CONFIDENCE,
+                    CONFIDENCE,
                     clusters=cluster if clusters else None,
                     unit="user" if clusters else None,
                 )

@@ -24,6 +24,7 @@ from _promises import (
     RISKS,
     Population,
     at_cutoff,
+    certificate_of,
     generated,
     mq2007,
     ohsumed,
@@ -39,7 +40,6 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import CertifiedThreshold, _risks, threshold_curve
-from skfilterrank.thresholds._certify import certify
 from skfilterrank.thresholds._risk_steps import steps_of_measure
 from skfilterrank.thresholds._risks import read_promises
 
@@ -148,7 +148,7 @@ def certified(population, queries):
         risks = read_promises(at_cutoff(levels, population.k))
         every = [risk.steps(lists, None) for risk in risks]
         try:
-            found.append(certify(curve, lists, risks, every, confidence_level=CONFIDENCE))
+            found.append(certificate_of(curve, lists, risks, every, CONFIDENCE))
         except ValueError:  # too few queries, or no threshold keeps it
             found.append(None)
     return found, curve
@@ -369,13 +369,8 @@ def certificates(population, queries, levels):
         for level in levels:
             promises = read_promises(at_cutoff({risk: level}, population.k))
             try:
-                found[risk, level] = certify(
-                    curve,
-                    lists,
-                    promises,
-                    [promise.steps(lists, None) for promise in promises],
-                    confidence_level=CONFIDENCE,
-                )
+                every = [promise.steps(lists, None) for promise in promises]
+                found[risk, level] = certificate_of(curve, lists, promises, every, CONFIDENCE)
             except ValueError:  # too few queries
                 found[risk, level] = None
     return found, curve.best_threshold

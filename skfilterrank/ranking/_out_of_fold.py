@@ -254,7 +254,7 @@ def make_splits(
     if is_number(cv):
         cv = GroupShuffleSplit(1, test_size=float(cv), random_state=0)
     if hasattr(cv, "split"):
-        X = np.zeros(len(groups))
+        X: Any = np.zeros(len(groups))
         if times is not None:
             X = pd.Series(X, index=pd.Index(times.numbers, name=TIME))
         splits = list(cv.split(X, labels, groups))

@@ -13,10 +13,11 @@ from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate
-from skfilterrank.thresholds._certify import certify
+from skfilterrank.thresholds._certify import certify, make_certificate, make_tests
 from skfilterrank.thresholds._hide_rules import Worth
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, values_shown
-from skfilterrank.thresholds._risks import most_shown, read_promises
+from skfilterrank.thresholds._risk_steps import Units
+from skfilterrank.thresholds._risks import find_unjudged, most_shown, read_promises
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._tuned import TwoScores, learned_and_tested
 
@@ -252,9 +253,12 @@ class CertifiedThreshold(TwoScores):
         ranked = judged.lists if is_whole else lists
         entries = EntryValues.of(ranked.with_ties(parsed.measure.ties[0]), parsed)
         between = judged.scores if is_whole else None
-        self._certify(
-            judged, parsed, lists, entries, {}, between=between, scores=judged.scores, most=most
-        )
+
+        def find(promises, above):
+            given = {"scores": judged.scores, "most": most, "above": above}
+            return find_unjudged(lists, promises, names=judged.names, **given)
+
+        self._certify(judged, parsed, lists, entries, {}, find, between=between, most=most)
         keys = self._capped(judged.scores, judged.scores, judged.index)
         shown = (keys >= self.level_) & (keys > -np.inf)
         self._note_hidden(shown)
@@ -278,39 +282,56 @@ class CertifiedThreshold(TwoScores):
         path = self._learn_path(judged)
         lists, keys = path.lists_of(judged.lists), path.keys()
         entries = path.values(lists, parsed)
+
+        def find(promises, above):
+            # Rows may enter anywhere in a list, so places in the order of keys are not places in
+            # the list.
+            anywhere = [each._replace(k=None) for each in promises]
+            return find_unjudged(lists, anywhere, names=judged.names, scores=keys, above=above)
+
         given = {"keys": keys, "most": path.most}
-        self._certify(judged, parsed, lists, entries, given, between=keys, **given)
+        self._certify(judged, parsed, lists, entries, given, find, **given)
         shown = self._shown_at(path, self.level_)
         self._note_hidden(shown > -np.inf)
         _warn_if_all_hidden(shown > -np.inf, judged.scores, judged)
         return judged, shown, entries
 
-    def _certify(self, judged, parsed, lists, entries, given, **of_path):
-        """Set the curve, the certificate and the level from the values along a path."""
+    def _certify(
+        self,
+        judged,
+        parsed,
+        lists,
+        entries,
+        given,
+        find,
+        *,
+        most,
+        keys=None,
+        between=None,
+    ):
+        """Set the curve, the certificate and the level from the values along a path.
+
+        `find(promises, above)` finds unjudged documents; `keys` are the levels of the rows, None
+        for their scores.
+        """
         self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
-        promises = self._promises()
+        promises, sure = self._promises(), self.confidence_level
+        units = Units.of(lists, keys, None if judged.unit is None else judged.clusters, judged.unit)
         every = [promise.steps(lists, judged.labels, **given) for promise in promises]
-        certificate = certify(
-            self.threshold_curve_,
-            lists,
-            promises,
-            every,
-            confidence_level=self.confidence_level,
-            names=judged.names,
-            clusters=None if judged.unit is None else judged.clusters,
-            unit=judged.unit,
-            **of_path,
-        )
-        value = certificate.value if parsed.measure.greater_is_better else 0.0 - certificate.value
-        self.certificate_ = replace(
-            certificate,
+        tests = make_tests(promises, every, units, sure, most)
+        rows = lists.scores if keys is None else keys
+        threshold, value = certify(tests, self.threshold_curve_, rows, between=between)
+        to_judge = find(promises, max(test.lower for test in tests))
+        found = threshold, value if parsed.measure.greater_is_better else 0.0 - value
+        self.certificate_ = make_certificate(
+            *(tests, units, lists, sure, found, to_judge),
+            max_shown=most_shown(promises, most),
             # The queries that the model of the scores has seen are not known.
             assumes_unseen=True,
-            value=value,
             rule=self.rule_ if self._has_two else None,
             n_apart=0 if judged.apart is None else judged.apart.index.n_queries,
         )
-        self.level_ = certificate.threshold
+        self.level_ = threshold
 
     def _learn_path(self, judged):
         """Return the path of curves that were learned from rows apart, if they were."""

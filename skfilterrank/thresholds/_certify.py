@@ -1,7 +1,5 @@
 """Tests of the risks of a threshold, which make certificates."""
 
-from functools import partial
-
 import numpy as np
 
 from skfilterrank._lists.checks import (
@@ -12,33 +10,19 @@ from skfilterrank._lists.checks import (
 )
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import check_one_order
-from skfilterrank._lists.results import counted
 from skfilterrank._lists.ties import first_of_highest, midpoint
-from skfilterrank._lists.words import warn_user
-from skfilterrank.exceptions import FitWarning, InputError, brief
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
-from skfilterrank.thresholds._risk_steps import (
-    START_SHARE,
-    Units,
-    last_of_start,
-    start_at,
-)
+from skfilterrank.thresholds._risk_steps import Units
+from skfilterrank.thresholds._risk_test import RiskTest, make_test
 from skfilterrank.thresholds._risks import (
-    answers_needed,
     find_unjudged,
     kind_of_bound,
-    least_count,
     most_shown,
-    queries_needed,
     read_promises,
 )
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
-
-# With among="answered", tests begin at a number of answered queries: the number needed without any
-# failure times one of these factors, or this share of the queries if it lies between the two
-# numbers. The first factor is for losses that are 0 or 1; betting bounds need more answers.
-_STARTS = {True: (2, 1 / 8), False: (4, 1 / 4)}
 
 
 def risk_certificate(
@@ -171,139 +155,74 @@ def risk_certificate(
     )
 
 
-def certify(
-    curve: ThresholdCurve,
-    lists: RankedLists,
-    promises,
-    every,
-    *,
-    confidence_level,
-    between=None,
-    scores=None,
-    most=None,
-    names=None,
-    keys=None,
-    clusters=None,
-    unit=None,
-) -> RiskCertificate:
-    """Find the certified threshold with the highest value of a curve.
+def make_tests(promises, every, units: Units, confidence_level, most=None) -> list[RiskTest]:
+    """Make the test of each risk, so that all of them together err as seldom as is allowed.
 
     Parameters
     ----------
-    curve : ThresholdCurve
-        Values of the same rows, higher is better.
-    lists : RankedLists
-        The calibration queries.
     promises : list of Promise
         The risks with their levels.
     every : list of Steps
-        Losses of each risk at falling thresholds on the score, or along another path.
-    confidence_level
+        Losses of queries for each risk, at falling thresholds on the score or along another path.
+    units : Units
+        The independent units.
+    confidence_level : float
         As in :class:`CertifiedThreshold`.
-    between : ndarray of shape (n_rows,) or None
-        Scores between which a threshold may lie; None means the scores of the lists.
-    scores, most, names
-        As in :func:`find_unjudged`.
-    keys : ndarray of shape (n_rows,) or None
-        Level of another path below which a row may be shown; None for the path of the scores.
-    clusters, unit
-        As in :class:`Units`.
+    most : int or None
+        Largest number of shown documents of a query.
     """
-    units, every_query = Units.of(lists, keys, clusters, unit), every
     # In one direction, an error needs a false test at the first threshold where some risk is too
     # high, and so a false test of that one risk. Hence the error is divided among the directions,
     # not among the risks. A risk whose safe end was chosen by its losses counts for both
     # directions.
     chosen = [steps.is_chosen for steps in every]
     n_tests = len({steps.is_upward for steps in every if not steps.is_chosen}) + 2 * sum(chosen)
-    each_confidence = confidence_level
+    confidence, sure = confidence_level, f"confidence_level={confidence_level:g}"
     if n_tests > 1:
-        each_confidence = 1.0 - (1.0 - confidence_level) / n_tests
-    every = [units.of_promise(*each) for each in zip(every, promises)]
-    tested = []
-    for promise, own, raw in zip(promises, every, every_query):
-        steps, make = own, kind_of_bound(own)
-        has_start = promise.answered and not steps.is_upward
-        # A part of the error is used for the place where the tests begin.
-        tests_at = 1.0 - (1.0 - each_confidence) * (1.0 - START_SHARE * has_start)
-        bound = make(steps.n_queries, promise.max_risk, tests_at, answered=promise.answered)
-        start = None
-        if has_start:
-            start = _Start(make, promise, each_confidence, steps.is_binary)
-        if not bound.rules_out(np.zeros(steps.n_queries)):
-            make = partial(make, answered=promise.answered)
-            sure = f" and confidence_level={confidence_level:g}"
-            sure += f" over {n_tests} tests together" * (n_tests > 1)
-            _raise_too_few(make, steps, promise, tests_at, sure, units, start)
-        lower, upper, first = -np.inf, np.inf, None
-        if start is not None:
-            highest = np.sort(units.levels(raw.counted))[::-1]
-            n_first, n_last = start.numbers(bound)
-            n_answered = int(np.count_nonzero(highest > -np.inf))
-            first = float(highest[min(n_first, max(n_answered, 1)) - 1])
-            if n_last > n_answered:
-                _raise_not_among_answered(promise, units, raw, first, n_answered)
-            upper = float(highest[n_last - 1])
-            steps = start_at(steps, first)
-        if not bound.rules_out(steps.start):
-            if has_start:
-                _raise_not_among_answered(promise, units, raw, first)
-            _raise_impossible(steps, promise, most)
-        n_passed = _count_passed(steps, bound)
-        if n_passed < len(steps.scores):
-            limit = float(steps.scores[n_passed])
-            lower, upper = (-np.inf, limit) if steps.is_upward else (limit, upper)
-        if has_start and lower >= upper:
-            _raise_not_among_answered(promise, units, raw, lower)
-        tested.append((promise, own, steps, bound, n_passed, lower, upper))
-        if not has_start:
-            _warn_if_trivial(lists.scores if keys is None else keys, lower, upper, promise)
-        if not (raw.start.any() or raw.losses.any()):
-            warn_user(
-                f"The risk {brief(promise.name)} is 0 on all calibration queries at every "
-                "threshold, so its certificate means little. If forbidden documents should have "
-                "gains below 0, pass gains.",
-                FitWarning,
-            )
-    lower, upper = max(each[-2] for each in tested), min(each[-1] for each in tested)
+        confidence = 1.0 - (1.0 - confidence_level) / n_tests
+        sure += f" over {n_tests} tests together"
+    return [
+        make_test(promise, steps, units, confidence, sure=sure, most=most)
+        for promise, steps in zip(promises, every)
+    ]
+
+
+def certify(
+    tests: list[RiskTest], curve: ThresholdCurve, rows, *, between=None
+) -> tuple[float, float]:
+    """Find the threshold of highest value inside the limits of all tests; return both.
+
+    Parameters
+    ----------
+    tests : list of RiskTest
+        The tests of the risks.
+    curve : ThresholdCurve
+        Values of the same rows, higher is better.
+    rows : ndarray of shape (n_rows,)
+        Threshold up to which each row may be shown; -inf for none.
+    between : ndarray of shape (n_rows,) or None
+        Scores between which a threshold may lie; None means `rows`.
+    """
+    for test in tests:
+        test.walk()
+        test.warn_if_trivial(rows)
+    lower, upper = max(test.lower for test in tests), min(test.upper for test in tests)
     if lower >= upper:
-        _raise_contradiction(tested)
-    between = lists.scores if between is None else between
-    threshold, value = _best_certified(curve, between, lower, upper)
-    results = {}
-    for (promise, own, steps, bound, n_passed, lower, upper), raw in zip(tested, every_query):
-        answered, losses, n_queries = None, own.at(threshold), own.n_queries
-        observed = float(losses.mean())
-        if promise.answered:
-            answered = units.answered(raw.counted, threshold)
-            n_queries = int(np.count_nonzero(answered))
-            own_losses = losses - promise.max_risk * (1 - answered)
-            observed = float(own_losses.sum() / max(answered.sum(), 1e-300))
-        upper_bound = bound.upper(steps.at(threshold), answered)
-        results[promise.name] = RiskPromise.of(
-            promise,
-            lower=lower,
-            upper=upper,
-            n_queries=n_queries,
-            n_tried=len(np.unique(steps.scores[: n_passed + 1])),
-            observed=observed,
-            upper_bound=min(upper_bound, promise.max_risk),
-        )
-    covered = most_shown(promises, most)
-    shown = {"scores": scores, "most": most, "above": max(each.lower for each in results.values())}
-    looked_at = promises
-    if keys is not None:
-        # Rows may enter anywhere in a list, so places in the order of keys are not places in the
-        # list.
-        looked_at = [each._replace(k=None) for each in promises]
-        shown |= {"scores": keys, "most": None}
-    to_judge = find_unjudged(lists, looked_at, names=names, **shown)
+        _raise_contradiction(tests)
+    return _best_certified(curve, rows if between is None else between, lower, upper)
+
+
+def make_certificate(
+    tests: list[RiskTest], units: Units, lists, confidence_level, found, to_judge, **more
+) -> RiskCertificate:
+    """Make the certificate of the threshold and value that :func:`certify` has found."""
+    threshold, value = found
     return RiskCertificate(
-        results,
+        {test.promise.name: test.found(threshold) for test in tests},
         confidence_level,
         threshold,
         value,
-        max_shown=covered,
+        **more,
         **_about(units, lists, threshold, confidence_level, to_judge),
     )
 
@@ -324,70 +243,6 @@ def _about(units, lists, threshold, confidence, to_judge) -> dict:
     }
 
 
-class _Start:
-    """The place where tests among answered queries begin, and the number of queries they need.
-
-    Parameters
-    ----------
-    make : callable
-        Bound for a number of units, a level and a confidence level.
-    promise : Promise
-        The risk and its level.
-    confidence : float
-        Confidence level of the risk; a part of its error is for the place of the start.
-    is_binary : bool
-        True if losses are 0 or 1.
-    """
-
-    def __init__(self, make, promise, confidence, is_binary):
-        self.make, self.level = partial(make, answered=True), promise.max_risk
-        self.confidence, self.is_binary = confidence, is_binary
-        self.tests_at = 1.0 - (1.0 - confidence) * (1.0 - START_SHARE)
-
-    def numbers(self, bound) -> tuple[int, int]:
-        """Return the answers at the first threshold to test, and at the highest to certify."""
-        n_units, error = bound.n_queries, START_SHARE * (1.0 - self.confidence)
-        least, (factor, share) = answers_needed(bound), _STARTS[self.is_binary]
-        n_first = max(least, min(factor * least, int(share * n_units)))
-        return n_first, last_of_start(n_units, n_first, error)
-
-    def least_units(self) -> int:
-        """Return the number of units with which tests can begin if all are answered."""
-
-        def suffices(n_units):
-            bound = self.make(n_units, self.level, self.tests_at)
-            return bound.rules_out(np.zeros(n_units)) and self.numbers(bound)[1] <= n_units
-
-        return least_count(suffices)
-
-
-def _count_passed(steps, bound):
-    """Count the steps before the first failed test; steps at equal scores are tested together.
-
-    The result equals that of a test at each distinct score. It is faster, because all scores of an
-    interval pass if each query's largest loss in the interval passes.
-    """
-    ends = np.flatnonzero(np.append(steps.scores[1:] != steps.scores[:-1], True)) + 1
-    ends = ends[: len(steps.scores)]
-    losses = steps.start.copy()
-    n_scores, n_steps, stride = 0, 0, 1
-    while n_scores < len(ends):
-        stop = min(n_scores + stride, len(ends))
-        stretch = slice(n_steps, ends[stop - 1])
-        highest = losses.copy()
-        np.maximum.at(highest, steps.queries[stretch], steps.losses[stretch])
-        if stop == n_scores + 1:
-            highest[steps.queries[stretch]] = steps.losses[stretch]
-        if bound.rules_out(highest):
-            losses[steps.queries[stretch]] = steps.losses[stretch]
-            n_scores, n_steps, stride = stop, int(ends[stop - 1]), 2 * stride
-        elif stop == n_scores + 1:
-            break
-        else:
-            stride = max(1, (stop - n_scores) // 4)
-    return n_steps
-
-
 def _best_certified(curve, scores, lower, upper):
     """Find the certified threshold with the highest value; among equal ones, the lowest."""
     # A limit may lie between two scores; only one side of it is certified.
@@ -403,94 +258,14 @@ def _best_certified(curve, scores, lower, upper):
     return threshold, float(values[best])
 
 
-def _raise_too_few(make, steps, promise, confidence, sure, units, start):
-    """Raise for too few queries; the error names the number that the guarantee needs.
-
-    `confidence` is the confidence level of this risk's test, `sure` the guarantee in words, and
-    `start` the place where tests among answered queries begin.
-    """
-    kind = "queries with a good document" if steps.is_upward else "judged queries"
-    needed = queries_needed(make, promise.max_risk, confidence)
-    if start is not None:
-        kind, needed = "judged queries that can be shown something", start.least_units()
-    kind = kind if units.name is None else f"{units.plural} with {kind}"
-    text = (
-        f"the risk {brief(promise.name)} at most {promise.max_risk:g}{sure} needs at "
-        f"least {needed} calibration {units.plural} ({kind}), got {steps.n_queries}"
-    )
-    if steps.n_queries:
-        none = make(steps.n_queries, promise.max_risk, confidence).upper(np.zeros(steps.n_queries))
-        text += f": even if none of them shows a failure, the risk may be as high as {none:.3g}"
-    raise InputError(f"{text}. Give more queries, raise the level or lower confidence_level.")
-
-
-def _raise_impossible(steps, promise, most):
-    """Raise if even the safest threshold does not keep the risk."""
-    what = f"the risk {brief(promise.name)} cannot be kept at {promise.max_risk:g}"
-    mean = f"{steps.start.mean():.3g}"
-    if promise.name == "false_reject_rate" and most is not None:
-        raise InputError(
-            f"{what}: showing at most {counted(most, 'document')} of each query hides {mean} of "
-            "the good documents at every threshold. Raise its level or the cut-off of the other "
-            "risks."
-        )
-    if promise.name == "false_reject_rate":
-        raise InputError(
-            f"{what}: scores of -inf hide {mean} of the good documents at every threshold. Score "
-            "these documents, or raise its level."
-        )
-    where = "everything" if steps.is_upward else "nothing"
-    raise InputError(
-        f"{what}: it is {mean} on the calibration queries at the safest threshold, where {where} "
-        "is shown. Raise its level, or use a better model."
-    )
-
-
-def _raise_not_among_answered(promise, units, raw, threshold, n_answered=None):
-    """Raise if no number of answered queries suffices to certify the risk.
-
-    `n_answered` is their number if there are too few of them for the first test. `raw` are the
-    losses of queries.
-    """
-    what = f"the risk {brief(promise.name)} at most {promise.max_risk:g} among answered queries is "
-    what += "certified at no threshold"
-    answered = units.answered(raw.counted, threshold)
-    lost = units.mean(raw.at(threshold) * (units.answer_at[raw.counted] >= threshold), raw.counted)
-    few = ""
-    if n_answered is not None:
-        few = f"only {n_answered} of {units.count(len(answered))} can be shown something, and "
-    rate = lost.sum() / max(answered.sum(), 1e-300)
-    where = units.count(int(np.count_nonzero(answered)))
-    raise InputError(
-        f"{what}: {few}it is {rate:.3g} where the {where} with the highest scores are shown "
-        f"something. Give more calibration {units.plural}, raise its level, or give a better model."
-    )
-
-
-def _raise_contradiction(tested):
+def _raise_contradiction(tests):
     """Raise if no threshold keeps all risks; the error names two incompatible ones."""
-    low = max(tested, key=lambda each: each[-2])
-    high = min(tested, key=lambda each: each[-1])
-    (first, *_, lower, _), (second, *_, upper) = low, high
+    low = max(tests, key=lambda test: test.lower)
+    high = min(tests, key=lambda test: test.upper)
+    first, second = low.promise, high.promise
     raise InputError(
         f"no threshold keeps all risks: {first.name} at most {first.max_risk:g} needs one above "
-        f"{lower:.4g}, {second.name} at most {second.max_risk:g} one of at most {upper:.4g}. Raise "
-        "the level of one of the two, or give more calibration queries or a better model."
-    )
-
-
-def _warn_if_trivial(scores, lower, upper, promise):
-    """Warn if the only certified threshold hides everything, or hides nothing."""
-    shown = scores[scores > -np.inf]
-    is_upward = upper < np.inf
-    if np.isinf(lower) and np.isinf(upper):
-        return
-    if ((shown < upper) if is_upward else (shown > lower)).any():
-        return
-    what, where = ("nothing", "-inf") if is_upward else ("everything", "+inf")
-    warn_user(
-        f"No threshold but {where} keeps the risk {brief(promise.name)} at most "
-        f"{promise.max_risk:g}: {what} is hidden. Raise its level, or give more calibration "
-        "queries or a better model.",
-        FitWarning,
+        f"{low.lower:.4g}, {second.name} at most {second.max_risk:g} one of at most "
+        f"{high.upper:.4g}. Raise the level of one of the two, or give more calibration queries or "
+        "a better model."
     )

@@ -24,8 +24,6 @@ from skfilterrank.exceptions import InputError, brief
 
 # Number of queries for which a function is also called with only their rows.
 _N_ALONE = 20
-# Share of the error that is spent on the bounds of the starting point, one half for each bound.
-START_SHARE = 0.1
 
 
 class Steps(NamedTuple):

@@ -174,11 +174,6 @@ def least_count(suffices, most=None) -> Any:
     return high
 
 
-def queries_needed(bound, level, confidence) -> int:
-    """Return the number of losses needed to rule the level out if all losses are 0."""
-    return least_count(lambda n: bound(n, level, confidence).rules_out(np.zeros(n)))
-
-
 def answers_needed(bound) -> int:
     """Return the number of answers needed to rule the level out if none has a loss."""
     every = np.arange(bound.n_queries)

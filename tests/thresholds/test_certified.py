@@ -22,7 +22,8 @@ from skfilterrank.thresholds import (
     load_threshold,
     threshold_curve,
 )
-from skfilterrank.thresholds._certify import certify
+from skfilterrank.thresholds._certify import certify, make_tests
+from skfilterrank.thresholds._risk_steps import Units
 from skfilterrank.thresholds._risks import BettingBound, BinomialBound, read_promises
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
@@ -296,9 +297,9 @@ def test_undefined_values_are_never_the_best():
     curve = ThresholdCurve(np.array([0.0, 5.0, np.inf]), np.array([np.nan, 0.2, 0.1]), 5.0, 0.2)
     promises = read_promises({"any_forbidden": 0.05})
     steps = [promise.steps(lists, None) for promise in promises]
-    found = certify(curve, lists, promises, steps, confidence_level=0.9)
+    tests = make_tests(promises, steps, Units.of(lists), 0.9)
     # Between 0 and 5 the value is that at 5; the least of these thresholds keeps most.
-    assert (found.value, found.threshold) == (0.2, 0.5)
+    assert certify(tests, curve, lists.scores) == (0.5, 0.2)
 
 
 def test_limit_within_a_stretch_of_equal_value():

@@ -27,7 +27,7 @@ from skfilterrank.thresholds import (
 from skfilterrank.thresholds._risks import (
     BettingBound,
     BinomialBound,
-    queries_needed,
+    least_count,
 )
 
 INF = np.inf
@@ -35,6 +35,11 @@ INF = np.inf
 
 def shows_bad(y_true, shown, groups):
     return np.bincount(groups, shown & (y_true < 0)) > 0
+
+
+def queries_needed(bound, level, confidence):
+    """The fewest queries without a failure that rule a level out."""
+    return least_count(lambda n: bound(n, level, confidence).rules_out(np.zeros(n)))
 
 
 RISKS = {
