@@ -393,7 +393,7 @@ def _print_and_save(monitor, state, format, out):
 def compare_scores(threshold, saved, run, column, format, out):
     """Compare a run's scores with those of the calibration; return 1 if the scale differs."""
     calibration = getattr(threshold, "calibration_", None)
-    if calibration is None:
+    if calibration is None or calibration.quantiles is None:
         raise InputError(
             f"{saved} holds no scores to compare with, as its threshold was given or is of an "
             "earlier version. Make it with 'skfilterrank threshold --save'."

@@ -8,6 +8,7 @@ from skfilterrank.thresholds._base import BaseThreshold as BaseThreshold
 from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certified import CertifiedThreshold
 from skfilterrank.thresholds._certify import risk_certificate
+from skfilterrank.thresholds._drift import ThresholdCheck as ThresholdCheck
 from skfilterrank.thresholds._expected import ExpectedThreshold, PerQueryThreshold
 from skfilterrank.thresholds._files import load_threshold
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE as FILTER_SCORE

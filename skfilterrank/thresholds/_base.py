@@ -26,14 +26,13 @@ from skfilterrank._lists.scoring import (
 )
 from skfilterrank._lists.ties import value_tolerance
 from skfilterrank._lists.words import warn_user
-from skfilterrank.exceptions import FitWarning, InputError, brief
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 from skfilterrank.thresholds._drift import (
     Calibration,
+    ThresholdCheck,
+    differences,
     effective_lists,
     is_few,
-    sizes_of_lists,
-    warn_of_other_scale,
-    warn_of_other_sizes,
 )
 from skfilterrank.thresholds._expected_values import check_has_prefix_values
 from skfilterrank.thresholds._files import NOT_FITTED, SavedAsJson
@@ -293,10 +292,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             shown = (keys >= self.level_) & (keys > -np.inf)
         warn_of_forbidden([parsed], judged.gains)
         self.threshold_ = self.level_ if self._is_by_score and not has_two else None
-        if judged.watches_scale:
-            sizes = scored_sizes(judged.scores, judged.index)
-            is_shown = shown if shown.dtype == bool else shown > -np.inf
-            self.calibration_ = Calibration.of(judged.scores, is_shown, sizes)
+        sizes = scored_sizes(judged.scores, judged.index)
+        is_shown = shown if shown.dtype == bool else shown > -np.inf
+        self.calibration_ = Calibration.of(
+            judged.scores, is_shown, sizes, has_scale=judged.watches_scale
+        )
         values = self._measure(judged, parsed, entries, shown, keys)
         self.best_score_ = mean_over_queries(values, judged.lists.weights)
         _warn_if_few_weigh(judged.lists.weights)
@@ -426,6 +426,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             If query ids or filter scores are missing and needed, or scores are NaN or +inf.
         """
         scores, index, columns = self._checked(scores, groups, filter_scores)
+        self._warn_of_others(scores, index)
         return self._ordered(scores, index, columns) if len(scores) else scores
 
     def _ordered(self, scores, index, columns):
@@ -451,6 +452,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             Margins.
         """
         scores, index, columns = self._checked(scores, groups, filter_scores)
+        self._warn_of_others(scores, index)
         if not len(scores) or self._shows_all():
             return scores
         ordered = self._ordered(scores, index, columns)
@@ -491,7 +493,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return ranks
 
     def _checked(self, scores, groups, filter_scores):
-        """Check the input of a prediction, and warn of drift; queries are None if not needed."""
+        """Check the input of a prediction; queries are None if not needed."""
         check_is_fitted(self, "level_", msg=NOT_FITTED)
         groups = find_groups(groups, scores, names=("scores",))
         scores, columns = read_scores(
@@ -504,15 +506,91 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             return scores, None, columns
         if needs_lists and groups is None:
             groups = self._without_groups(len(scores))
-        calibration = vars(self).get("calibration_")
-        warns = "list_sizes_" in vars(self) or calibration is not None
-        if groups is not None and (needs_lists or warns):
+        is_compared = not vars(self).keys().isdisjoint(("list_sizes_", "calibration_"))
+        if groups is not None and (needs_lists or is_compared):
             index = check_groups(groups, n_rows=len(scores), carrier="scores as a DataFrame")
-            if "list_sizes_" in vars(self):
-                warn_of_other_sizes(self, scores, index)
-        if calibration is not None:
-            warn_of_other_scale(self, scores, sizes_of_lists(self, scores, index))
         return scores, index, columns
+
+    def _warn_of_others(self, scores, index):
+        """Warn of sizes of lists and of a scale that differ from those of the fit."""
+        for sentence in differences(self, scores, index) if len(scores) else ():
+            warn_user(sentence, DataWarning)
+
+    def check(self, scores, groups=None, *, filter_scores=None) -> ThresholdCheck:
+        """Compare new scores with those on which the threshold was chosen.
+
+        Nothing is remembered: equal scores give equal results, whatever was predicted before.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,) or (n_rows, 1), or DataFrame
+            Scores of whole lists, as in :meth:`predict`; better of hundreds of queries than of
+            one. Within a RankAndFilter, the scores of its `estimator_`:
+            ``model.filter_.check(scores, groups)``.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `scores`.
+        filter_scores : array-like of shape (n_rows,), default=None
+            The second score of each row, if `fit` had one.
+
+        Returns
+        -------
+        ThresholdCheck
+            A result with the table `facts`, which has a row for each number that is watched, the
+            property `warns`, and a sentence for each warning in `sentences`. Columns of the table:
+            "observed", "calibration", "lower", "upper" and "warns". The rows:
+
+            * "other_sizes": share of lists that are shorter than the usual sizes of `fit` (5 to
+              95 %) divided by 1.5, or longer than 1.5 times these. It warns above a quarter.
+            * "median_score": it warns below the 1 % and above the 99 % quantile of the scores of
+              `fit`.
+            * "score_spread": 90 % less 10 % quantile. It warns beyond a factor of 3.
+            * "share_above": share of the scores at or above `threshold_`. It warns if all of them
+              are on one side, where `fit` had at least a quarter on each.
+            * "share_shown": share of the documents that is shown. It warns beyond
+              ``sqrt(log(2 / 0.01) (1 / n + 1 / m) / 2)``, with n and m effective lists in `fit` and
+              here.
+
+            The first four have bounds from 30 lists on, as many in `fit`, and `predict` warns of
+            them, too. A number without a calibration is NaN there: all of a FixedThreshold, and
+            those of scale within a RankAndFilter, whose models of folds have other scales.
+
+        Raises
+        ------
+        ValueError
+            If query ids are missing, or scores are NaN or +inf.
+
+        Notes
+        -----
+        Bounds are wide: of ordinary batches, less than 1 % warn for the sizes of their lists, and
+        less than 1 % for the share that is shown, by Hoeffding's inequality for weighted means over
+        independent lists. Batches that depend on each other, such as queries of one user, warn more
+        often.
+
+        Examples
+        --------
+        >>> from skfilterrank.datasets import make_rank_and_filter
+        >>> from skfilterrank.thresholds import TunedThreshold
+        >>> _, y, groups, scores = make_rank_and_filter(400, random_state=0)
+        >>> old, new = groups < 300, groups >= 300
+        >>> cut = TunedThreshold("ndcg_f@3").fit(scores[old], y[old], groups=groups[old])
+        >>> cut.check(scores[new], groups[new])
+        <ThresholdCheck: nothing differs clearly from the calibration (100 queries, 201 rows)>
+        >>> found = cut.check(2 + 10 * scores[new], groups[new])
+        >>> found.warns, found.facts.index[found.facts["warns"]].tolist()
+        (True, ['median_score', 'score_spread'])
+        >>> found.facts["observed"].round(1).tolist()
+        [0.0, 5.1, 10.0, 1.0, 1.0]
+        """
+        given = scores
+        scores, index, columns = self._checked(scores, groups, filter_scores)
+        if not len(scores):
+            return ThresholdCheck.of(self, scores, np.zeros(0, dtype=bool), None)
+        if index is None:
+            ids = find_groups(groups, given, names=("scores",))
+            ids = self._without_groups(len(scores)) if ids is None else ids
+            index = check_groups(ids, n_rows=len(scores), carrier="scores as a DataFrame")
+        shown = self._ordered(scores, index, columns) > -np.inf
+        return ThresholdCheck.of(self, scores, shown, index)
 
     def _without_groups(self, n_rows):
         """Treat each row as a query if `fit` did; otherwise raise for missing query ids."""

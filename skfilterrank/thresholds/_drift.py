@@ -1,62 +1,248 @@
-"""Warnings if lists or scores of a prediction differ from those of the fit."""
+"""Comparison of lists and scores with those on which a threshold was chosen."""
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.words import warn_user
-from skfilterrank.exceptions import DataWarning
+from skfilterrank._lists.results import Result, counted
 from skfilterrank.thresholds._judged_scores import scored_sizes
 
 # A list size counts as different beyond the usual sizes times or divided by this factor.
 _SIZE_FACTOR = 1.5
-# A warning needs more than this share of lists of different size, and at least this number of
-# lists. Up to a tenth of ordinary lists have a different size, so 8 of 30 occur in less than 1 % of
-# samples.
-_FEW = 0.25
-_ENOUGH = 30
+# Up to a tenth of ordinary lists have a different size. A warning needs more than `_FEW` of at
+# least `_ENOUGH` lists: 8 of 30 occur in less than 1 % of samples.
+_ORDINARY, _FEW, _ENOUGH = 0.1, 0.25, 30
+# Share of ordinary batches whose share of shown documents may lie beyond its bounds.
+_ERROR = 0.01
+# Levels of the quantiles of the scores.
+LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
+# Positions of the quantiles whose difference is the spread; the outer pair is used if the inner
+# quantiles are equal.
+_INNER, _OUTER = (3, 7), (1, 9)
+# Factor between spreads of different scales. A logistic function divides every spread by at least
+# 4, and the spreads of ordinary batches of 30 lists differ by a factor of 2 at most.
+_SPREAD_FACTOR = 3.0
 
 
-@dataclass
-class _SeenSizes:
-    """Sizes of lists that a model has predicted since its fit, until enough are collected."""
+class Fact(NamedTuple):
+    """A number of new scores beside that of the calibration; NaN where one is not known."""
 
-    fitted_on: object
-    waiting: tuple = ()
-    has_warned: bool = False
+    name: str
+    observed: float = np.nan
+    calibration: float = np.nan
+    lower: float = np.nan
+    upper: float = np.nan
+
+    @property
+    def warns(self) -> bool:
+        """Tell whether the number lies beyond its bounds."""
+        return bool(self.observed < self.lower or self.observed > self.upper)
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Description of the scores on which a threshold was chosen.
+
+    Attributes
+    ----------
+    quantiles : ndarray of shape (11,), dtype float64, or None
+        Quantiles 0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99 and 1 of the scores; None if
+        later scores need not be on their scale, as inside RankAndFilter.
+    share_shown : float
+        Share of documents that the threshold shows.
+    n_queries : float
+        Effective number of lists: if one list has nearly all rows, it is close to 1.
+    """
+
+    quantiles: np.ndarray | None
+    share_shown: float
+    n_queries: float
 
     @classmethod
-    def of(cls, seen: "WeakKeyDictionary[object, _SeenSizes]", model, fitted_on) -> "_SeenSizes":
-        """Return the collected sizes of a model, emptied after each fit."""
-        found = seen.get(model)
-        if found is None or found.fitted_on is not fitted_on:
-            seen[model] = found = cls(fitted_on)
-        return found
+    def of(cls, scores, shown, sizes, *, has_scale: bool = True) -> "Calibration | None":
+        """Describe the scores of lists and the share of shown rows; None without scores."""
+        is_scored = scores > -np.inf
+        if not is_scored.any():
+            return None
+        quantiles = np.quantile(scores[is_scored], LEVELS) if has_scale else None
+        share_shown = float(np.count_nonzero(shown & is_scored) / np.count_nonzero(is_scored))
+        return cls(quantiles, share_shown, effective_lists(sizes))
+
+    def can_compare(self, sizes) -> bool:
+        """Tell whether both the fit and the new data have enough lists."""
+        return min(self.n_queries, effective_lists(sizes)) >= _ENOUGH
+
+    def of_scale(self, scores, sizes, threshold=None) -> list[Fact]:
+        """Compare median and spread of the scores, and their share at or above a threshold.
+
+        If a threshold has at least a quarter of the old scores on each side, all new scores on one
+        side is a difference, too.
+        """
+        scores, own = scores[scores > -np.inf], self.quantiles
+        found = np.quantile(scores, LEVELS) if len(scores) else np.full(len(LEVELS), np.nan)
+        low, high = self._of_spread()
+        median = Fact("median_score", float(found[5]))
+        spread = Fact("score_spread", float(found[high] - found[low]))
+        above = Fact("share_above")
+        if threshold is not None and len(scores):
+            share = np.count_nonzero(scores >= threshold) / len(scores)
+            above = above._replace(observed=share)
+        if own is None or not np.isfinite(own).all() or own[0] == own[-1]:
+            return [median, spread, above]
+        usual = float(own[high] - own[low])
+        median = median._replace(calibration=float(own[5]))
+        spread = spread._replace(calibration=usual)
+        if threshold is not None:
+            below = float(np.interp(threshold, own, LEVELS))
+            above = above._replace(calibration=1.0 - below)
+        if len(scores) and self.can_compare(sizes):
+            median = median._replace(lower=float(own[1]), upper=float(own[9]))
+            if usual > 0:
+                spread = spread._replace(lower=usual / _SPREAD_FACTOR, upper=usual * _SPREAD_FACTOR)
+            if threshold is not None and own[4] < threshold <= own[6]:
+                n = len(scores)
+                above = above._replace(lower=1 / n, upper=(n - 1) / n)
+        return [median, spread, above]
+
+    def _of_spread(self):
+        """Return the positions of the quantiles that give the spread."""
+        own = self.quantiles
+        return _INNER if own is None or own[_INNER[0]] < own[_INNER[1]] else _OUTER
+
+    def difference(self, scores, sizes, threshold=None) -> str | None:
+        """Describe a clear difference in scale; None without one, or with too few lists."""
+        own = self.quantiles
+        if own is None or not self.can_compare(sizes):
+            return None
+        median, spread, above = self.of_scale(scores, sizes, threshold)
+        low, high = self._of_spread()
+        if median.warns or spread.warns:
+            found = np.quantile(scores[scores > -np.inf], LEVELS)
+            share = 100 * (LEVELS[high] - LEVELS[low])
+            return (
+                f"{share:.0f} % of them lie from {found[low]:.4g} to {found[high]:.4g}, with "
+                f"median {found[5]:.4g}; in the fit from {own[low]:.4g} to {own[high]:.4g}, with "
+                f"median {own[5]:.4g}"
+            )
+        if above.warns:
+            side = "below" if above.observed == 0 else "at or above"
+            return (
+                f"all of them are {side} the threshold {threshold:.4g}, which had at least a "
+                "quarter of those scores on each side"
+            )
+        return None
+
+    def of_shown(self, shown, scores, sizes) -> Fact:
+        """Compare the share of shown documents, by Hoeffding's bound for means over lists."""
+        found = self.of(scores, shown, sizes, has_scale=False)
+        if found is None:
+            return Fact("share_shown", calibration=self.share_shown)
+        variance = 1 / self.n_queries + 1 / found.n_queries
+        limit = float(np.sqrt(variance * np.log(2 / _ERROR) / 2))
+        lower, upper = max(self.share_shown - limit, 0.0), min(self.share_shown + limit, 1.0)
+        return Fact("share_shown", found.share_shown, self.share_shown, lower, upper)
 
 
-# Stored outside of the models, so that it is not saved with them.
-_SEEN_SIZES: "WeakKeyDictionary[object, _SeenSizes]" = WeakKeyDictionary()
-_SEEN_SCORES: "WeakKeyDictionary[object, _SeenSizes]" = WeakKeyDictionary()
+@dataclass(frozen=True, eq=False, repr=False)
+class ThresholdCheck(Result):
+    """New scores beside those on which a threshold was chosen; :meth:`TunedThreshold.check`.
+
+    Attributes
+    ----------
+    facts : DataFrame
+        A row for each number that is watched, in columns "observed", "calibration", "lower",
+        "upper" and "warns". A number warns beyond its bounds; there are none (NaN) where nothing
+        can be said, as with fewer than 30 lists.
+    warns : bool
+        True if any of the numbers warns.
+    sentences : tuple of str
+        A sentence for each warning.
+    n_queries, n_rows : int
+        Number of queries and rows that were checked.
+    """
+
+    facts: pd.DataFrame
+    warns: bool
+    sentences: tuple[str, ...]
+    n_queries: int
+    n_rows: int
+
+    @classmethod
+    def of(cls, model, scores, shown, index: GroupIndex | None) -> "ThresholdCheck":
+        """Compare scores and shown rows with the calibration; queries are None without rows."""
+        sizes = np.empty(0) if index is None else scored_sizes(scores, index)
+        calibration = vars(model).get("calibration_")
+        others, sentences = _of_sizes(model, sizes), []
+        if others.warns:
+            sentences.append(_size_sentence(model, sizes))
+        known = calibration or Calibration(None, np.nan, np.nan)
+        scale = known.of_scale(scores, sizes, model.threshold_)
+        if text := known.difference(scores, sizes, model.threshold_):
+            sentences.append(_scale_sentence(text))
+        share = known.of_shown(shown, scores, sizes)
+        if share.warns:
+            sentences.append(
+                f"The threshold shows {100 * share.observed:.3g} % of the documents, and "
+                f"{100 * share.calibration:.3g} % of those it was chosen on: fewer than 1 % of "
+                f"batches like these lie outside {100 * share.lower:.3g} to "
+                f"{100 * share.upper:.3g} %. Look at the scores and the queries."
+            )
+        facts = [others, *scale, share]
+        table = pd.DataFrame(facts).set_index("name").rename_axis("fact")
+        table["warns"] = [each.warns for each in facts]
+        n_queries = 0 if index is None else index.n_queries
+        return cls(table, bool(sentences), tuple(sentences), n_queries, len(scores))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Make a table with a row for each number that is watched."""
+        return self.facts.copy()
+
+    def _summary(self):
+        names = self.facts.index[self.facts["warns"]].tolist()
+        told = f"{', '.join(names)} differ from" if names else "nothing differs clearly from"
+        return (
+            f"{told} the calibration ({counted(self.n_queries, 'query', 'queries')}, "
+            f"{counted(self.n_rows, 'row')})"
+        )
+
+    def _head(self):
+        told, facts = list(self.sentences), self.facts
+        if not told:
+            told.append(f"{self._summary().capitalize()}.")
+        if facts["calibration"].isna().all():
+            return "The threshold has no calibration to compare with."
+        is_compared = facts["calibration"].notna() & facts["lower"].isna()
+        if is_compared[["other_sizes", "median_score"]].any():
+            told.append(
+                f"Here or in the calibration are fewer than {_ENOUGH} lists (or few hold most of "
+                "the documents), too few to judge sizes and scale."
+            )
+        return " ".join(told)
 
 
-def warn_of_other_sizes(model, scores, index) -> None:
-    """Warn once after a fit if many predicted lists are much shorter or longer than in the fit."""
-    seen = _SeenSizes.of(_SEEN_SIZES, model, model.list_sizes_)
-    if seen.has_warned:
-        return
-    waiting = (*seen.waiting, scored_sizes(scores, index))
-    sizes = np.concatenate(waiting)
+def _of_sizes(model, sizes) -> Fact:
+    """Compare the share of lists that are clearly longer or shorter than the usual ones."""
+    low, high = getattr(model, "list_sizes_", (np.nan, np.nan))
+    if not len(sizes) or np.isnan(low):
+        return Fact("other_sizes")
+    share = float(np.mean(_are_others(sizes, low, high)))
     if len(sizes) < _ENOUGH:
-        seen.waiting = waiting
-        return
-    seen.waiting = ()
+        return Fact("other_sizes", share, _ORDINARY)
+    return Fact("other_sizes", share, _ORDINARY, 0.0, _FEW)
+
+
+def _are_others(sizes, low, high):
+    """Return a mask of the lists that are clearly shorter or longer than usual ones."""
+    return (sizes * _SIZE_FACTOR < low) | (sizes > high * _SIZE_FACTOR)
+
+
+def _size_sentence(model, sizes) -> str:
+    """Say which sizes the lists have, and what to do."""
     low, high = model.list_sizes_
-    others = sizes[(sizes * _SIZE_FACTOR < low) | (sizes > high * _SIZE_FACTOR)]
-    if len(others) <= _FEW * len(sizes):
-        return
-    seen.has_warned = True
+    others = sizes[_are_others(sizes, low, high)]
     advice = (
         "The best threshold depends on the size of a list: pass whole lists, or use "
         f"ExpectedThreshold, which adapts to it, instead of {type(model).__name__}."
@@ -66,15 +252,37 @@ def warn_of_other_sizes(model, scores, index) -> None:
             "The guarantee need not hold for such lists: pass lists as in calibration, or "
             "calibrate again on judged queries with lists like these."
         )
-    warn_user(
+    return (
         f"{100 * len(others) / len(sizes):.0f} % of the lists have other sizes (median "
         f"{np.median(others):g} documents) than those the threshold was chosen on "
-        f"({low:g} to {high:g}). {advice}",
-        DataWarning,
+        f"({low:g} to {high:g}). {advice}"
     )
 
 
-def sizes_of_lists(model, scores: np.ndarray, index: GroupIndex | None) -> np.ndarray:
+def _scale_sentence(difference) -> str:
+    """Say that the scores are on another scale, and what to do."""
+    return (
+        f"The scores are not on the scale of those that the threshold was chosen on: {difference}. "
+        "Give scores of the same kind, such as probabilities for probabilities and logits for "
+        "logits, or fit again."
+    )
+
+
+def differences(model, scores: np.ndarray, index: GroupIndex | None) -> list[str]:
+    """Return sentences on sizes of lists and scale of scores that differ from those of the fit."""
+    found = []
+    sizes = _sizes_of_lists(model, scores, index)
+    if index is not None and _of_sizes(model, sizes).warns:
+        found.append(_size_sentence(model, sizes))
+    calibration = vars(model).get("calibration_")
+    if calibration is not None:
+        text = calibration.difference(scores, sizes, model.threshold_)
+        if text is not None:
+            found.append(_scale_sentence(text))
+    return found
+
+
+def _sizes_of_lists(model, scores: np.ndarray, index: GroupIndex | None) -> np.ndarray:
     """Count the documents of each list; without query ids, assume lists of the usual size."""
     if index is not None:
         return scored_sizes(scores, index)
@@ -83,86 +291,6 @@ def sizes_of_lists(model, scores: np.ndarray, index: GroupIndex | None) -> np.nd
     longest = getattr(model, "list_sizes_", [np.nan, np.nan])[1]
     n_lists = max(int(len(scores) / longest), 1) if longest > 0 else 1
     return np.full(n_lists, len(scores) / n_lists)
-
-
-# Levels of the quantiles of the scores.
-LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
-# Positions of the quantiles whose difference is the spread; the outer pair is used if the inner
-# quantiles are equal.
-_INNER, _OUTER = (3, 7), (1, 9)
-# Factor between spreads of different scales. A logistic function divides every spread by at least
-# 4, and the spreads of ordinary batches of 30 lists differ by a factor of 2 at most.
-_SPREAD_FACTOR = 3.0
-# Largest number of rows that are stored until there are enough lists.
-_MOST_ROWS = 1 << 20
-
-
-@dataclass(frozen=True, eq=False)
-class Calibration:
-    """Description of the scores on which a threshold was chosen.
-
-    Attributes
-    ----------
-    quantiles : ndarray of shape (11,), dtype float64
-        Quantiles 0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99 and 1 of the scores.
-    share_shown : float
-        Share of documents that the threshold shows.
-    n_queries : float
-        Effective number of lists: if one list has nearly all rows, it is close to 1.
-    """
-
-    quantiles: np.ndarray
-    share_shown: float
-    n_queries: float
-
-    @classmethod
-    def of(cls, scores, shown, sizes) -> "Calibration | None":
-        """Describe the scores of lists and the share of shown rows; None without scores."""
-        is_scored = scores > -np.inf
-        if not is_scored.any():
-            return None
-        quantiles = np.quantile(scores[is_scored], LEVELS)
-        share_shown = float(np.count_nonzero(shown & is_scored) / np.count_nonzero(is_scored))
-        return cls(quantiles, share_shown, effective_lists(sizes))
-
-    def can_compare(self, sizes) -> bool:
-        """Tell whether both the fit and the new data have enough lists."""
-        return min(self.n_queries, effective_lists(sizes)) >= _ENOUGH
-
-    def difference(self, scores, sizes, threshold=None) -> str | None:
-        """Describe a clear difference in scale; None without one, or with too few lists.
-
-        If a threshold has at least a quarter of the old scores on each side, all new scores on one
-        side is a difference, too.
-        """
-        own = self.quantiles
-        scores = scores[scores > -np.inf]
-        if not np.isfinite(own).all() or own[0] == own[-1] or not len(scores):
-            return None
-        if not self.can_compare(sizes):
-            return None
-        found = np.quantile(scores, LEVELS)
-        low, high = _INNER if own[_INNER[0]] < own[_INNER[1]] else _OUTER
-        usual, spread = own[high] - own[low], found[high] - found[low]
-        is_outside = found[5] < own[1] or found[5] > own[9]
-        if (
-            usual > 0 and (spread * _SPREAD_FACTOR < usual or spread > usual * _SPREAD_FACTOR)
-        ) or is_outside:
-            share = 100 * (LEVELS[high] - LEVELS[low])
-            return (
-                f"{share:.0f} % of them lie from {found[low]:.4g} to {found[high]:.4g}, with "
-                f"median {found[5]:.4g}; in the fit from {own[low]:.4g} to {own[high]:.4g}, with "
-                f"median {own[5]:.4g}"
-            )
-        if threshold is not None and own[4] < threshold <= own[6]:
-            is_above = scores >= threshold
-            if is_above.all() or not is_above.any():
-                side = "below" if not is_above.any() else "at or above"
-                return (
-                    f"all of them are {side} the threshold {threshold:.4g}, which had at least a "
-                    "quarter of those scores on each side"
-                )
-        return None
 
 
 def effective_lists(sizes) -> float:
@@ -174,25 +302,3 @@ def effective_lists(sizes) -> float:
 def is_few(n_effective: float, n_queries: int) -> bool:
     """Tell if weights leave few queries, and fewer than half of all."""
     return n_effective < min(_ENOUGH, n_queries / 2)
-
-
-def warn_of_other_scale(model, scores, sizes) -> None:
-    """Warn once after a fit if the scores of enough lists are clearly on another scale."""
-    calibration = model.calibration_
-    seen = _SeenSizes.of(_SEEN_SCORES, model, calibration)
-    if seen.has_warned:
-        return
-    # The state is replaced by a new one, since several threads may use the model.
-    waiting = (*seen.waiting, (scores, sizes))
-    scores, sizes = map(np.concatenate, zip(*waiting))
-    is_enough = effective_lists(sizes) >= _ENOUGH
-    threshold = getattr(model, "threshold_", None)
-    if is_enough and (text := calibration.difference(scores, sizes, threshold)):
-        seen.has_warned = True
-        warn_user(
-            f"The scores are not on the scale of those that the threshold was chosen on: {text}. "
-            "Give scores of the same kind, such as probabilities for probabilities and logits for "
-            "logits, or fit again.",
-            DataWarning,
-        )
-    seen.waiting = () if is_enough or seen.has_warned or sizes.sum() > _MOST_ROWS else waiting

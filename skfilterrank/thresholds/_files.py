@@ -268,7 +268,7 @@ _VALUE = number(nan=True)
 _IS = one_of(True, False)
 _CALIBRATION = record(
     {
-        "quantiles": numbers(len(LEVELS), len(LEVELS), infinite=True),
+        "quantiles": optional(numbers(len(LEVELS), len(LEVELS), infinite=True)),
         "share_shown": number(0, 1),
         "n_queries": number(least=0),
     }

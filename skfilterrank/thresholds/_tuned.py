@@ -293,9 +293,10 @@ class TunedThreshold(TwoScores):
         The measure of the same queries when only `max_shown` hides documents. `fit` warns unless
         `held_out_score_` is higher by more than a standard error of the difference.
     list_sizes_ : ndarray of shape (2,), dtype float64
-        Usual list sizes: 5 % and 95 % quantiles. `predict` warns of other sizes.
+        Usual list sizes: 5 % and 95 % quantiles. `predict` warns of other sizes, and `check` too.
     calibration_ : Calibration
-        Quantiles of the scores, with which `predict` detects scores on another scale.
+        Quantiles of the scores and share of shown documents, with which `predict` and `check`
+        compare new scores.
     rule_, worth_
         The rule, and the curves of r and h, or None. Only with `filter_scores`; then `threshold_`
         is None, and the thresholds of `threshold_curve_` are levels of the rule.

@@ -25,7 +25,12 @@ from skfilterrank.judgments._estimates import Estimates
 from skfilterrank.metrics import evaluate
 from skfilterrank.metrics._evaluate_runs import RunEvaluation, iter_evaluations
 from skfilterrank.metrics._rows_evaluation import RowsEvaluation
-from skfilterrank.thresholds import RiskCertificate, RiskMonitor
+from skfilterrank.thresholds import (
+    FixedThreshold,
+    RiskCertificate,
+    RiskMonitor,
+    ThresholdCheck,
+)
 
 
 def kinds(base=Result):
@@ -67,6 +72,7 @@ def examples(tmp_path_factory):
     lists = {"y_true": [1, 0, 1], "groups": [1, 1, 2]}
     return found | {
         RowsEvaluation: evaluate(rows, ["ndcg_f", "ap"]),
+        ThresholdCheck: FixedThreshold(0.3).fit().check([0.5, 0.2, 0.1], [1, 1, 2]),
         RelevantPositions: relevant_positions(y_score=[2, 1, 1], **lists),
         RunEvaluation: next(iter_evaluations(QRELS, RUNS, "ap")),
         PreferenceMatrix: preference_matrix(y_scores={"a": [2, 1, 1], "b": [1, 2, 1]}, **lists),
