@@ -9,8 +9,7 @@ import pandas as pd
 
 from skfilterrank._files.closed_queries import ClosedQueries, QueriesInSeveralParts
 from skfilterrank._files.frames_of_rows import Wanted, block_of, check_columns, is_frame
-from skfilterrank._lists.checks import is_dask
-from skfilterrank._lists.queries import QID, GroupIndex
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.row_blocks import merged
 from skfilterrank.exceptions import (
     InputError,
@@ -44,33 +43,14 @@ def import_dask(needed_by: str):
     return dd
 
 
-def check_series(values, name: str, X) -> None:
-    """Raise unless values are a Dask Series with as many partitions as X."""
-    if not is_dask(values) or values.ndim != 1:
-        raise InputError(
-            f"{name} must be a Dask Series where X is a Dask DataFrame, got "
-            f"{type(values).__module__.partition('.')[0]}'s {type(values).__name__}: take a column "
-            "of the frame that X comes from."
-        )
-    if values.npartitions != X.npartitions:
-        raise InputError(
-            f"{name} has {values.npartitions} partitions but X has {X.npartitions}: rows are "
-            "matched by position, partition by partition, so take both from one frame."
-        )
-
-
-def numbered_partitions(function, frame, *others, meta, **options):
-    """Call a function of (number of the partition, its frames) for each partition.
-
-    Partitions of different frames are matched by position; divisions are ignored.
-    """
+def numbered_partitions(function, frame, *, meta, **options):
+    """Call a function of (number of the partition, partition) for each partition."""
     dd = import_dask("A Dask DataFrame")
     numbers = dd.from_map(_number, range(frame.npartitions), meta=pd.Series([0]))
     return dd.map_partitions(
         _with_number,
         numbers,
         frame,
-        *others,
         function=function,
         meta=meta,
         align_dataframes=False,
@@ -83,8 +63,8 @@ def _number(number):
     return pd.Series([number])
 
 
-def _with_number(number, *frames, function, **options):
-    return function(int(number.iloc[0]), *frames, **options)
+def _with_number(number, part, function, **options):
+    return function(int(number.iloc[0]), part, **options)
 
 
 def row_numbers(number, n_rows) -> np.ndarray:
@@ -92,41 +72,14 @@ def row_numbers(number, n_rows) -> np.ndarray:
     return (np.int64(number) << _ROW_BITS) + np.arange(n_rows, dtype=np.int64)
 
 
-def check_rows(number, values, n_rows, name) -> None:
-    """Raise if a partition does not have one value for each row of X."""
-    if len(values) != n_rows:
+def _check_type(number, dtype, expected, name) -> None:
+    """Raise if the dtype of a partition's query ids differs from Dask's metadata."""
+    if dtype != expected and not (_is_text(dtype) and _is_text(expected)):
         raise InputError(
-            f"{name} has {len(values)} rows in partition {number} but X has {n_rows}: take both "
-            "from one frame."
+            f"{name} has dtype {dtype} in partition {number}, expected {expected} as in the other "
+            "partitions: bring the partitions to one type with astype, categories with "
+            ".cat.as_known()."
         )
-
-
-def check_types(number, part, meta, name) -> None:
-    """Raise if columns or dtypes of a partition differ from Dask's metadata."""
-    if list(part.columns) != list(meta.columns):
-        raise InputError(
-            f"partition {number} of {name} has the columns {brief(list(part.columns))}, expected "
-            f"{brief(list(meta.columns))}."
-        )
-    for column, dtype in part.dtypes.items():
-        check_type(number, dtype, meta.dtypes[column], f"column {column!r} of {name}")
-
-
-def check_type(number, dtype, expected, name, *, are_numbers=True) -> None:
-    """Raise if the dtype of a partition's values differs from Dask's metadata.
-
-    Different dtypes of numbers are accepted, except where values are hashed.
-    """
-    is_number = pd.api.types.is_numeric_dtype
-    if dtype == expected or (_is_text(dtype) and _is_text(expected)):
-        return
-    if are_numbers and is_number(dtype) and is_number(expected):
-        return
-    raise InputError(
-        f"{name} has dtype {dtype} in partition {number}, expected {expected} as in the other "
-        "partitions: bring the partitions to one type with astype, categories with "
-        ".cat.as_known()."
-    )
 
 
 def _is_text(dtype):
@@ -144,7 +97,7 @@ def plain_ids(number: int, ids, dtype, name: str) -> pd.Series:
     if isinstance(ids.dtype, pd.CategoricalDtype):
         ids = ids.astype(ids.cat.categories.dtype)
     elif not isinstance(dtype, pd.CategoricalDtype):
-        check_type(number, ids.dtype, dtype, name, are_numbers=False)
+        _check_type(number, ids.dtype, dtype, name)
     missing = ids.isna().to_numpy()
     if missing.any():
         raise InputError(
@@ -188,11 +141,6 @@ def _first_repeated(partitions):
     return repeated[0], holders[:2]
 
 
-def check_whole(groups, name: str = "groups") -> None:
-    """Raise if a query has rows in several partitions; the error names the query."""
-    refuse_cut(cut_query(groups, name))
-
-
 def refuse_cut(cut) -> None:
     """Raise for the result of :func:`cut_query` if it is not None."""
     if cut is not None:
@@ -211,19 +159,6 @@ def in_query_order(part: pd.DataFrame, column: str, row: str) -> pd.DataFrame:
     codes = GroupIndex.from_groups(part[column].to_numpy()).codes()
     order = np.lexsort((part[row].to_numpy(), codes))
     return part.iloc[order]
-
-
-def find_query_ids(groups, *carriers):
-    """Return the query ids of Dask frames: `groups`, or the index if it is named "qid"."""
-    if groups is not None:
-        return groups
-    for carrier in carriers:
-        if getattr(getattr(carrier, "index", None), "name", None) == QID:
-            return carrier.index.to_series()
-    raise InputError(
-        "groups is missing: pass groups=, a Dask Series with the query id of each row, or a frame "
-        "whose index is named 'qid'."
-    )
 
 
 def fold_partitions(frame, function, *shared):
@@ -290,8 +225,6 @@ class DaskPartitions:
 
     def __init__(self, source):
         self._source = source
-        # True if the partitions were made so that they hold whole queries.
-        self.is_whole = False
         if getattr(source, "ndim", 2) != 2:
             raise InputTypeError(
                 "source is a Dask Series, but rows need several columns: pass the frame."
@@ -306,7 +239,7 @@ class DaskPartitions:
         ids = frame[wanted.query]
         if looks:
             return WholeQueries(frame, ids, wanted)
-        if not self.is_whole and cut_query(ids, wanted.query) is not None:
+        if cut_query(ids, wanted.query) is not None:
             numbered = numbered_partitions(
                 _with_row_numbers, frame, meta=frame._meta.assign(**{_ROW: np.int64()})
             )

@@ -228,13 +228,6 @@ class Rows:
         return f"Rows({brief(self.source)}, query={self.query!r}, label={self.label!r})"
 
 
-def whole_partitions(frame, **columns) -> Rows:
-    """Make rows of a Dask DataFrame whose partitions are known to hold whole queries."""
-    rows = Rows(frame, **columns)
-    rows._source.is_whole = True
-    return rows
-
-
 @contextmanager
 def opened(
     rows: Rows,

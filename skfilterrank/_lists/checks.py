@@ -158,8 +158,8 @@ def refuse_dask(values, name: str) -> None:
     if is_dask(values) or (array is not None and isinstance(values, array.Array)):
         raise InputTypeError(
             f"{name} is a Dask {type(values).__name__}, whose rows would all be loaded into this "
-            "process: measure it by skfilterrank.io.Rows, learn from it with RankAndFilter and "
-            "an estimator for Dask inside, or pass .compute() if it fits into memory."
+            "process: measure it by skfilterrank.io.Rows, learn from it as the page 'More rows "
+            "than fit into memory' shows, or pass .compute() if it fits into memory."
         )
 
 

@@ -140,7 +140,8 @@ def rank_filter(
         gains=matched,
         **drawn,
     )
-    best, scores, own = comparison.best, comparison.scores, comparison.own_baselines
+    best, scores = comparison.best, comparison.scores
+    own: dict[str, str] | None = comparison.own_baselines
     if threshold is None:
         # Nothing is filtered: each model is its own ranking, and its filter keeps all.
         scores, own = {name: scores[name] for name in (*models, "filter-all")}, None

@@ -1,7 +1,4 @@
-"""Out-of-fold scores: each query is scored by a model that was not fitted on it.
-
-Rows come from a reader: TrainingRows of arrays, or PartitionedRows of Dask DataFrames.
-"""
+"""Out-of-fold scores: each query is scored by a model that was not fitted on it."""
 
 import itertools
 import time
@@ -25,7 +22,6 @@ from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
 from skfilterrank._lists.times import TIME
 from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
-from skfilterrank.ranking._fit_with_groups import in_memory
 from skfilterrank.ranking._time_series_split import order_of_queries
 from skfilterrank.thresholds import JudgedScores
 
@@ -52,12 +48,11 @@ def has_fixed_scale(estimator) -> bool:
 class FittedFold(NamedTuple):
     """Model that was fitted on the training rows of a split.
 
-    `scores` are scores of the held-out rows, or None if a reader scores all folds in one pass.
-    `estimator` is None if the model is no longer needed.
+    `scores` are scores of the held-out rows. `estimator` is None if the model is no longer needed.
     """
 
     estimator: Any
-    scores: np.ndarray | None
+    scores: np.ndarray
     fit_time: float
     score_time: float
 
@@ -76,8 +71,7 @@ class OutOfFold(NamedTuple):
 
     def times(self) -> dict[str, np.ndarray]:
         """Return the times of each fold in seconds."""
-        is_timed = self.folds[0].scores is not None
-        names = ["fit_time", "score_time"] if is_timed else ["fit_time"]
+        names = ("fit_time", "score_time")
         return {name: np.array([getattr(fold, name) for fold in self.folds]) for name in names}
 
 
@@ -90,8 +84,7 @@ def out_of_fold(model, estimator, rows, score_gains, *, splits=None, calibrates=
         Model with the parameters `refit`, `rescale`, `n_jobs` and `verbose`.
     estimator : estimator
         Estimator that is cloned; if `splits` is None, it must be fitted.
-    rows : TrainingRows or PartitionedRows
-        Reader of the rows.
+    rows : TrainingRows
     score_gains : None, "exp2", dict or callable
         Gains of the classes of a classifier.
     splits : sized iterable or None
@@ -100,14 +93,12 @@ def out_of_fold(model, estimator, rows, score_gains, *, splits=None, calibrates=
         Whether the model of a single split is kept, because it is calibrated.
     """
     if splits is None:
-        final = in_memory(estimator)
-        held_out = rows.held_out([FittedFold(final, None, 0.0, 0.0)], score_gains)
-        return OutOfFold(final, [], held_out, True)
+        return OutOfFold(estimator, [], rows.scored_by(estimator, score_gains), True)
     refit = not (calibrates and len(splits) == 1) if model.refit == "auto" else model.refit
     rescale = refit and model.rescale
     if rescale == "auto":
         rescale = not has_fixed_scale(estimator)
-    parts = Parallel(n_jobs=model.n_jobs if rows.are_in_memory else None, return_as="generator")(
+    parts = Parallel(n_jobs=model.n_jobs, return_as="generator")(
         delayed(_fit_fold)(rows, estimator, split, score_gains, keep=rescale or not refit)
         for split in splits
     )
@@ -119,7 +110,7 @@ def out_of_fold(model, estimator, rows, score_gains, *, splits=None, calibrates=
     if rescale:
         models = [*(fold.estimator for fold in folds), final]
         scales = rows.scales(models, splits, score_gains)
-    held_out = rows.held_out(folds, score_gains, splits, scales)
+    held_out = rows.held_out(folds, splits, scales)
     return OutOfFold(final, folds, held_out, not (refit or rows.tears_queries(splits)))
 
 
@@ -130,13 +121,12 @@ def _fit_fold(rows, estimator, split, score_gains, keep):
     middle = time.perf_counter()
     scores = rows.score_fold(fitted, split, score_gains)
     end = time.perf_counter()
-    keep = keep or scores is None
     return FittedFold(fitted if keep else None, scores, middle - begin, end - middle)
 
 
 @dataclass(frozen=True)
 class HeldOutScores:
-    """Out-of-fold scores of rows in memory.
+    """Out-of-fold scores of rows.
 
     Attributes
     ----------
@@ -158,8 +148,8 @@ class HeldOutScores:
     lists: GroupIndex
     are_of_folds: bool
 
-    def fit_threshold(self, threshold, *, columns=None, query_weight=None) -> dict:
-        """Fit a threshold on the scores; return what it finds in each fold."""
+    def fit_threshold(self, threshold, columns, query_weight) -> dict:
+        """Fit a threshold on the scores and further columns; return what it finds in each fold."""
         data, rows = self.data, self.rows
         n_queries = int(data.groups.max()) + 1
         queries = self.lists.query_ids % n_queries
@@ -177,7 +167,7 @@ class HeldOutScores:
             lists,
             data.labels[rows],
             clusters,
-            columns or {},
+            columns,
             folds=self.lists.query_ids // n_queries if self.are_of_folds else None,
             names=(data.ids[rows], rows),
             unit=data.unit,

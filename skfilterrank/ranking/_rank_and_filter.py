@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.responses import document_scores, has_method
 from skfilterrank._estimators.wrapping import WrappingRanker, estimators_inside, needs_groups
-from skfilterrank._lists.checks import check_choice, count_rows, is_dask, is_level
+from skfilterrank._lists.checks import check_choice, check_container, count_rows, is_level
 from skfilterrank._lists.cut_queries import count_known_queries
 from skfilterrank._lists.gains import Gains, TwoLabels, read_two_labels
 from skfilterrank._lists.measure_names import parse_measure
@@ -21,15 +21,8 @@ from skfilterrank._lists.sklearn_compat import final_step, fitted_end
 from skfilterrank._lists.times import Times
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
-from skfilterrank.ranking._fit_with_groups import in_memory
 from skfilterrank.ranking._out_of_fold import check_inner, is_prefit, out_of_fold
-from skfilterrank.ranking._partitioned_rows import (
-    PartitionedRows,
-    refuse_for_dask,
-    score_partitions,
-    serve_partitions,
-)
-from skfilterrank.ranking._training_rows import TrainingRows, learns_labels, prepare_rows
+from skfilterrank.ranking._training_rows import learns_labels, prepare_rows
 from skfilterrank.thresholds import (
     FILTER_SCORE,
     BaseThreshold,
@@ -139,7 +132,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     cv_results_ : dict of ndarrays of shape (n_folds,)
         For each fold "n_queries", "fit_time" and "score_time" in seconds, and "test_score" at the
         chosen threshold; if it was searched, also "best_threshold" and "best_score" of the fold
-        alone. After a fit on a Dask DataFrame only "n_queries", "fit_time" and "test_score".
+        alone.
     n_unjudged_ : int
         Number of rows with a NaN label, which are scored but not used for training.
     feature_importances_, coef_ : ndarray of shape (n_features_in_,), dtype float64
@@ -185,14 +178,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     each query. So `predict` warns once if more than a quarter of at least 30 lists are clearly
     shorter or longer than the lists on which the threshold was chosen;
     ``threshold=ExpectedThreshold()`` adapts to the length.
-
-    **On a cluster.** X may be a Dask DataFrame, with Dask Series of the same partitions as `y` and
-    `groups`. The estimator must then be one of XGBoost or LightGBM for Dask, such as DaskXGBRanker,
-    or be fitted already. The rows of each query are first moved into one partition, from any order.
-    Folds are chosen by a hash of the query id, and the exact threshold is found without collecting
-    scores. `estimator_` is the same library's model for one process. The threshold must be "tune",
-    a number or None. `predict` and `decision_function` of any model return a Dask Series for a Dask
-    DataFrame.
 
     Rows may come in any order, but LightGBM's, XGBoost's and CatBoost's rankers break ties by the
     order of a query's rows, so another order gives other trees and scores. CatBoost's ranker also
@@ -325,8 +310,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             :func:`skfilterrank.metrics.ndcg_f_score`. The estimator does not get it.
         clusters : array-like of shape (n_rows,), default=None
             Cluster of each row, such as the user of the query: no split divides a cluster, and a
-            certificate counts each cluster once, as in :meth:`CertifiedThreshold.fit`. Not possible
-            with a Dask DataFrame.
+            certificate counts each cluster once, as in :meth:`CertifiedThreshold.fit`.
         {fit_params}
 
         Returns
@@ -345,42 +329,32 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         for name in (*_OF_THRESHOLD, "filter_", "filter_estimator_", "cv_results_"):
             self.__dict__.pop(name, None)
         self.measure_ = parse_measure(self.measure).text
-        given = {"query_weight": query_weight}
-        rows: TrainingRows | PartitionedRows
-        two = None
-        if is_dask(X):
-            fit_params = self._inside_parameters(fit_params)
-            given |= {"eval_set": eval_set, "clusters": clusters}
-            rows = PartitionedRows(self, threshold, X, y, groups, fit_params, **given)
-            given = {}
-        else:
-            groups = self._find_groups(X, y, groups)
-            check_one_order(y=y, X=X, clusters=clusters)
-            if groups is None and threshold.is_calibrated:
-                threshold._rows_as_queries(0)
-            if self.filter_estimator is not None:
-                two = read_two_labels(y, self.gains)
-            rows = prepare_rows(
-                self.estimator,
-                X,
-                y if two is None else two.relevance,
-                groups,
-                gains=self.gains if two is None else None,
-                target=self.target,
-                prefit=self._is_prefit,
-                eval_set=eval_set,
-                eval_groups=eval_groups,
-                fit_params=self._inside_parameters(fit_params),
-                taught=("relevance", "estimator") if two is not None and np.ndim(y) == 2 else None,
-                without_groups="RankAndFilter was fitted without query ids: each row counts as "
-                "a query (pure filtering).",
-            )
-            if two is not None:
-                rows = replace(rows, gains=two.gains, labels=two.gains)
-            if clusters is not None:
-                rows = rows.with_clusters(clusters)
-            rows = replace(rows, times=Times.find(None, y=y, X=X, n_rows=len(rows.groups)))
-            threshold._check_weights(query_weight)
+        groups = self._find_groups(X, y, groups)
+        check_one_order(y=y, X=X, clusters=clusters)
+        if groups is None and threshold.is_calibrated:
+            threshold._rows_as_queries(0)
+        two = None if self.filter_estimator is None else read_two_labels(y, self.gains)
+        rows = prepare_rows(
+            self.estimator,
+            X,
+            y if two is None else two.relevance,
+            groups,
+            gains=self.gains if two is None else None,
+            target=self.target,
+            prefit=self._is_prefit,
+            eval_set=eval_set,
+            eval_groups=eval_groups,
+            fit_params=self._inside_parameters(fit_params),
+            taught=("relevance", "estimator") if two is not None and np.ndim(y) == 2 else None,
+            without_groups="RankAndFilter was fitted without query ids: each row counts as a query "
+            "(pure filtering).",
+        )
+        if two is not None:
+            rows = replace(rows, gains=two.gains, labels=two.gains)
+        if clusters is not None:
+            rows = rows.with_clusters(clusters)
+        rows = replace(rows, times=Times.find(None, y=y, X=X, n_rows=len(rows.groups)))
+        threshold._check_weights(query_weight)
         threshold.fitted_with_groups_ = self.fitted_with_groups_
         self.n_unjudged_ = rows.n_unjudged
         as_labels = two is None and learns_labels(
@@ -388,12 +362,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         )
         self._score_gains = self.gains if as_labels else None
         if isinstance(threshold, FixedThreshold):
-            is_fitted = self._is_prefit
-            self.estimator_ = in_memory(self.estimator) if is_fitted else rows.fit(self.estimator)
-            self.filter_ = threshold.fit()  # type: ignore[call-arg]  # no data are needed
+            self.estimator_ = self.estimator if self._is_prefit else rows.fit(self.estimator)
+            self.filter_ = threshold.fit()
         else:
             taught = ("harm", "filter_estimator") if np.ndim(y) == 2 else None
-            self._tune(threshold, rows, two, taught, given)
+            self._tune(threshold, rows, two, taught, query_weight)
         for name in _OF_THRESHOLD:
             if name in vars(self.filter_):
                 setattr(self, name, vars(self.filter_)[name])
@@ -435,7 +408,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 )
         return threshold
 
-    def _tune(self, threshold, rows, two: TwoLabels | None, taught, given):
+    def _tune(self, threshold, rows, two: TwoLabels | None, taught, query_weight):
         """Fit the threshold on out-of-fold scores, and the final models."""
         splits = None
         if not self._is_prefit:
@@ -445,10 +418,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         how = {"splits": splits, "calibrates": threshold.is_calibrated}
         tuning = out_of_fold(self, self.estimator, rows, self._score_gains, **how)
         self.estimator_ = tuning.estimator
+        columns = {}
         if two is not None:
-            given["columns"] = {FILTER_SCORE: self._tune_filter(rows, two, taught, how)}
+            columns[FILTER_SCORE] = self._tune_filter(rows, two, taught, how)
         try:
-            found = tuning.held_out.fit_threshold(threshold, **given)
+            found = tuning.held_out.fit_threshold(threshold, columns, query_weight)
         except ValueError as error:
             if threshold.is_calibrated and tuning.folds:
                 n_queries = tuning.held_out.lists.n_queries
@@ -556,11 +530,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             If there are no query ids.
         """
         check_is_fitted(self)
-        if not is_dask(X):
-            if not count_rows(X):
-                return np.empty(0, dtype=np.int64)
-            if find_groups(groups, X) is None:
-                check_groups(None, n_rows=count_rows(X), carrier="X as a DataFrame")
+        check_container(X)
+        if not count_rows(X):
+            return np.empty(0, dtype=np.int64)
+        if find_groups(groups, X) is None:
+            check_groups(None, n_rows=count_rows(X), carrier="X as a DataFrame")
         return self._filtered("rank", X, groups)
 
     def _why_hidden(self, X, groups) -> np.ndarray:
@@ -570,8 +544,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     def _filtered(self, method, X, groups):
         """Apply the threshold to the scores of the rows."""
         check_is_fitted(self)
-        if is_dask(X):
-            return serve_partitions(self, method, X, groups)
         groups = find_groups(groups, X)
         scores = self._scores_inside(X, groups, self._score_gains)
         ask = getattr(self.filter_, method)
@@ -580,50 +552,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             return ask(scores, groups=groups)
         harm = harm_scores(self.filter_estimator_, X, groups)
         return ask(scores, groups=groups, filter_scores=harm)
-
-    def score(self, X, y, groups=None, *, query_weight=None, sample_weight=None) -> float:
-        """Compute the mean of `measure` over the queries of X.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix, DataFrame or list of length n_rows
-            Documents, as in `fit`; whole queries. For a Dask DataFrame, only sums are collected.
-        y : array-like of shape (n_rows,) or (n_rows, 2)
-            Labels, as in `fit`; NaN where unjudged, which counts as gain 0.
-        groups : array-like of shape (n_rows,), default=None
-            Query id of each row. None looks for an index level "qid" on `y`, then on `X`; a ranker
-            that was fitted without query ids treats each row as a query.
-        query_weight : dict, Series or array-like of shape (n_rows,), default=None
-            Weight of each query in the mean, as in
-            :func:`skfilterrank.metrics.ndcg_f_score`; not possible with a Dask DataFrame.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weight of the query of each row: `query_weight` under the name that scikit-learn's
-            Pipeline passes on.
-
-        Returns
-        -------
-        float
-            The measure, negated where lower is better, as scikit-learn's scorers do.
-
-        Raises
-        ------
-        ValueError
-            If query ids are missing though `fit` had some, arrays have different lengths, a label
-            has no gain, rows of a query differ in `sample_weight`, or both kinds of weights are
-            given. For a Dask DataFrame also if weights are given, or `y` or `groups` is not a Dask
-            Series.
-        """
-        weights = {"query_weight": query_weight, "sample_weight": sample_weight}
-        if is_dask(X):
-            check_is_fitted(self)
-            refuse_for_dask(weights)
-            return score_partitions(self, X, y, groups)
-        if is_dask(y) or is_dask(groups):
-            raise InputError(
-                "y and groups are Dask's and X is not: take all three from one Dask DataFrame, or "
-                "all three from memory."
-            )
-        return super().score(X, y, groups, **weights)
 
     def _scores_and_thresholds(self, X, groups):
         """Score rows; return also the threshold of each row, or None if nothing is hidden.

@@ -1,7 +1,7 @@
 """Checked training rows for a ranker's inner estimator, and their targets."""
 
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -32,7 +32,6 @@ from skfilterrank.ranking._fit_with_groups import (
     cut_rows,
     fit_with_groups,
     raise_for_bad_columns,
-    refuse_arrays,
 )
 from skfilterrank.ranking._held_out_sets import ROWS_OF_SETS, read_eval_set, split_columns
 from skfilterrank.ranking._out_of_fold import (
@@ -69,8 +68,6 @@ class TrainingRows:
     clusters: np.ndarray | None = None
     unit: str | None = None
     times: Times | None = None
-
-    are_in_memory: ClassVar[bool] = True
 
     @property
     def n_unjudged(self) -> int:
@@ -156,23 +153,25 @@ class TrainingRows:
         # The standard deviation of equal scores need not be exactly 0.
         return mean, deviation if deviation > mean_tolerance(scores) else 0.0
 
-    def held_out(self, folds, score_gains, splits=None, scales=None) -> HeldOutScores:
-        """Join the scores of the held-out rows; without splits, score all rows by one model."""
-        if splits is None:
-            scores = document_scores(folds[0].estimator, self.X, groups=self.ids, gains=score_gains)
-            rows, lists = np.arange(len(self.groups)), self.groups
-        else:
-            of_folds = [fold.scores for fold in folds]
-            if scales is not None:
-                of_folds = [to_scale(*each, scales[-1]) for each in zip(of_folds, scales)]
-            scores = np.concatenate(of_folds)
-            rows = np.concatenate([test for _, test in splits])
-            # A query that is held out by several folds makes a list in each.
-            fold = np.repeat(np.arange(len(folds)), [len(test) for _, test in splits])
-            lists = self.groups[rows] + fold * (int(self.groups.max()) + 1)
+    def scored_by(self, fitted, score_gains) -> HeldOutScores:
+        """Score all rows by one model, which was fitted on others."""
+        scores = document_scores(fitted, self.X, groups=self.ids, gains=score_gains)
+        return self._held_out(scores, np.arange(len(self.groups)), self.groups)
+
+    def held_out(self, folds, splits, scales=None) -> HeldOutScores:
+        """Join the scores of the held-out rows."""
+        of_folds = [fold.scores for fold in folds]
+        if scales is not None:
+            of_folds = [to_scale(*each, scales[-1]) for each in zip(of_folds, scales)]
+        rows = np.concatenate([test for _, test in splits])
+        # A query that is held out by several folds makes a list in each.
+        fold = np.repeat(np.arange(len(folds)), [len(test) for _, test in splits])
+        lists = self.groups[rows] + fold * (int(self.groups.max()) + 1)
+        return self._held_out(np.concatenate(of_folds), rows, lists, are_of_folds=True)
+
+    def _held_out(self, scores, rows, lists, *, are_of_folds=False):
         scores = scores.astype(np.float64, copy=False)
-        index = GroupIndex.from_groups(lists)
-        return HeldOutScores(self, rows, scores, index, are_of_folds=splits is not None)
+        return HeldOutScores(self, rows, scores, GroupIndex.from_groups(lists), are_of_folds)
 
     def tears_queries(self, splits) -> bool:
         """Tell whether some query or cluster has rows on both sides of a split."""
@@ -227,8 +226,6 @@ def prepare_rows(
     if len(row_gains) != n_rows:
         raise InputError(f"y has {len(row_gains)} labels but X has {n_rows} rows.")
     _refuse_rankers_in_ensembles(estimator)
-    if hasattr(final_step(estimator), "client"):
-        refuse_arrays(estimator)
     judged = ~np.isnan(row_gains)
     n_judged = int(np.count_nonzero(judged))
     tell_unjudged(n_rows - n_judged, n_rows, taught)

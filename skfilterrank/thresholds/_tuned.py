@@ -358,11 +358,10 @@ class TunedThreshold(TwoScores):
         super().__init__(measure, max_shown=max_shown, min_shown=min_shown, gains=gains)
         self.rule = rule
 
-    def _fit_rows(self, rows, gains="own"):
-        """Fit on Rows; ``gains="own"`` means the gains of the parameter."""
+    def _fit_rows(self, rows):
         self._refuse_with_rows("rule", "max_shown", "min_shown")
         parsed = self._parsed()
-        found, noted = search_rows(rows, parsed, self.gains if gains == "own" else gains)
+        found, noted = search_rows(rows, parsed, self.gains)
         values, value = found.values, found.best_value
         if not parsed.measure.greater_is_better:
             values, value = 0.0 - values, 0.0 - value

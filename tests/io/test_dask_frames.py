@@ -10,14 +10,13 @@ from profiles import times
 from rows_of_queries import arrays, make_rows
 from skfilterrank import metrics
 from skfilterrank._files.dask_frames import (
-    check_whole,
     cut_query,
     each_partition,
-    find_query_ids,
     fold_partitions,
     hash_queries,
     in_query_order,
     plain_ids,
+    refuse_cut,
 )
 from skfilterrank._lists import entry_search
 from skfilterrank.exceptions import InputError
@@ -54,11 +53,11 @@ def test_a_query_in_two_partitions(partitions, expected):
     found = cut_query(series_of(*partitions))
     assert found == expected
     if expected is None:
-        check_whole(series_of(*partitions))
+        refuse_cut(found)
         return
     query, first, second = expected
     with pytest.raises(InputError, match=f"{query!r} has rows in partitions {first} and {second}"):
-        check_whole(series_of(*partitions))
+        refuse_cut(found)
 
 
 def test_ids_have_one_number_with_and_without_categories():
@@ -81,16 +80,6 @@ def test_rows_of_a_query_stand_as_they_came():
     part = pd.DataFrame({"query": [2, 1, 2, 1, 2], "row": [9, 5, 0, 4, 3], "x": list("abcde")})
     assert in_query_order(part, "query", "row")["x"].tolist() == ["d", "b", "c", "e", "a"]
     assert in_query_order(part[:0], "query", "row").empty
-
-
-def test_where_query_ids_come_from():
-    given = series_of([1, 2])
-    assert find_query_ids(given) is given
-    table = pd.DataFrame({"x": [1, 2, 3]}, index=pd.Index([4, 4, 5], name="qid"))
-    frame = dd.from_pandas(table, npartitions=2)
-    assert find_query_ids(None, None, frame).compute().tolist() == [4, 4, 5]
-    with pytest.raises(InputError, match="groups is missing"):
-        find_query_ids(None, frame.reset_index(drop=True))
 
 
 class Noted(list):

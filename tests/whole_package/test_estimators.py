@@ -233,20 +233,15 @@ def of_dask(data):
     return data._replace(args=(dask_frames.from_pandas(X, npartitions=2), *rest))
 
 
-# It has tests of its own.
-NOT_READ = RankAndFilter
-
-
 @pytest.mark.slow
 @every_case
 def test_rows_of_dask_are_collected_nowhere_unasked(case):
     if case.kind in ("scores", "numbers"):
         pytest.skip("no rows of a table")
     data = DATA[case.kind][0]
-    if not isinstance(case.estimator, NOT_READ):
-        with pytest.raises(InputTypeError, match=r"is a Dask DataFrame, .*pass \.compute\(\)"):
-            quietly(case.fit, fresh(case.estimator), of_dask(data))
-    if not isinstance(case.estimator, RankAndFilter | QuerySelector):
+    with pytest.raises(InputTypeError, match=r"is a Dask DataFrame, .*pass \.compute\(\)"):
+        quietly(case.fit, fresh(case.estimator), of_dask(data))
+    if not isinstance(case.estimator, QuerySelector):
         with pytest.raises(InputTypeError, match=r"is a Dask DataFrame, .*pass \.compute\(\)"):
             quietly(asked, fitted(case), of_dask(data))
 
