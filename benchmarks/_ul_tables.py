@@ -88,7 +88,6 @@ SP = Family(
     },
     {"MAP": 0.3928, "MSP V1": 0.3928, "MSP V2": 0.2857},
 )
-FAMILIES = {"DCG": DCG, "SP": SP}
 
 
 class Values(NamedTuple):
