@@ -297,7 +297,7 @@ COLUMN_NAMES = {
 NAMES_BESIDE_SCORES = ("corpus-id", "q_id")
 _IDS = (*COLUMN_NAMES["qid"], *COLUMN_NAMES["docno"])
 _HEADER_BYTES = 1 << 16
-_SEPARATORS = {"tsv": "\t", "csv": ",", "columns": " "}
+_SEPARATORS = {"tsv": "\t", "csv": ",;", "columns": " "}
 # Matches the first line that is neither blank nor a comment.
 _FIRST_LINE = re.compile(rb"^[^\S\n]*([^\s#][^\n]*)", re.MULTILINE)
 _TOPICS = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<topics\b[^>]*>\s*)?<top(?:ic)?\b", re.IGNORECASE)
@@ -353,16 +353,16 @@ def header_of(line):
     A header names at least a column of queries and a column of documents.
     """
     text = line.decode("utf-8", "replace").strip("\r\n")
-    for format, separator in _SEPARATORS.items():
-        names = _fields(text, separator)
+    for format, separators in _SEPARATORS.items():
+        names = _fields(text, separators)
         if all(names.intersection(COLUMN_NAMES[column]) for column in ("qid", "docno")):
             return format
     return None
 
 
-def _fields(line, separator):
-    """Return the column names in a line."""
-    return {field.strip().strip('"') for field in line.split(separator)}
+def _fields(line, separators):
+    """Return the column names in a line, between any of the separators."""
+    return {field.strip().strip('"') for field in re.split(f"[{separators}]", line)}
 
 
 def read_texts(content, name, ids):

@@ -3,6 +3,9 @@
 Spreadsheets treat a text that begins with =, +, -, @, a tab or a carriage return as a formula. In
 CSV, an apostrophe is written before such a text and removed again when names and ids are read. A
 carriage return within a text is quoted; outside of quotes it ends a row.
+
+In many languages spreadsheets separate the fields of CSV by semicolons, and write decimal commas.
+Both are read.
 """
 
 import csv
@@ -30,6 +33,7 @@ _PANDAS = tuple(map(int, pd.__version__.split(".")[:2]))
 _EXACT_NUMBERS: dict = {} if _PANDAS >= (3, 1) else {"float_precision": "round_trip"}
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 _MARKED_FORMULA = re.compile(r"'+[=+\-@\t\r]")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
 # Formats by the ends of file names.
 SUFFIXES = {
     ".csv": "csv",
@@ -75,9 +79,8 @@ def read_format(data, name, ids, format):
 
 def read_separated(data, name, ids, format):
     """Read CSV or TSV: the table, and a function from row position to line number."""
-    separator = _SEPARATORS[format]
     text = decode(data, name)
-    _check_separator(text, separator, format, name)
+    separator = _separator_of(text, format, name)
     try:
         table = pd.read_csv(
             io.BytesIO(data),
@@ -94,35 +97,45 @@ def read_separated(data, name, ids, format):
     # pandas takes a surplus first field for row names, and fills short rows with NaN.
     if not isinstance(table.index, pd.RangeIndex) or table.iloc[:, -1:].isna().any(axis=None):
         _check_widths(records_of(text, separator, name), name)
+    # Spreadsheets write rows of empty fields behind the last one.
+    filled = np.flatnonzero(table.notna().any(axis=1))
+    table = table.iloc[filled].reset_index(drop=True)
 
     for place, column in enumerate(table.columns):
         values = table.iloc[:, place]
         if column not in ids:
             values = _numbers_with_nan(values)
+            values = _with_decimal_commas(values) if separator == ";" else values
         if "'" in text and (column in ids or column == "run"):
             values = values.map(restored)
         table.isetitem(place, values)
 
     def line_of(row):
-        return next(itertools.islice(records_of(text, separator, name), row + 1, None))[0]
+        row = int(filled[row]) + 1
+        return next(itertools.islice(records_of(text, separator, name), row, None))[0]
 
     return table, line_of
 
 
-def _check_separator(text, separator, format, name):
-    """Raise if the header seems to use another separator."""
-    line, names = next(records_of(text, separator, name), (1, []))
-    others = [brief(each) for each in ";\t,|" if len(names) == 1 and each in names[0]]
+def _separator_of(text, format, name):
+    """Return the separator of a format, or the semicolon of CSV; raise if the header has another.
+
+    The header of CSV decides between comma and semicolon.
+    """
+    own = _SEPARATORS[format]
+    line, names = next(records_of(text, own, name), (1, []))
+    others = [each for each in ";\t,|" if len(names) == 1 and each in names[0]]
+    if others == [";"] and format == "csv":
+        return ";"
     if others:
-        own = brief(separator)
         raise FileFormatError(
-            f"the column names are separated by {others[0]}, but {format.upper()} uses {own}: "
-            "convert the table, for example by pandas.read_csv(path, "
-            f"sep={others[0]}).to_csv(path, "
-            f"sep={own}, index=False), with decimal=',' in read_csv where numbers have commas.",
+            f"the column names are separated by {brief(others[0])}, but {format.upper()} uses "
+            f"{brief(own)}: convert the table, for example by pandas.read_csv(path, "
+            f"sep={brief(others[0])}).to_csv(path, sep={brief(own)}, index=False).",
             name,
             line,
         )
+    return own
 
 
 def _check_widths(records, name):
@@ -149,6 +162,16 @@ def _numbers_with_nan(values):
         return values
 
 
+def _with_decimal_commas(values):
+    """Convert a text column to numbers if all entries are numbers such as 0,25."""
+    texts = values.dropna()
+    if pd.api.types.is_numeric_dtype(values.dtype) or not len(texts):
+        return values
+    if not all(isinstance(text, str) and _DECIMAL_COMMA.fullmatch(text) for text in texts):
+        return values
+    return pd.to_numeric(values.str.replace(",", "."))
+
+
 def read_jsonl(data, name, ids, format):
     """Read JSON lines: the table, and a function from row position to line number."""
     records, lines = [], []
@@ -168,11 +191,21 @@ def read_jsonl(data, name, ids, format):
         lines.append(line)
     n_columns = len(set().union(*records))
     check_unpacked(8 * n_columns * len(records), len(data), "JSON", name)
-    return table_of_records(records, name), lines.__getitem__
+    return table_of_records(records, name, lines), lines.__getitem__
 
 
-def table_of_records(records, name) -> pd.DataFrame:
-    """Make a table of the objects in a file of JSON."""
+def table_of_records(records, name, lines=()) -> pd.DataFrame:
+    """Make a table of the objects in a file of JSON.
+
+    A list of one label is the label, as labelling tools write it; an empty one is none.
+    """
+    for row, record in enumerate(records):
+        label = record.get("label")
+        if isinstance(label, list):
+            if len(label) > 1:
+                what = f"object {row + 1} has {len(label)} labels, {brief(label)}; keep one."
+                raise FileFormatError(what, name, lines[row] if lines else None)
+            record["label"] = label[0] if label else None
     try:
         return pd.DataFrame.from_records(records)
     except OverflowError as error:  # of pandas 2

@@ -18,7 +18,8 @@ from skfilterrank._lists.checks import (
     is_finite_number,
     refuse_dask,
 )
-from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank._lists.words import warn_user
+from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 
 Gains = str | Mapping | Callable | None
 
@@ -464,13 +465,26 @@ def measures_of_all_labels(wanted) -> list[str]:
     ]
 
 
-def refuse_measures_of_sample(wanted) -> None:
-    """Raise for measures that would treat a sample of labels as complete."""
+def check_sample(wanted, labels, probabilities) -> None:
+    """Check measures of labels that are a sample.
+
+    Raise for those that would treat the sample as complete; warn of documents without a label that
+    may have been drawn.
+    """
+    if not is_sample(labels, probabilities):
+        return
     if wrong := measures_of_all_labels(wanted):
         raise InputError(
             "qrels is a sample with inclusion probabilities below 1, which these measures would "
             f"ignore: {brief_list(wrong)}. Estimate the values with skfilterrank.judgments, "
             f"or drop the column {PROBABILITY!r} if people judged all documents."
+        )
+    if n_open := int(np.count_nonzero(np.isnan(labels) & ~np.isnan(probabilities))):
+        warn_user(
+            f"qrels has {n_open:,} documents with an inclusion probability and without a label. "
+            "If they were drawn, values are wrong until they are judged: judge them, or take out "
+            "the rows of their queries.",
+            DataWarning,
         )
 
 

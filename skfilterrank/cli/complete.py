@@ -14,6 +14,7 @@ def complete(
     runs: t.PoolRuns = None,
     *,
     docs: t.Docs,
+    gains: t.Gains = None,
     depth: t.Depth = None,
     unjudged_label: t.UnjudgedLabel = "warn",
     document: t.Document = None,
@@ -54,6 +55,7 @@ def complete(
     Examples
     --------
     skfilterrank complete qrels.txt runs/* --docs docs.jsonl.gz --depth 100 > completed.txt
+    skfilterrank complete judged.csv runs/* --docs docs.csv --gains no=0,yes=1 --out completed.txt
     skfilterrank complete qrels.txt --docs docs.csv --text title,body --labels soft \
         --unjudged-label -1 --out expected.txt
     """
@@ -70,8 +72,8 @@ def complete(
         raise InputError(
             "--depth limits how many documents of each run count. Name runs after QRELS."
         )
-    treated = t.LabelOptions(unjudged_label=unjudged_label, predicted="use")
-    judged = _inputs.read_judgments(qrels, treated)
+    treated = t.LabelOptions(gains=gains, unjudged_label=unjudged_label, predicted="use")
+    judged = _inputs.read_gains(qrels, treated)
     for line in _of_labels(judged, qrels, treated):
         tell(line)
     # A run that is named twice counts once.

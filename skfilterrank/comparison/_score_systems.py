@@ -9,7 +9,6 @@ from joblib import Parallel, delayed
 
 from skfilterrank._files.forms import errors_of, for_any_process, named_runs
 from skfilterrank._files.rows import Rows, check_rows, columns_of_systems, read_once
-from skfilterrank._lists.gains import refuse_measures_of_sample
 from skfilterrank._lists.measure import forbidden_seen, warn_of, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.positions import (
@@ -125,8 +124,7 @@ def score_systems(
             gains=gains,
             measures=wanted.values(),
         )
-        if index.is_sample:
-            refuse_measures_of_sample(wanted)
+        index.check_sample(wanted)
         warn_of_forbidden(wanted.values(), index.labels, gains)
     jobs = (
         # A joblib process that is used again may have another working directory, so relative paths

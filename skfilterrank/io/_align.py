@@ -10,7 +10,7 @@ import pandas as pd
 from skfilterrank._files.forms import ORDER, is_by_query
 from skfilterrank._files.tokens import Tokens
 from skfilterrank._lists.checks import cached_property, check_choice
-from skfilterrank._lists.gains import Gains, is_sample
+from skfilterrank._lists.gains import Gains, check_sample, is_sample
 from skfilterrank._lists.measure import ParsedMeasure, counts_forbidden
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.results import Result, counted
@@ -379,6 +379,21 @@ class QrelsIndex:
     def is_sample(self) -> bool:
         """True if some label was drawn with an inclusion probability below 1."""
         return is_sample(self._labels, self._probabilities)
+
+    def check_sample(self, measures) -> None:
+        """Raise if the labels are a sample and a measure would treat them as complete.
+
+        Parameters
+        ----------
+        measures : dict of str to ParsedMeasure
+            Measures by the texts that named them.
+
+        Warns
+        -----
+        DataWarning
+            If documents of a sample have no label: they may have been drawn.
+        """
+        check_sample(measures, self._labels, self._probabilities)
 
     @cached_property
     def labels(self) -> np.ndarray:

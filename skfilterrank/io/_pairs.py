@@ -271,6 +271,9 @@ def qrels_rows_of(content, gains=None) -> DocumentPairs:
     if not content.has("inclusion_probability"):
         return rows
     probabilities = content.numbers("inclusion_probability", "the inclusion probability")
+    if is_table and np.isnan(probabilities).all():
+        # A table of documents that a strategy chose has no probabilities.
+        return rows
     is_inside = np.isnan(labels) | ((probabilities > 0) & (probabilities <= 1))
     advice = " for a label; it must be above 0 and at most 1."
     _check(content, probabilities, is_inside, "the inclusion probability", advice)

@@ -15,7 +15,7 @@ from skfilterrank._files.forms import (
     named_runs,
 )
 from skfilterrank._lists.checks import check_choice
-from skfilterrank._lists.gains import is_sample, refuse_measures_of_sample
+from skfilterrank._lists.gains import check_sample
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import (
     known_measure,
@@ -327,8 +327,7 @@ def iter_evaluations(
         gains = params.get("gains")
         qrels = QrelsIndex.of(qrels, gains=gains, measures=measures.values(), **said)
         warn_of_forbidden(measures.values(), qrels.labels, gains)
-        if qrels.is_sample:
-            refuse_measures_of_sample(measures)
+        qrels.check_sample(measures)
     evaluations = _evaluations(named, qrels, measures, n_jobs, params)
     doubts = {}
     with _shown(evaluations, len(named)) if verbose else nullcontext(evaluations) as found:
@@ -451,8 +450,7 @@ def _evaluate(
         aligned = index.align(run, missing=missing, precision=precision, ties=ties)
     if not is_parsed:
         warn_of_forbidden(wanted.values(), aligned.y_true, params.get("gains"))
-        if is_sample(aligned.y_true, aligned.inclusion_probability):
-            refuse_measures_of_sample(wanted)
+        check_sample(wanted, aligned.y_true, aligned.inclusion_probability)
         gains, unjudged = params.get("gains"), params.get("unjudged", "zero")
         misled = misled_measure(wanted, aligned.y_true, gains, unjudged)
         warn_of_doubts({aligned.name: doubts_of(aligned, misled)}, misled, ties, own)

@@ -50,7 +50,7 @@ def test_forms(content, name):
         (b'"topic_id"\t"document_id"\tx\r', "tsv"),
         (b"a b query docid", "columns"),
         (b"qid, docno", "csv"),
-        (b"qid;docno", None),
+        (b"qid;docno", "csv"),
         (b"1 Q0 docno 1 2 qid", "columns"),
         (b"docno doc_id", None),
         (b"\xff,qid,docno", "csv"),

@@ -126,7 +126,7 @@ BAD_RUNS = [
     ),
     ("1 Q0 a 1 2 x\0\n", 1, "a zero byte or a carriage return; if the file is UTF-16"),
     ("1 Q0 a 1 2 x\n1 Q0 b 1 1 x\n1 Q0 c\0 1 0 x\n1 Q0 d 1 0 x\n", 3, "zero byte"),
-    ("qid;docno;score\n1;a;2\n", 1, "1 column where .* the names of its columns"),
+    ("qid|docno|score\n1|a|2\n", 1, "1 column where .* the names of its columns"),
     ("1,a,2\n", 1, "1 column where .* names of its columns, such as qid, docno and score or label"),
     ("version https://git-lfs.github.com/spec/v1\noid sha256:abc\n", 1, "2 columns where"),
     ("%PDF-1.4\n", 1, "1 column where"),
@@ -482,3 +482,59 @@ def test_names_of_files(tmp_path):
         "docno": ["b", "a"],
         "score": [2.5, 1.0],
     }
+
+
+FILLED = [
+    "qid,docno,text,inclusion_probability,label",
+    "1,01,a,0.25,no",
+    "1,d2,b,1,yes",
+    "2,d1,,0.5,",
+]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        FILLED,
+        # As spreadsheets write it: with a byte order mark, other ends of lines, an empty row.
+        ["\ufeff" + FILLED[0], *(f'{line}\r' for line in FILLED[1:]), ",,,,\r"],
+        [FILLED[0].replace(",", ";"), "1;01;a;0,25;no", "1;d2;b;1;yes", "2;d1;;0,5;", ";;;;"],
+        ['"label","docno","qid","note","inclusion_probability"',
+         '"no","01","1","a ""b"",\nc",0.25', '"yes","d2","1","",1', '"","d1","2","",0.5'],
+        ['{"qid": "1", "docno": "01", "label": ["no"], "inclusion_probability": 0.25}',
+         '{"qid": "1", "docno": "d2", "label": ["yes"], "inclusion_probability": 1, "id": 7}',
+         '{"qid": "2", "docno": "d1", "label": [], "inclusion_probability": 0.5}'],
+        ['[{"qid": "1", "docno": "01", "label": "no", "inclusion_probability": 0.25},',
+         '{"qid": "1", "docno": "d2", "label": "yes", "inclusion_probability": 1},',
+         '{"qid": "2", "docno": "d1", "label": null, "inclusion_probability": 0.5}]'],
+    ],
+    ids=["csv", "re-saved", "semicolons", "quotes", "doccano", "list"],
+)  # fmt: skip
+def test_a_table_that_was_filled_in(lines):
+    qrels = read_qrels(io.StringIO("\n".join(lines) + "\n"), gains={"no": 0, "yes": 1})
+    assert qrels[["qid", "docno"]].to_numpy().tolist() == [["1", "01"], ["1", "d2"], ["2", "d1"]]
+    np.testing.assert_array_equal(qrels["label"], [0, 1, np.nan])
+    assert qrels["inclusion_probability"].tolist() == [0.25, 1, 0.5]
+
+
+def test_lines_of_errors_count_rows_without_fields():
+    text = "qid;docno;label\n1;a;0\n;;\n1;b;1\n1;c;no\n"
+    with pytest.raises(FileFormatError, match=r":5: the row holds 'no' in column 'label'"):
+        read_qrels(io.StringIO(text))
+
+
+def test_several_labels_of_one_document():
+    text = (
+        '{"qid": "1", "docno": "a", "label": ["0"]}\n{"qid": "1", "docno": "b", "label": [0, 1]}\n'
+    )
+    with pytest.raises(FileFormatError, match=r":2: .* 2 labels, \[0, 1\]; keep one"):
+        read_qrels(io.StringIO(text))
+
+
+def test_empty_probabilities_are_none():
+    text = "qid,docno,inclusion_probability,label\n1,a,,1\n1,b,,\n"
+    assert "inclusion_probability" not in read_qrels(io.StringIO(text))
+    with pytest.raises(InputError, match="must have a column 'inclusion_probability'"):
+        read_prels(io.StringIO(text))
+    with pytest.raises(FileFormatError, match=":3: the row holds the inclusion probability nan"):
+        read_qrels(io.StringIO(text.replace("a,,", "a,.5,").replace("b,,", "b,,1")))
