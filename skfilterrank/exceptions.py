@@ -10,7 +10,6 @@ __all__ = [
     "FileFormatError",
     "FitWarning",
     "InputError",
-    "JudgmentLogError",
     "MissingPackageError",
     "SkfilterrankError",
     "SkfilterrankWarning",
@@ -91,35 +90,6 @@ class FileFormatError(InputError):
     def __str__(self):
         place = [str(part) for part in (self.file, self.line) if part is not None]
         return ": ".join([":".join(place), self.message] if place else [self.message])
-
-
-class JudgmentLogError(FileFormatError):
-    """Judgment log that is damaged, belongs to another pool, or is used by another process.
-
-    The text is ``file:line: message``.
-
-    Parameters
-    ----------
-    message : str
-        Description of the problem and the remedy.
-    file : str
-        Name of the file.
-    line : int, default=None
-        Number of the line, from 1. None if the error concerns the whole file.
-    judgments : DataFrame, default=None
-        Judgments in the lines before the wrong one, with the columns that
-        :func:`skfilterrank.judgments.judge` returns.
-
-    Attributes
-    ----------
-    message, file, line, judgments
-        Values of the parameters.
-    """
-
-    def __init__(self, message, file, line=None, judgments=None):
-        super().__init__(message, file, line)
-        self.args = (message, file, line, judgments)
-        self.judgments = judgments
 
 
 class MissingValuesError(InputError):

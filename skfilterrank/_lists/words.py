@@ -8,7 +8,7 @@ import warnings
 from functools import partial
 from types import FrameType
 
-from skfilterrank.exceptions import InputError, SkfilterrankWarning
+from skfilterrank.exceptions import SkfilterrankWarning
 
 # Treatments of queries that are in the judgments but not in a run.
 MISSING = ("raise", "drop", "empty")
@@ -46,27 +46,6 @@ JUDGED_BY, PEOPLE, PREDICTED = "judged_by", "people", "predicted"
 def is_of_machine(judged_by):
     """Return a mask of the rows labelled by a machine; a missing entry means people judged."""
     return judged_by.notna() & (judged_by != PEOPLE)
-
-
-# Keys of grades without a digit: letters that are not commands of the judging page.
-_LETTERS = "acdfhijklqrstwxyz"
-
-
-def keys_of_grades(grades, letters=_LETTERS) -> dict:
-    """Return a key for each grade: its digit, "-" for the largest negative grade, else a letter."""
-    negative = max((grade for grade in grades if grade < 0), default=None)
-    keys, letters = {}, iter(letters)
-    for grade in grades:
-        if grade == negative:
-            keys[grade] = "-"
-        else:
-            keys[grade] = f"{grade:g}" if grade in range(10) else next(letters, "")
-        if not keys[grade]:
-            raise InputError(
-                "there are not enough keys for the grades: give at most one for "
-                f"each key, got {len(grades)}."
-            )
-    return keys
 
 
 _NOT_PLAIN = re.compile(r"[^ -~]")

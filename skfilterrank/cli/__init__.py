@@ -35,7 +35,7 @@ COMMANDS = {
     "threshold": "find from which score on a reranker's documents are shown",
     "apply": "rank and filter documents by a saved model or threshold",
     "monitor": "test whether a saved threshold still keeps its promises",
-    "judge": "judge documents, at the terminal or on a page",
+    "select": "choose the documents that people should judge",
     "complete": "predict labels of documents that nobody judged",
     "demo": "rank and filter built-in data",
 }

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.gains import as_gains
+from skfilterrank._lists.gains import PROBABILITY, as_gains, is_sample
 from skfilterrank._lists.measure_names import known_measure, parse_measures
 from skfilterrank._lists.results import PAPER_FORMATS, counted, interval_text
 from skfilterrank._lists.words import RESAMPLING_TESTS
@@ -24,6 +24,7 @@ from skfilterrank.cli._output import (
     progress,
     tell,
 )
+from skfilterrank.cli._types import POOL_DEPTH
 from skfilterrank.comparison import (
     SystemScores,
     compare_systems,
@@ -39,7 +40,7 @@ from skfilterrank.exceptions import (
     brief_list,
 )
 from skfilterrank.io import QrelsIndex, read_prels, read_qrels
-from skfilterrank.judgments import RankedPool, estimate
+from skfilterrank.judgments import RankedPool, estimate, rank_table
 from skfilterrank.metaevaluation import conflicts
 
 _N_PAIRS = 20
@@ -415,7 +416,12 @@ def estimated(qrels, runs, measures, sampling, reading) -> Sampled:
     if sampling.pool is not None:
         documents = read_qrels(sampling.pool, unjudged_label=None, predicted="use")
     elif not judges:
-        documents = pd.concat([people[_KEY], sample[_KEY]]).drop_duplicates()
+        documents = pd.concat([people[_KEY], sample[_KEY]])
+        if is_sample(sample["label"], sample[PROBABILITY]):
+            # Those from which 'skfilterrank select' draws, where it has no pool either.
+            ranks = rank_table(runs, depth=POOL_DEPTH)
+            documents = pd.concat([documents, ranks.index.to_frame(index=False)])
+        documents = documents.astype(str).drop_duplicates()
     pool = RankedPool.read(judges, runs, pool=documents)
     _tell_of_pool(pool, reading.missing)
     path, gains = sampling.prels or qrels, None
@@ -432,7 +438,7 @@ def estimated(qrels, runs, measures, sampling, reading) -> Sampled:
     try:
         estimates = estimate(*what, **how, confidence_level=sampling.confidence_level)
     except SkfilterrankError as error:
-        error.add_note(f"(qrels: {path}; 'skfilterrank judge --strategy sample' draws samples)")
+        error.add_note(f"(qrels: {path}; 'skfilterrank select --strategy sample' draws samples)")
         raise
     return Sampled(estimates, pool, sample, gains)
 
@@ -459,7 +465,7 @@ def _sample(people, qrels, sampling):
             f"nothing says with which probability the {n_judged:,} judged documents of "
             f"{qrels} were drawn, and without it no interval is valid: labels that were "
             "chosen say nothing of those that were not. Give --prels, the sample that "
-            f"'skfilterrank judge --strategy sample' writes; --judged {qrels} keeps "
+            f"'skfilterrank select --strategy sample' writes; --judged {qrels} keeps "
             "these labels, and draws from the rest."
         )
     else:

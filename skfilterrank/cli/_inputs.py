@@ -230,7 +230,7 @@ def text_gains(reading: LabelOptions) -> dict | None:
             "--unjudged-label is for labels that are numbers. Of texts in --gains, give nan "
             "to the one that means unjudged, as in --gains Unknown=nan."
         )
-    return {_written(label): gain for label, gain in gains.items()}
+    return {written(label): gain for label, gain in gains.items()}
 
 
 def gains_of_labels(labels, path, reading: LabelOptions, measures=()):
@@ -296,7 +296,7 @@ def tell_unknown(gains, labels: dict[str, pd.Series]) -> None:
         present = {
             label_key(label) for y in labels.values() for label in y.dropna().unique().tolist()
         }
-        if unknown := [_written(label) for label in gains if label not in present]:
+        if unknown := [written(label) for label in gains if label not in present]:
             tell(f"labels with a gain that do not occur: {', '.join(unknown)}")
 
 
@@ -317,12 +317,12 @@ def with_other_labels(matched, given):
 
 def _listed(labels, end="", comma=", "):
     """Write the first labels in the form of --gains."""
-    text = comma.join(_written(label)[:_LONGEST] + end for label in labels[:_MOST])
+    text = comma.join(written(label)[:_LONGEST] + end for label in labels[:_MOST])
     return text if len(labels) <= _MOST else f"{text}{comma}... for {len(labels):,} labels"
 
 
-def _written(label):
-    """Write a label in the form of --gains."""
+def written(label) -> str:
+    """Return a label in the form of --gains."""
     return f"{label:g}" if isinstance(label, float) else str(label)
 
 
@@ -373,35 +373,19 @@ def read_clusters(path) -> pd.Series | None:
     return table.iloc[:, 0]
 
 
-def read_pool(path):
-    """Return queries and documents of a table, judgments or a run; and the run, if it is one."""
-    content, rows = read_bytes(path), None
-    if is_table_name(path) or forms.form_of(content) is not forms.LINES:
-        kinds = {"query": TOPIC_NAMES, "document": DOCUMENT_NAMES}
-        table, ids, _ = _read(path, kinds)
-        if forms.has_labels(table.columns) or {"score", "rank"}.isdisjoint(table.columns):
-            index = pd.MultiIndex.from_arrays([*ids.values()], names=["qid", "docno"])
-            if (twice := index.duplicated()).any():
-                qid, docno = index[twice.argmax()]
-                raise FileFormatError(
-                    f"document {brief(docno)} occurs twice in query {brief(qid)}. Keep one row.",
-                    path,
-                )
-            return index, None
-    elif (columns := forms.n_columns(content)) < 3 or columns == 5:
-        raise FileFormatError(
-            f"{counted(columns, 'column')} in the first line; judgments have 4, runs 6 (those of "
-            "MS MARCO 3), and a table of queries and documents names its columns in the "
-            "first line.",
-            path,
-            1 if columns else None,
-        )
-    elif columns == 4:
-        rows = read_qrels(path, unjudged_label=None, predicted="use")  # labels are not used
-        return pd.MultiIndex.from_frame(rows[["qid", "docno"]]), None
-    rows = read_run(path)
-    rows = rows[rows["score"] > -np.inf]
-    return pd.MultiIndex.from_frame(rows[["qid", "docno"]]), rows
+def read_pool(path) -> pd.MultiIndex:
+    """Return queries and documents of a table or of judgments, whose labels are not read."""
+    content = read_bytes(path)
+    if not is_table_name(path) and forms.form_of(content) is forms.LINES:
+        rows = read_qrels(path, unjudged_label=None, predicted="use")
+        return pd.MultiIndex.from_frame(rows[["qid", "docno"]])
+    _, ids, _ = _read(path, {"query": TOPIC_NAMES, "document": DOCUMENT_NAMES})
+    index = pd.MultiIndex.from_arrays([*ids.values()], names=["qid", "docno"])
+    if (twice := index.duplicated()).any():
+        qid, docno = index[twice.argmax()]
+        what = f"document {brief(docno)} occurs twice in query {brief(qid)}. Keep one row."
+        raise FileFormatError(what, path)
+    return index
 
 
 def joined(texts: pd.DataFrame) -> pd.Series:

@@ -358,15 +358,16 @@ _OPTION_OF = {
 }
 # Replacements of function names in messages.
 _PHRASES = {
-    "by draw_sample(..., unit='query')": "by 'skfilterrank judge --strategy sample --unit query'",
+    "by draw_sample(..., unit='query')": "by 'skfilterrank select --strategy sample --unit query'",
     "draw_sample(machine_qrels, runs, measures, n_total=..., judged=qrels)": (
-        "'skfilterrank judge --strategy sample --judged QRELS'"
+        "'skfilterrank select --strategy sample --judged QRELS'"
     ),
     "draw_sample with the same random_state and a larger n_total": (
-        "'skfilterrank judge --strategy sample' with the same --random-state and a larger --n-total"
+        "'skfilterrank select --strategy sample' with the same --random-state and a larger "
+        "--n-total"
     ),
     "draw again with judged=,": (
-        "draw again by 'skfilterrank judge --strategy sample --judged QRELS',"
+        "draw again by 'skfilterrank select --strategy sample --judged QRELS',"
     ),
     ", as in evaluate_runs(qrels, runs, measures)": "",
     "groups holds queries that": "there are queries that",
@@ -391,7 +392,6 @@ _PHRASES = {
     "0 leaves a system out": "0 leaves a run out",
     ", or functions, got": ", got",
     " or functions, got": ", got",
-    "assessor_name is for tool='page' only": "--assessor is only for --page and the terminal",
     "(unjudged_label)": "(--unjudged-label)",
     ", 'drop' to take them for": ", or --predicted drop to take them for",
 }
@@ -496,10 +496,7 @@ def overwritten(options, values) -> str | None:
                 for path in _files_of(text):
                     taken[_identity(path, 0)] = written, path
                 continue
-            outputs += [(written, f"{text}{ending}") for ending in ("", *arg.also)]
-            # The configuration of Label Studio is written beside the tasks.
-            if getattr(text, "tool", "") == "label-studio":
-                outputs.append((written, str(Path(text).with_suffix(".xml"))))
+            outputs.append((written, text))
     if not any(text == "-" for _, text in outputs):
         # Every command prints, and may print into a file.
         outputs.insert(0, ("standard output", "-"))

@@ -61,8 +61,6 @@ class Arg:
         Description of the default, if the value is not suitable.
     file : {"", "read", "write"}
         Whether the value names a file, and what for.
-    also : tuple of str
-        Suffixes of further files that are written beside it.
     """
 
     help: str = ""
@@ -73,7 +71,6 @@ class Arg:
     many: str = ""
     shown: Any = None
     file: str = ""
-    also: tuple[str, ...] = ()
 
 
 class CommandParser(argparse.ArgumentParser):

@@ -13,7 +13,7 @@ from skfilterrank.cli._parser import Arg as Arg
 from skfilterrank.cli._parser import similar
 from skfilterrank.exceptions import InputError, brief
 
-# Defaults of judge: the measure of a sample, grades, and places of runs that make a pool.
+# Defaults of select: the measure of a sample, labels, and places of runs that make a pool.
 SAMPLED_MEASURES = ("ndcg_f@10",)
 GRADES = (0, 1, 2)
 POOL_DEPTH = 100
@@ -78,7 +78,6 @@ def _numbers_by_name(text, expected, values, key_of=str):
 
 
 risks = partial(_numbers_by_name, expected="RISK=LEVEL", values="levels")
-plan = partial(_numbers_by_name, expected="SETTING=VALUE", values="values")
 weights = partial(_numbers_by_name, expected="RUN=WEIGHT", values="weights")
 
 
@@ -370,7 +369,7 @@ class Sampling:
     confidence_level
         confidence level of intervals
     prels
-        sample that people judged, as judge --strategy sample writes it
+        sample that people judged, as select --strategy sample writes it
     target
         queries that the intervals are about: these, or all that these were drawn from
     """

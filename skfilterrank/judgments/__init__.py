@@ -9,13 +9,6 @@ from skfilterrank.judgments._active_selectors import (
 )
 from skfilterrank.judgments._complete_qrels import complete_qrels
 from skfilterrank.judgments._estimate import estimate
-from skfilterrank.judgments._judge import judge
-from skfilterrank.judgments._judging_answers import (
-    merge_answers,
-    read_judging_answers,
-)
-from skfilterrank.judgments._judging_tasks import write_judging_tasks
-from skfilterrank.judgments._judgment_log import read_judgment_log as read_judgment_log
 from skfilterrank.judgments._label_predictor import LabelPredictor
 from skfilterrank.judgments._label_quality import (
     assessor_agreement,
@@ -47,14 +40,10 @@ __all__ = [
     "complete_qrels",
     "draw_sample",
     "estimate",
-    "judge",
-    "merge_answers",
     "pseudo_qrels",
     "rank_systems",
     "rank_table",
-    "read_judging_answers",
     "statap_prior",
-    "write_judging_tasks",
 ]
 
 if not TYPE_CHECKING:  # without this check, type checkers accept any name

@@ -1,7 +1,6 @@
 """Active strategies, which choose the next document to judge from the answers so far."""
 
 import heapq
-from collections.abc import Collection
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -26,9 +25,8 @@ _KEPT_QUERIES = 8
 class ActiveSelector(RunSelector):
     """Base class of strategies that choose documents from the answers so far.
 
-    After `fit`, `next_rows` returns the documents to judge next, `update` adds answers, and
-    `retract` removes an answer; :func:`judge` is the loop around them. `simulate` takes the answers
-    from known labels.
+    After `fit`, `next_rows` returns the documents to judge next, and `update` adds answers.
+    `simulate` takes the answers from known labels.
 
     A subclass defines `__init__` with a parameter `gains`, and `_query_state`, which returns an
     object with the methods ``propose(n, allowed)`` and ``answer(row, is_relevant)``.
@@ -120,9 +118,7 @@ class ActiveSelector(RunSelector):
         self._states: dict = {}
         return self
 
-    def next_rows(
-        self, n_per_query: int = 1, *, query=None, leave_out: Collection[int] = ()
-    ) -> np.ndarray:
+    def next_rows(self, n_per_query: int = 1, *, query=None) -> np.ndarray:
         """Return the documents to judge next.
 
         Parameters
@@ -132,8 +128,6 @@ class ActiveSelector(RunSelector):
             answers.
         query : object, default=None
             Id of the query. None takes the first query (by id) that has unanswered documents.
-        leave_out : collection of int, default=()
-            Rows that are not proposed.
 
         Returns
         -------
@@ -148,7 +142,6 @@ class ActiveSelector(RunSelector):
         check_is_fitted(self, "_index")
         n_per_query = check_count(n_per_query, "n_per_query")
         open_rows = np.isnan(self.answers_)
-        open_rows[np.fromiter(leave_out, dtype=np.int64, count=len(leave_out))] = False
         codes = range(len(self._rows)) if query is None else [self._code_of(query)]
         for code in codes:
             rows = self._rows[code]
@@ -183,14 +176,16 @@ class ActiveSelector(RunSelector):
         rows = check_numbers([rows] if np.isscalar(rows) else rows, "rows", entry="row number")
         if rows.dtype.kind not in "iu":
             raise InputError(f"rows must be row numbers of X, got {brief(rows.tolist())}.")
-        gains = self.check_label(labels)
+        gains = as_gains([labels] if np.isscalar(labels) else labels, self.gains, name="labels")
+        if np.isnan(gains).any():
+            raise InputError("labels holds NaN: leave out rows without a label.")
         if len(rows) != len(gains):
             raise InputError(f"labels must hold one label for each of {len(rows)} row(s).")
         taken = set()
         for row in rows.tolist():
             self._check_row(row)
             if not np.isnan(self.answers_[row]):
-                raise InputError(f"row {row} has an answer already: retract({row}) first.")
+                raise InputError(f"row {row} has an answer already: leave it out.")
             if row in taken:
                 raise InputError(f"rows holds row {row} twice: give one answer for each document.")
             taken.add(row)
@@ -204,59 +199,6 @@ class ActiveSelector(RunSelector):
             state.answer(place, gain > 0)
             self.answers_[row] = gain
             self._answered[code] = [*self._answered[code], row]
-        return self
-
-    def check_label(self, labels) -> np.ndarray:
-        """Check labels before they are passed to `update`.
-
-        Parameters
-        ----------
-        labels : number or array-like
-            Labels of any documents.
-
-        Returns
-        -------
-        gains : ndarray of shape (n_labels,), dtype float64
-            Their gains.
-
-        Raises
-        ------
-        ValueError
-            If a label is missing, or has no gain.
-        """
-        gains = as_gains([labels] if np.isscalar(labels) else labels, self.gains, name="labels")
-        if np.isnan(gains).any():
-            raise InputError("labels holds NaN: leave out rows without a label.")
-        return gains
-
-    @all_or_nothing
-    def retract(self, row: int) -> Self:
-        """Remove an answer.
-
-        Parameters
-        ----------
-        row : int
-            A row that has an answer.
-
-        Returns
-        -------
-        self : ActiveSelector
-            The strategy, without this answer.
-
-        Raises
-        ------
-        ValueError
-            If the row has no answer.
-        """
-        check_is_fitted(self, "_index")
-        self._check_row(row)
-        if np.isnan(self.answers_[row]):
-            raise InputError(f"row {row} has no answer to take back.")
-        code = self._codes[row]
-        self._states.pop(code, None)
-        self._own_answers()
-        self.answers_[row] = self._promised[row] = np.nan
-        self._answered[code] = [other for other in self._answered[code] if other != row]
         return self
 
     @all_or_nothing
@@ -384,7 +326,7 @@ class MoveToFrontSelector(ActiveSelector):
 
     This finds relevant documents early: after a relevant document, the next one comes from the same
     run; after another document, the run moves behind the other runs. The strategy needs the answers
-    one at a time, see :func:`judge`.
+    one at a time: give each to `update`.
 
     Parameters
     ----------
@@ -412,7 +354,6 @@ class MoveToFrontSelector(ActiveSelector):
     --------
     MTCSelector : Judge what decides between runs.
     PoolingSelector : By the best rank, without asking.
-    judge : The loop that asks and saves.
 
     Notes
     -----
@@ -516,8 +457,8 @@ class MTCSelector(ActiveSelector):
     r"""Minimal test collections: judge the document that can change AP differences most.
 
     Runs are compared with few judgments: a document at the same rank in all runs does not affect
-    which run is better, and is judged last. The strategy needs the answers one at a time, see
-    :func:`judge`.
+    which run is better, and is judged last. The strategy needs the answers one at a time: give each
+    to `update`.
 
     Parameters
     ----------
@@ -546,7 +487,6 @@ class MTCSelector(ActiveSelector):
     See Also
     --------
     MoveToFrontSelector : Judge what is likely to be relevant.
-    judge : The loop that asks and saves.
 
     Notes
     -----

@@ -368,8 +368,8 @@ def _sample(qrels):
     table = judged_table(qrels)
     if "inclusion_probability" not in table:
         raise InputError(
-            "qrels has no column 'inclusion_probability', so that it is no sample of known "
-            "probabilities: labels that a strategy chose (MAXREP, pooling, uncertainty) say "
+            "qrels has no inclusion probability in a column 'inclusion_probability', so that it is "
+            "no sample: labels that a strategy chose (MAXREP, pooling, uncertainty) say "
             "nothing certain of those it left out, and no interval can be had from them alone. "
             "Draw documents by draw_sample(machine_qrels, runs, measures, n_total=..., "
             "judged=qrels): it keeps these labels, and adds a sample of the rest. Where people "

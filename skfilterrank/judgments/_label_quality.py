@@ -111,7 +111,7 @@ def assessor_agreement(qrels, *, scale: str = "ordinal", gains: Gains = None) ->
 
     See Also
     --------
-    judge : Asks about documents, such as those on which assessors disagree.
+    skfilterrank.io.read_qrels : Reads the tables that assessors filled in.
 
     Notes
     -----

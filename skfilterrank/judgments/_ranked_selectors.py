@@ -591,7 +591,6 @@ class StatAPSelector(QuerySelector):
     prior_: Any
     pool_: Any
 
-    _select_is_nested = False
     _looks_at_documents = False
 
     def __init__(

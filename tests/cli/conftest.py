@@ -1,7 +1,6 @@
 import doctest
 import shutil
 from pathlib import Path
-from typing import ClassVar
 
 import joblib
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from sampled_labels import PAGE
 from skfilterrank.cli import _rank_filter, main
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.io import write_prels, write_qrels, write_run
+from skfilterrank.io import read_qrels, write_prels, write_qrels, write_run
 from skfilterrank.judgments import draw_sample
 
 GAINS = "Bad=-1,Ok=1,Good=2"
@@ -172,32 +171,7 @@ def sampled_runs(sampled_folder):
 
 
 @pytest.fixture
-def assessor(world, monkeypatch):
-    """Answers by people's labels, at most as many as told."""
-    truth = world["people"].astype({"qid": str, "docno": str}).set_index(["qid", "docno"])["label"]
-
-    class Assessor:
-        most = None
-        n_open = n_total = 0
-        asked: ClassVar[list] = []
-        skipped: ClassVar[set] = set()
-
-        def __init__(self, *args, **kwargs):
-            self.n = 0
-
-        def __call__(self, question):
-            self.n_total = question.n_total
-            self.n_open = question.n_total - question.n_answered
-            if self.n == Assessor.most:
-                return "stop"
-            self.n += 1
-            pair = (question.query, question.docno)
-            if pair in Assessor.skipped:
-                Assessor.skipped.remove(pair)
-                return "skip"
-            Assessor.asked.append(pair)
-            self.n_open -= 1
-            return int(truth[question.query, question.docno])
-
-    monkeypatch.setattr("skfilterrank.cli._judge.TerminalAssessor", Assessor)
-    return Assessor
+def people(sampled_folder):
+    """What people say of each document."""
+    labels = read_qrels("all.txt").set_index(["qid", "docno"])["label"]
+    return labels.astype(int).astype(str).to_dict()

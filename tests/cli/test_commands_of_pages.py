@@ -1,16 +1,19 @@
 """Commands on pages of the documentation run one after the other, with the files of the page."""
 
-import io
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from judged_documents import fill, table_of
+from public_data import data_set
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.io import write_qrels, write_run
+from skfilterrank.io import read_qrels, write_qrels, write_run
+from skfilterrank.thresholds import queries_needed
 
 DOCS = Path(__file__).parents[2] / "docs"
 pytestmark = [
@@ -54,21 +57,25 @@ def test_thresholds(run):
     assert code == 0, err
 
 
-def test_a_log_of_passages(run, monkeypatch):
+def test_a_log_of_passages(run):
     log, new = (
         rows_of(n, seed).assign(query="a question", text="some words")
         for seed, n in enumerate((300, 20))
     )
     log.drop(columns="label").to_csv("log.csv", index=False)
     new.drop(columns="label").to_csv("new.csv", index=False)
-    judge, *others = commands_of("rag.md", "judge log.csv", "threshold people.prels", "apply")
+    select, *others = commands_of("rag.md", "select log.csv", "threshold judge.csv", "apply")
     assert [each[0] for each in others] == ["threshold", "apply"]
-    monkeypatch.setattr("sys.stdin", io.StringIO("1\n" * 2000))
-    code, _, err = run(*judge)
+    code, _, err = run(*select)
     assert code == 0, err
-    judged = pd.read_csv("people.prels", sep=" ", header=None)
-    assert judged[0].value_counts().max() <= 5
-    assert f"Here they are {judged[0].nunique()}, if" in (DOCS / "rag.md").read_text()
+    assert Path("judge.html").exists()
+    run(*select, "--out", "drawn.csv")
+    table = table_of("drawn.csv")
+    assert table["qid"].value_counts().max() <= 5
+    n_drawn = table["qid"].nunique()
+    assert n_drawn == queries_needed(0.1, 0.06, power=0.8)
+    assert f"draws {n_drawn} questions" in (DOCS / "rag.md").read_text()
+    fill("drawn.csv", dict.fromkeys(table["docno"], "answers"), to="judge.csv")
     for words in others:
         code, _, err = run(*words)
         assert code == 0, (words, err)
@@ -79,28 +86,34 @@ def test_a_log_of_passages(run, monkeypatch):
     assert "any_forbidden@5" in Path("card.html").read_text()
 
 
-def test_judging_less(run, monkeypatch):
-    rng = np.random.default_rng(0)
-    pool = pd.DataFrame(
-        [(query, query + place) for query in "123" for place in "abcdefghijkl"],
-        columns=["qid", "docno"],
-    )
-    Path("runs").mkdir()
-    for name in ("one", "two"):
-        write_run(f"runs/{name}.gz", pool.assign(score=rng.random(len(pool))))
-    words = ["wing", "flutter", "soup", "cold", "hot", "recipe", "theory"]
-    texts = [" ".join(rng.choice(words, 3)) for _ in range(len(pool))]
-    pool[["docno"]].assign(text=texts).to_csv("docs.csv", index=False)
-    topics = pd.DataFrame({"qid": list("123"), "text": ["wing flutter", "soup", "theory"]})
-    topics.to_csv("topics.csv", index=False)
-    monkeypatch.setattr("sys.stdin", io.StringIO("0\n1\n" * 40))
-    commands = commands_of("judging_less.md", "judge runs", "complete")
-    assert [each[0] for each in commands] == ["judge", "complete"]
-    for words in commands:
-        code, _, err = run(*words)
+def test_judging_50_documents_of_cranfield(run):
+    folder = data_set("cranfield")
+    for name in ("docs.jsonl.gz", "queries.jsonl"):
+        shutil.copy(folder / name, name)
+    page = (DOCS / "judging_less.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(from pathlib.*?)```", page, re.DOTALL)
+    exec(block, {})
+    starts = "select runs --n-total 50", "complete", "evaluate completed.txt", "compare"
+    select, *others = commands_of("judging_less.md", *starts)
+    assert [each[0] for each in others] == ["complete", "evaluate", "compare"]
+    code, _, err = run(*select)
+    assert code == 0, err
+    # The best code of Cranfield is 1, and a document without one is not relevant.
+    codes = read_qrels(folder / "qrels.txt", unjudged_label="trec").dropna()
+    pairs = zip(codes["qid"], codes["docno"])
+    table = table_of("judge.csv")
+    assert len(table) == 50
+    labels = dict.fromkeys(table["docno"], "no") | dict.fromkeys(pairs, "yes")
+    fill("judge.csv", labels, sep=";", encoding="utf-8-sig")
+    people = read_qrels("judged.csv", gains={"no": 0, "yes": 1})["label"]
+    assert 0 < people.mean() < 1
+    for words in others:
+        code, out, err = run(*words)
         assert code == 0, (words, err)
-    assert len(Path("judged.txt").read_text().splitlines()) == 30
-    assert len(Path("completed.txt").read_text().splitlines()) == 36
+    assert "words" in out
+    completed = read_qrels("completed.txt", predicted="use")
+    assert (completed["judged_by"] == "people").sum() == 50
+    assert (completed["judged_by"] == "predicted").sum() > 200
 
 
 def test_the_command_line(run):

@@ -53,8 +53,6 @@ def sample(tmp_path, monkeypatch):
     """A sample, and runs of which some documents are outside of the pool."""
     monkeypatch.chdir(tmp_path)
     Path("s.prels").write_text("1 a 1 1 0.5\n1 b 0 1 0.5\n2 a 1 1 0.5\n2 b 0 1 0.5\n")
-    rare = [f"{q} {docno} 1 1 0.01" for q in "12" for docno in ["a", "b", *range(20)]]
-    Path("few.prels").write_text("\n".join(rare))
     for name, score in (("r", 3), ("o", 1)):
         rows = "".join(f"{q} Q0 a 1 {score} x\n{q} Q0 b 1 2 x\n{q} Q0 c 1 1.5 x\n" for q in "12")
         Path(f"{name}.txt").write_text(rows)
@@ -73,10 +71,12 @@ def sample(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ("evaluate s.prels r.txt --interval -m dcg@10", "or a --pool that has them"),
+        (
+            "evaluate s.prels r.txt --interval -m dcg@10 --pool q.txt",
+            "or a --pool that has them, and draw again by 'skfilterrank select --strategy sample",
+        ),
         ("evaluate s.prels r.txt --interval -m rr", "judge the documents that it asks for"),
         ("evaluate s.prels r.txt --interval -m ndcg(like=lightgbm)@1", "a reading of its own"),
-        ("evaluate few.prels r.txt --interval -m dcg@10", "--strategy sample --judged QRELS',"),
         ("evaluate r.csv q.txt -m dcg@10", "judgments come first, then runs."),
         ("evaluate t.csv r.txt -m ap --gains Bad=-1", "--gains has no gain for labels of t.csv"),
         ("evaluate q.txt r.txt -m dcg@10", "--predicted use to accept this"),
@@ -101,7 +101,7 @@ def sample(tmp_path, monkeypatch):
             "What is held out of the training rows gives",
         ),
         (
-            "judge r.txt o.txt --docs d.csv --out j.txt --strategy sample --n-total 9",
+            "select r.txt o.txt --out j.csv --strategy sample --n-total 9",
             "--n-total is 9",
         ),
         (
@@ -164,8 +164,8 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
         ("fuse r.txt o.txt --normalize sum", "--normalize has no effect on --method rrf"),
         ("fuse r.txt o.txt --random-state 3", "--random-state says how fusion is learned"),
         ("fuse r.txt o.txt --out f.csv", "--out f.csv: fuse writes a TREC run"),
-        ("judge r.txt --docs d.csv --out j --unit query", "--unit says what a sample is for"),
-        ("judge r.txt --docs d.csv --out j --random-state 3", "--random-state has no effect on"),
+        ("select r.txt --out j.csv --unit query", "--unit is for samples"),
+        ("select r.txt --out j.csv --random-state 3", "--random-state has no effect on"),
         ("evaluate q.txt r.txt --quiet --verbose", "--quiet and --verbose exclude each other"),
     ],
 )
@@ -210,10 +210,10 @@ def test_notes_follow_a_whole_sentence(text):
     [
         ("compare q r -o x", "no option -o. Did you mean --out?"),
         (
-            "judge r --docs d --budget 3",
+            "select r --budget 3",
             "no option --budget. Did you mean --n-per-query or --n-total?",
         ),
-        ("judge r --docs d -n 3", "no option -n. Did you mean --n-per-query or --n-total?"),
+        ("select r -n 3", "no option -n. Did you mean --n-per-query or --n-total?"),
         ("evaluate q r --seed 3", "no option --seed. See"),
         (
             "evaluate q r --missing drp",
@@ -222,7 +222,7 @@ def test_notes_follow_a_whole_sentence(text):
         (
             "",
             "no command is named. Choose from evaluate, compare, fuse, rank-filter, threshold, "
-            "apply, monitor, judge, complete, demo.",
+            "apply, monitor, select, complete, demo.",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""``evaluate``, ``compare`` and ``judge`` where people judge a sample and a machine the rest."""
+"""``evaluate``, ``compare`` and ``select`` where people judge a sample and a machine the rest."""
 
 import doctest
 import io
@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from judged_documents import fill
 from sampled_labels import PAGE, SAMPLED, estimates_of, sampled
 from skfilterrank.io import read_prels, read_qrels, read_run, write_prels, write_qrels, write_run
 from skfilterrank.metrics import evaluate_runs
@@ -224,13 +225,13 @@ def test_labels_of_machines_in_the_judgments_are_told(run, runs):
     assert all(line.endswith(",0.0") for line in others)
 
 
-def test_the_commands_of_the_page(run, runs, assessor, monkeypatch):
+def test_the_commands_of_the_page(run, runs, people):
     page, _ = PAGE.read_text(encoding="utf-8").split("## Certificates")
     blocks = re.findall(r"```(sh|text)\n(.*?)```", page, re.DOTALL)
     # The page opens with what is explained below.
     opening, *blocks = blocks
     assert [kind for kind, _ in blocks] == ["sh", "sh", "text", "sh", "text"]
-    assert [line.split()[1] for line in opening[1].splitlines()] == ["judge", "evaluate"]
+    assert [line.split()[1] for line in opening[1].splitlines()] == ["select", "evaluate"]
     printed = None
     for kind, text in blocks:
         if kind == "text":
@@ -242,6 +243,8 @@ def test_the_commands_of_the_page(run, runs, assessor, monkeypatch):
             words = [each for word in words for each in (runs if word == "runs/*" else [word])]
             code, printed, err = run(*words)
             assert code == 0, err
+            if words[0] == "select":
+                fill("judge.csv", people)
 
 
 def _examples(text, names):
@@ -264,36 +267,6 @@ def test_the_files_of_the_page_are_those_of_its_commands(world, sampled_folder):
     assert sorted(str(p.relative_to(made)) for p in made.rglob("*.*")) == sorted(names)
     for name in names[1:]:
         assert (made / name).read_text() == (sampled_folder / name).read_text()
-
-
-@pytest.mark.nightly
-@pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
-def test_the_commands_about_certificates_run_in_a_folder_of_the_page(run, world, monkeypatch):
-    section = PAGE.read_text(encoding="utf-8").partition("## Certificates")[2]
-    commands = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)
-    assert len(commands) == 1
-    files = _examples(_from_files() + section.partition("```sh")[0], dict(world))
-    truth = files["truth"]
-
-    class Assessor:
-        n_open = n_total = 0
-
-        def __init__(self, *args, **kwargs):
-            pass
-
-        def __call__(self, question):
-            return int(truth[int(question.docno)] > 0)
-
-    monkeypatch.setattr("skfilterrank.cli._judge.TerminalAssessor", Assessor)
-    monkeypatch.chdir(files["folder"])
-    done = []
-    for line in commands[0].replace("\\\n", " ").splitlines():
-        command, *words = shlex.split(line)
-        code, out, err = run(*words)
-        assert (command, code) == ("skfilterrank", 0), err
-        done.append(words[0])
-    assert done == ["judge", "threshold"]
-    assert "any_forbidden@5" in out
 
 
 def test_the_measure_that_nobody_chose_is_told(run, runs):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mutated
+from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, SCORES_JSON, mutated
 from profiles import times
 from skfilterrank.cli._inputs import read_documents, read_pool, read_topics
 from skfilterrank.exceptions import SkfilterrankError
@@ -27,6 +27,7 @@ LINES = b"".join(
     b'{"qid": "%c", "docno": "%c", "label": %d, "x": 1}\n' % (qid, docno, label)
     for qid, docno, label in zip(b"1122", b"abab", [1, -1, 2, -1])
 )
+SELECTED = ["--docs", "docs.csv", "--out", "out.csv"]
 COMMANDS = {
     "rank-filter": (["rank-filter", "{}", *TRAIN], LETOR),
     "rank-filter table": (["rank-filter", "{}.csv", *TRAIN], TABLE),
@@ -44,14 +45,13 @@ COMMANDS = {
         ["complete", "qrels", "--docs", "{}.jsonl", "--unjudged-label", "0", "--out", "-"],
         JSONL,
     ),
-    "judge": (["judge", "--pool", "{}", "--docs", "docs.csv", "--out", "out"], QRELS),
-    "judge table": (["judge", "--pool", "{}.csv", "--docs", "docs.csv", "--out", "out"], CSV),
-    "judge --docs": (["judge", "--pool", "qrels", "--docs", "{}.jsonl", "--out", "out"], JSONL),
-    "judge --topics": (
-        ["judge", "--pool", "qrels", "--docs", "docs.csv", "--topics", "{}.csv", "--out", "out"],
+    "select": (["select", "--pool", "{}", *SELECTED], QRELS),
+    "select table": (["select", "--pool", "{}.csv", *SELECTED], CSV),
+    "select --docs": (["select", "--pool", "qrels", "--docs", "{}.jsonl", *SELECTED[2:]], JSONL),
+    "select --topics": (
+        ["select", "--pool", "qrels", "--topics", "{}.csv", *SELECTED],
         b"qid,query\n1,some words\n",
     ),
-    "judge log": (["judge", "--pool", "qrels", "--docs", "docs.csv", "--out", "{}"], LOG),
 }
 
 
@@ -67,10 +67,10 @@ READERS = {
     "fuse --qrels": read_qrels,
     "complete": read_qrels,
     "complete --docs": read_documents,
-    "judge": read_pool,
-    "judge table": read_pool,
-    "judge --docs": read_documents,
-    "judge --topics": read_topics,
+    "select": read_pool,
+    "select table": read_pool,
+    "select --docs": read_documents,
+    "select --topics": read_topics,
 }
 SOME = 8
 
@@ -97,7 +97,7 @@ def folder(tmp_path_factory):
 def name_of_the_file(command):
     """What the file of a command is called in its folder."""
     name = next(word for word in COMMANDS[command][0] if word.startswith("{}"))
-    return name.replace("{}", "hostile") + (".log" if command == "judge log" else "")
+    return name.replace("{}", "hostile")
 
 
 def is_refused(command, content, path):

@@ -33,7 +33,7 @@ PAIRS = [
 ]
 # Arguments of any text that name no file: columns, systems and measures.
 NO_FILES = {
-    *("query", "document", "label", "baseline", "sort", "name", "filter_scores", "assessor"),
+    *("query", "document", "label", "baseline", "sort", "name", "filter_scores"),
     "judged_by",
 }
 
@@ -56,8 +56,6 @@ def command_line(command, **given):
         if not (written in given or (is_needed and command != "compare") or not is_option):
             continue
         value = given.get(written, f"other-{written.strip('-')}")
-        if written == "--export":
-            value = f"doccano={value}"
         # Of several files, the last one.
         values = ["first", value] if arg.many in ("+", "*") else [value]
         words += [written, *values] if is_option else values
@@ -120,13 +118,6 @@ def test_upper_and_lower_case(tmp_path, monkeypatch, run, no_work):
     monkeypatch.chdir(tmp_path)
     words = ["rank-filter", "t", "--out", "Table.csv", "--out-run", "table.csv"]
     refuses(run, tmp_path, words, "--out-run", "table.csv", "--out", "Table.csv")
-
-
-def test_the_log_of_judgments(tmp_path, monkeypatch, run, no_work):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "q.log").write_text("old")
-    words = ["judge", "--docs", "q.log", "--out", "q"]
-    refuses(run, tmp_path, words, "--out", "q.log", "--docs", "q.log")
 
 
 @pytest.mark.parametrize(
@@ -226,15 +217,6 @@ def test_the_name_of_a_table_says_how_it_is_packed(run, evaluated, tmp_path):
     pd.testing.assert_frame_equal(*map(pd.read_csv, names))
     assert pd.read_csv("table.csv")["ap"].tolist() == [0.5]
     assert (tmp_path / names[0]).read_bytes()[:2] == b"\x1f\x8b"
-
-
-def test_the_configuration_beside_tasks_takes_the_place_of_no_input(
-    tmp_path, monkeypatch, run, no_work
-):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "side.xml").write_text("old")
-    words = ["judge", "side.xml", "--docs", "d", "--export", "label-studio=side.json"]
-    refuses(run, tmp_path, words, "--export", "side.xml", "RUN", "side.xml")
 
 
 def test_the_ending_of_a_table_in_capitals(run, evaluated, tmp_path):

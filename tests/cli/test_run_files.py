@@ -1,6 +1,5 @@
 """A sample of judgments never passes for judgments of all documents."""
 
-import io
 from pathlib import Path
 
 import pandas as pd
@@ -29,7 +28,6 @@ COMMANDS = {
     "complete": "complete {} --docs docs.csv --out -",
     "threshold": "threshold {} run.txt",
     "monitor": "monitor saved.json --qrels {} --run run.txt",
-    "judge": "judge run.txt --judged {} --docs docs.csv --out j",
 }
 
 
@@ -47,7 +45,6 @@ def made(tmp_path_factory):
 def folder(made, monkeypatch):
     """The working folder."""
     monkeypatch.chdir(made)
-    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
 
 
 def write_files():

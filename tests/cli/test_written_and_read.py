@@ -20,7 +20,7 @@ pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWar
 FORMATS = ["txt", "txt.gz", "csv", "csv.gz", "jsonl", "jsonl.gz", "json"]
 NONE = ["--unjudged-label", "none"]
 GAINS = "--gains=-1=-1,1=1,2=2"
-JUDGE = f"--docs docs.csv --strategy sample --n-total 40 {GAINS} --out j"
+SELECT = f"--strategy sample --n-total 40 {GAINS} --out j.csv"
 # Each command that reads runs, with {} for the run: its output must not depend on the file.
 READERS = {
     "evaluate": "evaluate qrels.txt {} -m ndcg_f@5,ap,lexirecall --unjudged-label none",
@@ -35,8 +35,7 @@ READERS = {
     "monitor": "monitor saved.json --qrels qrels.txt --run {} "
     "--missing empty --unjudged-label none",
     "complete": "complete half.txt {} --docs docs.csv --out - --unjudged-label none",
-    "judge RUN": f"judge {{}} {JUDGE}",
-    "judge --pool": f"judge run.txt --pool {{}} {JUDGE}",
+    "select": f"select {{}} {SELECT}",
 }
 
 
@@ -97,7 +96,7 @@ def call(*arguments):
 
 def reading(reader, path, capfd):
     """Give the output of a command for a run, without the names of files."""
-    for name in ("saved.monitor.json", "j", "j.log"):
+    for name in ("saved.monitor.json", "j.csv"):
         Path(name).unlink(missing_ok=True)
     shutil.rmtree("folder", ignore_errors=True)
     # Runs are named after their files.
@@ -108,7 +107,7 @@ def reading(reader, path, capfd):
     capfd.readouterr()
     call(*arguments)
     Path(run).unlink()
-    return capfd.readouterr().out
+    return Path("j.csv").read_text() if reader == "select" else capfd.readouterr().out
 
 
 @pytest.mark.slow
@@ -122,7 +121,6 @@ def reading(reader, path, capfd):
 )
 def test_lists_mean_the_same_in_every_format(writer, reader, formats, made, capfd, monkeypatch):
     monkeypatch.chdir(made)
-    monkeypatch.setattr("sys.stdin", io.StringIO("q\n"))
     files = [f"{writer}.{ending}" for ending in formats if Path(f"{writer}.{ending}").exists()]
     first, *others = [reading(reader, path, capfd) for path in files]
     assert first.strip()

@@ -248,14 +248,10 @@ def test_documents_without_names(tmp_path):
 
 def test_pools(tmp_path):
     expected = pd.MultiIndex.from_tuples([("1", "a"), ("2", "b")], names=["qid", "docno"])
-    for content, is_run in (
-        ("1 0 a 1\n2 0 b 0\n", False),
-        ("# c\n1 Q0 a 1 2 x\n2 Q0 b 1 2 x\n", True),
-        ("1 a 1\n2 b 1\n", True),
-        ("query_id,doc_id\n1,a\n2,b\n", False),
-        ('[{"qid": "1", "docno": "a"}, {"qid": "2", "docno": "b"}]', False),
+    for content in (
+        "1 0 a 1\n2 0 b 0\n",
+        "query_id,doc_id\n1,a\n2,b\n",
+        '[{"qid": "1", "docno": "a"}, {"qid": "2", "docno": "b"}]',
     ):
         (tmp_path / "pool").write_text(content)
-        index, run = read_pool(tmp_path / "pool")
-        assert index.equals(expected)
-        assert (run is not None) == is_run
+        assert read_pool(tmp_path / "pool").equals(expected)

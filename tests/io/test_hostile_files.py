@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, LOG, SCORES_JSON, mutated
+from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, SCORES_JSON, mutated
 from profiles import times
 from skfilterrank.cli._inputs import read_documents, read_pool, read_topics
 from skfilterrank.cli._output import message_of
@@ -22,7 +22,6 @@ from skfilterrank.io import (
     read_qrels,
     read_run,
 )
-from skfilterrank.judgments._judgment_log import read_judgment_log
 from thinned import thinned
 
 # What labels below 0 mean is not said here, and not what is tested.
@@ -62,7 +61,6 @@ READERS = {
     "bare topics": (read_topics, "", b"1\tsome words\n2\tmore\n"),
     "prels": (read_prels, "", b"1 a 2 1 0.5\n1 b 0 1 1.0\n"),
     "run": (read_run, "", b"1 Q0 a 1 9.5 x\n1 Q0 b 2 -1e3 x\n2 Q0 a 1 -inf x\n"),
-    "log": (read_judgment_log, ".log", LOG),
     "scores csv": (SCORES, "", b"run,qid,ap\nr,1,0.5\nr,2,\n"),
     "scores json": (SCORES, "", SCORES_JSON),
     "scores trec": (
@@ -106,7 +104,7 @@ def path(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*the last line is incomplete", "ignore:.* holds no document")
+@pytest.mark.filterwarnings("ignore:.* holds no document")
 @pytest.mark.parametrize("reader", READERS)
 def test_hostile_files(path, reader):
     for content in thinned(CONTENTS.values(), turn=list(READERS).index(reader)):
@@ -121,7 +119,7 @@ def test_valid_files_are_read(path, reader):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.*the last line is incomplete", "ignore:.* holds no document")
+@pytest.mark.filterwarnings("ignore:.* holds no document")
 @pytest.mark.parametrize("reader", [reader for reader in READERS if reader not in ALIKE])
 @times(0.5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())

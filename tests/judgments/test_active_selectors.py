@@ -49,25 +49,6 @@ def test_simulation_is_the_loop(selector, pool):
 
 @pytest.mark.parametrize("selector", SELECTORS[:2], ids=str)
 @times(0.5)
-@given(pool=pools(), data=st.data())
-def test_an_answer_taken_back_was_never_given(selector, pool, data):
-    table, y_true = pool
-    with_undo, without = clone(selector).fit(table), clone(selector).fit(table)
-    rows = data.draw(st.permutations(range(len(table))))[: data.draw(st.integers(1, len(table)))]
-    wrong = data.draw(st.sets(st.sampled_from(rows)))
-    for row in rows:
-        with_undo.update(row, y_true[row])
-        if row not in wrong:
-            without.update(row, y_true[row])
-    for row in wrong:
-        with_undo.retract(row)
-    np.testing.assert_array_equal(with_undo.answers_, without.answers_)
-    np.testing.assert_array_equal(with_undo.ranking_, without.ranking_)
-    np.testing.assert_array_equal(with_undo.next_rows(5), without.next_rows(5))
-
-
-@pytest.mark.parametrize("selector", SELECTORS[:2], ids=str)
-@times(0.5)
 @given(pool=pools(), n_per_query=st.integers(1, 8))
 def test_a_partial_simulation_begins_like_the_whole_one(selector, pool, n_per_query):
     table, y_true = pool
@@ -80,17 +61,6 @@ def test_a_partial_simulation_begins_like_the_whole_one(selector, pool, n_per_qu
     np.testing.assert_array_equal(
         mask(part, 1.0), np.ones(len(table), dtype=bool), err_msg=str(n_largest)
     )
-
-
-@pytest.mark.parametrize("selector", SELECTORS[:2], ids=str)
-@times(0.5)
-@given(pool=pools())
-def test_skipped_rows_are_not_proposed(selector, pool):
-    table, _ = pool
-    fitted = clone(selector).fit(table)
-    every = fitted.next_rows(100)
-    rest = fitted.next_rows(100, query=table.index[every[0]][0], leave_out=every[:1].tolist())
-    assert set(rest.tolist()) == set(every[1:].tolist())
 
 
 def random_pool(n_queries=12, n_documents=15, n_runs=4):
@@ -148,8 +118,6 @@ def test_bad_input(selector):
         selector.update(0, NAN)
     with pytest.raises(ValueError, match="labels must hold one label for each of 2 row"):
         selector.update([0, 1], [1])
-    with pytest.raises(ValueError, match="row 1 has no answer to take back"):
-        selector.retract(1)
     selector.update([0, 1], [1, 0])
     with pytest.raises(ValueError, match="row 0 has an answer already"):
         selector.update(0, 1)

@@ -202,11 +202,6 @@ def updated(selector):
     return selector.update(taken, taken % 2)
 
 
-def retracted(selector):
-    """Take the last answer back."""
-    return selector.retract(int(np.flatnonzero(~np.isnan(selector.answers_))[-1]))
-
-
 class Answered(MTCSelector):
     """A strategy that has answers from the start, so that there is something to lose."""
 
@@ -282,7 +277,6 @@ CASES = {
     "ActiveSelector.fit": Case(Answered(), "runs"),
     "ActiveSelector.simulate": Case(Answered(), "runs", simulated),
     "ActiveSelector.update": Case(Answered(), "runs", updated),
-    "ActiveSelector.retract": Case(Answered(), "runs", retracted),
     "ActiveSelector.reset": Case(Answered(), "runs", lambda selector: selector.reset()),
     "LabelPredictor": Case(LabelPredictor(random_state=0), "judgments"),
     "LabelPredictor.fit_transform": Case(

@@ -10,19 +10,12 @@ JSONL = (
     b'{"qid": "1", "docno": "a", "label": 2, "x": 0.5, "title": "some words"}\n'
     b'{"qid": 2, "docno": "b", "label": null, "x": 7, "title": null}\n'
 )
-LOG = (
-    b'{"log": "skfilterrank judgments", "version": 1, "documents": 2, "queries": 1, "pool": "x"}\n'
-    b'{"time": "t", "qid": "1", "docno": "a", "label": 2}\n'
-    b'{"time": "t", "qid": "1", "docno": "b", "skip": true}\n'
-    b'{"time": "t", "qid": "1", "docno": "b", "undo": true}\n'
-)
 SCORES_JSON = b'{"run": "r", "mean": {"ap": 0.5}, "queries": {"1": {"ap": 0.5}, "2": {"ap": null}}}'
 
 
 DIGITS = b"1" * 5000
 ROW = b'{"qid": "1", "docno": "a", "title": "t", "label": %s, "x": %s}\n'
 LABELS = b'{"qid": "%c", "docno": "%c", "title": "some words here", "label": %s, "x": 1}\n'
-EVENT = LOG[: LOG.index(b"\n") + 1] + b'{"qid": "1", "docno": "a", "label": %s}\n'
 CONTENTS = {
     "nothing": b"",
     "line end": b"\n",
@@ -44,12 +37,6 @@ CONTENTS = {
     "1e400 in csv": b"qid,docno,label,x,title\n1,a,1e400,-1e400,t\n",
     "1e400 in columns": b"1 0 a 1e400\n",
     "1e400 as score": b"1 Q0 a 1 1e400 x\n",
-    "event of 10**400": EVENT % (b"1" + b"0" * 400),
-    "event of many digits": EVENT % DIGITS,
-    "event of 1e400": EVENT % b"1e400",
-    "event of nan": EVENT % b"NaN",
-    "event of a half": EVENT.replace(b'"docno": "a"', rb'"docno": "\ud800"') % b"1",
-    "events of no pool": LOG.replace(b'"version": 1', b'"version": [1]'),
     "scores of many digits": SCORES_JSON.replace(b"0.5", DIGITS),
     "scores of 10**400": SCORES_JSON.replace(b"0.5", b"1" + b"0" * 400),
     "scores of a half": SCORES_JSON.replace(b'"r"', rb'"\ud800"'),

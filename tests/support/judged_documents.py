@@ -1,8 +1,6 @@
-"""Documents, topics and runs to judge."""
+"""Documents and runs to judge, and tables that people filled in."""
 
-import re
-
-from skfilterrank.io import read_qrels
+import pandas as pd
 
 DOCS = {
     "d1": "The cat sat on the mat.",
@@ -12,10 +10,6 @@ DOCS = {
     "d5": "A long tale. " * 300,
 }
 RUNS = {"a": ["d1", "d2", "d3", "d4"], "b": ["d5", "d2", "d6"]}
-
-
-BASE = ["judge", "--docs", "docs.jsonl", "--topics", "topics.csv", "--out", "qrels.txt"]
-WITH_RUNS = [BASE[0], "a.run", "b.run", *BASE[1:]]
 
 
 def changed(base, arguments):
@@ -29,10 +23,14 @@ def changed(base, arguments):
     return [*(word for group in kept for word in group), *arguments]
 
 
-def judged(path="qrels.txt"):
-    return [tuple(row) for row in read_qrels(path).itertuples(index=False)]
+def table_of(path):
+    """The cells of a CSV as texts."""
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
 
 
-def shown(text):
-    """Documents in the order in which they were shown."""
-    return re.findall(r"\[(d\d)\]", text)
+def fill(path, labels, to="judged.csv", **how):
+    """Write a table as a spreadsheet does, with labels by document, none where there are none."""
+    table = table_of(path)
+    pairs = list(zip(table["qid"], table["docno"]))
+    table["label"] = [labels.get(pair, labels.get(pair[1], "")) for pair in pairs]
+    table.to_csv(to, index=False, **how)

@@ -184,17 +184,6 @@ CALLS = {
         "unjudged_label": None,
     },
     "judgments.assessor_agreement": {"qrels": {"anna": QRELS, "bob": QRELS}},
-    "judgments.judge": {
-        "selector": judgments.MoveToFrontSelector().fit(RANKS),
-        "assessor": lambda question: "stop",
-    },
-    "judgments.merge_answers": {"answers": {"anna": QRELS, "bob": QRELS}},
-    "judgments.write_judging_tasks": {
-        "path": _written,
-        "pool": QRELS,
-        "texts": dict(zip("xyz", ("a cat", "a dog", "the cat"))),
-        "tool": "doccano",
-    },
     "judgments.pseudo_qrels": {"runs": RUNS, "n_trials": 2},
     "judgments.rank_systems": {"runs": RUNS, "n_trials": 2},
     "judgments.rank_table": {"runs": RUNS},
@@ -206,7 +195,6 @@ READERS = {
     "io.read_prels",
     "io.read_qrels",
     "io.read_run",
-    "judgments.read_judging_answers",
     "thresholds.load_threshold",
 }
 

@@ -2,7 +2,6 @@
 
 import importlib
 import os
-import re
 import select
 import signal
 import sys
@@ -16,14 +15,6 @@ from commands import process
 def pseudo_terminal():
     """The two ends of a pseudo-terminal; the test is skipped where there are none."""
     return pytest.importorskip("pty", reason="there are no pseudo-terminals").openpty()
-
-
-def wait_for_a_reader(terminal, end):
-    """Wait until single keys are read: those pressed before do not count."""
-    termios = importlib.import_module("termios")
-    while termios.tcgetattr(terminal)[3] & termios.ICANON:
-        assert time.monotonic() < end, "nobody waits for a key"
-        time.sleep(0.005)
 
 
 def command_at(terminal, messages, folder, environment, arguments, hang_up):
@@ -77,21 +68,6 @@ class Terminal:
         if select.select([self.parent], [], [], seconds)[0]:
             self.text += os.read(self.parent, 65536).decode()
 
-    def until(self, pattern, seconds=60):
-        """What is written up to the prompt behind a pattern."""
-        end = time.monotonic() + seconds
-        found = re.compile(f"{pattern}.*?> $", re.DOTALL)
-        while not found.search(self.text):
-            assert time.monotonic() < end, f"{pattern!r} does not come: {self.text!r}"
-            assert self.process.exitcode is None, self.err()
-            self._read(0.2)
-        wait_for_a_reader(self.parent, end)
-        text, self.text = self.text, ""
-        return text
-
-    def press(self, keys):
-        os.write(self.parent, keys if isinstance(keys, bytes) else keys.encode())
-
     def err(self):
         """What the process says on standard error."""
         with open(self.messages, encoding="utf-8") as file:
@@ -110,10 +86,6 @@ class Terminal:
         while select.select([self.parent], [], [], 0)[0]:
             self._read(0)
         return self.text
-
-    def signal(self, number):
-        """Send the process a signal."""
-        os.kill(self.process.pid, number)
 
     def close(self):
         self.process.kill()

@@ -18,7 +18,6 @@ from sklearn.utils.validation import check_is_fitted
 import skfilterrank
 from all_estimators import BASES, CASES, DATA, Answered, all_estimators, asked
 from skfilterrank.exceptions import InputError, InputTypeError
-from skfilterrank.judgments import judge
 from skfilterrank.judgments._selector import QuerySelector
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import BaseThreshold, FixedThreshold, PerQueryThreshold
@@ -250,7 +249,7 @@ def test_answers_survive_what_cannot_be_judged():
     selector = Answered().fit(*DATA["runs"][0].args)
     answers = selector.answers_
     with pytest.raises(InputError, match="is not in the pool"):
-        judge(selector, lambda question: 1, queries=["no such query"])
+        selector.update([3, 10**6], [1, 1])
     np.testing.assert_array_equal(selector.answers_, answers)
     assert np.count_nonzero(~np.isnan(answers)) == 4
 

@@ -1,0 +1,318 @@
+"""The table of documents to judge: which they are, their texts, and the files that hold them."""
+
+import hashlib
+import json
+import re
+import warnings
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank import judgments
+from skfilterrank._files.files import open_for_writing
+from skfilterrank._files.tables import csv_text, format_of_name
+from skfilterrank._lists.gains import PROBABILITY, is_sample
+from skfilterrank._lists.results import counted
+from skfilterrank.cli import _inputs
+from skfilterrank.cli._output import listed, progress, refuse, tell
+from skfilterrank.cli._types import GRADES, POOL_DEPTH, LabelOptions
+from skfilterrank.exceptions import DataWarning, InputError
+
+_KEY = ["qid", "docno"]
+_ENDINGS = (".csv", ".jsonl", ".csv.gz", ".jsonl.gz")
+_OF_RUNS = ("pooling", "prior", "mtf", "mtc", "statap", "sample")
+_AT_RANDOM = ("random", "statap", "sample")
+_ACTIVE = {"mtf": judgments.MoveToFrontSelector, "mtc": judgments.MTCSelector}
+# Characters that files of text should not hold, and the most that a cell of a spreadsheet holds.
+_NO_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_LONGEST_TEXT = 30_000
+# Keys of labels on the page; u takes a label back.
+_KEYS = "1234567890abcdefghijklmnopqrstvwxyz"
+
+
+def chosen_documents(given) -> pd.DataFrame:
+    """Return the documents to judge in their order, with known labels and probabilities.
+
+    Parameters
+    ----------
+    given : Namespace
+        Values of the options of ``skfilterrank select``.
+
+    Returns
+    -------
+    DataFrame
+        Columns "qid", "docno", "label" (NaN: to be judged) and "inclusion_probability".
+    """
+    strategy = given.strategy or ("pooling" if given.runs else "maxrep")
+    _check(strategy, given)
+    known = _judged(given)
+    runs = _inputs.read_named_runs(given.runs or [])
+    pool = None if given.pool is None else _inputs.read_pool(given.pool)
+    if strategy == "sample":
+        table = _drawn(runs, pool, known, given)
+    else:
+        pool, ranks = _ranked(runs, pool, given)
+        table = _selected(strategy, pool, ranks, known, given)
+    if table.empty:
+        raise InputError("all documents of the pool are judged. Name more runs, or a --depth.")
+    return table
+
+
+def _check(strategy, given):
+    """Raise for options that do not fit the strategy."""
+    if given.out is not None and not given.out.lower().endswith(_ENDINGS):
+        raise InputError(f"--out {given.out} must end in .csv or .jsonl, perhaps with .gz.")
+    if not given.runs and given.pool is None:
+        raise InputError("there is nothing to judge. Name runs, or --pool.")
+    if strategy in _OF_RUNS and not given.runs:
+        raise InputError(
+            f"--strategy {strategy} looks at runs. Name runs, or choose maxrep or random."
+        )
+    if strategy == "maxrep" and given.docs is None:
+        raise InputError("--strategy maxrep compares texts. Add --docs, or choose random.")
+    if strategy not in _AT_RANDOM:
+        refuse(["random_state"], "has no effect on this strategy. Leave it out.")
+    if strategy == "sample":
+        if given.n_per_query is not None or given.n_total is None:
+            raise InputError(
+                "--strategy sample is drawn over all queries. Give --n-total, not --n-per-query."
+            )
+        return
+    refuse(("measure", "machine_qrels", "unit"), "is for samples. Add --strategy sample.")
+    if given.n_per_query is not None and given.n_total is not None:
+        raise InputError("--n-per-query and --n-total are two sizes. Give one of them.")
+    if isinstance(given.n_total, float):
+        raise InputError("--n-total is a share for samples only. Give a number, or --n-per-query.")
+
+
+def _reading(given):
+    """Return what the labels of all files mean."""
+    return LabelOptions(gains=given.gains, unjudged_label=None, predicted="use")
+
+
+def _judged(given):
+    """Return people's labels so far, by query and document."""
+    if given.judged is None:
+        return pd.DataFrame({"qid": [], "docno": [], "label": []}).set_index(_KEY)
+    rows = _inputs.read_sample_or_judgments(given.judged, _reading(given))
+    rows = _inputs.without_machines(rows, given.judged)
+    if isinstance(given.gains, dict):
+        # A gain of NaN means that nobody judged.
+        is_open = rows["label"].isin([label for label, gain in given.gains.items() if gain != gain])
+        rows = rows[~is_open]
+    return rows.dropna(subset="label").set_index(_KEY)
+
+
+def _ranked(runs, pool, given):
+    """Return query and document of each row, and the ranks in runs, if there are any."""
+    if not runs:
+        return pool, None
+    if pool is None:
+        ranks = _rank_table(runs, given.depth)
+        return ranks.index, ranks
+    ranks = judgments.rank_table(runs, depth=given.depth or None).reindex(pool)
+    n_unknown = int(ranks.isna().all(axis=1).sum())
+    if n_unknown == len(ranks):
+        raise InputError(
+            f"no run returns a document of {given.pool}. Their ids of queries or documents differ."
+        )
+    if n_unknown:
+        tell(f"in no run: {n_unknown:,} of {counted(len(ranks), 'document')} of {given.pool}")
+    return pool, ranks
+
+
+def _rank_table(runs, depth):
+    return judgments.rank_table(runs, depth=POOL_DEPTH if depth is None else depth or None)
+
+
+def _selected(strategy, pool, ranks, known, given):
+    """Select documents query by query."""
+    selector = _fitted(strategy, pool, ranks, known, given)
+    share = isinstance(given.n_per_query, float)
+    budget = {"share" if share else "n_per_query": given.n_per_query, "n_total": given.n_total}
+    budget = {name: value for name, value in budget.items() if value is not None}
+    codes = pd.factorize(pool.get_level_values("qid"))[0]
+    probability = np.full(len(pool), np.nan)
+    if strategy in _AT_RANDOM and budget:
+        rows = selector.select(**budget)
+        if strategy == "statap":
+            probability = selector.inclusion_probability(**budget)
+        else:
+            probability = np.bincount(codes[rows], minlength=codes.max() + 1) / np.bincount(codes)
+            probability = probability[codes]
+    else:
+        # The budget counts documents that are not judged yet.
+        rows = np.flatnonzero(~pool.isin(known.index))
+        if budget and len(rows):
+            order = {"groups": codes[rows], "prior": 1 / selector.ranking_[rows]}
+            rest = judgments.PriorSelector().fit(np.zeros((len(rows), 1)), **order)
+            rows = rows[rest.select(**budget)]
+    rows = rows[np.lexsort((selector.ranking_[rows], codes[rows]))]
+    table = pool[rows].to_frame(index=False)
+    table["label"] = _labels_of(known, pool[rows])
+    return table.assign(**{PROBABILITY: probability[rows]})
+
+
+def _fitted(strategy, pool, ranks, known, given):
+    """Return a strategy, fitted on the pool and on the judgments so far."""
+    if strategy == "pooling":
+        return judgments.PoolingSelector().fit(ranks)
+    if strategy in _ACTIVE:
+        selector = _ACTIVE[strategy]().fit(ranks)
+        labels = _labels_of(known, pool)
+        rows = np.flatnonzero(~np.isnan(labels))
+        if isinstance(given.gains, dict) and not _inputs.text_gains(_reading(given)):
+            of_label = _inputs.numbered_gains(given.gains)
+            labels = np.array([of_label.get(label, label) for label in labels.tolist()])
+        return selector.update(rows, labels[rows]) if len(rows) else selector
+    X, groups = np.zeros((len(pool), 1)), pool.get_level_values("qid")
+    seed = given.random_state
+    if strategy == "random":
+        return judgments.RandomSelector(random_state=seed).fit(X, groups=groups)
+    prior = None if ranks is None else judgments.statap_prior(ranks).loc[pool].to_numpy()
+    if strategy == "statap":
+        return judgments.StatAPSelector(random_state=seed).fit(X, groups=groups, prior=prior)
+    if strategy == "prior":
+        return judgments.PriorSelector().fit(X, groups=groups, prior=prior)
+    texts = _inputs.joined(_inputs.read_document_texts(given.docs, text=given.text))
+    texts = list(texts.reindex(pool.get_level_values("docno")).fillna(""))
+    selector = judgments.MaxRepSelector(verbose=progress())
+    # Documents without a text are told where the table gets its texts.
+    with warnings.catch_warnings(action="ignore", category=DataWarning):
+        is_known = pool.isin(known.index)
+        return selector.fit(texts, groups=groups, prior=prior, judged=is_known)
+
+
+def _labels_of(known, pairs):
+    """Return the known label of each document, NaN where there is none."""
+    return known["label"].reindex(pairs).to_numpy(dtype=float)
+
+
+def _drawn(runs, pool, known, given):
+    """Draw a sample over all queries.
+
+    Judgments that are a sample are labels of this sample; others are kept beside it.
+    """
+    machines = _inputs.named_paths(given.machine_qrels or [])
+    if pool is not None or machines:
+        whose = "--pool and --machine-qrels, whose documents are the pool."
+        refuse(["depth"], f"makes a pool of the runs. Leave out this option, or {whose}")
+    else:
+        pool = _rank_table(runs, given.depth).index.union(known.index)
+    read = partial(_inputs.read_sample_or_judgments, reading=_reading(given))
+    ranked = judgments.RankedPool.read(
+        {name: read(path) for name, path in machines.items()} or None,
+        runs,
+        pool=None if pool is None else pool.to_frame(index=False),
+    )
+    gains = given.gains
+    if words := _inputs.text_gains(_reading(given)):
+        gains = {gain: gain for gain in words.values() if not np.isnan(gain)}
+    elif isinstance(gains, dict):
+        gains = _inputs.numbered_gains(gains)
+    elif gains is None and not machines:
+        gains = {grade: grade for grade in GRADES}
+    continues = is_sample(known["label"], known.get(PROBABILITY))
+    sample = judgments.draw_sample(
+        None,
+        ranked,
+        list(given.measure),
+        n_total=given.n_total,
+        unit=given.unit,
+        judged=None if continues or known.empty else known[["label"]].reset_index(),
+        gains=gains,
+        random_state=given.random_state,
+    )
+    if continues:
+        pairs = pd.MultiIndex.from_frame(sample[_KEY])
+        sample["label"] = _labels_of(known, pairs)
+        if n_outside := int((~known.index.isin(pairs)).sum()):
+            tell(f"left out: {counted(n_outside, 'label')} of --judged outside of this sample")
+    return sample
+
+
+def table_of(chosen: pd.DataFrame, given) -> pd.DataFrame:
+    """Return the table for people: with texts, and labels as they write them."""
+    columns = {"qid": chosen["qid"]}
+    if given.topics is not None:
+        texts = _inputs.read_topics(given.topics)
+        columns["query"] = _texts(texts, chosen["qid"], given.topics, "query", "queries")
+    columns["docno"] = chosen["docno"]
+    if given.docs is not None:
+        texts = _inputs.read_document_texts(given.docs, text=given.text)
+        columns["text"] = _texts(texts, chosen["docno"], given.docs, "document")
+    words = _inputs.text_gains(_reading(given)) or {}
+    word_of = {gain: word for word, gain in reversed(words.items())}
+    labels = [
+        None if label != label else word_of.get(label, f"{label:.17g}")
+        for label in chosen["label"].tolist()
+    ]
+    columns[PROBABILITY] = chosen[PROBABILITY]
+    return pd.DataFrame(columns).assign(label=pd.Series(labels, chosen.index, dtype=object))
+
+
+def _texts(table, ids, path, one, many=None):
+    """Return the text of each id, its columns in lines of their own; empty where there is none."""
+    found, unique = {}, ids.unique()
+    for name, row in zip(unique, table.reindex(unique).fillna("").to_numpy().tolist()):
+        parts = _inputs.without_repetition([part.strip() for part in row])
+        found[name] = _NO_TEXT.sub("\ufffd", "\n".join(parts).replace("\r\n", "\n"))
+    if without := [name for name, text in found.items() if not text]:
+        of_all = f"{len(without):,} of {counted(len(unique), one, many)}"
+        tell(f"without a text in {path}: {of_all}: {listed(without)}")
+    return [found[name] for name in ids]
+
+
+def write_table(path, table: pd.DataFrame) -> None:
+    """Write a table as CSV or JSON lines, as the ending says."""
+    texts = [name for name in ("query", "text") if name in table]
+    table = table.assign(**{name: table[name].str[:_LONGEST_TEXT] for name in texts})
+    if format_of_name(None, path) == "csv":
+        content = csv_text(table, index=False)
+    else:
+        records = table.astype(object).where(table.notna(), None).to_dict("records")
+        content = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in records)
+    with open_for_writing(path) as write:
+        write(content)
+
+
+def write_page(path, table: pd.DataFrame, gains) -> None:
+    """Write a table as a page to judge on in a browser, with a key for each label of the gains."""
+    from skfilterrank._files.pages import render_page
+
+    # Imported after the check that jinja2 is installed.
+    from jinja2.utils import htmlsafe_json_dumps  # isort: skip
+
+    labels = list(map(_inputs.written, gains if isinstance(gains, dict) else GRADES))
+    rows = [
+        ["" if value is None or value != value else str(value) for value in row]
+        for row in table.astype(object).to_numpy().tolist()
+    ]
+    data = {"columns": list(table), "rows": rows, "labels": _with_keys(labels)}
+    digest = hashlib.sha256(json.dumps(data).encode()).hexdigest()[:32]
+    data["key"] = f"skfilterrank-judging-{digest}"
+    json_of = partial(htmlsafe_json_dumps, ensure_ascii=False, separators=(",", ":"))
+    parts = {"table": data}
+    with open_for_writing(path) as write:
+        write(render_page("skfilterrank.cli", "judging_page.html", parts, json=json_of))
+
+
+def _with_keys(labels):
+    """Return pairs of label and key: its first letter or digit, - below 0, or the next free key."""
+    found = {}
+    for label in labels:
+        wanted = label[:1].lower()
+        free = [key for key in (wanted, *_KEYS) if key in f"{_KEYS}-" and key not in found.values()]
+        if not free:
+            raise InputError(f"there are keys for {len(_KEYS)} labels, got {len(labels)}.")
+        found[label] = free[0]
+    return list(found.items())
+
+
+def tell_of(table, paths) -> None:
+    """Print how many documents are to be judged."""
+    n_open, n_queries = int(table["label"].isna().sum()), table["qid"].nunique()
+    judged = f", {len(table) - n_open:,} of them judged" if n_open < len(table) else ""
+    of_queries = f"{counted(len(table), 'document')} of {counted(n_queries, 'query', 'queries')}"
+    tell(f"{of_queries} in {paths}{judged}")

@@ -1,0 +1,87 @@
+"""``skfilterrank select``: write the documents that people should judge."""
+
+import argparse
+from typing import Annotated, Any
+
+from skfilterrank.cli import _types as t
+from skfilterrank.exceptions import InputError
+
+STRATEGIES = ("pooling", "prior", "mtf", "mtc", "maxrep", "random", "statap", "sample")
+
+
+def select(
+    runs: t.PoolRuns = None,
+    *,
+    out: t.NewFile = None,
+    page: t.NewFile = None,
+    docs: t.Docs = None,
+    topics: t.Topics = None,
+    text: t.Text = None,
+    judged: t.File = None,
+    pool: t.Pool = None,
+    strategy: Annotated[str | None, t.Arg(choices=STRATEGIES, shown="pooling with runs")] = None,
+    n_per_query: t.Budget = None,
+    n_total: t.Budget = None,
+    depth: Annotated[
+        int | None,
+        t.Arg(convert=t.places, metavar="N|all", shown=f"{t.POOL_DEPTH}, or all with --pool"),
+    ] = None,
+    measure: t.Measures = t.SAMPLED_MEASURES,
+    machine_qrels: t.MachineQrels = None,
+    unit: t.Unit = "document",
+    gains: Annotated[
+        Any, t.Arg(convert=t.gains, metavar="LABEL=GAIN,...", shown="labels 0,1,2")
+    ] = None,
+    random_state: t.RandomState = 0,
+) -> None:
+    """Write a table of the documents that people should judge, in the order to judge them.
+
+    Columns: qid, query, docno, text, inclusion_probability (of random samples) and an empty label.
+    Fill in labels by a spreadsheet or any tool: every command takes the table as judgments.
+
+    pooling   by the best rank in any run
+    prior     high in many runs first
+    mtf       move to front: stay with a run as long as it returns relevant documents
+    mtc       minimal test collections: what decides most which run is better
+    maxrep    what represents most of the pool, by texts (default without runs)
+    random    at random
+    statap    at random, high in many runs more often, for stat_ap
+    sample    --n-total documents of all queries at random, for evaluate and compare --interval
+
+    Parameters
+    ----------
+    out
+        table to write, .csv or .jsonl
+    page
+        page to judge on in a browser, which saves the filled table
+    judged
+        judgments so far; their documents are left out, or keep labels in a sample
+    strategy
+        what to judge first
+    n_per_query
+        documents of each query, or their share, as in 0.2 (default: all)
+    n_total
+        documents in all; of a sample also their share, or queries
+    depth
+        places of each run that count
+    measure
+        measures that a sample is for; see help measures
+    gains
+        labels that the page offers, and the gain of each, below 0 forbidden
+
+    Examples
+    --------
+    skfilterrank select runs/* --n-total 50 --docs docs.jsonl --topics topics.csv --out judge.csv
+    skfilterrank select runs/* --n-total 50 --docs docs.jsonl --gains no=0,yes=1 --page judge.html
+    """
+    given = argparse.Namespace(**locals())
+    from skfilterrank.cli import _judging_table as tables
+
+    if out is None and page is None:
+        raise InputError("name the table by --out, or the page by --page.")
+    table = tables.table_of(tables.chosen_documents(given), given)
+    if page is not None:
+        tables.write_page(page, table, gains)
+    if out is not None:
+        tables.write_table(out, table)
+    tables.tell_of(table, " and ".join(filter(None, (out, page))))
