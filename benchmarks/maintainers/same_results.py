@@ -101,7 +101,7 @@ def index_of(index):
 
 
 def differences(old, new, place=""):
-    """Yield (place, what) of differences of plain values; keys that left or came are no others."""
+    """Yield (place, what) of differences of plain values; keys that came are none."""
     if old == new:
         return
     if _kind(old) == _kind(new) == "dict":
@@ -111,8 +111,11 @@ def differences(old, new, place=""):
                 yield inside, "left"
             else:
                 yield from differences(value, new[1][key], inside)
-        for key in new[1].keys() - old[1].keys():
-            yield f"{place}[{key}]", "came"
+        return
+    are_lists = _kind(old) == _kind(new) == "list" and len(old[1]) == len(new[1])
+    if are_lists and any(_kind(each) == "dict" for each in old[1]):
+        for i, pair in enumerate(zip(old[1], new[1])):
+            yield from differences(*pair, f"{place}[{i}]")
         return
     yield place, f"differs: {_change(old, new)}"
 
@@ -239,17 +242,20 @@ def compare(first, second, only, most=40):
         if name not in old or name not in new:
             print(f"{name}: not in {first if name not in old else second}")
             continue
-        lines, n_equal, gone = [], 0, {}
+        lines, n_equal, gone, left = [], 0, {}, {}
         found, errors = new[name]["results"], new[name]["errors"]
         for place, value in old[name]["results"].items():
             if place not in found:
                 gone.setdefault(_reason(place, errors), []).append(place)
                 continue
             changes = list(differences(value, found[place]))
-            others = [change for change in changes if change[1] != "came"]
+            others = [change for change in changes if change[1] != "left"]
             n_equal += not others
             lines += [f"  {place}{where} {what}" for where, what in others]
-        n_wrong += len(lines) + len(gone)
+            for where, what in changes:
+                if what == "left":
+                    left.setdefault(where.rpartition("[")[2].rstrip("]"), []).append(place)
+        n_wrong += len(lines) + len(gone) + len(left)
         n_gone = sum(map(len, gone.values()))
         n_changed = len(old[name]["results"]) - n_equal - n_gone
         print(f"{name}: {n_equal} equal, {n_changed} changed, {n_gone} not recorded")
@@ -257,6 +263,8 @@ def compare(first, second, only, most=40):
             print(line[:300])
         if len(lines) > most:
             print(f"  ... and {len(lines) - most} more differences (--all shows them)")
+        for key, places in left.items():
+            print(f"  column or key {key!r} left {len(places)} results, such as {places[0]}"[:300])
         for reason, places in gone.items():
             print(f"  not recorded: {reason}: {len(places)}, such as {places[0]}"[:400])
     print("everything is equal" if not n_wrong else f"{n_wrong} lines of differences")
