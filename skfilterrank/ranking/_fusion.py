@@ -27,6 +27,7 @@ from skfilterrank._lists.checks import (
     check_share,
     columns_of,
 )
+from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import PROBABILITY, Gains, as_gains, is_sample, refuse_sample
 from skfilterrank._lists.queries import GroupIndex, check_groups, find_groups
 from skfilterrank._lists.sklearn_compat import final_step
@@ -346,6 +347,7 @@ class RankFusion(RankerMixin, BaseEstimator):
         check_is_fitted(self)
         scores = self._check_X(X, reset=False)
         groups = find_groups(groups, X)
+        warn_of_cut_queries(self, groups)
         if not len(scores):
             return np.empty(0)
         is_learned, normalize = self._settings["method"] is None, self._settings["normalize"]

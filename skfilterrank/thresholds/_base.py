@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._files.rows import Rows, check_rows
 from skfilterrank._lists.checks import check_count, count_rows, label_array
+from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
 from skfilterrank._lists.lists import RankedLists
@@ -190,6 +191,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """
         self._check_parameters(self._parsed())
         given = {"filter_scores": filter_scores, "clusters": clusters, "query_weight": query_weight}
+        self._fitted_sizes = None
         if isinstance(scores, Rows):
             of_rows = {"y": y, "groups": groups} | given
             return self._fit_rows(check_rows(scores, f"{type(self).__name__}.fit", **of_rows))
@@ -496,6 +498,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """Check the input of a prediction; queries are None if not needed."""
         check_is_fitted(self, "level_", msg=NOT_FITTED)
         groups = find_groups(groups, scores, names=("scores",))
+        warn_of_cut_queries(self, groups)
         scores, columns = read_scores(
             type(self).__name__, self._column_names, scores, filter_scores
         )
