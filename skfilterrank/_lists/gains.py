@@ -252,7 +252,7 @@ _OF_UNJUDGED = ("unjudged", "judged_only")
 
 
 _GRADES = {"gains": "exp2", "ties": "stable"}
-# Of a library that gives the values of this one for all other measures.
+# Key of a library that gives the values of this one for all other measures.
 _OTHERS = "others"
 
 
@@ -277,7 +277,7 @@ LIKE: dict[str, dict[str, dict]] = {
         "ndcg": {"gains": None, "ties": "average", "undefined": 0.0},
         "dcg": {"gains": None, "ties": "average", "undefined": 0.0},
     },
-    # Where version 9 differs from version 10, whose values trec_eval's own names give.
+    # Version 9 differs from version 10, whose values trec_eval's own names give, in two measures.
     "trec_eval9": {
         "iprec": {"rounding": "trec_eval9"},
         "eleven_points": {"rounding": "trec_eval9"},
