@@ -311,17 +311,6 @@ def _given_splits(cv):
     return [(train.astype(np.int64), test.astype(np.int64)) for train, test in splits]
 
 
-def check_each_held_out_once(cv, splits, n_rows) -> None:
-    """Raise unless each row is held out exactly once."""
-    times = np.bincount(np.concatenate([test for _, test in splits]), minlength=n_rows)
-    if (times != 1).any():
-        raise InputError(
-            f"cv={brief(cv)} must hold out each row once, but holds out "
-            f"{np.count_nonzero(times == 0)} rows never and {np.count_nonzero(times > 1)} several "
-            "times: use a number of folds, or GroupKFold."
-        )
-
-
 # A deviation of the rank sum by more than this many standard deviations gives a warning.
 _CLEAR = 3.0
 

@@ -329,7 +329,7 @@ def _refuse_rankers_in_ensembles(estimator):
             raise InputError(
                 f"{outer} cannot pass query ids to {name}: scikit-learn's stacking and voting "
                 "support classifiers and regressors. Use these inside, or combine the scores of "
-                "rankers by RankFusion."
+                "rankers by fuse_runs."
             )
 
 
