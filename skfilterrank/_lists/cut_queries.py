@@ -133,8 +133,8 @@ def note_queries(ranker, X, groups) -> None:
 
 def count_known_queries(rankers, X, groups) -> int:
     """Count the queries whose documents are all among the training rows of one of the rankers."""
-    known = [getattr(ranker, "_fitted_documents", None) for ranker in rankers]
-    known = [each for each in known if each is not None]
+    noted = (getattr(ranker, "_fitted_documents", None) for ranker in rankers)
+    known = [each for each in noted if each is not None]
     found = _fingerprints(X, groups) if known else None
     return 0 if found is None else int(np.isin(found, np.concatenate(known)).sum())
 

@@ -61,13 +61,6 @@ def without_groups(routing):
     return routing
 
 
-def tags_tell_sparse() -> bool:
-    """Tell whether estimator tags state support for sparse X; scikit-learn 1.6 lacks this tag."""
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression().__sklearn_tags__().input_tags.sparse
-
-
 def first_step(estimator):
     """Return the first step of a Pipeline, also inside a search, and fitted if possible."""
     while isinstance(estimator, Pipeline | BaseSearchCV | FrozenEstimator):

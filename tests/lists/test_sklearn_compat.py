@@ -20,7 +20,6 @@ from skfilterrank._lists.sklearn_compat import (
     metadata_routing_enabled,
     probabilities,
     safe_indexing,
-    tags_tell_sparse,
     without_groups,
 )
 from skfilterrank.datasets import make_rank_and_filter
@@ -69,11 +68,6 @@ def test_nobody_inside_asks_for_groups():
         inside = [each.router for _, each in changed]
         assert inside
         assert all(not router.consumes("fit", ["groups"]) for router in inside)
-
-
-def test_what_versions_say_of_sparse_rows():
-    version = tuple(map(int, sklearn.__version__.split(".")[:2]))
-    assert tags_tell_sparse() is (version >= (1, 7))
 
 
 class FirstColumn(RegressorMixin, BaseEstimator):
