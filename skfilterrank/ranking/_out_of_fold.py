@@ -18,6 +18,7 @@ from skfilterrank._estimators.wrapping import group_parameter
 from skfilterrank._lists.checks import check_choice, is_number, is_whole_number
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import GroupIndex, check_groups
+from skfilterrank._lists.scoring import query_weights
 from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
 from skfilterrank._lists.times import TIME
 from skfilterrank._lists.words import progress_bar, warn_user
@@ -156,7 +157,7 @@ class HeldOutScores:
         lists = RankedLists(data.gains[rows], self.scores, groups=self.lists)
         if query_weight is not None:
             index = check_groups(data.ids, n_rows=len(data.ids))
-            weights = threshold._weights_of(query_weight, index)
+            weights = query_weights(query_weight, index)
             lists.weights = None if weights is None else weights[queries]
         clusters = queries
         if data.clusters is not None:

@@ -26,6 +26,7 @@ from skfilterrank.ranking._training_rows import learns_labels, prepare_rows
 from skfilterrank.thresholds import (
     FILTER_SCORE,
     BaseThreshold,
+    CertifiedThreshold,
     FixedThreshold,
     TunedThreshold,
 )
@@ -396,7 +397,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             )
         if self.filter_estimator is not None:
             check_filter_estimator(self.filter_estimator)
-            if not threshold._hides_by_second_score:
+            if not isinstance(threshold, TunedThreshold | CertifiedThreshold):
                 raise InputError(
                     f"filter_estimator has no effect with {type(threshold).__name__}, which looks "
                     "at one score. Use threshold='tune' or a CertifiedThreshold, or leave it out."

@@ -48,9 +48,7 @@ def test_folds_never_split_a_cluster(clusters, n_folds):
 
 
 def test_some_lists_are_taken_with_all_that_belongs_to_them():
-    judged = judged_scores(
-        folds=np.array([2, 1, 0]), names=(GROUPS, np.arange(6)), machines=GAINS == 1
-    )
+    judged = judged_scores(folds=np.array([2, 1, 0]), names=(GROUPS, np.arange(6)))
     judged.lists.weights = np.array([1.0, 0.5, 0.25])
     some = judged.take(np.array([5, 3, 4]))
     np.testing.assert_array_equal(some.scores, [0.1, 0.9, 0.8])
@@ -61,7 +59,6 @@ def test_some_lists_are_taken_with_all_that_belongs_to_them():
     np.testing.assert_array_equal(some.lists.weights, [0.5, 0.25])
     np.testing.assert_array_equal(some.columns["own"], [5, 3, 4])
     np.testing.assert_array_equal(some.names[1], [5, 3, 4])
-    np.testing.assert_array_equal(some.machines, [False, False, True])
 
 
 def test_lists_of_a_cluster_count_as_one():
