@@ -568,12 +568,14 @@ def check_random_state(random_state) -> np.random.RandomState:
         ) from error
 
 
-def check_k(k) -> int | None:
+def check_k(k, name: str = "k") -> int | None:
     """Check None or a positive whole number of positions."""
     if k is None:
         return None
     if not is_whole_number(k) or k < 1:
-        raise InputError(f"k must be None (the whole list) or a positive integer, got {brief(k)}.")
+        raise InputError(
+            f"{name} must be None (the whole list) or a positive integer, got {brief(k)}."
+        )
     # A larger k has the same effect: no list is longer, and numpy cannot compare larger integers.
     return min(int(k), sys.maxsize)
 
