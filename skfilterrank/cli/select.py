@@ -65,7 +65,7 @@ def select(
     depth
         places of each run that count
     measure
-        measures that a sample is for; see help measures
+        measures that a sample is for, such as ap
     gains
         labels that the page offers, and the gain of each, below 0 forbidden
 
