@@ -314,6 +314,22 @@ def test_values_of_probability_0_do_not_occur():
         np.testing.assert_array_equal(one, other)
 
 
+def test_means_of_two_features_lie_on_no_line():
+    X, y, *_ = make_rank_and_filter(
+        n_queries=60,
+        n_features=2,
+        n_informative=2,
+        class_sep=100.0,
+        documents_per_query={5: 1.0},
+        bayes=False,
+        random_state=0,
+    )
+    low, middle, high = (X[y == label].mean(axis=0) for label in (-1, 1, 2))
+    # Noise of 1 moves an area of about 100 x 100 by little.
+    area = np.linalg.det(np.array([middle - low, high - low]))
+    assert abs(area) > 1000
+
+
 def test_as_many_combinations_as_are_feasible(monkeypatch):
     given = {"n_queries": 2, "documents_per_query": {4: 1.0}, "random_state": 0}
     # Counts of three labels and of what is left among four documents: (4 + 3) over 3.
