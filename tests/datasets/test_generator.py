@@ -225,6 +225,12 @@ def test_all_gains_zero_scores_zero():
     np.testing.assert_array_equal(scores, 0)
 
 
+def test_no_class_sep_leaves_the_prior():
+    # One document: P(gain > 0) - P(gain < 0) = 0.75 - 0.25.
+    data = make_rank_and_filter(50, documents_per_query=1, class_sep=0, random_state=0)
+    np.testing.assert_allclose(data.bayes_scores, 0.5)
+
+
 @pytest.mark.parametrize("query_effect", [0.0, 0.3])
 def test_repeats_with_the_same_seed(query_effect):
     first, second = (

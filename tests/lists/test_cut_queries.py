@@ -53,6 +53,12 @@ class TestKnownQueries:
         assert known(Ridge()) == 0
         assert known(ranker, groups=None) == 0
 
+    def test_other_ids_and_other_order(self, ranker):
+        order = np.random.RandomState(0).permutation(12)
+        names = np.array(["x", "a", "b", "c"])[GROUPS[order]]
+        assert known(ranker, X=X[order], groups=names) == 3
+        assert known(ranker, X=pd.DataFrame(X[:4], columns=["u", "v"]), groups=[9] * 4) == 1
+
     def test_other_documents(self, ranker):
         changed = X.copy()
         changed[5, 1] += 1e-9
