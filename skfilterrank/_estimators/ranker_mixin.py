@@ -50,7 +50,8 @@ class RankerMixin:
         `groups` is missing.
     has_fixed_scale : bool, default=False
         Whether scores of rankers fitted on different rows are comparable, as probabilities and
-        expected gains are. Otherwise ``rescale="auto"`` rescales the scores of each fold.
+        expected gains are. Otherwise the scores of each fold are rescaled to those of the final
+        model.
     takes_unjudged : bool, default=False
         Whether `fit` accepts NaN labels. Otherwise the estimators around it leave such rows out.
     fitted_with_groups_ : bool, default=True

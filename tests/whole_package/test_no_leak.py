@@ -130,7 +130,6 @@ DOORS = {
             (FirstK(), "partial"),
         )
     },
-    "scaled scores": of_filter(rescale=True),
     "the only split": of_filter(splits="partial", refit=False),
     "promises": of_risk,
     "filter alone": of_filter_only,
