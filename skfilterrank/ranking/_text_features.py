@@ -66,7 +66,7 @@ def _fit_tfidf(texts, name, **params):
     except ValueError as error:
         raise InputError(
             f"column {brief(name)} must hold words to learn from, got {len(texts)} texts with none "
-            "that occurs often enough. Name a text column or lower min_df."
+            "that occurs often enough. Name a text column."
         ) from error
 
 
@@ -118,6 +118,8 @@ class _NamedColumns(_TableTransformer):
 class TextVectors(_TableTransformer):
     """Tf-idf of words, pairs of words and character n-grams of a text column.
 
+    Words in one text and n-grams in one or two are left out; with fewer than 50 texts all are kept.
+
     Parameters
     ----------
     document : str
@@ -125,17 +127,13 @@ class TextVectors(_TableTransformer):
     n_components : int, default=None
         Reduce to this many dense dimensions (latent semantic analysis), fewer if there are not
         as many terms. None returns the sparse tf-idf.
-    min_df : int, default=2
-        Words in fewer texts are left out; n-grams need one text more. With fewer than 50 texts
-        all terms are kept.
     random_state : int, RandomState instance or None, default=None
         Seed of the reduction.
     """
 
-    def __init__(self, document, *, n_components=None, min_df=2, random_state=None):
+    def __init__(self, document, *, n_components=None, random_state=None):
         self.document = document
         self.n_components = n_components
-        self.min_df = min_df
         self.random_state = random_state
 
     def _columns(self):
@@ -154,8 +152,8 @@ class TextVectors(_TableTransformer):
 
     def _fit(self, X):
         text = _text(self._learn_columns(X)[self.document])
-        words = {"ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b", "min_df": self.min_df}
-        chars = {"analyzer": "char_wb", "ngram_range": (2, 5), "min_df": self.min_df + 1}
+        words = {"ngram_range": (1, 2), "token_pattern": r"(?u)\b\w+\b", "min_df": 2}
+        chars = {"analyzer": "char_wb", "ngram_range": (2, 5), "min_df": 3}
         self.words_ = _fit_tfidf(text, self.document, **words)
         self.chars_ = _fit_tfidf(text, self.document, **chars)
         vectors = self._vectors(text)
@@ -237,14 +235,11 @@ class TextSimilarity(_TableTransformer):
         Name of the column with the text of the document.
     query_text : sequence of str
         Names of the columns with texts of the query.
-    min_df : int, default=1
-        Words in fewer texts are left out.
     """
 
-    def __init__(self, document, query_text, *, min_df=1):
+    def __init__(self, document, query_text):
         self.document = document
         self.query_text = query_text
-        self.min_df = min_df
 
     def _columns(self):
         return [self.document, *self.query_text]
@@ -256,8 +251,8 @@ class TextSimilarity(_TableTransformer):
         X = self._learn_columns(X)
         # A query's text occurs in all its rows, but counts once for the idf.
         texts = np.concatenate([_text(X[column]).unique() for column in columns])
-        chars = {"analyzer": "char_wb", "ngram_range": (3, 4), "min_df": self.min_df + 1}
-        self.words_ = _fit_tfidf(texts, columns, min_df=self.min_df)
+        chars = {"analyzer": "char_wb", "ngram_range": (3, 4), "min_df": 2}
+        self.words_ = _fit_tfidf(texts, columns)
         self.chars_ = _fit_tfidf(texts, columns, **chars)
         return self
 
