@@ -294,7 +294,7 @@ class CertifiedThreshold(TwoScores):
         shown = self._shown_at(path, self.level_)
         self._note_hidden(shown > -np.inf)
         _warn_if_all_hidden(shown > -np.inf, judged.scores, judged)
-        return judged, shown, None, entries
+        return judged, shown, entries
 
     def _certify(
         self,

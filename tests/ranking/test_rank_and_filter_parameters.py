@@ -29,6 +29,7 @@ from skfilterrank.ranking import (
     QueryRanker,
     RankAndFilter,
     RankBoostRanker,
+    RankFusion,
     make_ranker,
 )
 from skfilterrank.thresholds import CertifiedThreshold, PerQueryThreshold, TunedThreshold
@@ -135,6 +136,7 @@ class TestBadInput:
             (CoordinateAscentRanker(), "CoordinateAscentRanker"),
             (AdaRankRanker(), "AdaRankRanker"),
             (CalibratedRanker(RankBoostRanker()), "RankBoostRanker"),
+            (RankFusion("coordinate_ascent"), "RankFusion"),
         ],
         ids=lambda value: type(value).__name__,
     )

@@ -42,6 +42,7 @@ def test_parameters():
         "gains",
         "cv",
         "refit",
+        "rescale",
         "n_jobs",
         "verbose",
     ]

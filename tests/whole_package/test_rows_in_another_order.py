@@ -123,12 +123,7 @@ OTHERS = {
         lambda X, y, groups: plot.ThresholdCurveDisplay.from_estimator(CURVE, X, y, groups=groups),
         {"X": SCORES, "y": LABELS},
     ),
-    "RiskMonitor": (
-        lambda y_true, y_score, groups: RiskMonitor({"any_forbidden": 0.05}).update(
-            y_true, y_score, groups=groups
-        ),
-        SCORE_ROWS,
-    ),
+    "RiskMonitor": (RiskMonitor({"any_forbidden": 0.05}).update, SCORE_ROWS),
     "QueryScaler.fit_transform": (QueryScaler().fit_transform, {"X": FEATURES, "y": LABELS}),
     "QueryScaler.transform": (QueryScaler().fit(FEATURES).transform, {"X": FEATURES}),
     "PriorSelector": (
