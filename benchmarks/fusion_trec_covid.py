@@ -1,7 +1,4 @@
-"""Fusion of ten runs of TREC-COVID round 1: without labels, and with learned weights.
-
-Weights are learned by five folds over topics, so that a topic is fused by weights from others.
-"""
+"""Fusion of ten runs of TREC-COVID round 1, without labels."""
 
 import numpy as np
 import pandas as pd
@@ -9,24 +6,15 @@ from _common import arguments, best_time, write_report
 
 from skfilterrank.comparison import compare_systems, score_systems
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
-from skfilterrank.ranking import CoordinateAscentRanker, RankFusion, fuse_runs
+from skfilterrank.ranking import fuse_runs
 
 MEASURES = ("ndcg_0@10", "ap")
 DEPTH = 1000
-UNLEARNED = {
+FUSIONS = {
     "RRF": {"method": "rrf"},
     "Borda": {"method": "borda"},
     "CombSUM": {"method": "combsum"},
     "CombMNZ": {"method": "combmnz"},
-}
-LEARNED = {
-    "learned, coordinate ascent on nDCG@10": RankFusion(
-        CoordinateAscentRanker(measure="ndcg_0@10", init="uniform", max_iter=5, random_state=0)
-    ),
-    "learned, coordinate ascent on AP": RankFusion(
-        CoordinateAscentRanker(measure="ap", init="uniform", max_iter=5, random_state=0)
-    ),
-    "learned, logistic regression": RankFusion("logistic"),
 }
 CHOICES = (
     ("best", "The ten best runs of different teams by AP"),
@@ -99,16 +87,9 @@ def main():
     for key, title in CHOICES:
         runs = {name: everything[name] for name in chosen[key]}
         fused = {}
-        for name, how in UNLEARNED.items():
+        for name, how in FUSIONS.items():
             seconds[name], fused[name] = best_time(
                 lambda how=how, runs=runs: fuse_runs(runs, **how)
-            )
-        for name, fusion in LEARNED.items():
-            seconds[name], fused[name] = best_time(
-                lambda fusion=fusion, runs=runs: fuse_runs(
-                    runs, fusion, qrels=qrels, unjudged="drop"
-                ),
-                repeats=1,
             )
         # As long as the runs: whoever returns more finds more.
         fused = {name: run.groupby("qid").head(DEPTH) for name, run in fused.items()}
@@ -119,9 +100,7 @@ def main():
 {len(index.queries)} topics, ten runs at a time; fused lists are cut to {DEPTH:,} documents, as runs
 are. Differences are from the best of the ten runs, which
 only the judgments show; intervals are of Student's t over topics, at 95 %, not corrected for the
-number of fusions. Unjudged documents count as not relevant in the measures; weights are learned
-from judged documents. "learned" topics are fused by weights from other topics (five folds, at most
-five sweeps of coordinate ascent).
+number of fusions. Unjudged documents count as not relevant in the measures.
 
 Judged are pools of what some runs put high, and unjudged counts as bad: that favours what several
 runs put high, and with it fusion, in AP above all.
@@ -132,7 +111,7 @@ runs put high, and with it fusion, in AP above all.
 
 ## Time
 
-Ten runs, {n_lines:,} lines, one processor; learned fusions fit five times.
+Ten runs, {n_lines:,} lines, one processor.
 
 | fusion | time |
 | --- | --- |

@@ -261,7 +261,6 @@ def estimator_cells():
         ),
         "CalibratedRanker": lambda: ranking.CalibratedRanker(LogisticRegression()),
         "FilterOnly": lambda: ranking.FilterOnly(LogisticRegression()),
-        "RankFusion": lambda: ranking.RankFusion("coordinate_ascent", random_state=0),
     }
     folds = ("RankAndFilter", "CalibratedRanker")
     for name, make in makers.items():

@@ -1,10 +1,9 @@
 """
-Fuse runs: reciprocal rank fusion, CombMNZ, learned weights
-===========================================================
+Fuse runs: reciprocal rank fusion and CombMNZ
+=============================================
 
-Fuse three runs into one by ranks, by scores, and by weights learned from the
-judgments of half of the queries. The other half tells what each fusion is
-worth.
+Fuse three runs into one by ranks, by scores, and by scores with a higher
+weight for the better systems. Judgments tell what each fusion is worth.
 """
 
 import matplotlib.pyplot as plt
@@ -31,15 +30,16 @@ runs = {
     )
     for name, noise in {"A": 0.1, "B": 0.12, "C": 0.2}.items()
 }
-learned_from = qrels["qid"] < 25
 
 fused = {
     "reciprocal ranks": fuse_runs(runs, method="rrf", rrf_k=60),
     "CombMNZ": fuse_runs(runs, method="combmnz", normalize="minmax"),
-    "learned weights": fuse_runs(runs, "logistic", qrels=qrels[learned_from]),
+    "CombMNZ, weights": fuse_runs(
+        runs, method="combmnz", weights={"A": 2, "B": 2, "C": 1}
+    ),
 }
 measures = ["ap", "ndcg@10", "precision@5"]
-values = evaluate_runs(qrels[~learned_from], runs | fused, measures)
+values = evaluate_runs(qrels, runs | fused, measures)
 means = values.means.loc[[*runs, *fused]]
 print(means.round(3).to_string())
 
@@ -48,6 +48,6 @@ figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
 colors = ["0.7"] * len(runs) + ["C0"] * len(fused)
 bars = axis.barh(means.index, means["ndcg@10"], color=colors)
 axis.bar_label(bars, fmt="%.2f", padding=3)
-axis.set(xlabel="nDCG@10, mean of 25 queries not learned from", xlim=(0, 1))
+axis.set(xlabel="nDCG@10, mean of 50 queries", xlim=(0, 1))
 axis.invert_yaxis()
 plt.show()

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._lists.checks import check_container, count_rows, refuse_dask
-from skfilterrank._lists.cut_queries import note_documents, note_queries, warn_of_cut_queries
+from skfilterrank._lists.cut_queries import note_queries, unwatched, warn_of_cut_queries
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
@@ -50,7 +50,8 @@ class RankerMixin:
         `groups` is missing.
     has_fixed_scale : bool, default=False
         Whether scores of rankers fitted on different rows are comparable, as probabilities and
-        expected gains are. Otherwise ``rescale="auto"`` rescales the scores of each fold.
+        expected gains are. Otherwise the scores of each fold are rescaled to those of the final
+        model.
     takes_unjudged : bool, default=False
         Whether `fit` accepts NaN labels. Otherwise the estimators around it leave such rows out.
     fitted_with_groups_ : bool, default=True
@@ -214,11 +215,12 @@ class RankerMixin:
                 )
             query_weight = sample_weight
         groups = find_groups(groups, y, X)
-        warn_of_cut_queries(self, groups, y, X)
+        warn_of_cut_queries(self, groups, is_judged=True)
         is_guessed = groups is None and not self.fitted_with_groups_
         if is_guessed:
             groups = np.arange(count_rows(X))
-        scores = self._without_filtered(self.predict(X, groups=groups))
+        with unwatched():
+            scores = self._without_filtered(self.predict(X, groups=groups))
         if is_guessed and not np.isneginf(scores).any():
             warn_user(
                 f"{type(self).__name__}.score was given no query ids: each row counts as a "
@@ -256,8 +258,7 @@ class RankerMixin:
         refuse_dask(y, "y")
         groups = find_groups(groups, y, X)
         self.fitted_with_groups_ = groups is not None
-        note_queries(self, groups)
-        note_documents(self, X, groups)
+        note_queries(self, X, groups)
         return groups
 
     def __sklearn_tags__(self):

@@ -13,6 +13,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from skfilterrank._lists.checks import check_container, check_scores, count_rows
+from skfilterrank._lists.cut_queries import unwatched
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.sklearn_compat import BaseSearchCV, feature_names, final_step, first_step
 from skfilterrank.exceptions import InputError, brief
@@ -35,7 +36,8 @@ def document_scores(estimator, X, *, groups=None, gains=None, checked=False) -> 
     X = in_library_form(estimator, X)
     if is_classifier(estimator):
         return check_scores(_classifier_scores(estimator, X, gains), name="the classifier's scores")
-    predicted = estimator.predict(X, **_queries_for(estimator.predict, groups))
+    with unwatched():
+        predicted = estimator.predict(X, **_queries_for(estimator.predict, groups))
     return check_scores(predicted, name=f"what {type(estimator).__name__} predicts")
 
 

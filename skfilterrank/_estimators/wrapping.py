@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.responses import document_scores
 from skfilterrank._lists.checks import check_container
+from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.queries import find_groups, refuse_query_column
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.sklearn_compat import (
@@ -156,6 +157,7 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
         check_is_fitted(self)
         self._check_columns(X)
         groups = find_groups(groups, X)
+        warn_of_cut_queries(self, groups)
         scores = document_scores(self.estimator_, X, groups=groups, gains=gains, checked=True)
         return scores.astype(np.float64, copy=False)
 

@@ -103,12 +103,12 @@ def check_name(path):
         )
 
 
-def check_target(path, call, *, may_be_open=True):
+def check_target(path, call):
     """Raise if `path` is not a path, as with swapped arguments; the error shows the right call."""
-    if is_path(path) or (may_be_open and hasattr(path, "write")):
-        return
-    kinds = "a path or an open file" if may_be_open else "a path"
-    raise InputTypeError(f"path must be {kinds}, got {type(path).__name__}: call {call}.")
+    if not (is_path(path) or hasattr(path, "write")):
+        raise InputTypeError(
+            f"path must be a path or an open file, got {type(path).__name__}: call {call}."
+        )
 
 
 def reason_of(error):

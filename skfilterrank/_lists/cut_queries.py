@@ -1,84 +1,140 @@
-"""Detection of queries that a cross-validation has split between training and test rows.
+"""Queries that an estimator was fitted on: whether other rows of them are scored, and which.
 
-Rankers and scorers see one side of a split only. A ranker remembers the queries that it was fitted
-on until it is scored. Other libraries' estimators remember nothing. A scorer then compares the
-scored rows of a query between folds: a query that was not split has the same rows in each.
+A fitted estimator keeps the sizes of its queries. Rows that were split without regard to queries
+are told by these sizes: queries of `fit` come back with fewer rows.
 """
 
-from weakref import WeakKeyDictionary, WeakSet
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import chdtr
 
-from skfilterrank._lists.queries import GroupIndex, query_ids_of_index
-from skfilterrank._lists.sklearn_compat import calling_cross_validation, fitted_end, rows_of_callers
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning
 
-# Queries of the fold that each ranker was fitted on.
-_fitted_on: WeakKeyDictionary = WeakKeyDictionary()
-# Hashes of the queries that each ranker was fitted on. They are not stored in the ranker.
-_documents_of: WeakKeyDictionary = WeakKeyDictionary()
 # Number of columns that are hashed.
 _N_COLUMNS = 8
 # Constants of the hash, which mixes bits like splitmix64.
 _HASHED_AT_ONCE, _HALF, _ODD = 1 << 13, np.uint64(32), np.uint64(0xBF58476D1CE4E5B9)
-# Data on each cross-validation that runs in this process and thread.
-_seen: WeakKeyDictionary = WeakKeyDictionary()
+# Fewest queries with other sizes that are told of, and most rows of the shared queries here for
+# each that was fitted on: where labels are scored, and where documents are served.
+_FEWEST_JUDGED, _FEWEST_SERVED = 2, 10
+_MOST_JUDGED, _MOST_SERVED = 1.1, 0.5
+# Queries that a split of sorted rows cuts are few: at most this share of the queries of each side.
+_FEW = 0.25
+# Sizes are uneven by chance if the test says so, or if its statistic is in this range of what is
+# expected: short lists that end up on one side alone are not shared, which makes the others even.
+_BY_CHANCE, _NEARLY = (0.001, 0.999), (0.25, 1.5)
+_is_unwatched: ContextVar[bool] = ContextVar("_is_unwatched", default=False)
 
 
-class _Seen:
-    """The queries and estimators that one cross-validation has used so far."""
+class QuerySizes(NamedTuple):
+    """Number of rows of each query; a query is told by a hash of its id.
 
-    def __init__(self):
-        self.is_warned = False
-        self.estimators = WeakSet()
-        self.sizes = pd.Series(dtype=np.int64)
-        self._numbered = {}
-
-    def numbered(self, index) -> tuple[GroupIndex, np.ndarray]:
-        """Return the queries of an index, and the query number of each row; cached."""
-        # The index is kept alive, so that no other object gets its id().
-        if id(index) not in self._numbered:
-            whole = GroupIndex.from_groups(query_ids_of_index(index))
-            self._numbered[id(index)] = index, whole, whole.codes()
-        return self._numbered[id(index)][1:]
-
-    def is_cut(self, estimator, scored: GroupIndex) -> bool:
-        """Tell if a query of the scored rows has another number of rows in an earlier fold."""
-        # Only the first call is on held-out rows; a second one may be on the training rows.
-        if estimator in self.estimators:
-            return False
-        self.estimators.add(estimator)
-        places = self.sizes.index.get_indexer(scored.labels)
-        known = places >= 0
-        if not known.all():
-            new = pd.Series(scored.sizes[~known], index=scored.labels[~known])
-            self.sizes = new if self.sizes.empty else pd.concat([self.sizes, new])
-        return not np.array_equal(self.sizes.to_numpy()[places[known]], scored.sizes[known])
-
-
-def note_queries(ranker, groups) -> None:
-    """Remember the queries that a ranker is fitted on, if a cross-validation is running.
-
-    Outside of cross-validation, different queries of two data sets may have the same ids.
+    Attributes
+    ----------
+    hashes : ndarray of shape (n_queries,), dtype int64
+        Hashes of the ids, sorted.
+    sizes : ndarray of shape (n_queries,), dtype int32
+        Numbers of rows.
     """
-    _fitted_on.pop(ranker, None)
-    if groups is not None and calling_cross_validation()[0]:
-        _fitted_on[ranker] = GroupIndex.from_groups(groups)
+
+    hashes: np.ndarray
+    sizes: np.ndarray
+
+    @classmethod
+    def of(cls, index: GroupIndex) -> "QuerySizes":
+        """Return the sizes of the queries of an index."""
+        hashes = pd.util.hash_array(index.labels.to_numpy()).view(np.int64)
+        order = np.argsort(hashes)
+        return cls(hashes[order], index.sizes[order].astype(np.int32))
+
+    def is_split_from(self, fitted: "QuerySizes", *, is_judged: bool) -> bool:
+        """Tell if these rows and those of `fitted` look like a split that divides queries.
+
+        The sizes decide. Queries that both have are shared. Some must have another size, at least
+        half of the shared ones, and 2 if `is_judged`, else 10. Then one of two things must hold:
+
+        - At most a quarter of the queries of each side are shared, as where sorted rows are cut in
+          some places. This is told only where `is_judged`.
+        - The shared queries have no more rows here than in `fitted` (at most half as many unless
+          `is_judged`), and the shares of rows that are here differ between queries as they do by
+          chance (chi-squared test of homogeneity). Lists of a later day are whole, or all cut at
+          one length, and lists of other queries have unrelated sizes.
+        """
+        _, here, there = np.intersect1d(
+            self.hashes, fitted.hashes, assume_unique=True, return_indices=True
+        )
+        seen, known = (each.astype(np.float64) for each in (self.sizes[here], fitted.sizes[there]))
+        n_shared, n_other = len(seen), np.count_nonzero(seen != known)
+        fewest = _FEWEST_JUDGED if is_judged else _FEWEST_SERVED
+        if n_other < fewest or 2 * n_other < n_shared:
+            return False
+        if n_shared <= _FEW * min(len(self.hashes), len(fitted.hashes)):
+            return is_judged
+        if seen.sum() > (_MOST_JUDGED if is_judged else _MOST_SERVED) * known.sum():
+            return False
+        share = seen.sum() / (seen + known).sum()
+        expected = share * (seen + known)
+        statistic = ((seen - expected) ** 2 / (expected * (1 - share))).sum()
+        ways = ((chdtr(n_shared - 1, statistic), _BY_CHANCE), (statistic / n_shared, _NEARLY))
+        return any(low <= value <= high for value, (low, high) in ways)
 
 
-def note_documents(ranker, X, groups) -> None:
-    """Remember the documents of the queries that a ranker is fitted on, as long as it exists."""
-    _documents_of.pop(ranker, None)
-    found = _fingerprints(X, groups)
-    if found is not None:
-        _documents_of[ranker] = found
+@contextmanager
+def unwatched() -> Iterator[None]:
+    """Keep estimators inside another one from comparing queries once more."""
+    token = _is_unwatched.set(True)
+    try:
+        yield
+    finally:
+        _is_unwatched.reset(token)
+
+
+def warn_of_cut_queries(estimator, groups, *, is_judged: bool = False) -> None:
+    """Warn if queries that an estimator was fitted on come back with some of their rows.
+
+    `groups` are the query ids of the rows to score, or their `GroupIndex`; `is_judged` tells that
+    the rows are compared with labels.
+    """
+    fitted = getattr(estimator, "_fitted_sizes", None)
+    if fitted is None or groups is None or _is_unwatched.get():
+        return
+    if not isinstance(groups, GroupIndex):
+        ids = np.asarray(groups)
+        if not ids.ndim or not len(ids):
+            return
+        # Most requests that are served are of one query.
+        if ids.dtype != object and (ids == ids[0]).all():
+            return
+        groups = GroupIndex.from_groups(groups)
+    if groups.n_queries < (_FEWEST_JUDGED if is_judged else _FEWEST_SERVED):
+        return
+    if QuerySizes.of(groups).is_split_from(fitted, is_judged=is_judged):
+        warn_user(
+            "queries are split: the model was fitted on other rows of many of these queries, so "
+            "that scores and measures are too good. Split whole queries, such as by GroupKFold or "
+            "GroupShuffleSplit with groups=, or give other queries other ids.",
+            DataWarning,
+        )
+
+
+def note_queries(ranker, X, groups) -> None:
+    """Store the sizes of the queries of `fit`, and a hash of the documents of each."""
+    is_known = groups is not None and len(groups)
+    ranker._fitted_sizes = QuerySizes.of(GroupIndex.from_groups(groups)) if is_known else None
+    ranker._fitted_documents = _fingerprints(X, groups)
 
 
 def count_known_queries(rankers, X, groups) -> int:
     """Count the queries whose documents are all among the training rows of one of the rankers."""
-    known = [_documents_of[ranker] for ranker in rankers if ranker in _documents_of]
+    noted = (getattr(ranker, "_fitted_documents", None) for ranker in rankers)
+    known = [each for each in noted if each is not None]
     found = _fingerprints(X, groups) if known else None
     return 0 if found is None else int(np.isin(found, np.concatenate(known)).sum())
 
@@ -121,88 +177,3 @@ def _hashes_of_rows(values):
         mixed *= _ODD
         mixed ^= mixed >> _HALF
     return hashes
-
-
-def warn_of_cut_queries(estimator, groups, *carriers) -> None:
-    """Warn if a cross-validation splits the rows of a query.
-
-    `groups` are the query ids of the scored rows, or their `GroupIndex`. `carriers` are the scored
-    rows themselves. If their index holds the ids, they are compared with the rows that
-    scikit-learn's calling functions hold.
-    """
-    is_called, call = calling_cross_validation()
-    if groups is None or not is_called:
-        return
-    seen = _Seen() if call is None else _seen.setdefault(call, _Seen())
-    if seen.is_warned:
-        return
-    scored = groups if isinstance(groups, GroupIndex) else GroupIndex.from_groups(groups)
-    end = fitted_end(estimator)
-    is_split, is_drawn = False, False
-    if _held(*carriers) is not None:
-        is_split, is_drawn = _compared_with_all(scored, seen)
-    noted = _fitted_on.get(end)
-    if is_split:
-        pass
-    elif noted is None:
-        is_split = seen.is_cut(end, scored)
-    else:
-        left = np.flatnonzero(np.isin(noted.query_ids, scored.query_ids))
-        right = np.flatnonzero(np.isin(scored.query_ids, noted.query_ids))
-        # Scoring the training rows (train_score) gives the same sizes, and no warning.
-        is_split = not np.array_equal(noted.sizes[left], scored.sizes[right])
-    seen.is_warned = is_split or is_drawn
-    if is_split:
-        warn_user(
-            "cv splits queries: some have rows on both sides of a split, so that models are "
-            "scored on queries that they were fitted on. Split whole queries, such as by "
-            "GroupKFold with "
-            "groups=.",
-            DataWarning,
-        )
-    elif is_drawn:
-        warn_user(
-            "rows are drawn instead of queries, so that models are fitted or scored on parts of "
-            "lists. Draw whole queries, and do not use HalvingGridSearchCV(resource='n_samples'), "
-            "permutation_importance(max_samples=) or a learning curve over rows.",
-            DataWarning,
-        )
-
-
-def _held(*carriers):
-    """Return the index of the first carrier whose index holds query ids, or None."""
-    return next((each.index for each in carriers if query_ids_of_index(each) is not None), None)
-
-
-def _compared_with_all(scored, seen):
-    """Tell if a split has some query on both sides, and if queries have only a part of their rows.
-
-    A single incomplete query does not count: a slice of rows may end within a query.
-    """
-    found = learned = None
-    for X, y, train, test in rows_of_callers():
-        index = _held(y, X)
-        if index is None or len(index) < scored.n_rows:
-            continue
-        whole, codes = seen.numbered(index)
-        if found is None or len(codes) > found.n_rows:
-            found = whole
-        if train is not None:
-            sizes = np.bincount(codes[train], minlength=whole.n_queries)
-            if test is not None and sizes[codes[test]].any():
-                return True, False
-            if learned is None:
-                learned = whole.query_ids[sizes > 0], sizes[sizes > 0]
-    if found is None:
-        return False, False
-    n_cut = _n_cut(scored.labels, scored.sizes, found)
-    if learned is not None:
-        n_cut = max(n_cut, _n_cut(*learned, found))
-    return False, n_cut > 1
-
-
-def _n_cut(ids, sizes, whole):
-    """Count the queries that have more rows in `whole` than in `sizes`."""
-    places = whole.labels.get_indexer(ids)
-    known = places >= 0
-    return int(np.count_nonzero(sizes[known] < whole.sizes[places[known]]))

@@ -87,32 +87,30 @@ def has_two_labels(y) -> bool:
     return isinstance(shape, tuple) and len(shape) == 2 and shape[1] == 2
 
 
-def read_two_labels(y, gains: Gains = None, name: str = "y") -> TwoLabels:
+def read_two_labels(y, gains: Gains = None) -> TwoLabels:
     """Read labels of one column, by their gains, or of two columns, relevance and harm.
 
     Columns are found by the names "relevance" and "harm" if the table has these, else by position.
     The gain is -harm where harm is above 0, else the gain of the relevance label, and NaN where
-    harm is NaN. `name` is that of the argument, for errors.
+    harm is NaN.
     """
     if np.ndim(y) != 2:
-        found = as_gains(y, gains, name=name)
+        found = as_gains(y, gains, name="y")
         harm = np.where(np.isnan(found), np.nan, found < 0)
         return TwoLabels(np.maximum(found, 0.0), harm, found)
-    refuse_dask(y, name)
+    refuse_dask(y, "y")
     n_columns = np.shape(y)[1]
     if n_columns != 2:
         raise InputError(
-            f"{name} must have one column of labels, or two of relevance and harm, got {n_columns}."
+            f"y must have one column of labels, or two of relevance and harm, got {n_columns}."
         )
     columns = y.iloc if isinstance(y, pd.DataFrame) else np.asanyarray(y)
     first, second = (1, 0) if _column_names(y) == ["harm", "relevance"] else (0, 1)
-    relevance = as_gains(columns[:, first], gains, name=f"the relevance in {name}")
-    harm = check_numbers(columns[:, second], f"the harm in {name}", entry="label").astype(
-        np.float64
-    )
+    relevance = as_gains(columns[:, first], gains, name="the relevance in y")
+    harm = check_numbers(columns[:, second], "the harm in y", entry="label").astype(np.float64)
     if (harm < 0).any():
         raise InputError(
-            f"{name} has the harm {np.nanmin(harm):g}: give 0 for a harmless document, and "
+            f"y has the harm {np.nanmin(harm):g}: give 0 for a harmless document, and "
             "the cost of showing it for a harmful one."
         )
     known = np.where(harm > 0, -harm, np.where(np.isnan(harm), np.nan, relevance))
@@ -252,7 +250,7 @@ _OF_UNJUDGED = ("unjudged", "judged_only")
 
 
 _GRADES = {"gains": "exp2", "ties": "stable"}
-# Of a library that gives the values of this one for all other measures.
+# Key of a library that gives the values of this one for all other measures.
 _OTHERS = "others"
 
 
@@ -277,7 +275,7 @@ LIKE: dict[str, dict[str, dict]] = {
         "ndcg": {"gains": None, "ties": "average", "undefined": 0.0},
         "dcg": {"gains": None, "ties": "average", "undefined": 0.0},
     },
-    # Where version 9 differs from version 10, whose values trec_eval's own names give.
+    # Version 9 differs from version 10, whose values trec_eval's own names give, in two measures.
     "trec_eval9": {
         "iprec": {"rounding": "trec_eval9"},
         "eleven_points": {"rounding": "trec_eval9"},

@@ -327,7 +327,7 @@ class Measure:
     def preset_of(self, options: dict) -> dict:
         """Return the options that one of the measure's names stands for, if all are given."""
         found = (each for each in self.presets.values() if each.items() <= options.items())
-        return next(found, {})
+        return dict(next(found, {}))
 
     def like(self, library: str) -> Measure:
         """Make the variant that reproduces the numbers of a library."""

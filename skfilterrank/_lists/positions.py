@@ -308,8 +308,6 @@ class PreferenceMatrix(Result):
         positions: Mapping,
         *,
         kind: str = "recall",
-        n_items: int | None = None,
-        imputation: str = "pessimistic",
     ) -> PreferenceMatrix:
         """Order many systems for each query, from the positions of their relevant items.
 
@@ -320,8 +318,8 @@ class PreferenceMatrix(Result):
         ----------
         positions : dict of RelevantPositions
             Results of :func:`relevant_positions` by name of the system, all for the same queries
-            and judgments. Positions of items that were not retrieved are imputed anew.
-        kind, n_items, imputation
+            and judgments. Items that were not retrieved come after all lists.
+        kind
             As in :func:`lexicographic_preference`.
 
         Returns
@@ -333,8 +331,7 @@ class PreferenceMatrix(Result):
         ------
         ValueError
             If there is no system, if the systems differ in their queries or in the number of
-            relevant items of a query, if `n_items` is smaller than what a query needs, or if a
-            parameter is not as described.
+            relevant items of a query, or if `kind` is not as described.
 
         See Also
         --------
@@ -374,8 +371,7 @@ class PreferenceMatrix(Result):
                     f"{type(result).__name__}."
                 )
             _check_same_relevant(system, result, reference, positions[reference])
-            _check_enough_items(system, result, check_n_items(n_items))
-        return sort_systems(positions, kind, imputation, n_items)
+        return sort_systems(positions, kind, "pessimistic", None)
 
     @property
     def preferences(self) -> np.ndarray:
@@ -501,20 +497,6 @@ def _check_same_relevant(system, result, reference, expected):
             f"items for {brief(system)} and {expected.n_relevant[query]} for {brief(reference)}: "
             "align all systems with the same judgments, relevant documents that were not "
             "retrieved as rows of score -inf."
-        )
-
-
-def _check_enough_items(system, result, n_items):
-    """Check that n_items is at least the number of retrieved and missing relevant items."""
-    if n_items is None:
-        return
-    needed = result.n_retrieved + result.n_relevant - result.n_found
-    if len(needed) and needed.max() > n_items:
-        query = int(needed.argmax())
-        raise InputError(
-            f"n_items={n_items} is too small for query {brief(str(result.query_ids[query]))} of "
-            f"{brief(system)}, which needs {needed[query]} or more: pass the number of documents "
-            "in the collection, or None for more than any list holds."
         )
 
 

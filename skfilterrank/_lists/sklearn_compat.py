@@ -1,10 +1,7 @@
 """Access to scikit-learn's private names, metadata requests, nested estimators, and curves."""
 
-import sys
-from types import FrameType
 from typing import Self
 
-import joblib
 import numpy as np
 import pandas as pd
 import sklearn
@@ -27,19 +24,6 @@ from skfilterrank.exceptions import InputError
 # Names that other files import from here, and not from scikit-learn.
 __all__ = ["BaseSearchCV", "check_feature_names", "check_method_params", "check_n_features"]
 __all__ += ["limit_threads", "num_samples"]
-
-
-# Functions of scikit-learn that fit on one side of a split and score on the other.
-_CROSS_VALIDATION = ("sklearn.model_selection._validation", "sklearn.feature_selection._rfe")
-_SEARCH = "sklearn.model_selection._search"
-_PERMUTATION = "sklearn.inspection._permutation_importance"
-# Functions of scikit-learn that get all rows and draw a part.
-_HOLD_ROWS = (
-    *_CROSS_VALIDATION,
-    _SEARCH,
-    "sklearn.model_selection._search_successive_halving",
-    _PERMUTATION,
-)
 
 
 def feature_names(X) -> np.ndarray | None:
@@ -66,42 +50,6 @@ def metadata_routing_enabled() -> bool:
     return sklearn.get_config()["enable_metadata_routing"]
 
 
-def calling_cross_validation() -> tuple[bool, joblib.Parallel | None]:
-    """Tell if a cross-validation of scikit-learn is on the call stack, and return its identity.
-
-    The identity is an object of joblib that exists as long as the cross-validation runs. It is None
-    in processes and threads of joblib, where the outer call is not on the stack. Permutation
-    importance counts as a cross-validation. Outside of one, fit and score need not be on two sides
-    of a split. The stack is the only source, since an estimator gets the rows of one side only.
-    Reading it takes a few microseconds for some dozen frames. If scikit-learn renames its modules,
-    no cross-validation is found.
-    """
-    is_called, within, whole = False, None, None
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        module = frame.f_globals.get("__name__")
-        if frame.f_code is joblib.Parallel.__call__.__code__:
-            within = frame.f_locals["self"]
-        elif module in (*_CROSS_VALIDATION, _PERMUTATION) or (is_called and module == _SEARCH):
-            # Keep the outermost frame of the cross-validation.
-            is_called, whole = True, within
-        frame = frame.f_back
-    return is_called, whole
-
-
-def rows_of_callers():
-    """Yield (X, y, training rows, test rows) of calling functions in scikit-learn; some are None.
-
-    The outermost caller comes last. A function that passes on a part of the rows holds all of them.
-    """
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        if frame.f_globals.get("__name__") in _HOLD_ROWS and "y" in frame.f_code.co_varnames:
-            held = frame.f_locals
-            yield tuple(held.get(name) for name in ("X", "y", "train", "test"))
-        frame = frame.f_back
-
-
 def without_groups(routing):
     """Return an inner estimator that does not request `groups`: the outer one passes them."""
     if isinstance(routing, MetadataRouter):
@@ -111,13 +59,6 @@ def without_groups(routing):
         for method in (routing.fit, routing.transform):
             method.add_request(param="groups", alias=False)
     return routing
-
-
-def tags_tell_sparse() -> bool:
-    """Tell whether estimator tags state support for sparse X; scikit-learn 1.6 lacks this tag."""
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression().__sklearn_tags__().input_tags.sparse
 
 
 def first_step(estimator):

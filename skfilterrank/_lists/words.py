@@ -127,23 +127,6 @@ def with_warnings(function, *arguments) -> tuple:
     return result, collected
 
 
-def search_of_fit():
-    """Return an object that all fits of a search or cross-validation of scikit-learn share.
-
-    It is None for a fit on its own. In another process all searches share one.
-    """
-    frame: FrameType | None = sys._getframe(1)
-    is_inside, shared = False, None
-    while frame is not None:
-        if frame.f_globals.get("__name__", "").startswith("sklearn.model_selection"):
-            is_inside = is_inside or frame.f_code.co_name == "_fit_and_score"
-            if is_inside:
-                # For a search inside a cross-validation, the outer one counts.
-                shared = frame.f_locals.get("parallel") or shared or search_of_fit
-        frame = frame.f_back
-    return shared
-
-
 def repeat_warnings(collected) -> None:
     """Issue warnings that were collected in another process."""
     for text, category in dict.fromkeys(collected):

@@ -418,7 +418,7 @@ def estimated(qrels, runs, measures, sampling, reading) -> Sampled:
     elif not judges:
         documents = pd.concat([people[_KEY], sample[_KEY]])
         if is_sample(sample["label"], sample[PROBABILITY]):
-            # Those from which 'skfilterrank select' draws, where it has no pool either.
+            # The documents from which 'skfilterrank select' draws without a pool.
             ranks = rank_table(runs, depth=POOL_DEPTH)
             documents = pd.concat([documents, ranks.index.to_frame(index=False)])
         documents = documents.astype(str).drop_duplicates()

@@ -382,7 +382,7 @@ def read_pool(path) -> pd.MultiIndex:
     _, ids, _ = _read(path, {"query": TOPIC_NAMES, "document": DOCUMENT_NAMES})
     index = pd.MultiIndex.from_arrays([*ids.values()], names=["qid", "docno"])
     if (twice := index.duplicated()).any():
-        qid, docno = index[twice.argmax()]
+        qid, docno = index[int(twice.argmax())]
         what = f"document {brief(docno)} occurs twice in query {brief(qid)}. Keep one row."
         raise FileFormatError(what, path)
     return index

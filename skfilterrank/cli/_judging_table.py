@@ -31,8 +31,8 @@ _LONGEST_TEXT = 30_000
 _KEYS = "1234567890abcdefghijklmnopqrstvwxyz"
 
 
-def chosen_documents(given) -> pd.DataFrame:
-    """Return the documents to judge in their order, with known labels and probabilities.
+def judging_table(given) -> pd.DataFrame:
+    """Return the table of documents to judge, in their order.
 
     Parameters
     ----------
@@ -42,21 +42,26 @@ def chosen_documents(given) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns "qid", "docno", "label" (NaN: to be judged) and "inclusion_probability".
+        Columns "qid", "query" and "text" if they are given, "docno", "inclusion_probability" and
+        "label", as a text; None where it is to be judged.
     """
     strategy = given.strategy or ("pooling" if given.runs else "maxrep")
     _check(strategy, given)
     known = _judged(given)
     runs = _inputs.read_named_runs(given.runs or [])
     pool = None if given.pool is None else _inputs.read_pool(given.pool)
+    documents = None
+    if given.docs is not None:
+        documents = _inputs.read_document_texts(given.docs, text=given.text)
     if strategy == "sample":
-        table = _drawn(runs, pool, known, given)
+        chosen = _drawn(runs, pool, known, given)
     else:
         pool, ranks = _ranked(runs, pool, given)
-        table = _selected(strategy, pool, ranks, known, given)
-    if table.empty:
+        selector = _fitted(strategy, pool, ranks, documents, known, given)
+        chosen = _selected(selector, strategy, pool, known, given)
+    if chosen.empty:
         raise InputError("all documents of the pool are judged. Name more runs, or a --depth.")
-    return table
+    return _with_texts(chosen, documents, given)
 
 
 def _check(strategy, given):
@@ -71,7 +76,7 @@ def _check(strategy, given):
         )
     if strategy == "maxrep" and given.docs is None:
         raise InputError("--strategy maxrep compares texts. Add --docs, or choose random.")
-    if strategy not in (*_AT_RANDOM, "maxrep"):
+    if strategy not in _AT_RANDOM:
         refuse(["random_state"], "has no effect on this strategy. Leave it out.")
     if strategy == "sample":
         if given.n_per_query is not None or given.n_total is None:
@@ -126,9 +131,8 @@ def _rank_table(runs, depth):
     return judgments.rank_table(runs, depth=POOL_DEPTH if depth is None else depth or None)
 
 
-def _selected(strategy, pool, ranks, known, given):
+def _selected(selector, strategy, pool, known, given):
     """Select documents query by query."""
-    selector = _fitted(strategy, pool, ranks, known, given)
     share = isinstance(given.n_per_query, float)
     budget = {"share" if share else "n_per_query": given.n_per_query, "n_total": given.n_total}
     budget = {name: value for name, value in budget.items() if value is not None}
@@ -154,7 +158,7 @@ def _selected(strategy, pool, ranks, known, given):
     return table.assign(**{PROBABILITY: probability[rows]})
 
 
-def _fitted(strategy, pool, ranks, known, given):
+def _fitted(strategy, pool, ranks, documents, known, given):
     """Return a strategy, fitted on the pool and on the judgments so far."""
     if strategy == "pooling":
         return judgments.PoolingSelector().fit(ranks)
@@ -175,14 +179,12 @@ def _fitted(strategy, pool, ranks, known, given):
         return judgments.StatAPSelector(random_state=seed).fit(X, groups=groups, prior=prior)
     if strategy == "prior":
         return judgments.PriorSelector().fit(X, groups=groups, prior=prior)
-    texts = _inputs.joined(_inputs.read_document_texts(given.docs, text=given.text))
-    texts = list(texts.reindex(pool.get_level_values("docno")).fillna(""))
-    selector = judgments.MaxRepSelector(random_state=seed, verbose=progress())
-    with warnings.catch_warnings():
-        # Documents without a text are told where the table gets its texts.
-        warnings.filterwarnings("ignore", ".* have no (text|term)", DataWarning)
+    texts = _inputs.joined(documents).reindex(pool.get_level_values("docno")).fillna("")
+    selector = judgments.MaxRepSelector(verbose=progress())
+    # Documents without a text are told where the table gets its texts.
+    with warnings.catch_warnings(action="ignore", category=DataWarning):
         is_known = pool.isin(known.index)
-        return selector.fit(texts, groups=groups, prior=prior, judged=is_known)
+        return selector.fit(list(texts), groups=groups, prior=prior, judged=is_known)
 
 
 def _labels_of(known, pairs):
@@ -233,16 +235,15 @@ def _drawn(runs, pool, known, given):
     return sample
 
 
-def table_of(chosen: pd.DataFrame, given) -> pd.DataFrame:
+def _with_texts(chosen, documents, given):
     """Return the table for people: with texts, and labels as they write them."""
     columns = {"qid": chosen["qid"]}
     if given.topics is not None:
         texts = _inputs.read_topics(given.topics)
         columns["query"] = _texts(texts, chosen["qid"], given.topics, "query", "queries")
     columns["docno"] = chosen["docno"]
-    if given.docs is not None:
-        texts = _inputs.read_document_texts(given.docs, text=given.text)
-        columns["text"] = _texts(texts, chosen["docno"], given.docs, "document")
+    if documents is not None:
+        columns["text"] = _texts(documents, chosen["docno"], given.docs, "document")
     words = _inputs.text_gains(_reading(given)) or {}
     word_of = {gain: word for word, gain in reversed(words.items())}
     labels = [

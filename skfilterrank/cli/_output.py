@@ -86,13 +86,13 @@ def text_of(section: Section, format: str, place: int = 0) -> str:
     return between + "".join(f"{part}\n" for part in parts if part)
 
 
-def frame_section(frame: "pd.DataFrame", head: str = "", foot: str = "") -> Section:
+def frame_section(frame: "pd.DataFrame", foot: str = "") -> Section:
     """Return a frame with a named index as a section; its table shows four digits of a number."""
     rows = frame.reset_index()
     told = rows.astype(object).where(rows.notna(), None)
     records: list = told.map(finite_or_text).to_dict("records")
     shown = [list(map(_cell, row)) for row in rows.itertuples(index=False, name=None)]
-    return Section(frame, records, [list(rows), *shown], head, foot)
+    return Section(frame, records, [list(rows), *shown], "", foot)
 
 
 def finite_or_text(value):

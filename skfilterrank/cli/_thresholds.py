@@ -144,8 +144,8 @@ def read_people(path, reading) -> tuple[pd.DataFrame, bool]:
         raise InputError(
             f"{path} is a sample of judgments with inclusion probabilities below 1. Its documents "
             "have several inclusion probabilities, and a threshold needs queries drawn at random. "
-            "Draw them by judge --strategy sample --unit query. 'skfilterrank evaluate --interval' "
-            "estimates values from this sample."
+            "Draw them by select --strategy sample --unit query. "
+            "'skfilterrank evaluate --interval' estimates values from this sample."
         )
     tell(
         f"{path} is a sample with the probability {people[PROBABILITY].iloc[0]:g}: its queries are "
@@ -218,8 +218,8 @@ def fit_run(
         raise InputError(
             f"{sample} is a sample of judgments with inclusion probabilities below 1, and --risk "
             f"needs whole queries: {counted(n_open, 'document')} of {name} on which the risks "
-            "depend have no label in it. Draw queries by judge --strategy sample --risk, for "
-            "this run. 'skfilterrank evaluate --interval' estimates values from this sample."
+            "depend have no label in it. Draw queries of this run by select --strategy sample "
+            "--unit query. 'skfilterrank evaluate --interval' estimates values from this sample."
         )
     measure = threshold.measure_
     shown = threshold.predict(y_score, groups=groups, filter_scores=second)

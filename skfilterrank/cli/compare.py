@@ -9,7 +9,7 @@ from skfilterrank.cli import _types as t
 from skfilterrank.cli._output import chosen_format, refuse, tell
 
 MEASURES = ("ndcg_f@10", "lexirecall(scale=preference)")
-# What is not asked of values that were measured before.
+# Options that have no meaning for values that were measured before.
 _OF_READING = [each.name for each in fields(t.ReadingOptions) if each.name != "missing"]
 
 

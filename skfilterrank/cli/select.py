@@ -65,7 +65,7 @@ def select(
     depth
         places of each run that count
     measure
-        measures that a sample is for; see help measures
+        measures that a sample is for, such as ap
     gains
         labels that the page offers, and the gain of each, below 0 forbidden
 
@@ -79,7 +79,7 @@ def select(
 
     if out is None and page is None:
         raise InputError("name the table by --out, or the page by --page.")
-    table = tables.table_of(tables.chosen_documents(given), given)
+    table = tables.judging_table(given)
     if page is not None:
         tables.write_page(page, table, gains)
     if out is not None:

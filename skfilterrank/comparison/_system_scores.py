@@ -476,15 +476,13 @@ class SystemScores(Result):
             None if self._is_filled is None else self._is_filled[np.ix_(rows, columns)],
         )
 
-    def aligned_to(self, other: Self, *, names: tuple[str, str] = ("first", "second")) -> Self:
+    def aligned_to(self, other: Self) -> Self:
         """Return these values with systems and queries in the order of other scores.
 
         Parameters
         ----------
         other : SystemScores
             Values of the same systems for the same queries, by any measure.
-        names : (str, str), default=("first", "second")
-            Names of `other` and of these values in error messages.
 
         Returns
         -------
@@ -504,8 +502,8 @@ class SystemScores(Result):
         >>> rr.aligned_to(ap).systems
         ('old', 'new')
         """
-        check_same("systems", other.systems, self.systems, names)
-        check_same("queries", other.queries, self.queries, names)
+        check_same("systems", other.systems, self.systems, ("first", "second"))
+        check_same("queries", other.queries, self.queries, ("first", "second"))
         if other.systems == self.systems and other.queries == self.queries:
             return self
         return self.select(systems=other.systems, queries=other.queries)

@@ -13,7 +13,7 @@ import_optional("langchain_core", "LangChainCompressor", "langchain-core")
 from langchain_core.documents import BaseDocumentCompressor, Document  # noqa: E402
 from pydantic import AfterValidator, ConfigDict, model_validator  # noqa: E402
 
-# Where the served score is stored, if `score_key` names no entry.
+# Entry for the served score, if `score_key` names none.
 _SCORE = "relevance_score"
 
 

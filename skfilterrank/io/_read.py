@@ -115,7 +115,8 @@ def read_qrels(
     that people judged.
 
     Other files are tables. CSV, TSV and files with single spaces between columns need the names of
-    the columns in the first line, as files of BEIR have them. JSON lines, JSON lists of objects,
+    the columns in the first line, as files of BEIR have them. CSV of spreadsheets may have
+    semicolons, decimal commas and rows of empty fields. JSON lines, JSON lists of objects,
     Parquet, Arrow and a JSON object ``{query: {document: label}}`` are read, too. Known names of
     columns are "qid", "query_id", "topic" or "query"; "docno", "doc_id", "document_id",
     "passage_id" or "pid"; "label", "relevance" or "rel"; and some variants of these. In a table

@@ -11,7 +11,7 @@ from skfilterrank._lists.measure import Measure, ParsedMeasure, warn_of_forbidde
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.queries import find_groups
 from skfilterrank._lists.scoring import QueryWeight, given_weights, number_over_queries
-from skfilterrank._lists.sklearn_compat import RequestsGroups
+from skfilterrank._lists.sklearn_compat import RequestsGroups, fitted_end
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._evaluate import values_of_queries
 
@@ -110,7 +110,7 @@ class RankingScorer(RequestsGroups):
         values, index = values_of_queries(
             measures, labels, scores, groups=query_ids, options=params, **shared
         )
-        warn_of_cut_queries(estimator, index, y, X)
+        warn_of_cut_queries(fitted_end(estimator), index, is_judged=True)
         weights = given_weights(query_weight, index)
         means = [
             number_over_queries(column, each.measure.over_queries, weights)

@@ -16,7 +16,7 @@ _AS_TREC_EVAL = {
     f"iprec_at_recall_{level / 10:.2f}": {"recall": level / 10, "rounding": "nearest"}
     for level in range(11)
 }
-# What is added to recall * m, the least number of relevant documents, before it is cut to a whole.
+# Added to recall * m, the least number of relevant documents, before it is cut to a whole.
 _ADDED = {"nearest": 0.5, "trec_eval9": 0.9}
 _check_rounding = one_of("up", *_ADDED)
 

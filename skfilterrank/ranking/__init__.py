@@ -13,7 +13,7 @@ from skfilterrank.ranking._early_stopping import (
     xgboost_early_stopping,
 )
 from skfilterrank.ranking._filter_only import FilterOnly
-from skfilterrank.ranking._fusion import RankFusion, fuse_runs
+from skfilterrank.ranking._fusion import fuse_runs
 from skfilterrank.ranking._lambdarank import LambdaRankRanker
 from skfilterrank.ranking._make_ranker import LOSSES as LOSSES
 from skfilterrank.ranking._make_ranker import METHODS as METHODS
@@ -41,7 +41,6 @@ __all__ = [
     "QueryTimeSeriesSplit",
     "RankAndFilter",
     "RankBoostRanker",
-    "RankFusion",
     "RankerMixin",
     "catboost_metric",
     "fuse_runs",

@@ -26,6 +26,7 @@ from skfilterrank.ranking._out_of_fold import (
     check_inner,
     is_prefit,
     out_of_fold,
+    split_rows,
 )
 from skfilterrank.ranking._training_rows import learns_labels, prepare_rows
 from skfilterrank.thresholds import read_scores
@@ -68,9 +69,6 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
     refit : bool, default=True
         Whether to fit the estimator on all rows afterwards. False needs a `cv` with one split and
         keeps the model of that split.
-    rescale : {"auto", True, False}, default="auto"
-        Whether to bring each fold's scores to the scale of the refitted estimator before the curve
-        is fitted to them; "auto" does so for rankers. As in :class:`RankAndFilter`.
     measure : str, default="ndcg_f"
         Measure that `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
         measure functions.
@@ -172,7 +170,6 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         gains: Any = None,
         cv: Any = None,
         refit: bool = True,
-        rescale: Literal["auto", True, False] = "auto",
         measure: str = "ndcg_f",
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -184,7 +181,6 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         self.gains = gains
         self.cv = cv
         self.refit = refit
-        self.rescale = rescale
         self.measure = measure
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -251,10 +247,10 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
         splits = None
         if not prefit:
             advice = "; cv='prefit' with an estimator fitted on other queries needs no folds"
-            splits = data.split(self, advice=advice)
+            splits = split_rows(self, data, advice=advice)
         tuning = out_of_fold(self, inner, data, self._score_gains, splits=splits)
         self.estimator_ = tuning.estimator
-        self._fit_curve(tuning.held_out.scores, data.gains[tuning.held_out.rows])
+        self._fit_curve(tuning.scores, data.gains[tuning.rows])
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:

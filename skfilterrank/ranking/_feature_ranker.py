@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.wrapping import check_finite_columns, refuse_dates
 from skfilterrank._lists.checks import check_container, check_count, check_flag
+from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
@@ -54,7 +55,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         """Return X as a dense or sparse float matrix; an error names the column with bad values."""
         check_container(X)
         refuse_dates(X)
-        find_groups(groups, X)
+        warn_of_cut_queries(self, find_groups(groups, X))
         X = validate_data(
             self,
             X,

@@ -5,7 +5,6 @@ import numpy as np
 from skfilterrank._lists.checks import cached_property
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS
-from skfilterrank.exceptions import InputError
 
 FILTERED = ("any", "all", "majority")
 _CELLS = 1 << 20
@@ -23,21 +22,21 @@ def fuse(scores, weights, index, *, method, filtered, tie_keys=None, **settings)
     index : GroupIndex
         Queries of the rows.
     method, filtered : str
-        Parameters of RankFusion.
+        As in :func:`fuse_runs`.
     tie_keys : ndarray of shape (n_rows,), default=None
         Order of rows of equal score, descending. None gives them the mean of their ranks.
     **settings
-        `normalize`, `rrf_k` and `persistence` of RankFusion.
+        `normalize` and `rrf_k`.
     """
     used = weights > 0
     lists = Lists(scores[:, used], index, tie_keys)
     contribution, combine = METHODS[method]
     fused = combine(contribution(lists, settings), weights[used], index)
-    fused[is_filtered(lists.retrieved, filtered)] = -np.inf
+    fused[_is_filtered(lists.retrieved, filtered)] = -np.inf
     return fused
 
 
-def is_filtered(retrieved, filtered) -> np.ndarray:
+def _is_filtered(retrieved, filtered):
     """Return a mask of the rows that are filtered in the result."""
     n_systems, n_kept = retrieved.shape[1], np.count_nonzero(retrieved, axis=1)
     if filtered == "any":
@@ -97,20 +96,6 @@ class Lists:
         return result
 
 
-def scaled(lists: Lists, normalize) -> np.ndarray:
-    """Normalise scores; NaN where a system contributes nothing to a row."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        values = NORMALIZATIONS[normalize](lists)
-    if normalize == "borda":  # other systems' documents get points, too
-        return values
-    return np.where(lists.retrieved, values, np.nan)
-
-
-def normalized(values, index: GroupIndex, normalize) -> np.ndarray:
-    """Normalise scores; 0 where a system contributes nothing to a row."""
-    return _filled(0.0, scaled(Lists(values, index), normalize))
-
-
 def borda_points(lists: Lists) -> np.ndarray:
     """Compute Borda points; candidates that a system does not retrieve share the rest."""
     points = lists.n_candidates + 1.0 - lists.ranks
@@ -131,18 +116,6 @@ def _sum_to_one(lists):
     return above_lowest / lists.over_query(np.add, above_lowest)
 
 
-def _over_max(lists):
-    high = lists.over_query(np.maximum, lists.values)
-    wrong = lists.retrieved & (high <= 0) & ((high < 0) | (lists.values < 0))
-    if wrong.any():
-        raise InputError(
-            "normalize='max' divides by the highest score of a list, and a list of query "
-            f"{lists.index.query_ids[lists.index.codes()[wrong.any(axis=1)][0]]} has none above "
-            "0: take 'minmax', 'sum' or 'zscore'."
-        )
-    return np.divide(lists.values, high, where=high > 0, out=np.zeros_like(high))
-
-
 def _zscore(lists):
     finite = np.where(lists.retrieved, lists.values, 0.0)
     lengths = np.maximum(lists.lengths, 1.0)
@@ -158,10 +131,8 @@ def _zscore(lists):
 NORMALIZATIONS = {
     "minmax": _minmax,
     "zscore": _zscore,
-    "max": _over_max,
     "sum": _sum_to_one,
     "rank": lambda lists: 1.0 - (lists.ranks - 1.0) / lists.lengths,
-    "borda": lambda lists: borda_points(lists) / lists.n_candidates,
     None: lambda lists: lists.values,
 }
 
@@ -171,20 +142,13 @@ NORMALIZATIONS = {
 
 
 def _scores(lists, settings):
-    return scaled(lists, settings["normalize"])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        values = NORMALIZATIONS[settings["normalize"]](lists)
+    return np.where(lists.retrieved, values, np.nan)
 
 
 def _ranks(lists, settings):
     return np.where(lists.retrieved, lists.ranks, np.nan)
-
-
-def _inverse_square(lists, settings):
-    return 1.0 / _ranks(lists, settings) ** 2
-
-
-def _rank_biased(lists, settings):
-    persistence = settings["persistence"]
-    return (1.0 - persistence) * persistence ** (_ranks(lists, settings) - 1.0)
 
 
 # Functions that combine contributions, with the weights of the systems, into one score a row.
@@ -193,18 +157,6 @@ def _rank_biased(lists, settings):
 def _sum(given, weights, index):
     # Terms are sorted, so that results are bit-equal for any order of systems.
     return np.sort(_filled(0.0, given * weights), axis=1).sum(axis=1)
-
-
-def _sum_times_lists(given, weights, index):
-    return _sum(given, weights, index) * _n_lists(given)
-
-
-def _median(given, weights, index):
-    ordered = np.sort(given * weights, axis=1)  # NaN last
-    n_lists = np.maximum(_n_lists(given), 1)
-    middle = np.column_stack([(n_lists - 1) // 2, n_lists // 2])
-    # Scores are halved, because the sum of two large scores may overflow.
-    return (np.take_along_axis(ordered, middle, axis=1) / 2).sum(axis=1)
 
 
 def _majorities(ranks, weights, index):
@@ -241,18 +193,8 @@ def _n_lists(given):
 # Two functions for each method: the first computes contributions, the second combines them.
 METHODS = {
     "rrf": (lambda lists, how: 1.0 / (how["rrf_k"] + _ranks(lists, how)), _sum),
-    "isr": (_inverse_square, _sum_times_lists),
-    "log_isr": (
-        _inverse_square,
-        lambda given, *how: _sum(given, *how) * np.log(np.maximum(_n_lists(given), 1)),
-    ),
-    "rbc": (_rank_biased, _sum),
     "borda": (lambda lists, how: borda_points(lists), _sum),
     "condorcet": (_ranks, _majorities),
     "combsum": (_scores, _sum),
-    "combmnz": (_scores, _sum_times_lists),
-    "combanz": (_scores, lambda given, *how: _sum(given, *how) / np.maximum(_n_lists(given), 1)),
-    "combmed": (_scores, _median),
-    "combmax": (_scores, lambda given, w, _: _filled(-np.inf, given * w).max(axis=1)),
-    "combmin": (_scores, lambda given, w, _: _filled(np.inf, given * w).min(axis=1)),
+    "combmnz": (_scores, lambda given, *how: _sum(given, *how) * _n_lists(given)),
 }

@@ -18,6 +18,7 @@ from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.responses import check_columns, has_method
 from skfilterrank._estimators.wrapping import WrappingRanker
 from skfilterrank._lists.checks import check_choice, count_rows
+from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.queries import find_groups
 from skfilterrank._lists.sklearn_compat import final_step
@@ -220,6 +221,7 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
         check_is_fitted(self)
         self._check_columns(X)
         groups = find_groups(groups, X)
+        warn_of_cut_queries(self, groups)
         above = np.empty((count_rows(X), len(self.estimators_)))
         for column, classifier in enumerate(self.estimators_):
             check_columns(classifier, X)

@@ -2,7 +2,6 @@
 
 import itertools
 import time
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +15,13 @@ from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.responses import has_method
 from skfilterrank._estimators.wrapping import group_parameter
 from skfilterrank._lists.checks import check_choice, is_number, is_whole_number
-from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.queries import GroupIndex, check_groups
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
+from skfilterrank._lists.ties import mean_tolerance
 from skfilterrank._lists.times import TIME
 from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 from skfilterrank.ranking._time_series_split import order_of_queries
-from skfilterrank.thresholds import JudgedScores
 
 
 def is_prefit(cv) -> bool:
@@ -45,137 +43,121 @@ def has_fixed_scale(estimator) -> bool:
     return is_classifier(final) or group_parameter(final) is None
 
 
-class FittedFold(NamedTuple):
-    """Model that was fitted on the training rows of a split.
-
-    `scores` are scores of the held-out rows. `estimator` is None if the model is no longer needed.
-    """
-
-    estimator: Any
-    scores: np.ndarray
-    fit_time: float
-    score_time: float
-
-
 class OutOfFold(NamedTuple):
     """Scores of held-out rows, and the final model.
 
-    `folds` is empty without cross-validation. `is_calibrated` tells whether the scores come from
-    the final model, for queries that it was not fitted on.
-    """
-
-    estimator: Any
-    folds: list[FittedFold]
-    held_out: Any
-    is_calibrated: bool
-
-    def times(self) -> dict[str, np.ndarray]:
-        """Return the times of each fold in seconds."""
-        names = ("fit_time", "score_time")
-        return {name: np.array([getattr(fold, name) for fold in self.folds]) for name in names}
-
-
-def out_of_fold(model, estimator, rows, score_gains, *, splits=None, calibrates=False) -> OutOfFold:
-    """Fit an estimator on each split, score the held-out rows, and fit it on all rows.
-
-    Parameters
-    ----------
-    model : estimator
-        Model with the parameters `refit`, `rescale`, `n_jobs` and `verbose`.
-    estimator : estimator
-        Estimator that is cloned; if `splits` is None, it must be fitted.
-    rows : TrainingRows
-    score_gains : None, "exp2", dict or callable
-        Gains of the classes of a classifier.
-    splits : sized iterable or None
-        Made by ``rows.split``.
-    calibrates : bool
-        Whether the model of a single split is kept, because it is calibrated.
-    """
-    if splits is None:
-        return OutOfFold(estimator, [], rows.scored_by(estimator, score_gains), True)
-    refit = not (calibrates and len(splits) == 1) if model.refit == "auto" else model.refit
-    rescale = refit and model.rescale
-    if rescale == "auto":
-        rescale = not has_fixed_scale(estimator)
-    parts = Parallel(n_jobs=model.n_jobs, return_as="generator")(
-        delayed(_fit_fold)(rows, estimator, split, score_gains, keep=rescale or not refit)
-        for split in splits
-    )
-    # leave=None: an inner bar disappears when it is done.
-    bar = {"desc": "folds", "unit": "fold", "disable": not model.verbose, "leave": None}
-    folds = list(progress_bar(parts, total=len(splits), **bar))
-    final = rows.fit(estimator) if refit else folds[0].estimator
-    scales = None
-    if rescale:
-        models = [*(fold.estimator for fold in folds), final]
-        scales = rows.scales(models, splits, score_gains)
-    held_out = rows.held_out(folds, splits, scales)
-    return OutOfFold(final, folds, held_out, not (refit or rows.tears_queries(splits)))
-
-
-def _fit_fold(rows, estimator, split, score_gains, keep):
-    """Fit on the training rows of a split, and score its held-out rows."""
-    begin = time.perf_counter()
-    fitted = rows.fit(estimator, split)
-    middle = time.perf_counter()
-    scores = rows.score_fold(fitted, split, score_gains)
-    end = time.perf_counter()
-    return FittedFold(fitted if keep else None, scores, middle - begin, end - middle)
-
-
-@dataclass(frozen=True)
-class HeldOutScores:
-    """Out-of-fold scores of rows.
-
     Attributes
     ----------
-    data : TrainingRows
-        All rows.
+    estimator : estimator
+        The final model.
     rows : ndarray of int
         Numbers of the held-out rows.
     scores : ndarray of float64
         Their scores.
     lists : GroupIndex
-        Queries of these rows; a query that is held out twice makes two lists.
-    are_of_folds : bool
-        Whether the rows were held out by cross-validation.
+        Their queries; a query that several splits hold out makes a list in each.
+    times : dict of ndarray
+        Seconds of each split; empty if the estimator was fitted already.
+    is_calibrated : bool
+        Whether the scores come from the final model, for queries that it was not fitted on.
     """
 
-    data: Any
+    estimator: Any
     rows: np.ndarray
     scores: np.ndarray
     lists: GroupIndex
-    are_of_folds: bool
+    times: dict[str, np.ndarray]
+    is_calibrated: bool
 
-    def fit_threshold(self, threshold, columns, query_weight) -> dict:
-        """Fit a threshold on the scores and further columns; return what it finds in each fold."""
-        data, rows = self.data, self.rows
-        n_queries = int(data.groups.max()) + 1
-        queries = self.lists.query_ids % n_queries
-        lists = RankedLists(data.gains[rows], self.scores, groups=self.lists)
-        if query_weight is not None:
-            index = check_groups(data.ids, n_rows=len(data.ids))
-            weights = threshold._weights_of(query_weight, index)
-            lists.weights = None if weights is None else weights[queries]
-        clusters = queries
-        if data.clusters is not None:
-            of_query = np.empty(n_queries, dtype=np.intp)
-            of_query[data.groups] = data.clusters
-            clusters = of_query[queries]
-        judged = JudgedScores(
-            lists,
-            data.labels[rows],
-            clusters,
-            columns,
-            folds=self.lists.query_ids // n_queries if self.are_of_folds else None,
-            names=(data.ids[rows], rows),
-            unit=data.unit,
-            # Out-of-fold scores may differ in spread from scores of the model fitted on all rows.
-            watches_scale=False,
+
+def out_of_fold(model, estimator, data, score_gains, *, splits=None, calibrates=False) -> OutOfFold:
+    """Fit an estimator on each split, score the held-out rows, and fit it on all rows.
+
+    Parameters
+    ----------
+    model : estimator
+        Model with the parameters `refit`, `n_jobs` and `verbose`.
+    estimator : estimator
+        Estimator that is cloned; if `splits` is None, it must be fitted.
+    data : TrainingRows
+    score_gains : None, "exp2", dict or callable
+        Gains of the classes of a classifier.
+    splits : list or None
+        Made by :func:`split_rows`.
+    calibrates : bool
+        Whether the model of a single split is kept, because it is calibrated.
+    """
+    everything = np.arange(len(data.groups))
+    if splits is None:
+        scores = data.scores(estimator, score_gains).astype(np.float64, copy=False)
+        lists = GroupIndex.from_groups(data.groups)
+        return OutOfFold(estimator, everything, scores, lists, {}, is_calibrated=True)
+    refit = not (calibrates and len(splits) == 1) if model.refit == "auto" else model.refit
+    rescales = refit and not has_fixed_scale(estimator)
+    parts = Parallel(n_jobs=model.n_jobs, return_as="generator")(
+        delayed(_fit_fold)(data, estimator, split, score_gains, keep=rescales or not refit)
+        for split in splits
+    )
+    # leave=None: an inner bar disappears when it is done.
+    bar = {"desc": "folds", "unit": "fold", "disable": not model.verbose, "leave": None}
+    fitted, of_folds, *seconds = zip(*progress_bar(parts, total=len(splits), **bar))
+    final = data.fit_on(estimator) if refit else fitted[0]
+    if rescales:
+        scale = _scale(data, final, everything, score_gains)
+        of_folds = tuple(
+            to_scale(scores, _scale(data, each, train, score_gains), scale)
+            for each, scores, (train, _) in zip(fitted, of_folds, splits)
         )
-        threshold.fit_judged(judged)
-        return vars(threshold).pop("fold_results_", {})
+    scores = np.concatenate(of_folds).astype(np.float64, copy=False)
+    rows = np.concatenate([test for _, test in splits])
+    fold = np.repeat(np.arange(len(splits)), [len(test) for _, test in splits])
+    lists = GroupIndex.from_groups(data.groups[rows] + fold * data.n_queries)
+    times = dict(zip(("fit_time", "score_time"), map(np.array, seconds)))
+    tears = any(count_shared(data.units[train], data.units[test]) for train, test in splits)
+    return OutOfFold(final, rows, scores, lists, times, is_calibrated=not (refit or tears))
+
+
+def _fit_fold(data, estimator, split, score_gains, keep):
+    """Fit on the training rows of a split, and score its held-out rows.
+
+    Returns the model, None unless it is to be kept, the scores, and the seconds of both.
+    """
+    begin = time.perf_counter()
+    train, test = split
+    if not data.judged[train].any():
+        raise InputError(
+            f"y has no judged row among the {len(train)} rows that a fold of the "
+            "cross-validation learns from: lower cv, or give more labels."
+        )
+    try:
+        fitted = data.fit_on(estimator, train)
+    except ValueError as error:
+        error.add_note(
+            f"The error occurred in a fold of the cross-validation, with {len(train)} of "
+            f"{len(data.groups)} rows to learn from: if the fold lacks a label, lower cv."
+        )
+        raise
+    middle = time.perf_counter()
+    scores = data.scores(fitted, score_gains, test)
+    end = time.perf_counter()
+    return fitted if keep else None, scores, middle - begin, end - middle
+
+
+def _scale(data, fitted, rows, score_gains):
+    """Compute mean and deviation of a model's scores of rows that it was trained on."""
+    # Evenly spaced whole queries suffice for a mean and a standard deviation.
+    step = -(-len(rows) // SAMPLE_ROWS)
+    if step > 1:
+        chosen = np.zeros(data.n_queries, dtype=bool)
+        chosen[np.flatnonzero(np.bincount(data.groups[rows]))[::step]] = True
+        rows = rows[chosen[data.groups[rows]]]
+    scores = data.scores(fitted, score_gains, rows).astype(np.float64, copy=False)
+    scores = scores[data.judged[rows] & np.isfinite(scores)]
+    if not len(scores):
+        return 0.0, 0.0
+    mean, deviation = scores.mean(), scores.std()
+    # The standard deviation of equal scores need not be exactly 0.
+    return mean, deviation if deviation > mean_tolerance(scores) else 0.0
 
 
 # Share of the queries that a threshold with a guarantee is calibrated on.
@@ -184,7 +166,6 @@ DEFAULT_FOLDS = 5
 # Number of rows that suffices for a mean and a standard deviation of scores.
 SAMPLE_ROWS = 10_000
 TARGETS = ("auto", "binary", "gain", "grade", "label")
-RESCALES = ("auto", True, False)
 
 
 def check_inner(model) -> None:
@@ -198,7 +179,6 @@ def check_inner(model) -> None:
     if is_prefit(model.cv):
         check_is_fitted(model.estimator)
     check_choice(model.target, "target", TARGETS)
-    check_choice(model.rescale, "rescale", RESCALES)
     check_cv(model.cv)
 
 
@@ -216,6 +196,16 @@ def check_cv(cv) -> None:
             "cv must be None, a number of folds from 2 up, a share between 0 and 1, a splitter, "
             f"an iterable of (train, test) or 'prefit', got {brief(cv)}."
         )
+
+
+def split_rows(model, data, *, calibrates=False, advice="") -> list:
+    """Split rows by cluster as `cv` of the model says; one split for a certificate."""
+    cv = CALIBRATION_SHARE if calibrates and model.cv is None else model.cv
+    given = {"single": model.refit is False, "advice": advice, "times": data.times}
+    splits = make_splits(cv, data.labels, data.units, **given)
+    if len(splits) == 1 and data.times is not None:
+        warn_of_old_queries(splits[0], data.groups, data.times)
+    return splits
 
 
 def make_splits(
@@ -309,17 +299,6 @@ def _given_splits(cv):
             f"cv must hold pairs (train, test) of row numbers, got {brief(cv)}."
         ) from error
     return [(train.astype(np.int64), test.astype(np.int64)) for train, test in splits]
-
-
-def check_each_held_out_once(cv, splits, n_rows) -> None:
-    """Raise unless each row is held out exactly once."""
-    times = np.bincount(np.concatenate([test for _, test in splits]), minlength=n_rows)
-    if (times != 1).any():
-        raise InputError(
-            f"cv={brief(cv)} must hold out each row once, but holds out "
-            f"{np.count_nonzero(times == 0)} rows never and {np.count_nonzero(times > 1)} several "
-            "times: use a number of folds, or GroupKFold."
-        )
 
 
 # A deviation of the rank sum by more than this many standard deviations gives a warning.

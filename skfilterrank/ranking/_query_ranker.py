@@ -74,7 +74,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
 
     `feature_importances_` of a CatBoostRanker are its "PredictionValuesChange", which need no rows.
 
-    Stacking and voting of scikit-learn do not support rankers; :class:`RankFusion` combines scores
+    Stacking and voting of scikit-learn do not support rankers; :func:`fuse_runs` combines scores
     of rankers. A BaggingRegressor around a QueryRanker needs metadata routing, because it makes an
     array of y.
 

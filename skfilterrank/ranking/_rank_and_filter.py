@@ -13,20 +13,23 @@ from skfilterrank._estimators.wrapping import WrappingRanker, estimators_inside,
 from skfilterrank._lists.checks import check_choice, check_container, count_rows, is_level
 from skfilterrank._lists.cut_queries import count_known_queries
 from skfilterrank._lists.gains import Gains, TwoLabels, read_two_labels
+from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import check_groups, check_one_order, find_groups
 from skfilterrank._lists.results import counted
-from skfilterrank._lists.scoring import QueryWeight
+from skfilterrank._lists.scoring import QueryWeight, query_weights
 from skfilterrank._lists.sklearn_compat import final_step, fitted_end
 from skfilterrank._lists.times import Times
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
-from skfilterrank.ranking._out_of_fold import check_inner, is_prefit, out_of_fold
+from skfilterrank.ranking._out_of_fold import check_inner, is_prefit, out_of_fold, split_rows
 from skfilterrank.ranking._training_rows import learns_labels, prepare_rows
 from skfilterrank.thresholds import (
     FILTER_SCORE,
     BaseThreshold,
+    CertifiedThreshold,
     FixedThreshold,
+    JudgedScores,
     TunedThreshold,
 )
 
@@ -93,11 +96,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         Whether to fit the estimators on all rows after the threshold is found. False needs a `cv`
         of one split and keeps that split's models. "auto" refits, except where a
         CertifiedThreshold has one split.
-    rescale : {"auto", True, False}, default="auto"
-        Whether to bring each fold's scores to the scale of the refitted model, by the mean and the
-        standard deviation of the scores each model gives to rows it was trained on. "auto" rescales
-        scores of rankers, whose loss does not determine the scale, but not probabilities or
-        predicted gains.
     n_jobs : int or None, default=None
         Folds fitted at a time; results do not depend on it.
     verbose : int, default=0
@@ -245,7 +243,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         gains: Gains = None,
         cv: Any = None,
         refit: bool | str = "auto",
-        rescale: bool | str = "auto",
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -257,7 +254,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         self.gains = gains
         self.cv = cv
         self.refit = refit
-        self.rescale = rescale
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -362,7 +358,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         )
         self._score_gains = self.gains if as_labels else None
         if isinstance(threshold, FixedThreshold):
-            self.estimator_ = self.estimator if self._is_prefit else rows.fit(self.estimator)
+            self.estimator_ = self.estimator if self._is_prefit else rows.fit_on(self.estimator)
             self.filter_ = threshold.fit()
         else:
             taught = ("harm", "filter_estimator") if np.ndim(y) == 2 else None
@@ -396,7 +392,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             )
         if self.filter_estimator is not None:
             check_filter_estimator(self.filter_estimator)
-            if not threshold._hides_by_second_score:
+            if not isinstance(threshold, TunedThreshold | CertifiedThreshold):
                 raise InputError(
                     f"filter_estimator has no effect with {type(threshold).__name__}, which looks "
                     "at one score. Use threshold='tune' or a CertifiedThreshold, or leave it out."
@@ -414,7 +410,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         if not self._is_prefit:
             no_folds = "; a RankAndFilter with a fixed threshold needs no folds"
             advice = "" if threshold.is_calibrated else no_folds
-            splits = rows.split(self, calibrates=threshold.is_calibrated, advice=advice)
+            splits = split_rows(self, rows, calibrates=threshold.is_calibrated, advice=advice)
         how = {"splits": splits, "calibrates": threshold.is_calibrated}
         tuning = out_of_fold(self, self.estimator, rows, self._score_gains, **how)
         self.estimator_ = tuning.estimator
@@ -422,18 +418,19 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         if two is not None:
             columns[FILTER_SCORE] = self._tune_filter(rows, two, taught, how)
         try:
-            found = tuning.held_out.fit_threshold(threshold, columns, query_weight)
+            threshold.fit_judged(_judged_scores(rows, tuning, columns, query_weight))
         except ValueError as error:
-            if threshold.is_calibrated and tuning.folds:
-                n_queries = tuning.held_out.lists.n_queries
+            if threshold.is_calibrated and tuning.times:
+                n_queries = tuning.lists.n_queries
                 error.add_note(f"cv={brief(self.cv)} gives {n_queries} queries to calibrate on.")
             raise
         self.filter_ = threshold
         if threshold.is_calibrated:
-            self._qualify_certificate(tuning)
+            self._qualify_certificate(rows, tuning)
+        found = vars(threshold).pop("fold_results_", {})
         self.cv_results_ = {}
-        if tuning.folds:
-            self.cv_results_ = {"n_queries": found.pop("n_queries")} | tuning.times() | found
+        if tuning.times:
+            self.cv_results_ = {"n_queries": found.pop("n_queries")} | tuning.times | found
 
     def _tune_filter(self, rows, two: TwoLabels, taught, how):
         """Fit the second model; return its out-of-fold scores."""
@@ -455,20 +452,19 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             )
         tuning = out_of_fold(self, inner, harm, None, **how)
         self.filter_estimator_ = tuning.estimator
-        return tuning.held_out.scores
+        return tuning.scores
 
-    def _qualify_certificate(self, tuning):
+    def _qualify_certificate(self, rows, tuning):
         """State in the certificate whether it holds exactly."""
         fitted = []
         if self._is_prefit:
             for inner in (self.estimator, self.filter_estimator):
                 if inner is not None:
                     fitted += [fitted_end(inner), *estimators_inside(inner)]
-        held_out = tuning.held_out
-        n_known = count_known_queries(fitted, held_out.data.X, held_out.data.ids)
+        n_known = count_known_queries(fitted, rows.X, rows.ids)
         if n_known:
             warn_user(
-                f"{n_known} of {held_out.lists.n_queries} calibration queries are queries that the "
+                f"{n_known} of {tuning.lists.n_queries} calibration queries are queries that the "
                 "estimator was fitted on, so the certificate need not hold for new ones. "
                 "Calibrate on other queries.",
                 FitWarning,
@@ -577,6 +573,30 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     def _score_measure(self):
         """Return the measure of the last fit, even if `set_params` changed `measure`."""
         return parse_measure(self.measure_)
+
+
+def _judged_scores(rows, tuning, columns, query_weight) -> JudgedScores:
+    """Join out-of-fold scores with labels, queries and clusters for a threshold."""
+    held_out, n_queries = tuning.rows, rows.n_queries
+    queries = tuning.lists.query_ids % n_queries
+    lists = RankedLists(rows.gains[held_out], tuning.scores, groups=tuning.lists)
+    if query_weight is not None:
+        index = check_groups(rows.ids, n_rows=len(rows.ids))
+        weights = query_weights(query_weight, index)
+        lists.weights = None if weights is None else weights[queries]
+    unit_of_query = np.empty(n_queries, dtype=np.intp)
+    unit_of_query[rows.groups] = rows.units
+    return JudgedScores(
+        lists,
+        rows.labels[held_out],
+        unit_of_query[queries],
+        columns,
+        folds=tuning.lists.query_ids // n_queries if tuning.times else None,
+        names=(rows.ids[held_out], held_out),
+        unit=rows.unit,
+        # Out-of-fold scores may differ in spread from scores of the model fitted on all rows.
+        watches_scale=False,
+    )
 
 
 def make_threshold(threshold) -> BaseThreshold:

@@ -19,10 +19,9 @@ from skfilterrank._estimators.wrapping import (
 )
 from skfilterrank._lists.checks import check_numbers, count_rows, label_array
 from skfilterrank._lists.gains import LabelsNotNumbers, as_gains
-from skfilterrank._lists.queries import GroupIndex, check_groups
+from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.sklearn_compat import final_step, safe_indexing
-from skfilterrank._lists.ties import mean_tolerance
 from skfilterrank._lists.times import Times
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
@@ -34,21 +33,12 @@ from skfilterrank.ranking._fit_with_groups import (
     raise_for_bad_columns,
 )
 from skfilterrank.ranking._held_out_sets import ROWS_OF_SETS, read_eval_set, split_columns
-from skfilterrank.ranking._out_of_fold import (
-    CALIBRATION_SHARE,
-    SAMPLE_ROWS,
-    HeldOutScores,
-    count_shared,
-    make_splits,
-    to_scale,
-    warn_of_old_queries,
-)
 from skfilterrank.thresholds import name_unit, number_clusters
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """Reader of checked rows in memory; gains are NaN where unjudged.
+    """Checked rows; gains are NaN where unjudged.
 
     `groups` holds the number of each row's query, from 0, and `ids` its given id. Estimators inside
     get `ids`: the index of X may hold ids, too, and the numbers could pass for other ones.
@@ -86,97 +76,27 @@ class TrainingRows:
         }
         return replace(self, eval_sets=[cut_rows(rows, self.X, self.target, self.ids, starts)])
 
-    def split(self, model, *, calibrates=False, advice="") -> list:
-        """Split rows by cluster as `cv` of the model says; one split for a certificate."""
-        cv = CALIBRATION_SHARE if calibrates and model.cv is None else model.cv
-        given = {"single": model.refit is False, "advice": advice, "times": self.times}
-        splits = make_splits(cv, self.labels, self._apart(), **given)
-        if len(splits) == 1 and self.times is not None:
-            warn_of_old_queries(splits[0], self.groups, self.times)
-        return splits
-
     def with_clusters(self, clusters) -> "TrainingRows":
         """Return these rows with the cluster of each."""
         numbers = number_clusters(clusters, check_groups(self.ids, n_rows=len(self.ids)))
         return replace(self, clusters=numbers[self.groups], unit=name_unit(clusters))
 
-    def _apart(self):
-        """Return the numbers of the units that splits do not divide: clusters, or queries."""
+    @property
+    def units(self) -> np.ndarray:
+        """Numbers of the units that splits do not divide: clusters, or queries."""
         return self.groups if self.clusters is None else self.clusters
 
-    def fit(self, estimator, split=None):
-        """Fit a clone on the training rows of a split (None: all)."""
-        if split is None:
-            return self.fit_on(estimator)
-        train, _ = split
-        if not self.judged[train].any():
-            raise InputError(
-                f"y has no judged row among the {len(train)} rows that a fold of the "
-                "cross-validation learns from: lower cv, or give more labels."
-            )
-        try:
-            return self.fit_on(estimator, train)
-        except ValueError as error:
-            error.add_note(
-                f"The error occurred in a fold of the cross-validation, with {len(train)} of "
-                f"{len(self.groups)} rows to learn from: if the fold lacks a label, lower cv."
-            )
-            raise
+    @property
+    def n_queries(self) -> int:
+        """Number of queries."""
+        return int(self.groups.max()) + 1
 
-    def score_fold(self, fitted, split, score_gains) -> np.ndarray:
-        """Score the held-out rows of a split."""
-        _, rows = split
-        X = safe_indexing(self.X, rows)
-        return document_scores(fitted, X, groups=self.ids[rows], gains=score_gains)
-
-    def scales(self, models, splits, score_gains) -> list[tuple[float, float]]:
-        """Compute mean and deviation of each model's scores of rows that it was trained on.
-
-        The last model is fitted on all rows.
-        """
-        trained = [*(train for train, _ in splits), np.arange(len(self.groups))]
-        return [self._scale(*each, score_gains) for each in zip(models, trained)]
-
-    def _scale(self, fitted, rows, score_gains):
-        # Evenly spaced whole queries suffice for a mean and a standard deviation.
-        step = -(-len(rows) // SAMPLE_ROWS)
-        if step > 1:
-            chosen = np.zeros(int(self.groups.max()) + 1, dtype=bool)
-            chosen[np.flatnonzero(np.bincount(self.groups[rows]))[::step]] = True
-            rows = rows[chosen[self.groups[rows]]]
-        scores = self.score_fold(fitted, (None, rows), score_gains)
-        scores = scores.astype(np.float64, copy=False)
-        scores = scores[self.judged[rows] & np.isfinite(scores)]
-        if not len(scores):
-            return 0.0, 0.0
-        mean, deviation = scores.mean(), scores.std()
-        # The standard deviation of equal scores need not be exactly 0.
-        return mean, deviation if deviation > mean_tolerance(scores) else 0.0
-
-    def scored_by(self, fitted, score_gains) -> HeldOutScores:
-        """Score all rows by one model, which was fitted on others."""
-        scores = document_scores(fitted, self.X, groups=self.ids, gains=score_gains)
-        return self._held_out(scores, np.arange(len(self.groups)), self.groups)
-
-    def held_out(self, folds, splits, scales=None) -> HeldOutScores:
-        """Join the scores of the held-out rows."""
-        of_folds = [fold.scores for fold in folds]
-        if scales is not None:
-            of_folds = [to_scale(*each, scales[-1]) for each in zip(of_folds, scales)]
-        rows = np.concatenate([test for _, test in splits])
-        # A query that is held out by several folds makes a list in each.
-        fold = np.repeat(np.arange(len(folds)), [len(test) for _, test in splits])
-        lists = self.groups[rows] + fold * (int(self.groups.max()) + 1)
-        return self._held_out(np.concatenate(of_folds), rows, lists, are_of_folds=True)
-
-    def _held_out(self, scores, rows, lists, *, are_of_folds=False):
-        scores = scores.astype(np.float64, copy=False)
-        return HeldOutScores(self, rows, scores, GroupIndex.from_groups(lists), are_of_folds)
-
-    def tears_queries(self, splits) -> bool:
-        """Tell whether some query or cluster has rows on both sides of a split."""
-        apart = self._apart()
-        return any(count_shared(apart[train], apart[test]) for train, test in splits)
+    def scores(self, fitted, score_gains, rows=None) -> np.ndarray:
+        """Score some rows by a fitted estimator (None: all)."""
+        X, ids = self.X, self.ids
+        if rows is not None:
+            X, ids = safe_indexing(X, rows), ids[rows]
+        return document_scores(fitted, X, groups=ids, gains=score_gains)
 
     def fit_on(self, estimator, rows=None):
         """Fit a clone on some rows (None: all); unjudged rows are left out."""
@@ -329,7 +249,7 @@ def _refuse_rankers_in_ensembles(estimator):
             raise InputError(
                 f"{outer} cannot pass query ids to {name}: scikit-learn's stacking and voting "
                 "support classifiers and regressors. Use these inside, or combine the scores of "
-                "rankers by RankFusion."
+                "rankers by fuse_runs."
             )
 
 

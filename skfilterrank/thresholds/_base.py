@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._files.rows import Rows, check_rows
 from skfilterrank._lists.checks import check_count, count_rows, label_array
+from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
 from skfilterrank._lists.lists import RankedLists
@@ -26,7 +27,7 @@ from skfilterrank._lists.scoring import (
 )
 from skfilterrank._lists.ties import value_tolerance
 from skfilterrank._lists.words import warn_user
-from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.thresholds._drift import (
     Calibration,
     ThresholdCheck,
@@ -37,7 +38,6 @@ from skfilterrank.thresholds._drift import (
 from skfilterrank.thresholds._expected_values import check_has_prefix_values
 from skfilterrank.thresholds._files import NOT_FITTED, SavedAsJson
 from skfilterrank.thresholds._judged_scores import (
-    FILTER_SCORE,
     SCORE,
     JudgedScores,
     margins_of,
@@ -84,18 +84,13 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     calibration_: Any
     # Names of the columns that are read besides the score; None means all columns.
     _column_names: tuple[str, ...] | None = ()
-    # A second score can hide rows; it does so in the last fit; the rule for that.
-    _hides_by_second_score = False
+    # True if a second score hides rows in the last fit, as in TwoScores.
     _has_two = False
-    rule: str | None = None
-    rule_: str
     # True if rows with scores at or above `threshold_` are shown, apart from caps.
     _is_by_score = False
     _takes_weights = False
     # True if the measure must have an expected value for each prefix of a list.
     _needs_prefix_values = False
-    # Factor for scores of an extreme scale, if learning needs it; see `unit_of`.
-    _unit = 1.0
     # True if the threshold is calibrated on one split, without a model fitted on all queries.
     is_calibrated = False
 
@@ -190,6 +185,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """
         self._check_parameters(self._parsed())
         given = {"filter_scores": filter_scores, "clusters": clusters, "query_weight": query_weight}
+        self._fitted_sizes = None
         if isinstance(scores, Rows):
             of_rows = {"y": y, "groups": groups} | given
             return self._fit_rows(check_rows(scores, f"{type(self).__name__}.fit", **of_rows))
@@ -216,7 +212,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         lists = RankedLists(y, column, groups=groups, gains=gains, name="y")
         self._check_weights(query_weight)
         index = lists.index
-        weights = self._weights_of(query_weight, index)
+        weights = query_weights(query_weight, index)
         names = None
         if lists.has_unjudged:
             # Row numbers of documents to judge refer to the input; sorting ties changes the order
@@ -240,16 +236,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             "Use TunedThreshold, CertifiedThreshold or FixedThreshold, or pass arrays of a sample."
         )
 
-    def _refuse_with_rows(self, *names) -> None:
-        """Raise for parameters that need whole lists in memory."""
-        for name in names:
-            if getattr(self, name, None) is not None:
-                raise InputError(
-                    f"{name}={brief(getattr(self, name))} is not possible where "
-                    f"{type(self).__name__} is fitted on Rows or a Dask DataFrame. Leave it out, "
-                    "or give rows in memory."
-                )
-
     def fit_judged(self, judged: JudgedScores) -> Self:
         """Fit on rows that were checked already, as :class:`RankAndFilter` does.
 
@@ -263,35 +249,23 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self : BaseThreshold
             The fitted threshold.
         """
-        has_two = self._hides_by_second_score and FILTER_SCORE in judged.columns
-        if self.rule is not None and not has_two:
-            raise InputError(
-                f"rule={self.rule!r} hides by a second score, but none was given. Pass "
-                "filter_scores=, or leave rule out."
-            )
         parsed = self._parsed()
         n_unjudged = int(np.count_nonzero(np.isnan(judged.gains)))
         if n_unjudged == len(judged.gains) > 0:
             raise InputError("y has no judged row: all labels are NaN. Pass labels of some rows.")
         self._forget()
         self.measure_, self.n_unjudged_ = parsed.text, n_unjudged
-        if has_two:
-            self._check_two_scores(judged)
-        if has_two or self._looks_at_lists():
+        self._check_columns(judged)
+        if self._has_two or self._looks_at_lists():
             # Ties are broken by row order, so rows are sorted first to make the input order
             # irrelevant.
             judged = judged.take(ties_worst_first(judged.gains, judged.scores, judged.index))
         warn_without_good(judged.gains)
         if self._level is None and self.fitted_with_groups_:
             self.list_sizes_ = usual_sizes(scored_sizes(judged.scores, judged.index))
-        if has_two:
-            keys = None
-            judged, shown, entries = self._fit_two_scores(judged, parsed)
-        else:
-            keys, entries = self._fit_levels(judged, parsed)
-            shown = (keys >= self.level_) & (keys > -np.inf)
+        judged, shown, keys, entries = self._fit_shown(judged, parsed)
         warn_of_forbidden([parsed], judged.gains)
-        self.threshold_ = self.level_ if self._is_by_score and not has_two else None
+        self.threshold_ = self.level_ if self._is_by_score and not self._has_two else None
         sizes = scored_sizes(judged.scores, judged.index)
         is_shown = shown if shown.dtype == bool else shown > -np.inf
         self.calibration_ = Calibration.of(
@@ -310,13 +284,16 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self.measure_ = self._parsed().text
         self.level_ = self.threshold_ = level
 
-    def _check_two_scores(self, judged: JudgedScores) -> None:
-        """Check rows with a second score, and store the rule."""
-        raise NotImplementedError
+    def _check_columns(self, judged: JudgedScores) -> None:
+        """Check the columns of the rows besides the score."""
 
-    def _fit_two_scores(self, judged: JudgedScores, parsed: ParsedMeasure) -> tuple:
-        """Find the level of the rule; return its rows, the shown rows, and entry values."""
-        raise NotImplementedError
+    def _fit_shown(self, judged: JudgedScores, parsed: ParsedMeasure) -> tuple:
+        """Find the level; return the rows that it is of, the shown ones, keys and entry values.
+
+        The shown rows are a mask, or scores that order them, -inf where hidden.
+        """
+        keys, entries = self._fit_levels(judged, parsed)
+        return judged, (keys >= self.level_) & (keys > -np.inf), keys, entries
 
     def _fit_levels(self, judged, parsed):
         """Find the level; return out-of-fold keys of the rows, and entry values."""
@@ -429,9 +406,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self._warn_of_others(scores, index)
         return self._ordered(scores, index, columns) if len(scores) else scores
 
-    def _ordered(self, scores, index, columns):
-        """Return the scores that order the lists, -inf where rows are hidden."""
-        return np.where(self._shown(scores, index, columns), scores, -np.inf)
+    def _ordered(self, scores, index, columns, *, capped=True):
+        """Return the scores that order whole lists, -inf where rows are hidden."""
+        keys = self._keys(scores, index, columns)
+        keys = self._capped(keys, scores, index) if capped else keys
+        return np.where((keys >= self.level_) & (keys > -np.inf), scores, -np.inf)
 
     def decision_function(self, scores, groups=None, *, filter_scores=None) -> np.ndarray:
         """Return finite margins, at least 0 exactly where the row is shown.
@@ -496,6 +475,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """Check the input of a prediction; queries are None if not needed."""
         check_is_fitted(self, "level_", msg=NOT_FITTED)
         groups = find_groups(groups, scores, names=("scores",))
+        warn_of_cut_queries(self, groups)
         scores, columns = read_scores(
             type(self).__name__, self._column_names, scores, filter_scores
         )
@@ -589,7 +569,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             ids = find_groups(groups, given, names=("scores",))
             ids = self._without_groups(len(scores)) if ids is None else ids
             index = check_groups(ids, n_rows=len(scores), carrier="scores as a DataFrame")
-        shown = self._ordered(scores, index, columns) > -np.inf
+        shown = self._shown(scores, index, columns)
         return ThresholdCheck.of(self, scores, shown, index)
 
     def _without_groups(self, n_rows):
@@ -603,10 +583,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     def _shown(self, scores, index, columns):
         """Return a mask of the shown rows of whole lists."""
-        if not self._looks_at_lists():
-            return (scores >= self.level_) & (scores > -np.inf)
-        keys = self._capped(self._keys(scores, index, columns), scores, index)
-        return (keys >= self.level_) & (keys > -np.inf)
+        return self._ordered(scores, index, columns) > -np.inf
 
     def _thresholds(self, scores, index, shown):
         """Compute the threshold of each row on its score."""
@@ -636,18 +613,13 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             type(self).__name__, self._column_names, scores, filter_scores
         )
         index = check_groups(groups, n_rows=len(scores))
-        passes = self._passes_level(scores, index, columns)
+        passes = self._ordered(scores, index, columns, capped=False) > -np.inf
         _, most = self._caps()
         reasons = np.full(len(scores), self._why_below_level(self.level_), dtype=object)
         if most is not None:
             reasons[passes] = f"beyond the first {most}"
         reasons[np.isneginf(scores)] = "score of -inf"
         return reasons
-
-    def _passes_level(self, scores, index, columns):
-        """Return a mask of the rows that would be shown without cap."""
-        keys = self._keys(scores, index, columns)
-        return (keys >= self.level_) & (keys > -np.inf) & (scores > -np.inf)
 
     def _why_below_level(self, level) -> str:
         """Say why a row is hidden that does not pass the level."""
@@ -741,10 +713,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
                 f"query_weight is not possible with {type(self).__name__}, which counts each query "
                 "once: use TunedThreshold, or leave query_weight out."
             )
-
-    def _weights_of(self, query_weight, index):
-        """Return the weight of each query; None if all are equal."""
-        return query_weights(query_weight, index)
 
     def _gains_of_fit(self):
         """Return the gains of the last fit, even if `set_params` changed the parameter."""

@@ -204,7 +204,7 @@ class RiskCertificate(Result):
     share_hidden: float = np.nan
     rule: str | None = None
     n_apart: int = 0
-    # Columns of `to_judge` as arrays, because skops cannot save a table.
+    # Columns of `to_judge` as arrays, which JSON and skops can hold.
     _to_judge: dict[str, np.ndarray] | None = None
 
     @property

@@ -294,7 +294,7 @@ class CertifiedThreshold(TwoScores):
         shown = self._shown_at(path, self.level_)
         self._note_hidden(shown > -np.inf)
         _warn_if_all_hidden(shown > -np.inf, judged.scores, judged)
-        return judged, shown, entries
+        return judged, shown, None, entries
 
     def _certify(
         self,

@@ -100,6 +100,8 @@ class ExpectedThreshold(BaseThreshold):
     correlation_: float
 
     _level = 0.0
+    # Factor for scores of an extreme scale; see `unit_of`.
+    _unit = 1.0
     _needs_prefix_values = True
 
     def _learn(self, judged, parsed):

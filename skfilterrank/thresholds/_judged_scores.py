@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
-from weakref import WeakSet
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import check_groups, check_one_order
 from skfilterrank._lists.scoring import with_undefined
-from skfilterrank._lists.words import search_of_fit, warn_user
+from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
 
 # Number of folds by query for choosing levels and for out-of-fold predictions.
@@ -30,8 +29,6 @@ _HUGE = float(np.finfo(np.float64).max) / 4
 # Scores have an ordinary scale if the largest absolute score is in this range.
 _ORDINARY = (2.0**-20, 2.0**100)
 NOT_SHOWN_TO_PAY = "filtering is not shown to pay"
-# Searches and cross-validations that have warned of it: once is enough for all of their fits.
-_WARNED: "WeakSet[object]" = WeakSet()
 
 
 @dataclass(eq=False)
@@ -310,16 +307,6 @@ def warn_unless_filter_pays(
     `difference` is the mean gain of a query by the filter, and `error` its standard error.
     """
     if difference > error or not (difference or error):
-        return
-    if (search := search_of_fit()) is not None:
-        if search in _WARNED:
-            return
-        _WARNED.add(search)
-        warn_user(
-            f"{NOT_SHOWN_TO_PAY} in one or more fits of this search or cross-validation. Put "
-            f"{instead.partition(' to ')[0]} among the candidates.",
-            FitWarning,
-        )
         return
     warn_user(
         f"{NOT_SHOWN_TO_PAY}: held-out queries score {filtered:.4f} with it and {unfiltered:.4f} "

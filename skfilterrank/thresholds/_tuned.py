@@ -47,14 +47,22 @@ class TwoScores(BaseThreshold):
     """
 
     _column_names = (FILTER_SCORE,)
-    _hides_by_second_score = True
+    rule: str | None
+    rule_: str
+
+    def _fit_shown(self, judged, parsed):
+        if not self._has_two:
+            return super()._fit_shown(judged, parsed)
+        return self._fit_two_scores(judged, parsed)
 
     def _fit_two_scores(self, judged, parsed):
+        """Find the level of the rule; return what `_fit_shown` does."""
         path = self._learn_path(judged)
         lists = path.lists_of(judged.lists)
         entries = path.values(lists, parsed)
         self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
-        return judged, self._shown_at(path, self.threshold_curve_.best_threshold), entries
+        shown = self._shown_at(path, self.threshold_curve_.best_threshold)
+        return judged, shown, None, entries
 
     def _shown_at(self, path, level):
         """Set the level; return the scores that order the shown rows."""
@@ -105,8 +113,15 @@ class TwoScores(BaseThreshold):
         self._compare_held_out(judged, held_out, plain)
         return values
 
-    def _check_two_scores(self, judged):
+    def _check_columns(self, judged):
         """Store the rule; raise for useless filter scores, warn of few forbidden rows."""
+        if FILTER_SCORE not in judged.columns:
+            if self.rule is not None:
+                raise InputError(
+                    f"rule={self.rule!r} hides by a second score, but none was given. Pass "
+                    "filter_scores=, or leave rule out."
+                )
+            return
         check_choice(self.rule, "rule", (*RULES, None))
         if self.min_shown is not None:
             raise InputError(
@@ -155,33 +170,19 @@ class TwoScores(BaseThreshold):
             )
         return scores, index, columns
 
-    def _ordered(self, scores, index, columns):
+    def _ordered(self, scores, index, columns, *, capped=True):
         if not self._has_two:
-            return super()._ordered(scores, index, columns)
-        _, most = self._caps()
-        return self._path_of(scores, index, columns, most).at(self.level_)
-
-    def _path_of(self, scores, index, columns, most):
-        """Make the path of the fitted rule for rows, with at most so many shown in a list."""
+            return super()._ordered(scores, index, columns, capped=capped)
         worth, harm = scores, columns[FILTER_SCORE]
         if self.worth_ is not None:
             worth, harm = self.worth_.of(scores, harm)
-        return HidePath(self.rule_, scores, worth, harm, index, most=most)
-
-    def _shown(self, scores, index, columns):
-        if not self._has_two:
-            return super()._shown(scores, index, columns)
-        return self._ordered(scores, index, columns) > -np.inf
+        most = self._caps()[1] if capped else None
+        return HidePath(self.rule_, scores, worth, harm, index, most=most).at(self.level_)
 
     def _thresholds(self, scores, index, shown):
         if not self._has_two:
             return super()._thresholds(scores, index, shown)
         return np.where(shown, -np.inf, np.inf)
-
-    def _passes_level(self, scores, index, columns):
-        if not self._has_two:
-            return super()._passes_level(scores, index, columns)
-        return self._path_of(scores, index, columns, None).at(self.level_) > -np.inf
 
     def _why_below_level(self, level):
         if not self._has_two:
@@ -359,7 +360,12 @@ class TunedThreshold(TwoScores):
         self.rule = rule
 
     def _fit_rows(self, rows):
-        self._refuse_with_rows("rule", "max_shown", "min_shown")
+        for name in ("rule", "max_shown", "min_shown"):
+            if (value := getattr(self, name)) is not None:
+                raise InputError(
+                    f"{name}={value!r} is not possible where {type(self).__name__} is fitted on "
+                    "Rows. Leave it out, or give rows in memory."
+                )
         parsed = self._parsed()
         found, noted = search_rows(rows, parsed, self.gains)
         values, value = found.values, found.best_value

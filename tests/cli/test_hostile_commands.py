@@ -39,7 +39,6 @@ COMMANDS = {
     "compare": (["compare", "qrels", "run", "{}", "--quiet"], RUN),
     "compare --scores": (["compare", "--scores", "{}", "--format", "json"], SCORES),
     "fuse": (["fuse", "run", "{}", "--quiet"], RUN),
-    "fuse --qrels": (["fuse", "run", "other", "--qrels", "{}", "--learn", "logistic"], JUDGED),
     "complete": (["complete", "{}", "run", "--docs", "docs.csv", "--out", "-"], QRELS),
     "complete --docs": (
         ["complete", "qrels", "--docs", "{}.jsonl", "--unjudged-label", "0", "--out", "-"],
@@ -64,7 +63,6 @@ READERS = {
     "evaluate qrels": read_qrels,
     "compare": read_run,
     "fuse": read_run,
-    "fuse --qrels": read_qrels,
     "complete": read_qrels,
     "complete --docs": read_documents,
     "select": read_pool,

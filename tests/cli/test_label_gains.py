@@ -18,7 +18,6 @@ COMMANDS = {
     "evaluate": "evaluate {} r.txt -m ndcg_f@3,ap,bpref",
     "evaluate --interval": "evaluate {} r.txt -m dcg@3 --interval",
     "compare": "compare {} r.txt o.txt -m ndcg_f@3,lexirecall",
-    "fuse": "fuse r.txt o.txt --qrels {} --learn logistic",
     "threshold": "threshold {} r.txt --k 3 --save f.json",
     "monitor": "monitor risk.json --qrels {} --run r.txt",
 }

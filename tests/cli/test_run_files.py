@@ -12,7 +12,6 @@ from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels
 from skfilterrank.judgments import complete_qrels
 from skfilterrank.metaevaluation import judging_curve, label_degradation
 from skfilterrank.metrics import evaluate_runs, values_of_run
-from skfilterrank.ranking import fuse_runs
 
 PRELS = "1 a 1 1 0.1\n1 b 0 1 0.5\n2 a 1 1 0.1\n2 b 0 1 1\n3 a 0 1 0.1\n3 d 1 1 0.5\n"
 RUN = "".join(f"{q} Q0 {d} 1 {s} r\n" for q in "123" for d, s in zip("abd", (3, 2, 1)))
@@ -23,8 +22,6 @@ COMMANDS = {
     "evaluate": "evaluate {} run.txt -m dcg@10,stat_ap",
     "compare": "compare {} run.txt other.txt -m dcg@10",
     "compare preferences": "compare {} run.txt other.txt -m lexirecall",
-    "fuse": "fuse run.txt other.txt --qrels {}",
-    "fuse weights": "fuse run.txt other.txt --qrels {} --learn weights",
     "complete": "complete {} --docs docs.csv --out -",
     "threshold": "threshold {} run.txt",
     "monitor": "monitor saved.json --qrels {} --run run.txt",
@@ -143,7 +140,6 @@ FUNCTIONS = {
     "complete_qrels": lambda qrels: complete_qrels(
         qrels=qrels, runs=None, documents=DOCUMENTS, random_state=0
     ),
-    "fuse_runs": lambda qrels: fuse_runs(RUNS, "coordinate_ascent", qrels=qrels, random_state=0),
 }
 
 

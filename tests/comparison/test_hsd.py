@@ -105,6 +105,13 @@ class TestRandomized:
         np.testing.assert_allclose(sizes, [0.5, 1.5])
         assert abs(counts[0] - 10_000) < 300
 
+    def test_p_is_never_0(self):
+        found = compare_systems(
+            [[0.0] * 30, [1.0] * 30], test="randomized_tukey", n_resamples=999, random_state=0
+        )
+        assert found.p_value == [1 / 1000]
+        assert found.smallest_p == 1 / 1000
+
     def test_blocks_do_not_matter(self, monkeypatch):
         values = noisy(4, 6)
         whole = shuffled_ranges(values, Settings(n_resamples=500))

@@ -113,6 +113,11 @@ def test_all_tied(correlation, tied):
     assert np.isnan(correlation(*orders))
 
 
+def test_infinite_values_may_tie():
+    order = named([np.inf, np.inf, 1.0, -np.inf])
+    assert tau_ap_b(order, order) == kendall_tau(order, order) == 1
+
+
 @pytest.mark.parametrize("correlation", ALL)
 @pytest.mark.parametrize(
     ("first", "second", "message"),

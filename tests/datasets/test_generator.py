@@ -225,6 +225,12 @@ def test_all_gains_zero_scores_zero():
     np.testing.assert_array_equal(scores, 0)
 
 
+def test_no_class_sep_leaves_the_prior():
+    # One document: P(gain > 0) - P(gain < 0) = 0.75 - 0.25.
+    data = make_rank_and_filter(50, documents_per_query=1, class_sep=0, random_state=0)
+    np.testing.assert_allclose(data.bayes_scores, 0.5)
+
+
 @pytest.mark.parametrize("query_effect", [0.0, 0.3])
 def test_repeats_with_the_same_seed(query_effect):
     first, second = (
@@ -312,6 +318,22 @@ def test_values_of_probability_0_do_not_occur():
     )
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_means_of_two_features_lie_on_no_line():
+    X, y, *_ = make_rank_and_filter(
+        n_queries=60,
+        n_features=2,
+        n_informative=2,
+        class_sep=100.0,
+        documents_per_query={5: 1.0},
+        bayes=False,
+        random_state=0,
+    )
+    low, middle, high = (X[y == label].mean(axis=0) for label in (-1, 1, 2))
+    # Noise of 1 moves an area of about 100 x 100 by little.
+    area = np.linalg.det(np.array([middle - low, high - low]))
+    assert abs(area) > 1000
 
 
 def test_as_many_combinations_as_are_feasible(monkeypatch):

@@ -35,6 +35,20 @@ def test_published_judgments_are_what_their_notes_say(data_dir):
     assert (len(labels), (labels == -2).sum()) == (14_474, 234)
 
 
+def test_tracks_come_from_the_pages_of_their_years():
+    for name, where, collection in (
+        ("web-2010", "/web/10/", "ClueWeb09"),
+        ("web-2011", "/web/11/", "ClueWeb09"),
+        ("web-2012", "/web/12/", "ClueWeb09"),
+        ("web-2013", "/web/2013/", "ClueWeb12"),
+        ("web-2014", "/web/2014/", "ClueWeb12"),
+    ):
+        track, year = _trec._TRACKS[name], name.removeprefix("web-")
+        assert where in track.url
+        assert track.file == f"trec-web-qrels/web{year}.qrels.txt.gz"
+        assert f"the TREC {year} web track ({collection})" in track.about
+
+
 def test_runs_of_trec_covid(server, track, tmp_path, monkeypatch):
     server.put("BERT", RUN)
     server.put("T5R1", RUN.replace(b"mine", b"T5R1"))

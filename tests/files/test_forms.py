@@ -43,6 +43,13 @@ def test_forms(content, name):
     assert form_of(content) == name
 
 
+def test_lines_are_counted_from_the_top_of_the_file():
+    content = b"# a comment\n\nqid,docno,label\n1,a,1\n\n1,b,0\n"
+    table, line_of = read_form(form_of(content), content, "t", ["qid", "docno"])
+    assert table.to_dict("list") == {"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 0]}
+    assert [line_of(row) for row in range(2)] == [4, 6]
+
+
 @pytest.mark.parametrize(
     ("line", "format"),
     [
@@ -174,6 +181,14 @@ def test_forms_topics(name, file, tmp_path):
     topics = read_topics(path)
     assert topics.index.tolist() == ["301", "302"]
     assert topics.iloc[:, 0].tolist() == ["the cats", "dog"]
+
+
+def test_fields_of_trec_topics(tmp_path):
+    (tmp_path / "t").write_text(TREC)
+    topics = read_topics(tmp_path / "t")
+    assert topics.loc["301"].tolist()[:2] == ["the cats", "All the cats of the town & more."]
+    assert topics.columns.tolist()[:3] == ["title", "description", "narrative"]
+    assert topics.loc["302", "description"] == ""
 
 
 @pytest.mark.slow

@@ -1,4 +1,5 @@
 import io
+import pickle
 import warnings
 from collections import defaultdict
 
@@ -200,6 +201,12 @@ def test_without_arrow_strings(monkeypatch, tmp_path):
         assert getattr(run["qid"].dtype, "storage", "python") == "python"
         aligned = align(QRELS, run)
     pd.testing.assert_frame_equal(aligned.to_frame(), expected)
+
+
+def test_index_can_be_sent_to_other_processes():
+    index = pickle.loads(pickle.dumps(QrelsIndex(QRELS)))
+    aligned = pickle.loads(pickle.dumps(index.align(RUN)))
+    pd.testing.assert_frame_equal(aligned.to_frame(), align(QRELS, RUN).to_frame())
 
 
 @pytest.mark.parametrize(

@@ -119,6 +119,18 @@ def test_numbers_are_those_of_python(texts):
     assert_numbers_of_python(texts)
 
 
+@pytest.mark.slow
+def test_many_numbers_are_those_of_python():
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(0, 2**64, 5000, dtype=np.uint64).view(np.float64)
+    texts = [repr(number) for number in numbers[np.isfinite(numbers)].tolist()]
+    texts += [f"{number:.{digits}g}" for digits in range(1, 20) for number in rng.normal(size=100)]
+    for letters in ("0123456789.-", "0019.e-+", "0123456789.-+eE_xnaif"):
+        lengths = rng.integers(1, 20, 5000)
+        texts += ["".join(rng.choice(list(letters), length)) for length in lengths]
+    assert_numbers_of_python(texts)
+
+
 def assert_numbers_of_python(texts):
     values, is_number = parse_decimals(Tokens.from_texts(texts))
     for text, value, ok in zip(texts, values, is_number, strict=True):

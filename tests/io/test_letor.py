@@ -98,6 +98,12 @@ def test_query_ids_stay_strings_where_one_is_no_plain_integer(odd):
     assert groups.tolist() == ["7", odd, "7"]
 
 
+def test_query_id_types_are_decided_over_all_files():
+    assert read_letor([io.StringIO("1 qid:-3"), io.StringIO("1 qid:4")]).groups.dtype == np.int64
+    joined = read_letor([io.StringIO("1 qid:3"), io.StringIO("1 qid:x")])
+    assert joined.groups.tolist() == ["3", "x"]
+
+
 def test_n_features_widens_and_limits():
     assert read_letor(io.StringIO(TEXT), n_features=5).X.shape == (4, 5)
     with pytest.raises(FileFormatError, match=r"<stream>:3: feature index 3: .* to 2, n_features"):
@@ -294,6 +300,15 @@ def test_dump_sparse_keeps_the_width_and_the_caller_s_matrix():
     write_letor(file, X, [1, 0.5], [1, 1])
     assert file.getvalue() == "1 qid:1 3:1.0 4:0.0\n0.5 qid:1 1:2.0\n"
     assert X.nnz == 3
+
+
+def test_dump_gzip_is_the_same_each_time(tmp_path):
+    for name in ("a.txt.gz", "b.txt.gz"):
+        write_letor(tmp_path / name, [[1.0]], [1], ["q"])
+    data = (tmp_path / "a.txt.gz").read_bytes()
+    assert gzip.decompress(data) == b"1 qid:q 1:1.0\n"
+    assert data == (tmp_path / "b.txt.gz").read_bytes()
+    assert data[4:8] == bytes(4)  # the time
 
 
 @pytest.mark.parametrize(

@@ -455,6 +455,11 @@ def test_ids_of_frames_stay_what_they_are():
     pd.testing.assert_frame_equal(read_runs({"mine": levels})["mine"], FRAME)
 
 
+def test_ranks_stand_for_scores():
+    ranked = FRAME.drop(columns="score").assign(rank=[1, 1, 2])
+    assert read_runs({"mine": ranked})["mine"]["score"].tolist() == [-1.0, -1.0, -2.0]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -208,6 +208,13 @@ def test_duplicate_documents():
     assert len(read_judged_table(io.StringIO(text), format="csv")) == 4
 
 
+def test_empty_document():
+    with pytest.raises(FileFormatError, match=r":3: the line holds no id in column 'docno'"):
+        read_judged_table(
+            io.StringIO("qid,docno,label\n1,a,0\n1,,0\n"), document="docno", format="csv"
+        )
+
+
 def test_long_fields_are_no_error():
     csv.field_size_limit(limit := 131_072)
     text = f"qid,text,label\n1,{'x' * 200_000},\n"

@@ -1,22 +1,23 @@
 """Queries of which a ranker has seen other rows, and queries that it was fitted on."""
 
+import pickle
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GroupKFold, KFold, PredefinedSplit, cross_validate
 
 from skfilterrank._lists.cut_queries import (
+    QuerySizes,
     count_known_queries,
-    note_documents,
     note_queries,
+    unwatched,
     warn_of_cut_queries,
 )
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import DataWarning
-from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import RankerMixin
 
 X = np.arange(24.0).reshape(12, 2) % 7
@@ -44,13 +45,19 @@ class TestKnownQueries:
     @pytest.fixture
     def ranker(self):
         ranker = Ridge()
-        note_documents(ranker, X, GROUPS)
+        note_queries(ranker, X, GROUPS)
         return ranker
 
     def test_the_same_rows(self, ranker):
         assert known(ranker) == 3
         assert known(Ridge()) == 0
         assert known(ranker, groups=None) == 0
+
+    def test_other_ids_and_other_order(self, ranker):
+        order = np.random.RandomState(0).permutation(12)
+        names = np.array(["x", "a", "b", "c"])[GROUPS[order]]
+        assert known(ranker, X=X[order], groups=names) == 3
+        assert known(ranker, X=pd.DataFrame(X[:4], columns=["u", "v"]), groups=[9] * 4) == 1
 
     def test_other_documents(self, ranker):
         changed = X.copy()
@@ -61,54 +68,101 @@ class TestKnownQueries:
 
     def test_of_several_rankers_one_suffices(self, ranker):
         other = Ridge()
-        note_documents(other, X + 100, GROUPS)
+        note_queries(other, X + 100, GROUPS)
         assert known(other, ranker) == 3
         assert known(other) == 0
 
     def test_numbers_alone_tell(self):
         table = pd.DataFrame({"text": ["a", "b"], "x": [1.0, None], "y": [1, 2]})
         ranker = Ridge()
-        note_documents(ranker, table, [1, 2])
+        note_queries(ranker, table, [1, 2])
         assert known(ranker, X=table.assign(text="c"), groups=[1, 2]) == 2
         assert known(ranker, X=table.assign(y=3), groups=[1, 2]) == 0
         for rows in (table[["text"]], ["a", "b"]):
-            note_documents(ranker, rows, [1, 2])
+            note_queries(ranker, rows, [1, 2])
             assert known(ranker, X=rows, groups=[1, 2]) == 0
 
     def test_a_second_fit_forgets_the_first(self, ranker):
-        note_documents(ranker, X + 100, GROUPS)
+        note_queries(ranker, X + 100, GROUPS)
         assert known(ranker) == 0
-        note_documents(ranker, X, None)
+        note_queries(ranker, X, None)
         assert known(ranker, X=X + 100) == 0
 
 
-def splits(cv, **options):
-    """Warnings of a cross-validation, and how many."""
-    y = pd.Series(np.arange(12) % 2, pd.Index(GROUPS, name="qid"))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        cross_validate(Mean(), X, y, cv=cv, groups=GROUPS, error_score="raise", **options)
-    return [str(each.message).partition(":")[0] for each in caught if each.category is DataWarning]
+def sizes_of(counts):
+    """The sizes of queries 0, 1, ...; 0 leaves a query out."""
+    ids = np.repeat(np.arange(len(counts)), counts)
+    return QuerySizes.of(GroupIndex.from_groups(ids))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("scoring", [None, make_ranking_scorer("ap")])
-def test_cut_queries_are_warned_of_once(scoring):
-    assert splits(GroupKFold(3), scoring=scoring) == []
-    assert splits(KFold(3), scoring=scoring, return_train_score=True) == []
-    assert splits(KFold(6), scoring=scoring) == ["cv splits queries"]
+def split_from(seen, fitted, *, is_judged=True):
+    return sizes_of(seen).is_split_from(sizes_of(fitted), is_judged=is_judged)
 
 
-def test_one_query_on_both_sides_is_enough():
-    # The last row of query 2 is held out, and its others are learned from.
-    assert splits(PredefinedSplit([-1] * 11 + [0])) == ["cv splits queries"]
-    assert splits(PredefinedSplit([-1] * 8 + [0] * 4)) == []
+class TestSizes:
+    whole = np.random.default_rng(0).integers(8, 40, 200)
+    part = np.random.default_rng(1).binomial(whole, 0.25)
+
+    def test_a_random_split_of_rows(self):
+        assert split_from(self.part, self.whole - self.part)
+        assert split_from(self.part, self.whole - self.part, is_judged=False)
+        # Whole lists come later, or the larger part.
+        assert not split_from(self.whole, self.whole)
+        assert not split_from(self.whole, self.part)
+        assert not split_from(self.whole - self.part, self.part)
+
+    def test_a_single_query_is_none_and_few_are_told_of_where_they_are_judged(self):
+        assert not split_from([3, 0, 9], [5, 8, 0])
+        assert split_from([3, 2], [5, 8])
+        assert not split_from([3, 2], [5, 8], is_judged=False)
+
+    def test_most_shared_queries_are_as_they_were(self):
+        few = self.whole.copy()
+        few[:5] -= 3
+        assert not split_from(few, self.whole)
+
+    def test_lists_that_are_cut_at_one_length_and_other_queries_of_the_same_ids(self):
+        assert not split_from(np.full(50, 10), np.full(50, 100))
+        others = np.random.default_rng(2).integers(8, 40, 200)
+        assert not split_from(others, self.whole)
+
+    def test_sorted_rows_that_are_cut_in_two_places(self):
+        seen, fitted = self.whole.copy(), self.whole.copy()
+        seen[:80] = seen[121:] = fitted[81:120] = 0
+        seen[80], fitted[80] = 1, self.whole[80] - 1
+        seen[120], fitted[120] = self.whole[120] - 2, 2
+        assert split_from(seen, fitted)
+        assert not split_from(seen, fitted, is_judged=False)
+
+    def test_ids_of_any_type(self):
+        for ids in (["a", "b"], [1.5, 2.5], pd.to_datetime(["2020-01-01", "2021-01-01"])):
+            found = [
+                QuerySizes.of(GroupIndex.from_groups(np.repeat(ids, n))) for n in ([3, 2], [5, 8])
+            ]
+            assert found[0].is_split_from(found[1], is_judged=True)
+            assert found[0].hashes.dtype == np.int64
+            assert found[0].sizes.dtype == np.int32
 
 
-def test_outside_of_cross_validation_nothing_is_said():
-    ranker = Ridge()
-    note_queries(ranker, GROUPS)
+def test_what_a_ranker_keeps_is_of_its_last_fit():
+    ranker = Mean().fit(X, GROUPS, groups=GROUPS)
+    assert ranker._fitted_sizes.sizes.tolist() == [4, 4, 4]
+    again = pickle.loads(pickle.dumps(ranker))
+    np.testing.assert_array_equal(again._fitted_sizes.hashes, ranker._fitted_sizes.hashes)
+    assert known(again) == 3
+    assert not hasattr(clone(ranker), "_fitted_sizes")
+    assert ranker.fit(X, GROUPS)._fitted_sizes is None
+
+
+def test_estimators_inside_say_nothing():
+    ranker = Mean().fit(X, GROUPS, groups=GROUPS)
+    other = [3, 1, 1, 2]
+    with pytest.warns(DataWarning, match="queries are split"):
+        warn_of_cut_queries(ranker, other, is_judged=True)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        warn_of_cut_queries(ranker, GROUPS[:2])
-        warn_of_cut_queries(ranker, None)
+        with unwatched():
+            warn_of_cut_queries(ranker, other, is_judged=True)
+        for groups in (None, [], GROUPS, ["new", "ids"], [3] * 2, np.array([3, 3])):
+            warn_of_cut_queries(ranker, groups, is_judged=True)
+        warn_of_cut_queries(ranker, other)

@@ -14,7 +14,7 @@ from skfilterrank._lists.lazy_names import PARTS
 @pytest.mark.parametrize(
     ("part", "name", "near"),
     [
-        ("ranking", "RanksFusion", "RankFusion"),
+        ("ranking", "QuerysRanker", "QueryRanker"),
         ("", "RankFilter", "RankAndFilter"),
         ("metrics", "ndcg_scores", "ndcg_score"),
         ("thresholds", "CertifiedTreshold", "CertifiedThreshold"),

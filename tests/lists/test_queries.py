@@ -253,6 +253,12 @@ def test_blocks_of_one_part_of_the_rows_after_the_other(contiguous, monkeypatch)
     assert part[-1] > 4
 
 
+def test_enough_queries_of_one_size_are_not_padded():
+    index = GroupIndex.from_groups(np.repeat(np.arange(900), np.repeat([5, 6, 7], 300)))
+    blocks = [(block.width, len(block.queries)) for block in index.blocks(1000)]
+    assert blocks == [(5, 150)] * 2 + [(6, 150)] * 2 + [(7, 100)] * 3
+
+
 def test_many_rows_in_several_chunks(monkeypatch):
     monkeypatch.setattr("skfilterrank._lists.queries._CHUNK_ROWS", 7)
     pattern = np.random.default_rng(0).integers(0, 5, 100).tolist()

@@ -1,6 +1,5 @@
 """What is taken from scikit-learn's private modules does what the package takes it for."""
 
-import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -13,88 +12,18 @@ from scipy.optimize import minimize
 from scipy.special import expit, xlogy
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 
 from skfilterrank._lists.sklearn_compat import (
-    calling_cross_validation,
     feature_names,
     fit_calibrator,
     metadata_routing_enabled,
     probabilities,
-    rows_of_callers,
     safe_indexing,
-    tags_tell_sparse,
     without_groups,
 )
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import CalibratedRanker, QueryRanker
-
-X, Y = np.arange(8.0)[:, None], np.arange(8) % 2
-
-
-class Witness(BaseEstimator):
-    """An estimator that writes down what it sees of its callers."""
-
-    seen: list = []  # noqa: RUF012
-
-    def __init__(self, alpha=1):
-        self.alpha = alpha
-
-    def fit(self, X, y):
-        self.seen.append(("fit", *calling_cross_validation(), len(X), list(rows_of_callers())))
-        return self
-
-    def predict(self, X):
-        return np.zeros(len(X))
-
-    def score(self, X, y):
-        self.seen.append(("score", *calling_cross_validation(), len(X), list(rows_of_callers())))
-        return 0.0
-
-
-@pytest.fixture(autouse=True)
-def seen():
-    Witness.seen.clear()
-    return Witness.seen
-
-
-def test_outside_of_cross_validation(seen):
-    Witness().fit(X, Y).score(X, Y)
-    assert [each[1:] for each in seen] == [(False, None, 8, [])] * 2
-
-
-def test_cross_validation_and_the_rows_on_both_sides(seen):
-    cross_val_score(Witness(), X, Y, cv=KFold(4))
-    assert [(name, n) for name, *_, n, _ in seen] == [("fit", 6), ("score", 2)] * 4
-    assert all(is_called for _, is_called, *_ in seen)
-    # One object stands for the whole of it.
-    wholes = {id(whole) for _, _, whole, *_ in seen}
-    assert len(wholes) == 1
-    assert isinstance(seen[0][2], joblib.Parallel)
-    held_all, train, test = next(
-        (each[0], each[2], each[3]) for each in seen[0][4] if each[2] is not None
-    )
-    assert held_all is X
-    assert (list(train), list(test)) == ([2, 3, 4, 5, 6, 7], [0, 1])
-
-
-def test_the_outermost_search_stands_for_all(seen):
-    inner = GridSearchCV(Witness(), {"alpha": [1, 2]}, cv=2, refit=False)
-    with pytest.raises(AttributeError):  # without a refit it has no score
-        cross_val_score(inner, X, Y, cv=2, error_score="raise")
-    assert len({id(whole) for _, _, whole, *_ in seen}) == 1
-
-
-def test_the_refit_of_a_search_is_no_side_of_a_split(seen):
-    GridSearchCV(Witness(), {"alpha": [1]}, cv=2).fit(X, Y)
-    assert [is_called for _, is_called, *_ in seen] == [True] * 4 + [False]
-
-
-def test_permutations_call_as_cross_validation_does(seen):
-    permutation_importance(Witness(), X, Y, n_repeats=1, random_state=0)
-    assert [is_called for _, is_called, *_ in seen] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -118,6 +47,7 @@ def test_rows_of_each_container(rows):
 
 
 def test_names_of_columns():
+    X = np.arange(8.0)[:, None]
     assert feature_names(X) is None
     assert feature_names(pd.DataFrame(X)) is None
     assert feature_names(pd.DataFrame(X, columns=["a"])).tolist() == ["a"]
@@ -138,11 +68,6 @@ def test_nobody_inside_asks_for_groups():
         inside = [each.router for _, each in changed]
         assert inside
         assert all(not router.consumes("fit", ["groups"]) for router in inside)
-
-
-def test_what_versions_say_of_sparse_rows():
-    version = tuple(map(int, sklearn.__version__.split(".")[:2]))
-    assert tags_tell_sparse() is (version >= (1, 7))
 
 
 class FirstColumn(RegressorMixin, BaseEstimator):

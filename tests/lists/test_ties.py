@@ -124,6 +124,31 @@ def test_equal_chances_stop_geometrically(n):
     np.testing.assert_allclose(found, 0.01 * 0.99**places, rtol=1e-9)
 
 
+def exactly(tenths):
+    """Means for chances in tenths, in whole numbers: coefficients of products (1 + (1 - R) t)."""
+    n, sums = len(tenths), [0] * len(tenths)
+    for tenth in set(tenths):
+        others = list(tenths)
+        others.remove(tenth)
+        product = [1]
+        for other in others:
+            shifted = zip([*product, 0], [0, *product])
+            product = [10 * stays + (10 - other) * goes for stays, goes in shifted]
+        for place, coefficient in enumerate(product):
+            sums[place] += tenths.count(tenth) * tenth * coefficient
+    orders = [n * math.comb(n - 1, place) * 10**n for place in range(n)]
+    return [total / count for total, count in zip(sums, orders)]
+
+
+@pytest.mark.parametrize("counts", [{9: 60, 3: 60, 0: 30}, {9: 149, 1: 1}, {5: 2, 8: 148}])
+def test_large_chances_leave_little_for_the_end(counts):
+    tenths = [tenth for tenth, count in counts.items() for _ in range(count)]
+    expected = exactly(tenths)
+    assert expected[-1] < 1e-40
+    found = long_tie_stops(np.array(tenths) / 10, len(tenths))
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
 @given(
     hnp.arrays(
         np.float64,

@@ -53,6 +53,9 @@ class TestByHand:
         actual = self.value(average_precision_score, k=k, normalize=normalize)
         assert actual == pytest.approx(expected)
 
+    def test_all_relevant_documents_count_unless_told(self):
+        assert self.value(average_precision_score, k=2) == pytest.approx(1 / 4)
+
     def test_mean_precision_at_what_is_found(self):
         found = {None: (1 + 2 / 4 + 3 / 5) / 3, 4: (1 + 2 / 4) / 2, 2: 1, 20: 2.1 / 3}
         for k, expected in found.items():

@@ -59,7 +59,7 @@ def test_cut_offs_options_gains_and_ties(measures):
         measures.nDCG_f(gains=gains) @ 2: expected("ndcg_f@2", gains=gains),
         measures.nDCG_f(undefined=0.5, unjudged="drop"): expected("ndcg_f", unjudged="drop"),
         measures.dcg(ties="average") @ 3: expected("dcg@3", ties="average"),
-        measures.rbp(persistence=0.5) @ 2: expected("rbp(persistence=0.5)@2"),
+        measures.rbp(persistence=0.5) @ 1: expected("rbp(persistence=0.5)@1"),
     }
     found = {measure: {} for measure in wanted}
     for metric in ir_measures.iter_calc(list(wanted), QRELS, RUN):

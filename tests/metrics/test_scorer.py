@@ -225,7 +225,6 @@ class TestTools:
         np.testing.assert_allclose(result["test_score"], by_hand(ESTIMATORS[model]))
 
     @pytest.mark.slow
-    @pytest.mark.filterwarnings("ignore:rows are drawn instead of queries")
     def test_learning_curve(self, way):
         _, train_scores, test_scores = learning_curve(
             Ridge(),
@@ -275,7 +274,6 @@ class TestTools:
             assert around.fit(X, Y, groups=QID).score(X, Y, groups=QID) > 0
 
     @pytest.mark.slow
-    @pytest.mark.filterwarnings("ignore:rows are drawn instead of queries")
     @pytest.mark.parametrize("scorer", [SCORER, make_ranking_scorer("forbidden@3")])
     def test_displays_of_curves(self, scorer):
         mpl.use("Agg")

@@ -129,6 +129,16 @@ def test_nobody_ahead(values):
     assert {bar.get_alpha() for bar in display.bars_} == {1.0}
 
 
+def test_what_ties_in_the_tests_ties_here():
+    # Beside values of 1000 a difference of 1e-13 is rounding.
+    values = [[1, 1, 1 + 1e-13], [1, 1, 1], [9, 8, 1000]]
+    three = SystemScores(values, systems=["a", "b", "c"])
+    assert compare_systems(three).n_tied.tolist()[0] == 3
+    assert QueryDifferenceDisplay.from_scores(three, "a", "b").leader is None
+    two = three.select(systems=["a", "b"])
+    assert QueryDifferenceDisplay.from_scores(two, "a", "b").leader == "a"
+
+
 @pytest.mark.slow
 def test_names_beyond_the_limit_are_counted():
     values = np.zeros((2, 100))

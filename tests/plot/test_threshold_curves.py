@@ -231,6 +231,14 @@ def test_the_level_of_another_key_is_marked():
     assert display.marked_.get_ydata() == [model.threshold_curve_.best_value]
 
 
+def test_large_thresholds_are_written_out():
+    given = {"groups": GROUPS, "measure": "ndcg_f@2"}
+    display = ThresholdCurveDisplay.from_predictions(Y_TRUE, 1e5 * np.array(Y_SCORE), **given)
+    texts = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    best = threshold_curve(Y_TRUE, Y_SCORE, **given).best_threshold
+    assert any(text.endswith(f" at {1e5 * best:.0f}") for text in texts), texts
+
+
 @pytest.fixture(scope="module")
 def rows():
     _, y, groups, scores = make_rank_and_filter(n_queries=120, random_state=0)

@@ -295,17 +295,6 @@ class TestInsideScikitLearn:
         )
         assert list(model.estimator_.estimator_.levels_) == [-1, 1, 2]
 
-    @pytest.mark.slow
-    def test_its_probabilities_are_not_rescaled(self, data):
-        models = [
-            RankAndFilter(
-                CalibratedRanker(Ridge(), cv=3), measure="ndcg_f@3", cv=3, rescale=rescale
-            ).fit(data.X, data.y, groups=data.groups)
-            for rescale in ("auto", False)
-        ]
-        assert models[0].threshold_ == models[1].threshold_
-        assert 0 < models[0].threshold_ < 1
-
     def test_is_a_ranker(self):
         model = CalibratedRanker(LogisticRegression())
         assert not is_classifier(model)
@@ -371,7 +360,6 @@ class TestBadInput:
             ({"break_ties": 1}, "break_ties must be one of True, False, got 1"),
             ({"refit": "auto"}, "refit must be one of True, False, got 'auto'"),
             ({"target": "sign"}, "target must be one of"),
-            ({"rescale": "none"}, "rescale must be one of"),
             ({"cv": "fit"}, "cv must be None"),
             ({"cv": 151}, "cv=151 needs at least 151 queries but their number is 150"),
         ],

@@ -19,7 +19,6 @@ from skfilterrank.ranking import (
     QueryRanker,
     RankAndFilter,
     RankBoostRanker,
-    RankFusion,
 )
 
 BY_POSITION = (
@@ -88,10 +87,6 @@ ESTIMATORS = {
     "RankBoostRanker()": RankBoostRanker(n_estimators=5),
     "CoordinateAscentRanker()": CoordinateAscentRanker(),
     "CoordinateAscentRanker(filter=True)": CoordinateAscentRanker(filter=True),
-    "RankFusion('logistic', normalize=None, gains=odd_is_good)": RankFusion(
-        "logistic", normalize=None, gains=odd_is_good
-    ),
-    "RankFusion(Ridge(), normalize=None)": RankFusion(Ridge(), normalize=None),
     "FilterOnly(RankAndFilter(Ridge()))": FilterOnly(RankAndFilter(Ridge(), threshold=0.0)),
 }
 
@@ -142,7 +137,6 @@ AT_NIGHT = {
     "OrdinalRanker(weights='gain')",
     "CalibratedRanker(Ridge(), method='sigmoid')",
     "CoordinateAscentRanker(filter=True)",
-    "RankFusion(Ridge(), normalize=None)",
     "QueryRanker(LogisticRegression(), gains=odd_is_good)",
     "QueryRanker(CatBoostRanker)",
     "QueryRanker(LGBMRanker)",

@@ -13,10 +13,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*unsafe cast from uint64 to int64"),
 ]
 
-BY_RANKS = {"bordafuse": "borda"} | {name: name for name in ("rrf", "isr", "log_isr", "rbc")}
+BY_RANKS = {"bordafuse": "borda", "rrf": "rrf"}
 BY_SCORES = {name.removeprefix("comb"): name for name in METHODS if name.startswith("comb")}
-NORMS = {"min-max": "minmax", "zmuv": "zscore", "max": "max", "sum": "sum"}
-NORMS |= {"rank": "rank", "borda": "borda", None: None}
+NORMS = {"min-max": "minmax", "zmuv": "zscore", "sum": "sum", "rank": "rank", None: None}
 
 
 def make_runs():
@@ -52,9 +51,7 @@ def both(runs, theirs, ours, norm=None, params=None, **options):
 
 @pytest.mark.parametrize("theirs", BY_RANKS)
 def test_methods_of_ranks(theirs):
-    params = {"rbc": {"phi": 0.7}}.get(theirs)
-    runs = make_runs()
-    expected, fused = both(runs, theirs, BY_RANKS[theirs], None, params, persistence=0.7)
+    expected, fused = both(make_runs(), theirs, BY_RANKS[theirs])
     pd.testing.assert_series_equal(fused, expected, rtol=1e-12)
 
 

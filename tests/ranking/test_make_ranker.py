@@ -321,19 +321,6 @@ def test_scaled_features_have_names(rows):
     assert list(ranker.estimator_["scale"].get_feature_names_out()) == list("abcde")
 
 
-@pytest.mark.slow
-def test_probabilities_and_gains_are_carried_over_as_they_are(rows):
-    for name, raw in (("logistic", True), ("random_forest", True), ("lambdamart", False)):
-        fitted = {
-            rescale: RankAndFilter(make(name), measure="ndcg_f@3", cv=2, rescale=rescale)
-            .fit(rows.X, rows.y, groups=rows.groups)
-            .threshold_
-            for rescale in ("auto", False, True)
-        }
-        assert fitted["auto"] == fitted[not raw]
-        assert fitted[False] != fitted[True]
-
-
 def test_gains_of_the_forest(rows):
     small = {"n_estimators": 5, "random_state": 0}
     gains = {-1: -2, 1: 2, 2: 4}

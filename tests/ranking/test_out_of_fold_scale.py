@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, RegressorMixin
 
-from skfilterrank.ranking import RankAndFilter
+from skfilterrank.ranking import RankAndFilter, RankerMixin
 from skfilterrank.thresholds import threshold_curve
 
 # In every query the same features, so that they have one mean and deviation in all folds.
@@ -29,26 +29,35 @@ class Grows(RegressorMixin, BaseEstimator):
         return self.factor_ * (X[:, 0] + 7)
 
 
-def fitted(**params):
-    return RankAndFilter(Grows(), cv=3, **params).fit(FEATURE[:, None], Y, groups=GROUPS)
+class Ranks(RankerMixin, Grows):
+    """The same scores as those of a ranker, whose scale means nothing."""
+
+    def fit(self, X, y, groups=None):
+        """Count the rows."""
+        return Grows.fit(self, X, y)
+
+    def predict(self, X, groups=None):
+        """Give the feature another scale."""
+        return Grows.predict(self, X)
+
+
+def fitted(inside):
+    return RankAndFilter(inside, cv=3).fit(FEATURE[:, None], Y, groups=GROUPS)
 
 
 @pytest.mark.slow
 def test_folds_are_brought_to_the_mean_and_deviation_of_all():
     # 16 rows to learn from in each fold, 24 at last: halfway between features 1 and 2.
-    assert fitted(rescale=False).threshold_ == pytest.approx(16 * 8.5)
-    assert fitted(rescale=True).threshold_ == pytest.approx(24 * 8.5)
     # A regressor's scores are taken for gains, whose scale is fixed.
-    assert fitted().threshold_ == fitted(rescale=False).threshold_
+    assert fitted(Grows()).threshold_ == pytest.approx(16 * 8.5)
+    assert fitted(Ranks()).threshold_ == pytest.approx(24 * 8.5)
     curve = threshold_curve(Y, 24 * (FEATURE + 7), groups=GROUPS)
-    np.testing.assert_allclose(fitted(rescale=True).threshold_curve_.thresholds, curve.thresholds)
+    np.testing.assert_allclose(fitted(Ranks()).threshold_curve_.thresholds, curve.thresholds)
 
 
 def test_a_model_of_one_score_is_shifted_and_not_stretched():
-    class OneScore(Grows):
-        def predict(self, X):
+    class OneScore(Ranks):
+        def predict(self, X, groups=None):
             return np.full(len(X), self.factor_)
 
-    model = RankAndFilter(OneScore(), cv=3, rescale=True)
-    model.fit(FEATURE[:, None], Y, groups=GROUPS)
-    assert set(np.unique(model.threshold_curve_.thresholds)) <= {-np.inf, 24.0, np.inf}
+    assert set(np.unique(fitted(OneScore()).threshold_curve_.thresholds)) <= {-np.inf, 24.0, np.inf}

@@ -30,7 +30,6 @@ from skfilterrank.ranking import (
     QueryRanker,
     RankAndFilter,
     RankBoostRanker,
-    RankFusion,
 )
 from skfilterrank.thresholds import PerQueryThreshold
 
@@ -282,7 +281,6 @@ WITH_GAINS = {
         gains=gains, max_iter=1, random_state=0
     ),
     "LambdaRankRanker": lambda gains: LambdaRankRanker(gains=gains, n_estimators=2, n_jobs=1),
-    "RankFusion": lambda gains: RankFusion("logistic", gains=gains),
     "OrdinalRanker": lambda gains: OrdinalRanker(gains=gains),
     "QueryRanker": lambda gains: QueryRanker(Ridge(), gains=gains),
     "CalibratedRanker": lambda gains: CalibratedRanker(Ridge(), gains=gains),

@@ -29,7 +29,6 @@ from skfilterrank.ranking import (
     QueryRanker,
     RankAndFilter,
     RankBoostRanker,
-    RankFusion,
     make_ranker,
 )
 from skfilterrank.thresholds import CertifiedThreshold, PerQueryThreshold, TunedThreshold
@@ -136,7 +135,6 @@ class TestBadInput:
             (CoordinateAscentRanker(), "CoordinateAscentRanker"),
             (AdaRankRanker(), "AdaRankRanker"),
             (CalibratedRanker(RankBoostRanker()), "RankBoostRanker"),
-            (RankFusion("coordinate_ascent"), "RankFusion"),
         ],
         ids=lambda value: type(value).__name__,
     )

@@ -42,7 +42,6 @@ def test_parameters():
         "gains",
         "cv",
         "refit",
-        "rescale",
         "n_jobs",
         "verbose",
     ]

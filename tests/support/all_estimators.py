@@ -43,7 +43,6 @@ from skfilterrank.ranking import (
     RankAndFilter,
     RankBoostRanker,
     RankerMixin,
-    RankFusion,
 )
 from skfilterrank.ranking._make_ranker import SharedFeatures
 from skfilterrank.ranking._text_features import (
@@ -253,8 +252,6 @@ CASES = {
         CoordinateAscentRanker(max_iter=2, filter=True, warm_start=True, random_state=0),
         "more rows",
     ),
-    "RankFusion": Case(RankFusion("combsum"), "rows"),
-    "RankFusion of learned weights": Case(RankFusion(LOGISTIC), "rows"),
     "FilterOnly": Case(FilterOnly(RankAndFilter(Ridge(), cv=2), random_state=0), "rows"),
     "FilterOnly of another library's": Case(FilterOnly(Ridge(), random_state=0), "rows"),
     "SharedFeatures": Case(SharedFeatures(StandardScaler()), "numbers"),

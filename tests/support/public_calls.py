@@ -150,10 +150,7 @@ CALLS = {
     "ranking.catboost_metric": {"measure": "ap", "y": LABELS, "groups": GROUPS},
     "ranking.fuse_runs": {
         "runs": SYSTEMS,
-        "method": "logistic",
-        "qrels": LABELS,
         "groups": GROUPS,
-        "cv": 2,
     },
     "ranking.lightgbm_metric": {"measure": "ap"},
     "ranking.make_ranker": {"name": "bce"},

@@ -1,23 +1,16 @@
 """Scores of judged rows: reading them, taking some, folds of clusters, and margins."""
 
-import warnings
-from functools import partial
-
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
 
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.metrics import dcg_score
-from skfilterrank.ranking import RankAndFilter
-from skfilterrank.thresholds import NOT_SHOWN_TO_PAY, JudgedScores
+from skfilterrank.thresholds import JudgedScores
 from skfilterrank.thresholds._judged_scores import (
     margins_of,
     number_clusters,
@@ -55,9 +48,7 @@ def test_folds_never_split_a_cluster(clusters, n_folds):
 
 
 def test_some_lists_are_taken_with_all_that_belongs_to_them():
-    judged = judged_scores(
-        folds=np.array([2, 1, 0]), names=(GROUPS, np.arange(6)), machines=GAINS == 1
-    )
+    judged = judged_scores(folds=np.array([2, 1, 0]), names=(GROUPS, np.arange(6)))
     judged.lists.weights = np.array([1.0, 0.5, 0.25])
     some = judged.take(np.array([5, 3, 4]))
     np.testing.assert_array_equal(some.scores, [0.1, 0.9, 0.8])
@@ -68,7 +59,6 @@ def test_some_lists_are_taken_with_all_that_belongs_to_them():
     np.testing.assert_array_equal(some.lists.weights, [0.5, 0.25])
     np.testing.assert_array_equal(some.columns["own"], [5, 3, 4])
     np.testing.assert_array_equal(some.names[1], [5, 3, 4])
-    np.testing.assert_array_equal(some.machines, [False, False, True])
 
 
 def test_lists_of_a_cluster_count_as_one():
@@ -140,28 +130,6 @@ def test_warnings_of_nothing_good_and_of_filters_that_do_not_pay():
         warn_unless_filter_pays(0.5, 0.49, 0.01, 0.02, instead="nothing")
     warn_without_good(np.array([-1.0, 1.0]))
     warn_unless_filter_pays(0.5, 0.4, 0.1, 0.02, instead="nothing")
-
-
-@pytest.mark.slow
-def test_a_search_warns_once_of_filters_that_do_not_pay():
-    _, y, groups, _ = make_rank_and_filter(120, random_state=0)
-    labels = pd.Series(y, index=pd.Index(groups, name="qid"))
-    noise = np.random.default_rng(0).normal(size=(len(y), 2))
-    model, folds = RankAndFilter(Ridge()), GroupKFold(3)
-    search = GridSearchCV(model, {"estimator__alpha": [1, 10]}, cv=folds)
-    for run in (
-        partial(search.fit, noise, labels),
-        partial(cross_val_score, model, noise, labels, cv=folds),
-    ):
-        for _ in range(2):
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always")
-                run(groups=groups)
-            texts = [str(each.message) for each in caught if NOT_SHOWN_TO_PAY in str(each.message)]
-            # The refit on all queries has figures.
-            told = [text for text in texts if "in one or more fits of this search" in text]
-            assert len(told) == 1
-            assert len(texts) <= 2
 
 
 def test_margins_are_finite_and_at_least_0_where_shown():

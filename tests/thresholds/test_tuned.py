@@ -235,12 +235,14 @@ def test_out_of_fold_curves_do_not_see_the_query(rows):
     scores, y, g, hide = rows
 
     def worths(labels):
-        cut = TunedThreshold("ndcg_f@5")
         found = []
-        cut._path = lambda rows, worth, harm, own=cut._path: (
-            found.extend([worth, harm]) or own(rows, worth, harm)
-        )
-        cut.fit(scores, labels, g, filter_scores=hide)
+
+        class Recorded(TunedThreshold):
+            def _path(self, judged, worth, harm):
+                found.extend([worth, harm])
+                return super()._path(judged, worth, harm)
+
+        Recorded("ndcg_f@5").fit(scores, labels, g, filter_scores=hide)
         return found
 
     own = g == 17

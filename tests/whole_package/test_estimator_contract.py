@@ -27,7 +27,6 @@ from skfilterrank.ranking import (
     OrdinalRanker,
     QueryRanker,
     RankAndFilter,
-    RankFusion,
     make_ranker,
 )
 from skfilterrank.ranking._make_ranker import SharedFeatures
@@ -56,22 +55,8 @@ def test_whatever_predicts_is_in_the_contract():
     assert predicting == {type(ranker) for ranker in RANKERS.values()}
 
 
-LEARNS_NOTHING = dict.fromkeys(
-    ("check_learning", "check_unjudged_rows_are_counted", "check_no_judged_row"),
-    "It learns nothing from labels.",
-)
-WHOLE_LISTS = {
-    "check_unjudged_rows_teach_nothing": "Whole lists count where scores are normalised within "
-    "queries, unjudged rows included."
-}
-
-
 def expected_failures(ranker):
     """Checks that fail on purpose, with the reason."""
-    if isinstance(ranker, RankFusion) and ranker.method == "combsum":
-        return LEARNS_NOTHING
-    if isinstance(ranker, RankFusion):
-        return WHOLE_LISTS
     if isinstance(ranker, FilterOnly):
         by_chance = "What is kept has scores by chance."
         reasons = {"check_order_of_groups": by_chance, "check_batches": by_chance}

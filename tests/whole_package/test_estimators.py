@@ -196,8 +196,6 @@ def test_what_is_stopped_changes_nothing_and_a_second_fit_all(case):
         ("RankAndFilter with PerQueryThreshold", {"threshold": "tune"}),
         ("RankAndFilter(threshold=0.5)", {"threshold": None}),
         ("OrdinalRanker", {"weights": "gain"}),
-        ("RankFusion of learned weights", {"normalize": "rank"}),
-        ("RankFusion of learned weights", {"filtered": "any"}),
         ("TextVectors", {"n_components": 2}),
         ("TextVectors(n_components=2)", {"n_components": None}),
         ("StatAPSelector", {"pooled": 0.0}),

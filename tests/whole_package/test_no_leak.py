@@ -27,7 +27,6 @@ from skfilterrank.ranking import (
     FilterOnly,
     QueryRanker,
     RankAndFilter,
-    fuse_runs,
 )
 from skfilterrank.thresholds import (
     CertifiedThreshold,
@@ -131,7 +130,6 @@ DOORS = {
             (FirstK(), "partial"),
         )
     },
-    "scaled scores": of_filter(rescale=True),
     "the only split": of_filter(splits="partial", refit=False),
     "promises": of_risk,
     "filter alone": of_filter_only,
@@ -350,20 +348,6 @@ def test_a_ranker_stops_by_queries_that_it_does_not_learn_from():
     (held_out,) = ranker.estimator_.stopped_by_
     assert len(held_out) == 3
     assert ranker.estimator_.learned_ == set(range(12)) - held_out
-
-
-@pytest.mark.slow
-def test_fused_scores_of_a_query_come_from_weights_of_others():
-    rng = np.random.default_rng(0)
-    groups, y = np.repeat(np.arange(6), 5), rng.integers(0, 3, 30).astype(float)
-    systems = {name: y + rng.normal(0, noise, 30) for name, noise in (("a", 1), ("b", 2), ("c", 3))}
-    fused = {"plain": fuse_runs(systems, "logistic", qrels=y, groups=groups, cv=3)}
-    for query in range(6):
-        own = groups == query
-        turned = np.where(own, 2 - y, y)
-        found = fuse_runs(systems, "logistic", qrels=turned, groups=groups, cv=3)
-        np.testing.assert_array_equal(found[own], fused["plain"][own])
-        assert (found[~own] != fused["plain"][~own]).any()
 
 
 @pytest.mark.slow

@@ -4,31 +4,26 @@ import copy
 import warnings
 from itertools import cycle, product
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
-from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
+from lightgbm import LGBMRanker
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.inspection import permutation_importance
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     GroupShuffleSplit,
-    HalvingGridSearchCV,
     KFold,
     LeaveOneGroupOut,
     cross_val_score,
     cross_validate,
-    learning_curve,
+    train_test_split,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from skfilterrank._lists.cut_queries import _fitted_on
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
@@ -39,6 +34,7 @@ from skfilterrank.ranking import (
     QueryScaler,
     RankAndFilter,
 )
+from skfilterrank.thresholds import TunedThreshold
 from versions import OLD_SKLEARN
 
 X, Y, QID, _ = make_rank_and_filter(n_queries=45, documents_per_query=8, random_state=0)
@@ -192,12 +188,23 @@ def test_weights_of_rows(ranker):
         assert asking.score(X, Y, groups=QID, sample_weight=weight) == pytest.approx(expected)
 
 
-CUT = "cv splits queries: some have rows on both sides of a split"
+CUT = "queries are split: the model was fitted on other rows of many of these queries"
 SHUFFLED = KFold(3, shuffle=True, random_state=0)
+TRAIN, TEST = train_test_split(np.arange(len(Y)), random_state=0)
+
+
+def times_told(call, *args, **kwargs):
+    """How often a call warns of queries that are split."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(*args, **kwargs)
+    told = [each for each in caught if str(each.message).startswith(CUT)]
+    assert {each.category for each in told} <= {DataWarning}
+    return len(told)
 
 
 class TestCutQueries:
-    """A query with rows on both sides of a split is warned of, once."""
+    """Rankers know the sizes of the queries that they were fitted on."""
 
     # All ways around some ranker, and each ranker in two of them.
     @pytest.mark.slow
@@ -223,138 +230,48 @@ class TestCutQueries:
             if wrap == "search":
                 ranker = GridSearchCV(ranker, {}, scoring=scoring, cv=GroupKFold(2))
                 data.setdefault("params", {"groups": QID})
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("default")
-                cross_val_score(ranker, X, y, **data, **how)
-        # Cut queries are shorter lists, too, of which thresholds tell.
-        others = ("of the lists have other sizes", "filtering is not shown to pay")
-        told = [each for each in caught if not any(text in str(each.message) for text in others)]
-        # scikit-learn 1.6 has something to say of LightGBM 4.3.
-        told = [each for each in told if each.category is not FutureWarning]
-        assert [str(each.message)[: len(CUT)] for each in told] == [CUT]
-        assert told[0].category is DataWarning
+            assert times_told(cross_val_score, ranker, X, y, **data, **how) == 3
+
+    @pytest.mark.slow
+    @every_ranker
+    def test_train_test_split(self, ranker):
+        fitted = clone(ranker).fit(X[TRAIN], Y[TRAIN], groups=QID[TRAIN])
+        # Models inside do not say it again.
+        assert times_told(fitted.score, X[TEST], Y[TEST], groups=QID[TEST]) == 1
+        assert times_told(fitted.predict, X[TEST], groups=QID[TEST]) == 1
+        assert times_told(SCORER, fitted, X[TEST], BY_QID.iloc[TEST]) == 1
+        # Later lists: whole, of one query, of queries of other names.
+        for rows, names in ((slice(None), QID), (QID == 3, QID), (TEST, QID + 1000)):
+            rows = np.arange(len(Y))[rows]
+            assert times_told(fitted.predict, X[rows], groups=names[rows]) == 0
+        assert times_told(fitted.predict, X[QID == 3][:4], groups=[3] * 4) == 0
 
     @pytest.mark.slow
     @every_ranker
     def test_whole_queries_are_split(self, ranker):
         how = {"cv": GroupKFold(2), "scoring": SCORER, "return_train_score": True}
-        result = cross_validate(ranker, X, BY_QID, groups=QID, return_estimator=True, **how)
-        assert np.isfinite(result["train_score"]).all()
-        learning_curve(
-            ranker, X, BY_QID, groups=QID, cv=GroupKFold(3), scoring=SCORER, train_sizes=[0.47]
-        )
+        assert times_told(cross_validate, ranker, X, BY_QID, groups=QID, **how) == 0
+        how = {"cv": GroupShuffleSplit(2, random_state=0)}
+        assert times_told(cross_val_score, ranker, X, BY_QID, groups=QID, **how) == 0
 
-    @pytest.mark.slow
-    @every_ranker
-    def test_ids_that_number_other_queries_alike_are_no_cut(self, ranker):
-        fitted = clone(ranker).fit(X, Y, groups=QID)
-        rows = np.delete(np.arange(len(Y)), [3, 40])
-        fitted.score(X[rows], Y[rows], groups=QID[rows])
-        search = GridSearchCV(ranker, {}, cv=GroupKFold(2)).fit(X, BY_QID, groups=QID)
-        search.score(X[rows], BY_QID.iloc[rows])
-        assert search.best_estimator_ not in _fitted_on
+    def test_rows_of_sorted_queries_are_cut_without_groups(self):
+        # Folds of 53 rows end within queries of 8.
+        rows = slice(0, 265)
+        ranker = QueryRanker(Ridge())
+        assert times_told(cross_validate, ranker, X[rows], BY_QID.iloc[rows], cv=5) > 0
 
+    def test_a_threshold_knows_its_queries(self):
+        scores = X[:, 0]
+        cut = TunedThreshold("ndcg_f@3").fit(scores[TRAIN], Y[TRAIN], groups=QID[TRAIN])
+        assert times_told(cut.predict, scores[TEST], groups=QID[TEST]) == 1
+        assert times_told(cut.score, scores[TEST], Y[TEST], groups=QID[TEST]) == 1
+        assert times_told(cut.predict, scores, groups=QID) == 0
 
-DRAWN = "rows are drawn instead of queries"
-ORDER = np.random.default_rng(0).permutation(len(Y))
-
-
-def halving(model, X, y, **how):
-    """Search by halving over rows, of which later rounds get more."""
-    how = {"min_resources": 90, "factor": 2, "cv": GroupKFold(3)} | how
-    HalvingGridSearchCV(model, {}, **how).fit(X, y, groups=y.index)
-
-
-def importance(model, X, y, **how):
-    """Permute the features of a part of the rows."""
-    permutation_importance(model.fit(X, y), X, y, n_repeats=2, random_state=0, **how)
-
-
-# What draws rows, what draws queries, and its arguments.
-DRAWS = {
-    "HalvingGridSearchCV": (halving, {}, {"min_resources": len(Y)}),
-    "permutation_importance": (importance, {"max_samples": 0.4}, {}),
-    "learning_curve": (
-        lambda model, X, y, **how: learning_curve(
-            model, X, y, groups=y.index, cv=GroupKFold(3), **how
-        ),
-        {"train_sizes": [0.4]},
-        {"train_sizes": [1.0]},
-    ),
-    "one split of rows": (
-        lambda model, X, y, **how: cross_val_score(model, X, y, **how),
-        {"cv": [(np.arange(0, 150), np.arange(150, 180))]},
-        {"cv": [(np.flatnonzero(QID[ORDER] < 30), np.flatnonzero(QID[ORDER] >= 30))]},
-    ),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("draw", "name"),
-    [
-        *((draw, "Ridge") for draw in DRAWS),
-        *zip(DRAWS, cycle(["LambdaRankRanker", "RankAndFilter(Ridge)"])),
-    ],
-)
-def test_drawn_rows_are_warned_of_once(draw, name):
-    function, rows, queries = DRAWS[draw]
-    model, y = (RANKERS | {"Ridge": Ridge()})[name], BY_QID.iloc[ORDER]
-    for how, expected in ((rows, 1), (queries, 0)):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            function(clone(model), X[ORDER], y, scoring=SCORER, **how)
-        told = [str(each.message) for each in caught]
-        told = [text for text in told if text.startswith((DRAWN, CUT))]
-        assert len(told) == expected
-        assert all(text.startswith(CUT if "cv" in how else DRAWN) for text in told)
-
-
-OTHERS = {
-    "Ridge": Ridge(),
-    "LGBMRegressor": LGBMRegressor(verbose=-1, **TREES),
-    "Pipeline": make_pipeline(StandardScaler(), LGBMClassifier(verbose=-1, **TREES)),
-}
-every_other = pytest.mark.parametrize("estimator", OTHERS.values(), ids=OTHERS)
-
-
-class TestCutQueriesOfOthers:
-    """Estimators of other libraries say nothing of the rows that they are fitted on."""
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("scoring", [SCORER, make_ranking_scorer(["ndcg_f@5", "ap"])])
-    @every_other
-    def test_rows_are_split(self, estimator, scoring):
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            cross_validate(estimator, X, BY_QID, cv=SHUFFLED, scoring=scoring)
-        told = [each for each in caught if each.category is not FutureWarning]
-        assert [str(each.message)[: len(CUT)] for each in told] == [CUT]
-        with pytest.warns(DataWarning, match=CUT):  # and the next one again
-            GridSearchCV(estimator, {}, cv=SHUFFLED, scoring=SCORER).fit(X, BY_QID)
-
-    @pytest.mark.slow
-    @every_other
-    def test_whole_queries_are_split(self, estimator):
-        how = {"cv": GroupKFold(3), "groups": QID, "scoring": SCORER}
-        cross_validate(estimator, X, BY_QID, return_train_score=True, **how)
-        learning_curve(estimator, X, BY_QID, train_sizes=[0.47], **how)
-        how["cv"] = GroupShuffleSplit(2, random_state=0)
-        cross_val_score(estimator, X, BY_QID, **how)
-        search = GridSearchCV(estimator, {}, cv=GroupKFold(2), scoring=SCORER)
-        cross_val_score(search, X, BY_QID, params={"groups": QID}, **how)
-
-    def test_cross_validations_of_other_data_are_others(self):
-        """Also where they run within one call."""
-        rows = np.delete(np.arange(len(Y)), [3, 40])
-        how = {"cv": GroupKFold(3), "scoring": SCORER}
-        calls = [
-            joblib.delayed(cross_val_score)(Ridge(), X[r], BY_QID.iloc[r], groups=QID[r], **how)
-            for r in (rows, slice(None))
-        ]
-        joblib.Parallel()(calls)
-        for call, args, kwargs in calls:
-            call(*args, **kwargs)
+    def test_permutation_importance_of_a_part_of_the_rows(self):
+        ranker, how = QueryRanker(Ridge()).fit(X, BY_QID), {"n_repeats": 1, "scoring": SCORER}
+        for share, told in ((0.4, True), (1.0, False)):
+            how |= {"max_samples": share, "random_state": 0}
+            assert (times_told(permutation_importance, ranker, X, BY_QID, **how) > 0) == told
 
 
 def test_a_fold_leaves_nothing_in_its_estimators():

@@ -123,7 +123,12 @@ OTHERS = {
         lambda X, y, groups: plot.ThresholdCurveDisplay.from_estimator(CURVE, X, y, groups=groups),
         {"X": SCORES, "y": LABELS},
     ),
-    "RiskMonitor": (RiskMonitor({"any_forbidden": 0.05}).update, SCORE_ROWS),
+    "RiskMonitor": (
+        lambda y_true, y_score, groups: RiskMonitor({"any_forbidden": 0.05}).update(
+            y_true, y_score, groups=groups
+        ),
+        SCORE_ROWS,
+    ),
     "QueryScaler.fit_transform": (QueryScaler().fit_transform, {"X": FEATURES, "y": LABELS}),
     "QueryScaler.transform": (QueryScaler().fit(FEATURES).transform, {"X": FEATURES}),
     "PriorSelector": (

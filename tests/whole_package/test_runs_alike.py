@@ -37,7 +37,7 @@ from skfilterrank.judgments import (
 )
 from skfilterrank.metaevaluation import judging_curve, label_degradation
 from skfilterrank.metrics import evaluate_runs, values_of_run
-from skfilterrank.ranking import RankFusion, fuse_runs
+from skfilterrank.ranking import fuse_runs
 from thinned import is_nightly, thinned
 
 QRELS = pd.DataFrame({"qid": ["1", "1", "2"], "docno": ["a", "b", "a"], "label": [1, 0, 1]})
@@ -281,9 +281,6 @@ OF_ONE_RUN = {
     "index": lambda run: QrelsIndex(QRELS).align(run).to_frame()[["label", "pooled"]],
     "read_run": lambda run: read_run(run)[["qid", "docno"]],
     "draw": lambda run: draw(QRELS, {"one": run, "two": RUNS["two"]}),
-    "fuse_runs, learned": lambda run: fuse_runs(
-        {"a": run, "b": RUNS["two"]}, "logistic", qrels=QRELS, cv=None
-    ),
 }
 
 
@@ -312,7 +309,6 @@ OF_JUDGMENTS = {
     "align": lambda qrels, _: align(qrels, RUNS["one"]).to_frame(),
     "values_of_run": lambda qrels, measures: values_of_run(qrels, RUNS["one"], measures),
     "read_qrels": lambda qrels, _: read_qrels(qrels),
-    "fuse_runs, learned": lambda qrels, _: fuse_runs(RUNS, "logistic", qrels=qrels, cv=None),
     "pool": lambda qrels, _: draw(qrels, RUNS),
 }
 
@@ -520,22 +516,9 @@ def test_kinds_of_judgments(name, tmp_path):
         ON_JUDGMENTS[name]([1], RUNS, "ap")
 
 
-@pytest.mark.slow
-def test_learned_fusion_takes_files(paths, tmp_path):
-    write_qrels(tmp_path / "qrels.txt", QRELS)
-    expected = fuse_runs(RUNS, "logistic", qrels=QRELS, cv=None)
-    for runs in (paths, dict(zip(RUNS, paths)), tuple(map(str, paths))):
-        fused = fuse_runs(runs, "logistic", qrels=tmp_path / "qrels.txt", cv=None)
-        pd.testing.assert_frame_equal(fused, expected)
-
-
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (
-            RankFusion("coordinate_ascent"),
-            r"X must be an array or DataFrame of scores .* fuse_runs\(runs, method, qrels=",
-        ),
         (MaxRepSelector(), r"X must hold the documents for MaxRepSelector.*rank_table\(runs\)"),
     ],
 )

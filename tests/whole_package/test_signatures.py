@@ -66,8 +66,8 @@ BY_PLACE = {
     ),
     # Rows hold what stands here of arrays.
     *("y_score", "measures"),
-    # As LangChain calls it.
-    "callbacks",
+    # As LangChain and Haystack call it.
+    *("callbacks", "top_k"),
     # What is made a measure, as decorators are called with it.
     "function",
 }
