@@ -77,7 +77,7 @@ def rankings(table, texts):
     prior = statap_prior(table).to_numpy()
     yield "pooling", PoolingSelector().fit(table).ranking_
     yield "random", RandomSelector(random_state=0).fit(table, groups=groups).ranking_
-    yield "MAXREP", MaxRepSelector().fit(own, groups=groups, prior=prior).ranking_
+    yield "MAXREP", MaxRepSelector(0.8).fit(own, groups=groups, prior=prior).ranking_
 
 
 def rows_of(name, table, truth, texts):

@@ -15,6 +15,7 @@ import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from skfilterrank.datasets import fetch_cranfield
+from skfilterrank.judgments import MaxRepSelector
 from skfilterrank.metaevaluation import judging_curve
 
 DEPTH = 20
@@ -55,7 +56,12 @@ curve = judging_curve(
     runs,
     documents=texts,
     depth=DEPTH,
-    selections=["pooling", "maxrep", "random"],
+    # The paper's threshold of similarity.
+    selections={
+        "pooling": "pooling",
+        "maxrep": MaxRepSelector(threshold=0.8),
+        "random": "random",
+    },
     mitigations={"trec-map": "none", "indAP": "condensed", "infAP": "infap"},
     shares=(0.05, 0.1, 0.2, 0.4, 0.7),
     n_samples=2,

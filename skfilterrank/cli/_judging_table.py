@@ -76,7 +76,7 @@ def _check(strategy, given):
         )
     if strategy == "maxrep" and given.docs is None:
         raise InputError("--strategy maxrep compares texts. Add --docs, or choose random.")
-    if strategy not in _AT_RANDOM:
+    if strategy not in (*_AT_RANDOM, "maxrep"):
         refuse(["random_state"], "has no effect on this strategy. Leave it out.")
     if strategy == "sample":
         if given.n_per_query is not None or given.n_total is None:
@@ -180,9 +180,10 @@ def _fitted(strategy, pool, ranks, documents, known, given):
     if strategy == "prior":
         return judgments.PriorSelector().fit(X, groups=groups, prior=prior)
     texts = _inputs.joined(documents).reindex(pool.get_level_values("docno")).fillna("")
-    selector = judgments.MaxRepSelector(verbose=progress())
-    # Documents without a text are told where the table gets its texts.
-    with warnings.catch_warnings(action="ignore", category=DataWarning):
+    selector = judgments.MaxRepSelector(random_state=seed, verbose=progress())
+    with warnings.catch_warnings():
+        # Documents without a text are told where the table gets its texts.
+        warnings.filterwarnings("ignore", ".* have no (text|term)", DataWarning)
         is_known = pool.isin(known.index)
         return selector.fit(list(texts), groups=groups, prior=prior, judged=is_known)
 

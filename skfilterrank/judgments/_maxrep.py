@@ -1,5 +1,7 @@
 """MAXREP: judge the documents first that best represent the probably relevant ones."""
 
+from hashlib import blake2b
+from itertools import pairwise
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -25,10 +27,17 @@ from skfilterrank.judgments._similarity import (
     blocks_of,
     check_threshold,
     entries_of,
+    nearest_of_block,
+    nearest_similarity,
     reaching,
     running_sums,
     similarity_join,
 )
+
+# Largest number of documents whose nearest neighbours decide the threshold.
+_MOST_ASKED = 1000
+# A warning needs so many documents, and a larger share that represent only themselves.
+_FEW_DOCUMENTS, _MANY_ALONE = 20, 0.75
 
 
 class MaxRepSelector(QuerySelector):
@@ -41,13 +50,19 @@ class MaxRepSelector(QuerySelector):
 
     Parameters
     ----------
-    threshold : float in (0, 1], default=0.8
-        Similarities below it count as 0. Similarities equal to it up to rounding are kept.
+    threshold : "auto" or float in (0, 1], default="auto"
+        Similarities below it count as 0. Similarities equal to it up to rounding are kept. "auto"
+        takes the largest value at which half of the documents have a similar one in their query,
+        see Notes. The paper takes 0.8, for long documents; two short texts on one subject rarely
+        reach 0.3.
     metric : {"cosine", "precomputed"}, default="cosine"
         "cosine": cosine of the tf-idf vectors of texts, or of the given vectors. "precomputed": X
         contains similarities.
     max_terms : int, default=1_000_000
         Number of terms of texts, the most frequent ones, that are used.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the choice between documents of equal gain and equal prior. The choice depends on
+        the contents of the documents, not on the order of rows or the names of queries.
     n_jobs : int, default=None
         Number of queries that are ranked in parallel. The ranking does not depend on it.
     verbose : int, default=0
@@ -57,6 +72,8 @@ class MaxRepSelector(QuerySelector):
     ----------
     ranking_ : ndarray of shape (n_rows,), dtype int64
         Place of each document in the order of judging, from 1, within its query.
+    threshold_ : float
+        Similarities below it count as 0.
     gains_ : ndarray of shape (n_rows,), dtype float64
         Increase of the objective by each document at its place, in units of the prior; 0 for judged
         documents. The sum over the selected documents of a query is the total increase, which is
@@ -79,8 +96,13 @@ class MaxRepSelector(QuerySelector):
 
     and the next document is always the one that raises f most. For every m, the first m documents
     reach at least 1 - 1/e of the best value of any m documents. A document represents itself with
-    similarity 1. If gains agree to 12 digits, the first row is chosen; documents that add nothing
-    come last, in the order of rows.
+    similarity 1. If gains agree to 12 digits, the document of the higher prior is chosen, and of
+    equal priors one at random (`random_state`). Documents that add nothing come last, by prior.
+
+    The threshold "auto" is the similarity to the most similar other document of the query, in the
+    (lower) median of all documents. So half of the documents have at least one similar document.
+    Copies (similarity 1) are no others, documents without any are left out, and of more than
+    1,000 documents 1,000 are drawn. If no two documents are similar, the threshold is 1.
 
     A later round starts with L = `judged` instead of the empty set. What the judged documents
     represent is not counted again, so copies of them add nothing. Two rounds choose the same
@@ -120,10 +142,10 @@ class MaxRepSelector(QuerySelector):
     ...     "rain in spain falls mainly in the plain",
     ... ]
     >>> selector = MaxRepSelector(threshold=0.5)
-    >>> selector.fit(texts, groups=[1, 1, 1], prior=[0.3, 0.4, 0.4]).ranking_
+    >>> selector.fit(texts, groups=[1, 1, 1], prior=[0.3, 0.5, 0.4]).ranking_
     array([2, 1, 3])
     >>> selector.gains_.round(2)
-    array([0.3 , 0.62, 0.18])
+    array([0.3 , 0.72, 0.18])
     >>> selector.select(n_per_query=2)
     array([0, 1])
 
@@ -131,7 +153,7 @@ class MaxRepSelector(QuerySelector):
     of what is known:
 
     >>> selector.fit(
-    ...     texts, groups=[1, 1, 1], prior=[0.3, 0.4, 0.4], judged=[False, True, False]
+    ...     texts, groups=[1, 1, 1], prior=[0.3, 0.5, 0.4], judged=[False, True, False]
     ... ).select(n_per_query=1)
     array([0])
 
@@ -141,7 +163,7 @@ class MaxRepSelector(QuerySelector):
     >>> collection = [*texts, "rain and bread", "butter in the plain"]
     >>> vectorizer = TfidfVectorizer(smooth_idf=False, norm=None).fit(collection)
     >>> vectorizer.idf_ = vectorizer.idf_ - 1
-    >>> selector.fit(vectorizer.transform(texts), groups=[1, 1, 1]).ranking_
+    >>> selector.fit(vectorizer.transform(texts), groups=[1, 1, 1], prior=[0.3, 0.5, 0.4]).ranking_
     array([2, 1, 3])
     """
 
@@ -149,16 +171,18 @@ class MaxRepSelector(QuerySelector):
 
     def __init__(
         self,
-        threshold: Any = 0.8,
+        threshold: Any = "auto",
         *,
         metric: Literal["cosine", "precomputed"] = "cosine",
         max_terms: int = 1_000_000,
+        random_state: Any = 0,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.threshold = threshold
         self.metric = metric
         self.max_terms = max_terms
+        self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -200,9 +224,11 @@ class MaxRepSelector(QuerySelector):
         Warns
         -----
         DataWarning
-            If texts are missing or have no term; the warning has their number and first rows.
+            If texts are missing or have no term, with their number and first rows; if more than
+            three quarters of at least 20 documents represent only themselves.
         """
-        check_threshold(self.threshold)
+        if not (isinstance(self.threshold, str) and self.threshold == "auto"):
+            check_threshold(self.threshold)
         check_choice(self.metric, "metric", ("cosine", "precomputed"))
         check_max_terms(self.max_terms)
         if isinstance(X, pd.DataFrame) and X.columns.name == "run":
@@ -212,7 +238,26 @@ class MaxRepSelector(QuerySelector):
                 "documents in its index, with prior=statap_prior of the table."
             )
         self._judged = _check_judged(judged, X)
-        return super().fit(X, y, groups=groups, prior=prior)
+        super().fit(X, y, groups=groups, prior=prior)
+        self._warn_if_alone(prior)
+        return self
+
+    def _warn_if_alone(self, prior):
+        """Warn if most documents represent only themselves: then their gain is their prior."""
+        prior = 1.0 if prior is None else np.asarray(prior, dtype=np.float64)
+        counted = (prior > 0) & (self._index.sizes > 1)[self._index.codes()]
+        if self._judged is not None:
+            counted &= ~self._judged
+        n_alone = np.count_nonzero(counted & (self.gains_ == prior))
+        n_counted = np.count_nonzero(counted)
+        if n_counted >= _FEW_DOCUMENTS and n_alone > n_counted * _MANY_ALONE:
+            warn_user(
+                f"{n_alone} of {n_counted} documents represent only themselves at "
+                f"threshold={self.threshold_:.3g}: they are ordered by prior, and at random where "
+                "priors are equal. If these documents resemble others, lower the threshold, or "
+                "pass threshold='auto'.",
+                DataWarning,
+            )
 
     def _is_selected(self, budgets):
         """Return a mask of the selected rows, without judged ones."""
@@ -222,38 +267,65 @@ class MaxRepSelector(QuerySelector):
     def _prepare(self, X, y, index):
         """Return vectors of the texts with the number of each row's vector, or an array."""
         if self.metric == "cosine" and is_texts(X):
-            return term_weights(X, self.max_terms)
-        X = check_array(X, accept_sparse="csr", dtype=np.float64, estimator=self)
-        if self.metric == "precomputed":
-            _check_similarities(X)
+            contents = (str(text).encode("utf-8", "surrogatepass") for text in X)
+            X = term_weights(X, self.max_terms)
+        else:
+            X = check_array(X, accept_sparse="csr", dtype=np.float64, estimator=self)
+            if self.metric == "precomputed":
+                X = _checked_similarities(X)
+            contents = _contents(X, ordered=self.metric == "cosine")
+        self._keys = _random_keys(contents, self.seed_)
+        is_auto = isinstance(self.threshold, str)
+        self.threshold_ = self._usual_similarity(X, index) if is_auto else float(self.threshold)
         return X
 
+    def _usual_similarity(self, X, index):
+        """Return the median similarity of documents to the most similar one of their query."""
+        asked = np.zeros(index.n_rows, dtype=bool)
+        asked[np.argsort(self._keys, kind="stable")[:_MOST_ASKED]] = True
+        nearest = [np.empty(0)]
+        for rows in index.rows_by_query():
+            some = np.flatnonzero(asked[rows])
+            if len(some) == 0:
+                continue
+            if self.metric == "precomputed":
+                nearest.append(nearest_of_block(X[rows[some]][:, rows]))
+            else:
+                own = X[0][X[1][rows]] if isinstance(X, tuple) else X[rows]
+                nearest.append(nearest_similarity(own, some))
+        nearest = np.concatenate(nearest)
+        nearest = nearest[nearest > 0]
+        return float(np.quantile(nearest, 0.5, method="lower")) if len(nearest) else 1.0
+
     def _query_rows(self, X, rows):
-        """Return the query's rows for `_rank_query`, and a mask of the judged ones."""
+        """Return what `_rank_query` takes: the query's rows, and what is known of them."""
         judged = None if self._judged is None else self._judged[rows]
+        known = judged, self._keys[rows], self.threshold_
         if isinstance(X, tuple):
             vectors, numbers = X
-            _, firsts, copies = np.unique(numbers[rows], return_index=True, return_inverse=True)
-            # Number the distinct texts by their first rows.
-            by_row = np.argsort(firsts)
-            return (vectors[numbers[rows[firsts[by_row]]]], np.argsort(by_row)[copies]), judged
-        return (X[rows][:, rows] if self.metric == "precomputed" else X[rows]), judged
+            return (vectors[numbers[rows]], numbers[rows]), *known
+        return (X[rows][:, rows] if self.metric == "precomputed" else X[rows]), *known
 
     def _rank_query(self, X, prior, random_state):
         """Rank by greedy facility location; judged documents come last."""
-        X, judged = X
+        X, judged, keys, threshold = X
+        # Of equal gains the first document is chosen.
+        first = np.lexsort((keys,) if prior is None else (keys, -prior))
+        prior = None if prior is None else prior[first]
+        judged = None if judged is None else judged[first]
         if isinstance(X, tuple):
-            order, gains = _rank_copies(*X, prior, self.threshold, judged)
+            vectors, numbers = (each[first] for each in X)
+            order, gains = _rank_copies(vectors, numbers, prior, threshold, judged)
         elif self.metric == "precomputed":
-            similarity = _thresholded(X, self.threshold)
+            similarity = _thresholded(X[first][:, first], threshold)
             order, gains = facility_location(similarity, prior, chosen=judged)
         else:
-            similarity = similarity_join(X, self.threshold)
+            similarity = similarity_join(X[first], threshold)
             order, gains = facility_location(similarity, prior, symmetric=True, chosen=judged)
         if judged is not None:
             last = np.argsort(judged[order], kind="stable")
             order, gains = order[last], gains[last]
-        return order, gains
+        return first[order], gains
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -261,10 +333,38 @@ class MaxRepSelector(QuerySelector):
         return tags
 
 
-def _rank_copies(vectors, copies, prior, threshold, judged):
+def _contents(X, *, ordered):
+    """Yield each row's numbers as bytes; sorted, if the order of columns is that of the rows."""
+    if not sparse.issparse(X):
+        for row in X:
+            yield (row if ordered else np.sort(row)).tobytes()
+        return
+    X = sparse.csr_array(X, copy=True)
+    X.sum_duplicates()
+    for begin, end in pairwise(X.indptr):
+        values = X.data[begin:end]
+        yield (
+            X.indices[begin:end].tobytes() + values.tobytes()
+            if ordered
+            else np.sort(values).tobytes()
+        )
+
+
+def _random_keys(contents, seed):
+    """Return a random number for each of some bytes; equal ones have the same number."""
+    key = str(seed).encode()
+    digests = [blake2b(content, digest_size=8, key=key).digest() for content in contents]
+    return np.frombuffer(b"".join(digests), dtype=np.uint64)
+
+
+def _rank_copies(vectors, numbers, prior, threshold, judged):
     """Return order and gains of rows with copies; each distinct vector is ranked once."""
+    _, firsts, copies = np.unique(numbers, return_index=True, return_inverse=True)
+    # Number the distinct vectors by their first rows.
+    by_row = np.argsort(firsts)
+    firsts, copies = firsts[by_row], np.argsort(by_row)[copies]
+    vectors = vectors[firsts]
     # After the first of several copies, the others add nothing.
-    firsts = np.unique(copies, return_index=True)[1]
     weights = np.bincount(copies, prior).astype(np.float64)
     chosen = None if judged is None else np.bincount(copies, judged) > 0
     order, gains = facility_location(
@@ -290,8 +390,8 @@ def _check_judged(judged, X):
     return mask
 
 
-def _check_similarities(X):
-    """Raise unless precomputed similarities are square and at most 1."""
+def _checked_similarities(X):
+    """Return similarities with a diagonal of ones; raise unless square and at most 1."""
     if X.shape[0] != X.shape[1]:
         raise InputError(
             f"X must hold the similarities of all rows to all rows with metric='precomputed', a "
@@ -303,24 +403,20 @@ def _check_similarities(X):
             f"X must hold similarities of at most 1 with metric='precomputed', got {largest:.6g}: "
             "divide them by the largest, or turn distances into similarities."
         )
+    if sparse.issparse(X):
+        return sparse.csr_array(X + sparse.diags_array(1.0 - X.diagonal()))
+    X = X.copy()
+    np.fill_diagonal(X, 1.0)
+    return X
 
 
 def _thresholded(X, threshold):
-    """Return similarities of at least the threshold, with a diagonal of ones."""
+    """Return similarities of at least the threshold."""
     X = sparse.csr_array(X)
-    X.sum_duplicates()
-    X = X.tocoo()
-    values, kept = reaching(X.data, round(threshold, DECIMALS))
-    rows, columns = X.coords
-    kept &= rows != columns
-    every = np.arange(X.shape[0])
-    return sparse.coo_array(
-        (
-            np.concatenate((values[kept], np.ones(len(every)))),
-            (np.concatenate((rows[kept], every)), np.concatenate((columns[kept], every))),
-        ),
-        shape=X.shape,
-    ).tocsr()
+    X.data, kept = reaching(X.data, round(threshold, DECIMALS))
+    X.data[~kept] = 0.0
+    X.eliminate_zeros()
+    return X
 
 
 def check_max_terms(max_terms) -> int:

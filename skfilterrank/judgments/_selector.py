@@ -142,13 +142,14 @@ class QuerySelector(BaseEstimator):
             document twice in a query.
         """
         X, prior, index = self._checked(X, groups, prior)
-        features = self._prepare(X, y, index)
         queries = index.rows_by_query()
+        streams = self._streams(len(queries))
+        features = self._prepare(X, y, index)
         # A clone has no fitted attributes, which need not be sent to workers.
         rank = delayed(clone(self)._rank_query)
         jobs = (
             rank(self._query_rows(features, rows), None if prior is None else prior[rows], stream)
-            for rows, stream in zip(queries, self._streams(len(queries)))
+            for rows, stream in zip(queries, streams)
         )
         ranking = np.empty(index.n_rows, dtype=np.int64)
         gains = np.empty(index.n_rows)

@@ -16,7 +16,7 @@ _SLACK = 1e-9
 _BITS = 40
 _N_PLACES = 64
 # Block sizes, in multiplications or in cells.
-_PRODUCT_BLOCK = 1 << 22
+_PRODUCT_BLOCK = 1 << 20
 _DENSE_BLOCK = 1 << 22
 _SPREAD_CELLS = 1 << 21
 _COMPARED_ENTRIES = 1 << 18
@@ -80,6 +80,29 @@ def similarity_join(X, threshold: float) -> sparse.csr_array:
     return _symmetric(first, second, values, X.shape[0])
 
 
+def nearest_similarity(X, rows) -> np.ndarray:
+    """Return the cosine similarity of some rows to the most similar other row.
+
+    Copies, which have similarity 1, are not counted. The value is 0 if no other row is similar.
+    """
+    X = _unit_rows(_checked(X))
+    step = max(1, _DENSE_BLOCK // max(1, X.shape[0]))
+    return np.concatenate(
+        [
+            nearest_of_block(X[rows[begin : begin + step]] @ X.T)
+            for begin in range(0, len(rows), step)
+        ]
+    )
+
+
+def nearest_of_block(similarity) -> np.ndarray:
+    """Return the largest similarity in each row, at least 0, without those that are 1."""
+    values = similarity.data if sparse.issparse(similarity) else similarity
+    values[(values < 0) | (values > 1 - _SLACK)] = 0.0
+    largest = similarity.max(axis=1)
+    return largest.toarray().ravel() if sparse.issparse(largest) else largest
+
+
 def check_threshold(threshold) -> float:
     """Return a similarity threshold as a float in (0, 1]."""
     return check_number(threshold, "threshold", above=0, most=1)
@@ -135,10 +158,8 @@ def reaching(values, limit):
 
 def _dense_pairs(X, limit):
     """Find pairs of similar dense rows from products of blocks."""
-    largest = np.abs(X).max(axis=1, initial=0.0)
-    rows = np.flatnonzero(largest).astype(np.int32)
-    X = X[rows] / largest[rows, None]
-    X /= np.sqrt(np.einsum("ij,ij->i", X, X))[:, None]
+    rows = np.flatnonzero(X.any(axis=1)).astype(np.int32)
+    X = _unit_rows(X[rows])
     step = max(1, _DENSE_BLOCK // max(1, len(rows)))
     parts = []
     for begin in range(0, len(rows), step):
@@ -152,7 +173,7 @@ def _dense_pairs(X, limit):
 
 def _sparse_pairs(X, limit):
     """Find pairs of similar sparse rows by prefix filtering."""
-    X, rows = _shared_terms(_normalised(X), limit - _SLACK)
+    X, rows = _shared_terms(_unit_rows(X), limit - _SLACK)
     if X.shape[0] == 0:
         return _finish([])
     cut = _Cut(X, limit - _SLACK)
@@ -180,14 +201,20 @@ def _some_entries(X, kept):
     return sparse.csr_array((X.data[kept], X.indices[kept], indptr), shape=X.shape)
 
 
-def _normalised(X):
-    """Return rows divided by their norms."""
+def _unit_rows(X):
+    """Return rows divided by their norms; sparse ones are changed in place."""
+    # First divided by the largest entry, since squares of extreme numbers are out of range.
+    if not sparse.issparse(X):
+        largest = np.abs(X).max(axis=1, initial=0.0)
+        X = X / np.where(largest > 0, largest, 1.0)[:, None]
+        norms = np.sqrt(np.einsum("ij,ij->i", X, X))
+        X /= np.where(largest > 0, norms, 1.0)[:, None]
+        return X
     lengths = np.diff(X.indptr)
     filled = X.indptr[:-1][lengths > 0]
     if len(filled) == 0:
         return X
     lengths = lengths[lengths > 0]
-    # First divided by the largest entry, since squares of extreme numbers are out of range.
     X.data /= np.repeat(np.maximum.reduceat(np.abs(X.data), filled), lengths)
     X.data /= np.repeat(np.sqrt(np.add.reduceat(X.data**2, filled)), lengths)
     return X

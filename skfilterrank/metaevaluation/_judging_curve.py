@@ -160,7 +160,7 @@ default=("none", "condensed")
     depth : int or None, default=100
         Selections use only the first `depth` ranks of each run; None uses all.
     n_samples : int, default=10
-        Number of samples for strategies that have a `random_state`.
+        Number of samples for strategies that draw documents, random ones and statAP.
     confidence_level : float, default=0.95
         Confidence level of the intervals over these samples.
     missing : {"raise", "drop", "empty"}, default="raise"
@@ -168,8 +168,8 @@ default=("none", "condensed")
     gains, ties, unjudged_label, predicted
         Parameters of :func:`skfilterrank.metrics.evaluate_runs`.
     random_state : int, RandomState or None, default=None
-        Source of the random samples; it replaces the `random_state` of the strategies. Pass an int
-        for results that can be repeated.
+        Source of the random samples; it replaces the `random_state` of strategies that draw
+        documents. Pass an int for results that can be repeated.
     n_jobs : int or None, default=None
         Number of processes; -1 means all processors. The result is the same.
     verbose : int, default=0
@@ -424,7 +424,7 @@ def leave_teams_out(
     depth : int or None, default=100
         Documents within the first `depth` ranks of a run are in the pool; None takes all.
     n_samples : int, default=1
-        Number of samples for strategies that have a `random_state`; results are means over them.
+        Number of samples for strategies that draw documents; results are means over them.
     missing, gains, ties, unjudged_label, predicted, random_state, n_jobs, verbose
         Parameters of :func:`judging_curve`.
 

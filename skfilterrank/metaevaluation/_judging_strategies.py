@@ -91,8 +91,8 @@ def read_selections(selections, gains) -> dict[str, Any]:
 
 
 def is_random(selection) -> bool:
-    """Return True for a selection that has a `random_state`."""
-    return isinstance(selection, _KINDS) and "random_state" in selection.get_params(deep=False)
+    """Return True for a strategy that draws documents."""
+    return isinstance(selection, RandomSelector | StatAPSelector)
 
 
 def needs_documents(selection) -> bool:

@@ -560,7 +560,7 @@ def test_maxrep_is_the_default_and_starts_from_what_is_judged():
     # Copies of the judged texts stand higher by the prior, and tell nothing new.
     assert np.flatnonzero(mask(LabelPredictor(), C, 1, prior=prior)).tolist() == [2]
     asked = mask(LabelPredictor(selector=MaxRepSelector()).fit(C), C, 3, prior=prior)
-    assert np.flatnonzero(asked).tolist() == [2, 3, 4]
+    assert np.flatnonzero(asked).tolist() == [2, 3, 6]
     # Whatever was judged, also what no strategy would have asked for first.
     other = C.assign(label=[NAN] * 3 + [1.0] + [NAN] * 8)
     assert np.flatnonzero(mask(LabelPredictor(), other, 2, prior=prior)).tolist() == [1, 2]
