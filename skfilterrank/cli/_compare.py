@@ -149,18 +149,14 @@ def print_comparisons(values, lists, how, report, format, out):
     tell_settings(comparisons)
 
 
-def print_estimates(sample, how, report, format, out):
-    """Estimate and compare the runs by each measure; write tables and the report."""
-    sampled = estimated(*sample)
-    estimates, found, seed = sampled.estimates, {}, how.pop("random_state")
+def print_estimates(sample, how, format, out):
+    """Estimate and compare the runs by each measure, and write the tables."""
+    estimates, found, seed = estimated(*sample), {}, how.pop("random_state")
     for name in estimates.measures:
         order = estimates.order(name, random_state=seed)
         order = order.rename(columns={"low": "rank_low", "high": "rank_high"})
         values = estimates.to_frame().loc[name].drop(columns="value")
         found[name] = order.join(values), estimates.compare(name, **how).pairs()
-    # Written first, because the reader of the output may close it.
-    if report is not None:
-        report(sampled, found)
     print_sections(sections_of_estimates(found, estimates, how["correction"], format), format, out)
 
 
@@ -360,15 +356,6 @@ MEASURES = ("ndcg_f@10",)
 _KEY = ["qid", "docno"]
 
 
-class Sampled(NamedTuple):
-    """Estimates with their inputs."""
-
-    estimates: Any
-    pool: RankedPool
-    sample: QrelsIndex
-    gains: object
-
-
 def _check_estimation(sampling, reading) -> None:
     """Raise for options that conflict with estimation."""
     for name, given, only in (
@@ -396,7 +383,7 @@ def _check_estimation(sampling, reading) -> None:
         _inputs.numbered_gains(reading.gains)
 
 
-def estimated(qrels, runs, measures, sampling, reading) -> Sampled:
+def estimated(qrels, runs, measures, sampling, reading):
     """Estimate the values of runs, which are paths by name."""
     _check_estimation(sampling, reading)
     if measures is None:
@@ -436,11 +423,10 @@ def estimated(qrels, runs, measures, sampling, reading) -> Sampled:
     if unit == "query":
         what, how = (sample, runs, measures), how | {"machine_qrels": judges, "pool": documents}
     try:
-        estimates = estimate(*what, **how, confidence_level=sampling.confidence_level)
+        return estimate(*what, **how, confidence_level=sampling.confidence_level)
     except SkfilterrankError as error:
         error.add_note(f"(qrels: {path}; 'skfilterrank select --strategy sample' draws samples)")
         raise
-    return Sampled(estimates, pool, sample, gains)
 
 
 def origin_of(estimates) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """The HTML report of ``skfilterrank compare``: one file without external resources."""
 
 import hashlib
-import html
 import io
 import json
 import os
@@ -24,15 +23,13 @@ from skfilterrank import plot
 from skfilterrank._files.files import open_for_writing
 from skfilterrank._files.pages import Markup, escape, render_page
 from skfilterrank._lists.gains import as_gains
-from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.results import counted, interval_text
 from skfilterrank._lists.words import printable
 from skfilterrank.cli import _compare as words
 from skfilterrank.cli._compare import in_order
 from skfilterrank.cli._inputs import STDIN, read_documents, read_topics
 from skfilterrank.cli._output import call
-from skfilterrank.comparison import SystemScores
-from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
+from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.metaevaluation import sensitivity_curve, stability_curve
 from skfilterrank.plot import QueryDifferenceDisplay
 
@@ -45,6 +42,7 @@ _N_SIZES = 25
 _FUZZINESS = 0.05
 # Functions that the template calls.
 _WORDS = (words.contradictions, words.in_order, words.notes, words.number, words.p_value)
+_WORDS += (counted, interval_text)
 
 
 class Page(NamedTuple):
@@ -54,8 +52,6 @@ class Page(NamedTuple):
     ----------
     path : str
         File to write.
-    before : str or None
-        An earlier report.
     open : list of pairs of str or None
         Pairs of runs to show in full.
     topics, docs : str or None
@@ -67,7 +63,6 @@ class Page(NamedTuple):
     """
 
     path: str
-    before: str | None
     open: list | None
     topics: str | None
     docs: str | None
@@ -79,8 +74,7 @@ def write_report(page: Page, comparisons, lists, alpha, random_state, verbose) -
     """Write the report of comparisons; `lists` has the documents behind the values, or None."""
     from tqdm import tqdm
 
-    before, texts = page.before and read_data(page.before), Texts(page)
-    measures, data = [], []
+    texts, measures, data = Texts(page), [], []
     bar = tqdm(comparisons.items(), unit="measure", disable=not verbose, leave=False)
     for place, (name, each) in enumerate(bar, 1):
         scores, pairs = each.scores, each.pairs(alpha)
@@ -89,56 +83,30 @@ def write_report(page: Page, comparisons, lists, alpha, random_state, verbose) -
             displays.insert(0, plot.CriticalDifferenceDisplay(each, alpha=alpha))
         measures.append(
             {"id": f"m{place}", "name": name, "comparison": each, "figures": _drawn(displays)}
-            | first_pairs(pairs, scores.means.index, each.baseline is not None, *_N_PAIRS)
-            | {"drill": of_values(name, each, lists, pairs, page.open)}
+            | first_pairs(pairs, each, *_N_PAIRS)
+            | {"drill": drill_down(name, each, lists, pairs, page.open)}
         )
-        data.append(measure_data(name, scores.means, scores.greater_is_better, pairs, scores))
-    parts = {"comparisons": comparisons, "lists": lists, "alpha": alpha, "texts": texts}
-    parts["agreement"] = words.describe_agreement(comparisons, alpha)
-    curves = _curves(comparisons, random_state)
-    _write(page, before, data, measures=measures, curves=curves, **parts)
-
-
-def write_report_of_estimates(page: Page, sampled, found) -> None:
-    """Write the report of estimates; `found` has runs and pairs of each measure, best first."""
-    before, texts = page.before and read_data(page.before), Texts(page)
-    estimates = sampled.estimates
-    has_baseline = page.options.get("baseline") is not None
-    measures, data = [], []
-    for place, (name, (runs, pairs)) in enumerate(found.items(), 1):
-        turned = pairs.set_index(["first", "second"]).rename(columns={"difference": "value"})
-        displays = [
-            plot.IntervalDisplay(runs, label=name),
-            plot.IntervalDisplay(turned, label=f"difference in {name}", reference=0),
-        ]
-        drill = of_estimates(name, sampled, runs, pairs, page.open, has_baseline)
-        measures.append(
-            {"id": f"m{place}", "name": name, "runs": runs, "figures": _drawn(displays)}
-            | first_pairs(pairs, runs.index, True, *_N_PAIRS)
-            | {"drill": drill}
-        )
-        greater_is_better = estimates.results[name].greater_is_better
-        data.append(measure_data(name, runs["value"], greater_is_better, pairs))
-    _write(page, before, data, measures=measures, estimates=estimates, texts=texts)
+        data.append(measure_data(name, scores, pairs))
+    write_page(
+        page.path,
+        **{each.__name__: each for each in _WORDS},
+        comparisons=comparisons,
+        lists=lists,
+        alpha=alpha,
+        texts=texts,
+        measures=measures,
+        agreement=words.describe_agreement(comparisons, alpha),
+        curves=_curves(comparisons, random_state),
+        fuzziness=_FUZZINESS,
+        made=made_from(page.options),
+        data=json.dumps({"measures": data}, separators=(",", ":")),
+        version=skfilterrank.__version__,
+    )
 
 
 def _drawn(displays):
     """Draw existing displays."""
     return [draw(display.plot) for display in displays]
-
-
-def _write(page, before, data, **parts):
-    """Write a page with its inputs and data, and with changes since an earlier report."""
-    made = made_from(page.options)
-    now = {"made": made, "measures": data}
-    absent = ("estimates", "comparisons", "lists", "agreement", "curves")
-    functions = {each.__name__: each for each in _WORDS}
-    functions |= {"counted": counted, "interval_text": interval_text, "zip": zip}
-    functions |= {"other_outcomes": other_outcomes, "nan": float("nan"), "fuzziness": _FUZZINESS}
-    parts = dict.fromkeys(absent) | parts | {"page": page, "before": before, "made": made}
-    data = json.dumps(now, separators=(",", ":"))
-    version = skfilterrank.__version__
-    write_page(page.path, **functions, **parts, now=now, data=data, version=version)
 
 
 def _curves(comparisons, random_state):
@@ -186,37 +154,30 @@ class Texts:
         return textwrap.shorten(text, _LONGEST, placeholder=" …")
 
 
-def first_pairs(pairs, systems, is_first, n_pairs, n_systems) -> dict[str, Any]:
+def first_pairs(pairs, comparison, n_pairs, n_systems) -> dict[str, Any]:
     """Return pairs to show: all, the first ones, or those of the best systems; and a remark."""
     shown, which = pairs, ""
-    if len(pairs) > n_pairs and is_first:
+    if len(pairs) > n_pairs and comparison.baseline is not None:
         shown, which = pairs.head(n_pairs), "the first"
     elif len(pairs) > n_pairs:
-        best = systems[:n_systems]
+        best = comparison.scores.means.index[:n_systems]
         shown = pairs[pairs["first"].isin(best) & pairs["second"].isin(best)]
         which = f"those of the {len(best)} best runs"
     return {"pairs": shown, "n_pairs": len(pairs), "which": which}
 
 
-def _drill_down(pairs, systems, is_first, to_open, parts_of) -> dict[str, Any]:
-    """Return the pairs of --open, or some first ones, with `parts_of(pair)`."""
-    found = first_pairs(pairs, systems, is_first, *_N_OPEN)
-    for name in (name for pair in to_open or () for name in pair):
-        if name not in systems:
-            raise InputError(f"--open {brief(name)} is not one of the runs: {brief_list(systems)}.")
+def drill_down(name, comparison, lists, pairs, to_open) -> dict[str, Any]:
+    """Return the pairs of --open, or some first ones; `lists` has the documents, or None."""
+    scores, found = comparison.scores, first_pairs(pairs, comparison, *_N_OPEN)
+    for system in (system for pair in to_open or () for system in pair):
+        if system not in scores.systems:
+            raise InputError(
+                f"--open {brief(system)} is not one of the runs: {brief_list(scores.means.index)}."
+            )
     if to_open is not None:
         wanted = {frozenset(pair) for pair in to_open}
         is_open = [{*pair} in wanted for pair in zip(pairs["first"], pairs["second"])]
         found |= {"pairs": pairs[is_open], "which": ""}
-    parts = (
-        {"pair": pair, "display": None} | parts_of(pair) for pair in found["pairs"].itertuples()
-    )
-    return found | {"pairs": list(parts)}
-
-
-def of_values(name, comparison, lists, pairs, to_open) -> dict[str, Any]:
-    """Return pairs that were compared by values of queries; `lists` has the documents, or None."""
-    scores = comparison.scores
     ordered = scores.select(queries=in_order(scores.queries))
     frame = comparison.to_frame()
     alike = frame.loc[frame["n_tied"] == scores.n_queries, ["first", "second"]]
@@ -229,8 +190,8 @@ def of_values(name, comparison, lists, pairs, to_open) -> dict[str, Any]:
 
     def parts_of(pair):
         if {pair.first, pair.second} in alike:
-            return {}
-        parts = _by_query(ordered, pair)
+            return {"pair": pair, "display": None}
+        parts = {"pair": pair} | _by_query(ordered, pair)
         if lists is not None:
             weights = parts["queries"]["difference"]
             queries = list(weights.index[weights != 0][:_N_QUERIES_WITH_DOCUMENTS])
@@ -243,29 +204,25 @@ def of_values(name, comparison, lists, pairs, to_open) -> dict[str, Any]:
             }
         return parts
 
-    is_first = comparison.baseline is not None
-    return _drill_down(pairs, scores.means.index, is_first, to_open, parts_of)
+    return found | {"pairs": list(map(parts_of, found["pairs"].itertuples()))}
 
 
 def _by_query(scores, pair) -> dict[str, Any]:
-    """Return figure and table of two runs' values; influential queries come first."""
+    """Return figure and table of two runs' values; influential queries come first.
+
+    The table has the values of both, their difference, and the width of its bar.
+    """
     drawn = draw(lambda: QueryDifferenceDisplay.from_scores(scores, pair.first, pair.second))
     display = drawn.display
     deciding, sizes = display.deciding.index, display.differences.abs()
     rest = sizes.sort_values(ascending=False, kind="stable").index.difference(deciding, sort=False)
     differences = display.differences[[*deciding, *rest]]
-    queries = _queries(scores, pair, differences).assign(decides=differences.index.isin(deciding))
-    return {"display": display, "figure": drawn, "queries": queries}
-
-
-def _queries(scores, pair, differences) -> pd.DataFrame:
-    """Return two runs' values per query, with the difference and the width of its bar."""
-    values = scores.select(
-        systems=[pair.first, pair.second], queries=list(differences.index)
-    ).values
-    columns = {"first": values[0], "second": values[1], "difference": differences}
-    widths = 50 * differences.abs() / (differences.abs().max() or 1.0)
-    return pd.DataFrame(columns, differences.index).assign(width=widths)
+    queries = differences.index
+    first, second = scores.select(systems=[pair.first, pair.second], queries=list(queries)).values
+    columns = {"first": first, "second": second, "difference": differences}
+    columns["width"] = 50 * differences.abs() / (differences.abs().max() or 1.0)
+    columns["decides"] = queries.isin(deciding)
+    return {"display": display, "figure": drawn, "queries": pd.DataFrame(columns, queries)}
 
 
 def _moved(places, k):
@@ -280,62 +237,6 @@ def _moved(places, k):
         "forbidden": forbidden.sort_values(["gain", *_RANKS]),
         "shown": [int((forbidden[rank] <= (k or np.inf)).sum()) for rank in _RANKS],
     }
-
-
-def of_estimates(name, sampled, runs, pairs, to_open, has_baseline) -> dict[str, Any]:
-    """Return pairs with estimated values, with the sampled documents of their queries."""
-    estimates, result = sampled.estimates, sampled.estimates.results[name]
-    labels = sampled.sample.to_frame().dropna(subset="label")
-    judged = set(labels.index.get_level_values("qid"))
-    is_whole = estimates.unit == "query"
-    queries = [query for query in estimates.queries if query in judged or not is_whole]
-    about = {"measure": name, "greater_is_better": result.greater_is_better}
-    scores = SystemScores(result.by_query, systems=estimates.runs, queries=queries, **about)
-    scores = scores.select(queries=in_order(queries))
-    k = parse_measure(name).k
-
-    def parts_of(pair):
-        moved = _moved_in_pool(sampled, labels, pair, k)
-        n_judged = moved["label"].groupby(level="qid").count()
-        if is_whole:
-            # Every document of these queries is judged, so their values are exact.
-            parts = _by_query(scores, pair)
-        else:
-            ours, theirs = scores.select(systems=[pair.first, pair.second]).oriented
-            differences = pd.Series(ours - theirs, scores.queries)
-            order = np.argsort(-differences.abs(), kind="stable")
-            table = _queries(scores, pair, differences.iloc[order])
-            counts = {"n_judged": n_judged, "n_moved": moved.groupby(level="qid").size()}
-            parts = {"queries": table.join(pd.DataFrame(counts)).fillna(0)}
-        shown = [query for query in parts["queries"].index if n_judged.get(query, 0)]
-        parts["n_with_documents"] = len(shown)
-        shown = shown[:_N_QUERIES_WITH_DOCUMENTS]
-        return parts | {"documents": {query: moved.loc[query] for query in shown}}
-
-    found = _drill_down(pairs, runs.index, has_baseline, to_open, parts_of)
-    labels_of = [f"label of {judge}" for judge in sampled.pool.machine]
-    return found | {"k": k, "columns": labels_of + ["stands for"] * (not is_whole)}
-
-
-def _moved_in_pool(sampled, judged, pair, k) -> pd.DataFrame:
-    """Return pool documents that moved within the first k places, largest effect first.
-
-    Documents that people did not judge have no label, and gain 0.
-    """
-    pool = sampled.pool
-    ranks = np.full((2, len(pool)), np.nan)
-    for side, run in zip(ranks, (pair.first, pair.second)):
-        is_own = pool.run == pool.runs.index(run)
-        side[pool.row[is_own]] = pool.place[is_own]
-    rows = np.flatnonzero((np.fmin(*ranks) <= (k or np.inf)) & (ranks[0] != ranks[1]))
-    ranks = ranks[:, rows]
-    frame = judged[["label"]].reindex(pool.index[rows])
-    gains = _gains_of(frame["label"], sampled.gains)
-    columns = {f"label of {name}": labels[rows] for name, labels in pool.machine.items()}
-    columns["stands for"] = 1 / judged["inclusion_probability"].reindex(frame.index)
-    columns |= {"gain": gains, "first_rank": ranks[0], "second_rank": ranks[1]}
-    frame = frame.assign(**columns, effect=gains * _shift_in_discount(ranks, k))
-    return frame.iloc[np.argsort(-frame["effect"].abs(), kind="stable")]
 
 
 _RANKS = ["first_rank", "second_rank"]
@@ -455,23 +356,13 @@ _FILES = {
     "scores": "values",
     "qrels": "judgments",
     "runs": "run",
-    "machine_qrels": "machine labels",
-    "prels": "sample",
-    "pool": "pool",
     "topics": "topics",
     "docs": "documents",
 }
-# Options that are shown elsewhere on the page, or that only name the output.
-_SHOWN = {"files", "reading", "sampling", "html", "out", "format", "before", "open", "text"}
-_SHOWN |= {"measure", "interval", "n_jobs"}
-_ASK_SAMPLES = ("interval", "prels", "machine_qrels", "pool")
-_NOT_GIVEN = {
-    "target": "by the sample",
-    "gains": "the label is the gain",
-    "missing": "empty",
-    "test": "by the measure",
-}
-_DATA = re.compile(r'<div id="data" hidden="" data-report="([^"]*)"')
+# Options that are shown elsewhere on the page, that only name the output, or that are of samples.
+_SHOWN = {"files", "reading", "sampling", "html", "out", "format", "open", "text", "measure"}
+_SHOWN |= {"n_jobs", "interval", "prels", "machine_qrels", "pool", "unit", "target"}
+_NOT_GIVEN = {"gains": "the label is the gain", "missing": "empty", "test": "by the measure"}
 
 
 def made_from(options) -> dict:
@@ -480,9 +371,7 @@ def made_from(options) -> dict:
     for name, kind in _FILES.items():
         given = options.get(name) or []
         files += [_file(kind, path) for path in ([given] if isinstance(given, str) else given)]
-    is_sampled = any(options.get(name) for name in _ASK_SAMPLES)
-    unused = {"test", "n_resamples"} if is_sampled else {"unit", "target"}
-    unused |= {"gains", "ties", "precision", "n_items"} if options.get("scores") else set()
+    unused = {"gains", "ties", "precision", "n_items"} if options.get("scores") else set()
     unused |= _FILES.keys() | _SHOWN
     return {
         "command": shlex.join(["skfilterrank", *call.typed]),
@@ -515,52 +404,17 @@ def _file(kind, path):
     return found | {"size": status.st_size, "modified": changed, "sha256": digest}
 
 
-def measure_data(name, means, greater_is_better, pairs, scores=None) -> dict:
-    """Return a measure's data for the page's script and for later reports, best means first."""
-    systems = list(means.index if scores is None else scores.systems)
-    place = {system: place for place, system in enumerate(systems)}
-    values = [] if scores is None else scores.values
+def measure_data(name, scores, pairs) -> dict:
+    """Return a measure's data for the page's script."""
+    place = {system: place for place, system in enumerate(scores.systems)}
     return {
         "name": name,
-        "greater_is_better": greater_is_better,
-        "systems": systems,
-        "queries": [] if scores is None else list(map(str, scores.queries)),
-        "values": [[float(f"{value:.6g}") for value in row] for row in values],
-        "means": means[systems].tolist(),
-        "order": [place[system] for system in means.index],
+        "greater_is_better": scores.greater_is_better,
+        "systems": scores.systems,
+        "queries": list(map(str, scores.queries)),
+        "values": [[float(f"{value:.6g}") for value in row] for row in scores.values],
+        "means": scores.means[list(scores.systems)].tolist(),
         "first": [place[system] for system in pairs["first"]],
         "second": [place[system] for system in pairs["second"]],
         "p": [float(f"{p:.3g}") if p == p else None for p in pairs["p_adjusted"]],
-        "significant": [int(yes) for yes in pairs["significant"]],
     }
-
-
-def read_data(path) -> dict:
-    """Read the data of an earlier report."""
-    with open(path, encoding="utf-8", errors="replace") as file:
-        found = _DATA.search(file.read())
-    if found is None:
-        raise FileFormatError(
-            "is no report of skfilterrank compare --html, or one of an earlier version, which "
-            "holds no values.",
-            path,
-        )
-    return json.loads(html.unescape(found[1]))
-
-
-def other_outcomes(before, now) -> list:
-    """Return pairs with another test result than before: runs, better before and now."""
-    then = {frozenset(pair): better for *pair, better in _outcomes(before)}
-    return [
-        (*pair, then[frozenset(pair)], better)
-        for *pair, better in _outcomes(now)
-        if then.get(frozenset(pair), better) != better
-    ]
-
-
-def _outcomes(measure):
-    """Yield two runs, and which of them is significantly better, or None."""
-    places = zip(measure["first"], measure["second"], measure["significant"])
-    for first, second, significant in places:
-        first, second = measure["systems"][first], measure["systems"][second]
-        yield first, second, first if significant else None

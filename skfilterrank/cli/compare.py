@@ -25,7 +25,6 @@ def compare(
     format: Annotated[str | None, t.format_arg(*t.TABLES)] = None,
     out: t.Out = None,
     html: t.Report = None,
-    before: Annotated[str | None, t.Arg(metavar="REPORT", file="read")] = None,
     open: Annotated[
         list[tuple[str, str]] | None, t.Arg(convert=t.pairs, metavar="RUN=RUN,...")
     ] = None,
@@ -56,8 +55,6 @@ def compare(
         level of intervals; pairs differ where p <= 1 - level
     html
         also write a report to open in a browser
-    before
-        earlier report; the new one shows what has changed since
     open
         pairs of runs whose documents the report shows (default: the best)
 
@@ -70,11 +67,11 @@ def compare(
     from skfilterrank.cli import _compare as work
 
     if html is None:
-        in_report = ("before", "open", "topics", "docs", "text")
+        in_report = ("open", "topics", "docs", "text")
         refuse(in_report, "says what is in the report. Add --html.")
     if sampling.is_asked:
         refuse(
-            ("scores", "test", "n_resamples", "n_items", "n_jobs"),
+            ("scores", "test", "n_resamples", "n_items", "n_jobs", "html"),
             "needs values of queries, but a sample only gives values of whole runs. Leave out "
             "this option, or --interval, --machine-qrels, --prels and --pool.",
         )
@@ -96,9 +93,8 @@ def compare(
     if html:
         from skfilterrank.cli import _report
 
-        of_sample = sampling.is_asked
-        write = _report.write_report_of_estimates if of_sample else _report.write_report
-        report = partial(write, _report.Page(html, before, open, topics, docs, text, options))
+        page = _report.Page(html, open, topics, docs, text, options)
+        report = partial(_report.write_report, page)
     format = chosen_format(format, out, t.TABLES)
     chosen = None if measure is MEASURES else list(measure)
     how: dict[str, Any] = {
@@ -106,10 +102,8 @@ def compare(
         "baseline": baseline,
         "random_state": random_state,
     }
-    printing = report, format, out
     if sampling.is_asked:
-        sample = qrels, runs, chosen, sampling, reading
-        work.print_estimates(sample, how, *printing)
+        work.print_estimates((qrels, runs, chosen, sampling, reading), how, format, out)
     else:
         if scores:
             values, lists = work.measured_before(files, chosen, reading.missing), None
@@ -119,6 +113,6 @@ def compare(
             values, lists = work.measured(qrels, runs, list(measure), reading, n_jobs)
         how |= {"test": test, "n_resamples": n_resamples}
         how["alpha"] = round(1 - sampling.confidence_level, 12)
-        work.print_comparisons(values, lists, how, *printing)
+        work.print_comparisons(values, lists, how, report, format, out)
     if html:
         tell(f"report: {html}")

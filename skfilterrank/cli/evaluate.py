@@ -67,7 +67,7 @@ def evaluate(
         from skfilterrank.cli._compare import estimated, estimates_section
 
         wanted = None if measure is MEASURES else measure
-        found = estimated(qrels, named, wanted, sampling, reading).estimates
+        found = estimated(qrels, named, wanted, sampling, reading)
         by = sorted_by(sort, parse_measures(list(found.measures)))
         output.print_sections([estimates_section(found, by)], format, out)
         return 0

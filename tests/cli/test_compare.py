@@ -633,6 +633,7 @@ def test_estimates_for_papers(run, sampled_runs):
         ),
         (["--n-resamples", "200"], "--n-resamples needs values of queries"),
         (["--docs", "poor"], "--docs says what is in the report. Add --html."),
+        (["--html", "r.html"], "--html needs values of queries, but a sample"),
     ],
 )
 def test_options_that_estimates_have_no_use_for(run, files, arguments, message):

@@ -1,4 +1,4 @@
-"""The HTML report of comparisons and of estimates."""
+"""The HTML report of comparisons."""
 
 import base64
 import hashlib
@@ -21,13 +21,11 @@ from matplotlib.figure import Figure
 
 import skfilterrank
 from report_pages import ODD, QRELS, RUNS, compared, page_of, read
-from skfilterrank.cli._compare import Sampled
 from skfilterrank.cli._output import call
-from skfilterrank.cli._report import write_report, write_report_of_estimates
+from skfilterrank.cli._report import write_report
 from skfilterrank.comparison import SystemScores, compare_systems
-from skfilterrank.exceptions import FileFormatError, InputError
-from skfilterrank.io import QrelsIndex, read_prels, read_qrels
-from skfilterrank.judgments import RankedPool, estimate
+from skfilterrank.exceptions import InputError
+from skfilterrank.io import read_qrels
 
 pytestmark = pytest.mark.slow
 
@@ -402,7 +400,7 @@ def test_any_pair_can_be_opened(many):
         compared(*many, measures="ap", open=[("run1", "x")])
 
 
-# ---------------------------------------------------------------- origin, and earlier reports
+# ---------------------------------------------------------------- origin
 
 
 @pytest.mark.usefixtures("not_drawn")
@@ -433,149 +431,7 @@ def test_origin():
 
 
 @pytest.mark.usefixtures("not_drawn")
-def test_since_an_earlier_report():
-    files = ["qrels", "good", "filtered"]
-    compared(*files, ties="docno")
-    Path("r.html").rename("old.html")
-    _, page = compared(*files, ties="docno", before="old.html")
-    assert "It was made from the same files with the same settings." in page.text
-    assert "tests of the same pairs come out as before" in page.text
-    assert {row[3] for row in page.table("before and now")[1:]} == {"+0.0000"}
-    Path("good").write_text("1 Q0 spam1 1 9 x\n2 Q0 spam1 1 5 x\n3 Q0 u 1 2 x\n")
-    measures = ["ndcg_f@3", "ap"]
-    _, page = compared(*files, ODD, ties="worst", before="old.html", measures=measures)
-    for said in (
-        "file good: another content",
-        f"file {ODD}: new",
-        "setting ties: docno before, worst now",
-        "ap is not in the earlier report.",
-    ):
-        assert said in page.text
-    rows = {row[0]: row for row in page.table("before and now")}
-    assert rows["filtered"][1] == rows["filtered"][2]
-    assert rows[ODD][1] == "-"
-    assert float(rows["good"][3]) == pytest.approx(float(rows["good"][2]) - float(rows["good"][1]))
-    assert float(rows["good"][3]) < 0
-
-
-@pytest.mark.usefixtures("not_drawn")
-def test_tests_that_come_out_otherwise():
-    def write(**shifts):
-        write_values("values", {name: [(query % 3 + shift) / 9 for query in range(9)]
-                                for name, shift in shifts.items()})  # fmt: skip
-
-    write(a=2, b=1, gone=1)
-    compared("values")
-    Path("r.html").rename("old.html")
-    write(a=1, b=2, c=1)
-    _, page = compared("values", before="old.html")
-    assert page.table("comes out otherwise")[1:] == [["b", "a", "a", "b"]]
-    assert "No longer there: gone." in page.text
-
-
-def test_a_page_that_is_no_report():
-    with pytest.raises(FileFormatError, match="qrels: is no report of skfilterrank compare"):
-        compared(before="qrels")
-
-
-# ---------------------------------------------------------------- estimates
-
-
-def estimated(runs, measures="dcg@10", *, unit="document", judges=True, **options):
-    """Write the report of a sample of documents, or of all judgments of some queries."""
-    machine = {"llm": read_qrels("llm.txt")} if judges else None
-    named = {Path(path).stem: path for path in runs}
-    if unit == "document":
-        sample = read_prels("sample.prels")
-        pool = RankedPool.read(machine, named, pool=None if judges else read_qrels("all.txt"))
-        estimates = estimate(QrelsIndex(sample), pool, measures)
-    else:
-        sample = read_qrels("all.txt").assign(inclusion_probability=1.0)
-        pool = RankedPool.read(None, named, pool=sample)
-        params = {"pool": sample, "unit": "query", "target": "new queries"}
-        estimates = estimate(QrelsIndex(sample), named, measures, **params)
-    sampled = Sampled(estimates, pool, QrelsIndex(sample), None)
-    found = {}
-    for measure in estimates.measures:
-        order = estimates.order(measure, random_state=0).rename(
-            columns={"low": "rank_low", "high": "rank_high"}
-        )
-        values = order.join(estimates.to_frame().loc[measure].drop(columns="value"))
-        differences = estimates.compare(measure)
-        pairs = differences.to_frame().assign(significant=differences.significant())
-        found[measure] = values, pairs.sort_values("p_value", kind="stable")
-    options = {"qrels": "people.txt", "runs": runs, "machine_qrels": ["llm.txt"] * judges} | options
-    page = page_of(options)
-    write_report_of_estimates(page, sampled, found)
-    return sampled, found, read()[1]
-
-
-def test_a_report_of_estimates_with_figures(sampled_runs):
-    _, found, page = estimated(sampled_runs, prels="sample.prels")
-    assert ["sample.prels", "sample"] in [row[:2] for row in page.table("Files that were read")]
-    runs, pairs = found["dcg@10"]
-    assert [row[0] for row in page.table("Estimated dcg@10 of each run")[1:]] == list(runs.index)
-    rows = page.table("Pairs of runs by dcg@10, the surest first")
-    assert [row[:2] for row in rows[1:]] == pairs[["first", "second"]].to_numpy().tolist()
-    # A picture of values and one of differences; single queries have no picture.
-    assert [tag for tag, _ in page.attributes].count("figure") == 2
-    assert page.open == []
-
-
-@pytest.mark.usefixtures("not_drawn")
-def test_estimates_of_topics_add_up_and_decide_nothing(sampled_runs):
-    Path("topics.csv").write_text("qid,query\n" + "".join(f"{q},about {q}\n" for q in range(99)))
-    sampled, found, page = estimated(sampled_runs[:2], topics="topics.csv", docs="docs.csv")
-    (pair,) = found["dcg@10"][1].itertuples()
-    rows = page.table("Estimated dcg@10 on each query, the largest differences first")
-    shown = [float(row[3]) for row in rows[1:]]
-    assert len(shown) == len(sampled.estimates.queries)
-    assert np.mean(shown) == pytest.approx(pair.difference, abs=1e-3)
-    assert sorted(map(abs, shown), reverse=True) == list(map(abs, shown))
-    assert "decides" not in page.text
-    assert "which queries decide" in page.text
-    judged = sampled.sample.to_frame()
-    listed = [each["rows"] for each in page.tables if "Judged documents" in each["caption"]]
-    assert 0 < len(listed) <= 6
-    for head, *documents in listed:
-        assert head[1:4] == ["label", "label of llm", "stands for"]
-        assert head[-1] == "text"
-        for name, label, _, weight, *_, text in documents:
-            rows = judged.xs(name, level="docno")
-            chances = (1 / rows["inclusion_probability"]).map("{:.4g}".format)
-            assert (label, weight) in set(zip(rows["label"].map("{:g}".format), chances))
-            assert text == "words"
-    assert "about " in page.text
-
-
-@pytest.mark.usefixtures("not_drawn")
-def test_topics_that_people_judged_whole_decide(sampled_runs):
-    sampled, _, page = estimated(sampled_runs[:2], "ap", unit="query", judges=False)
-    n_queries = len(sampled.estimates.queries)
-    assert f"On the {n_queries} queries that people judged: By the means" in page.text
-    rows = page.table("ap on each query, those that decide first")
-    assert rows[1][5] == "decides"
-    values = dict(zip(sampled.estimates.queries, sampled.estimates.results["ap"].by_query.T))
-    for query, *cells in rows[1:]:
-        shown = dict(zip(rows[0][1:3], map(float, cells[:2])))
-        wanted = dict(zip(sampled.estimates.runs, values[query]))
-        assert shown == pytest.approx(wanted, abs=1e-4)
-    assert "stands for" not in page.text
-
-
-@pytest.mark.usefixtures("not_drawn")
-def test_estimates_since_an_earlier_report(sampled_runs):
-    estimated(sampled_runs)
-    Path("r.html").rename("old.html")
-    _, _, page = estimated(sampled_runs[:2], before="old.html")
-    assert {row[0] for row in page.table("Means by dcg@10 before and now")[1:]} == {
-        Path(path).stem for path in sampled_runs[:2]
-    }
-    assert "No longer there: " in page.text
-
-
-@pytest.mark.usefixtures("not_drawn")
-def test_measures_of_which_less_is_better_are_turned(sampled_runs):
+def test_measures_of_which_less_is_better_are_turned():
     values = pd.DataFrame([[1.0, 3.0], [2.0, 2.0]])
     scores = SystemScores(values.to_numpy(), systems=["a", "b"], measure="forbidden@3")
     found = {"forbidden@3": compare_systems(scores)}

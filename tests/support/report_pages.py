@@ -102,7 +102,7 @@ def read(path="r.html"):
 
 
 def page_of(options, html="r.html"):
-    files = {name: options.get(name) for name in ("before", "open", "topics", "docs", "text")}
+    files = {name: options.get(name) for name in ("open", "topics", "docs", "text")}
     return report.Page(html, **files, options=options)
 
 
