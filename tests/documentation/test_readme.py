@@ -50,7 +50,7 @@ def test_calls_in_a_sentence_run_after_the_example_above(capsys):
     (number,) = (i for i, text in enumerate(EXAMPLES) if "evaluate_runs(qrels, runs" in text)
     below = page.partition(EXAMPLES[number])[2].partition("\n## ")[0]
     calls = re.findall(r"`(fuse_runs\(.*?\))`", below)
-    assert len(calls) == 2
+    assert calls
     names = {"fuse_runs": fuse_runs}
     exec(compile(EXAMPLES[number], f"README.md, example {number + 1}", "exec"), names)
     for call in calls:
