@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skfilterrank.comparison import score_systems
-from skfilterrank.exceptions import DataWarning, FitWarning, InputError
+from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, write_prels, write_qrels
 from skfilterrank.metrics import evaluate_runs, values_of_run
-from skfilterrank.ranking import fuse_runs
 
 MIXED = "1 0 a 1\n1 predicted b 2\n1 predicted:large c 1\n2 Q0 a 0\n"
 
@@ -187,17 +186,6 @@ def test_values_with_and_without_a_machines_labels():
     dropped = values_of_run(io.StringIO(MIXED), RUN, "ap", predicted="drop")["ap"]
     assert used["1"] == pytest.approx(1.0)
     assert dropped["1"] == pytest.approx(0.5)
-
-
-def test_learning_to_fuse_asks_about_a_table():
-    frame = _read(MIXED, predicted="use")
-    frame.attrs.clear()
-    runs = {"r": RUN, "s": RUN.assign(score=-RUN["score"])}
-    with (
-        pytest.warns(DataWarning, match="machines gave 2"),
-        pytest.warns(FitWarning, match="learned weights are all 0"),
-    ):
-        fuse_runs(runs, "coordinate_ascent", qrels=frame, cv=2, random_state=0)
 
 
 def test_what_is_joined_already_cannot_be_told():
