@@ -11,6 +11,7 @@ from skfilterrank._files.states import listed, number, numbers, record, text
 from skfilterrank._lists.checks import check_count, check_number, check_random_state
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.scoring import mean_and_error
+from skfilterrank._lists.sklearn_compat import limit_threads
 from skfilterrank._lists.ties import first_of_highest
 from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
 from skfilterrank.thresholds._base import BaseThreshold
@@ -21,6 +22,7 @@ from skfilterrank.thresholds._expected_values import (
 )
 from skfilterrank.thresholds._judged_scores import cluster_means, unit_of
 from skfilterrank.thresholds._list_learner import (
+    FEATURES,
     N_SEEDS,
     Curves,
     Linear,
@@ -201,6 +203,8 @@ class LearnedThreshold(BaseThreshold):
 
     # Learning.
 
+    # For as few terms as these, threads of BLAS take far more time than they save.
+    @limit_threads(limits=1, user_api="blas")
     def _learn(self, judged, parsed):
         gains, scores, index = judged.gains, judged.scores, judged.index
         self.measure_, self._cost = parsed.text, float(self.cost)
@@ -368,3 +372,9 @@ class LearnedThreshold(BaseThreshold):
             )
         names = ("trees", "linear", "score") if "trees" in state else ("constant",) * 3
         self.members_ = [state[each] for each in names]
+        shape = len(FEATURES) + len(self.columns_), len(self.gains_)
+        for each, member in zip(names, self.members_):
+            if not member.fits(*shape):
+                raise InputError(
+                    f"{name}.{each} must be of {shape[0]} features and {shape[1]} gains."
+                )

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._files.states import listed, numbers, pair, record, text
+from skfilterrank._files.states import count, listed, number, numbers, pair, record
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.scoring import mean_and_error
 from skfilterrank._lists.sklearn_compat import fit_calibrator
@@ -107,13 +107,25 @@ _MIN_ROWS_OF_LEAF = 200
 _ROWS_OF_QUERY = 6.0
 _LEAST_CHANCE = 1e-6
 _SHARES = np.linspace(0.0, 1.0, 21)
+# Number of nodes that are followed at once, chosen to fit the cache.
+_CELLS = 1 << 16
 _MATRIX = listed(numbers(1), 1)
+_POSITIVE = np.finfo(np.float64).tiny
+_NODES = record(
+    {
+        "roots": listed(listed(listed(count(), 1), 1), 1),
+        "features": listed(count(), 1),
+        "numbers": numbers(1),
+        "left": listed(count(), 1),
+        "right": listed(count(), 1),
+    }
+)
 _LINEAR = record(
     {
         "low": numbers(1),
         "high": numbers(1),
         "mean": numbers(1),
-        "scale": numbers(1),
+        "scale": listed(number(_POSITIVE), 1),
         "weights": _MATRIX,
         "constants": numbers(1),
     }
@@ -121,15 +133,27 @@ _LINEAR = record(
 
 
 class Trees(NamedTuple):
-    """Boosted trees with several seeds.
+    """Boosted trees with several seeds, as arrays of the nodes of all trees.
+
+    Files of LightGBM are never read: it does not survive a changed one.
 
     Attributes
     ----------
-    boosters : tuple of lightgbm.Booster
-        The models.
+    roots : list of ndarray of shape (n_rounds, n_scores), int
+        The first node of each tree, for each seed. Two classes share one score.
+    features : ndarray of shape (n_nodes,), int
+        Number of the feature that is compared at each node.
+    numbers : ndarray of shape (n_nodes,), float64
+        Largest value of the feature that goes left, or the value of a leaf.
+    left, right : ndarray of shape (n_nodes,), int
+        The next nodes, which have higher numbers; a leaf leads to itself.
     """
 
-    boosters: tuple
+    roots: list
+    features: np.ndarray
+    numbers: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
 
     @classmethod
     def fitted(cls, features, kinds, n_kinds, seeds, n_lists) -> "Trees":
@@ -143,33 +167,95 @@ class Trees(NamedTuple):
             settings["objective"] = "binary"
         else:
             settings |= {"objective": "multiclass", "num_class": n_kinds}
-        boosters = []
+        roots, nodes, n_nodes = [], [], 0
         for seed in seeds:
             data = lightgbm.Dataset(features, kinds, free_raw_data=True)
-            booster = lightgbm.train(settings | {"seed": int(seed)}, data, _ROUNDS)
-            boosters.append(booster.free_dataset())
-        return cls(tuple(boosters))
+            booster = lightgbm.train(
+                settings | {"seed": int(seed)}, data, _ROUNDS, keep_training_booster=True
+            )
+            of_seed = []
+            for tree in booster.model_to_string().split("\nTree=")[1:]:
+                of_seed.append(n_nodes)
+                nodes.append(_nodes_of(tree, n_nodes))
+                n_nodes += len(nodes[-1][0])
+            roots.append(np.reshape(of_seed, (-1, 1 if n_kinds == 2 else n_kinds)))
+        return cls(roots, *map(np.concatenate, zip(*nodes)))
 
     def predict(self, features) -> np.ndarray:
         """Predict the probability of each class; shape (n_kinds, n_rows)."""
-        mean = np.mean([each.predict(features, num_threads=1) for each in self.boosters], axis=0)
-        return np.stack([1.0 - mean, mean]) if mean.ndim == 1 else mean.T
+        mean = np.mean([self._chances(roots, features) for roots in self.roots], axis=0)
+        return np.concatenate([1.0 - mean, mean]) if len(mean) == 1 else mean
 
-    def state(self) -> list:
-        """Return the models as text."""
-        return [each.model_to_string() for each in self.boosters]
+    def _chances(self, roots, features):
+        """Predict the probabilities by the trees of one seed."""
+        scores = np.empty((roots.shape[1], len(features)))
+        for start in range(0, len(features), step := max(1, _CELLS // roots.size)):
+            # Values by feature and row.
+            values = features[start : start + step].T
+            n_rows = values.shape[1]
+            flat, rows = values.ravel(), np.arange(n_rows)
+            before, node = None, np.repeat(roots.reshape(-1, 1), n_rows, axis=1)
+            while before is None or (before != node).any():
+                value = flat.take(self.features.take(node) * n_rows + rows)
+                goes_left = value <= self.numbers.take(node)
+                before, node = (
+                    node,
+                    np.where(goes_left, self.left.take(node), self.right.take(node)),
+                )
+            # Trees are added in their order, as LightGBM does.
+            added = np.cumsum(self.numbers.take(node).reshape(*roots.shape, n_rows), axis=0)
+            scores[:, start : start + step] = added[-1]
+        return 1.0 / (1.0 + np.exp(-scores)) if len(scores) == 1 else _softmax(scores)
+
+    def fits(self, n_features, n_kinds) -> bool:
+        """Tell whether the trees are of so many features and classes."""
+        n_scores = 1 if n_kinds == 2 else n_kinds
+        return self.features.max() < n_features and all(
+            roots.shape[1] == n_scores for roots in self.roots
+        )
+
+    def state(self) -> dict:
+        """Return the numbers of the nodes by name."""
+        return self._asdict()
 
     @classmethod
     def restored(cls, state, name) -> "Trees":
-        """Make the models from their texts."""
-        import lightgbm
+        """Make the models from their numbers."""
+        state = _NODES(state, name)
+        n_nodes = len(state["numbers"])
+        features, left, right = (
+            np.array(state[each], dtype=np.intp) for each in ("features", "left", "right")
+        )
+        if not len(features) == len(left) == len(right) == n_nodes:
+            raise InputError(f"{name} must hold as many numbers for each node.")
+        own = np.arange(n_nodes)
+        leads_on = (left > own) & (right > own) & (np.maximum(left, right) < n_nodes)
+        if not (leads_on | (left == own) & (right == own)).all():
+            raise InputError(f"{name} must hold nodes that lead to later ones, or to themselves.")
+        for roots in state["roots"]:
+            if len({len(each) for each in roots}) > 1 or max(map(max, roots)) >= n_nodes:
+                raise InputError(f"{name}.roots must hold as many nodes for each round.")
+        return cls(list(map(np.array, state["roots"])), features, state["numbers"], left, right)
 
-        try:
-            return cls(
-                tuple(lightgbm.Booster(model_str=each) for each in listed(text, 1)(state, name))
-            )
-        except lightgbm.basic.LightGBMError as error:
-            raise InputError(f"{name} holds a model that LightGBM cannot read: {error}.") from None
+
+def _nodes_of(tree, first):
+    """Read features, numbers and next nodes of a tree of LightGBM whose first node is `first`."""
+    fields = dict(line.split("=", 1) for line in tree.splitlines() if "=" in line)
+    features, left, right = (
+        np.array(fields[name].split(), dtype=np.intp)
+        for name in ("split_feature", "left_child", "right_child")
+    )
+    thresholds, leaves = (
+        np.array(fields[name].split(), dtype=np.float64) for name in ("threshold", "leaf_value")
+    )
+    own = first + len(features) + np.arange(len(leaves))
+    # LightGBM numbers leaves from -1 downwards.
+    left, right = (
+        np.append(first + np.where(next < 0, len(features) - 1 - next, next), own)
+        for next in (left, right)
+    )
+    features = np.append(features, np.zeros(len(leaves), dtype=np.intp))
+    return features, np.append(thresholds, leaves), left, right
 
 
 class Linear(NamedTuple):
@@ -212,6 +298,10 @@ class Linear(NamedTuple):
         terms = (_terms(np.clip(features, self.low, self.high)) - self.mean) / self.scale
         return _softmax(self.weights @ terms.T + self.constants[:, None])
 
+    def fits(self, n_features, n_kinds) -> bool:
+        """Tell whether the regression is of so many features and classes."""
+        return len(self.low) == n_features and len(self.constants) == n_kinds
+
     def state(self) -> dict:
         """Return the numbers of the regression by name."""
         return self._asdict()
@@ -225,7 +315,7 @@ class Linear(NamedTuple):
         shapes |= {2 * len(state[each]) for each in ("low", "high")}
         if len(shapes) > 1 or len(state["weights"]) != len(state["constants"]):
             raise InputError(f"{name} must hold as many numbers for each term and kind of gain.")
-        return cls(**state | {"weights": np.array(state["weights"])})
+        return cls(*(np.array(state[each]) for each in cls._fields))
 
 
 class Curves(NamedTuple):
@@ -252,6 +342,10 @@ class Curves(NamedTuple):
         above = [np.interp(features[:, 0], *curve) for curve in self.curves]
         falling = np.minimum.accumulate([np.ones(len(features)), *above], axis=0)
         return falling - np.append(falling[1:], np.zeros((1, len(features))), axis=0)
+
+    def fits(self, n_features, n_kinds) -> bool:
+        """Tell whether the curves are of so many classes."""
+        return len(self.curves) == n_kinds - 1
 
     def state(self) -> tuple:
         """Return the nodes and values of each curve."""
@@ -314,6 +408,10 @@ class Shares(NamedTuple):
     def predict(self, features) -> np.ndarray:
         """Return the shares for each row; shape (n_kinds, n_rows)."""
         return np.repeat(self.shares[:, None], len(features), axis=1)
+
+    def fits(self, n_features, n_kinds) -> bool:
+        """Tell whether the shares are of so many classes."""
+        return len(self.shares) == n_kinds
 
     def state(self) -> np.ndarray:
         """Return the shares."""
