@@ -15,7 +15,7 @@ from skfilterrank._files.files import (
     source_name,
 )
 from skfilterrank._lists.checks import check_count, is_level, is_number
-from skfilterrank.exceptions import FileFormatError, InputError, brief
+from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError, brief
 
 
 def write_state(target, kind: str, state: dict, call: str) -> str:
@@ -48,7 +48,7 @@ def read_state(source, kind: str, read):
         raise FileFormatError(f"{text} {advice}", name)
     try:
         return read(content)
-    except InputError as error:
+    except (InputError, InputTypeError) as error:
         raise FileFormatError(f"{error} {advice}", name) from error
 
 
@@ -94,6 +94,19 @@ def pair(first, second):
     return check
 
 
+def check_curve(x, y, name: str) -> None:
+    """Check that a curve has a value at each node, and that its nodes never fall."""
+    if len(x) != len(y) or (np.diff(x) < 0).any():
+        raise InputError(f"{name} must be scores that never fall, and as many values.")
+
+
+def curve(value, name):
+    """Check scores and the probability at each of them, and return two arrays."""
+    nodes, values = pair(numbers(1), numbers(1, least=0, most=1))(value, name)
+    check_curve(nodes, values, name)
+    return nodes, values
+
+
 def optional(check):
     """Make a check of a value that may be null."""
     return lambda value, name: None if value is None else check(value, name)
@@ -106,7 +119,7 @@ def number(least=-math.inf, most=math.inf, *, nan=False, infinite=False):
         found = float(value) if isinstance(value, str) and value in _NOT_FINITE else value
         if nan and is_number(found) and found != found:
             return found
-        is_in = is_level(found) and least <= found <= most and (infinite or not np.isinf(found))
+        is_in = is_level(found) and least <= found <= most and (infinite or not math.isinf(found))
         if not is_in:
             within = f" from {least:g} to {most:g}" if np.isfinite([least, most]).all() else ""
             raise InputError(f"{name} must be a number{within}, got {brief(value)}.")
@@ -115,9 +128,9 @@ def number(least=-math.inf, most=math.inf, *, nan=False, infinite=False):
     return check
 
 
-def numbers(least=0, most=None, **bounds):
-    """Make a check of a list of numbers that returns an array."""
-    check = listed(number(**bounds), least, most)
+def numbers(shortest=0, longest=None, **bounds):
+    """Make a check of a list of numbers within bounds that returns an array."""
+    check = listed(number(**bounds), shortest, longest)
     return lambda value, name: np.array(check(value, name), dtype=np.float64)
 
 
@@ -163,6 +176,8 @@ def gains_from_json(gains, name):
     return dict(listed(pair(label, number(nan=True, infinite=True)))(gains, name))
 
 
+# Smallest number for what numbers are divided by.
+POSITIVE = np.finfo(np.float64).tiny
 _NOT_FINITE = ("inf", "-inf", "nan")
 
 

@@ -9,12 +9,12 @@ from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
-from skfilterrank._files.states import listed, number, numbers, pair, record
+from skfilterrank._files.states import POSITIVE, curve, listed, number, numbers, pair, record
 from skfilterrank._lists.prefixes import Ranking, best_prefix, places_of_ties
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.sklearn_compat import fit_calibrator
 from skfilterrank._lists.ties import mean_tolerance
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, brief_list
 from skfilterrank.metrics import dcg_bounds
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected_values import (
@@ -33,9 +33,9 @@ _FIELDS = record(
     {
         "gains": numbers(1),
         "correlation": number(0, _MOST_CORRELATION),
-        "curves": listed(pair(numbers(1), numbers(1))),
+        "curves": listed(curve),
     },
-    {"unit": number(0)},
+    {"unit": number(POSITIVE)},
 )
 
 
@@ -156,10 +156,15 @@ class ExpectedThreshold(BaseThreshold):
         state = _FIELDS(state, name)
         self.gains_, self.correlation_ = state["gains"], state["correlation"]
         self.curves_, self._unit = state["curves"], state.get("unit", 1.0)
-        if len(self.curves_) != len(self.gains_) - 1 or any(
-            len(nodes) != len(values) for nodes, values in self.curves_
-        ):
-            raise InputError(f"{name}.curves must hold as many values as scores for each gain.")
+        check_gains(self.gains_, f"{name}.gains")
+        if len(self.curves_) != len(self.gains_) - 1:
+            raise InputError(f"{name}.curves must hold a curve for each gain but the lowest.")
+
+
+def check_gains(gains, name) -> None:
+    """Check that the gains of the levels rise."""
+    if (np.diff(gains) <= 0).any():
+        raise InputError(f"{name} must rise, got {brief_list(gains)}.")
 
 
 def levels_of(gains) -> tuple[np.ndarray, np.ndarray]:
@@ -205,20 +210,20 @@ _ROW = numbers(_N_FEATURES, _N_FEATURES + 1)
 _PER_QUERY_FIELDS = record(
     {
         "mean": number(),
-        "deviation": number(),
+        "deviation": number(POSITIVE),
         "bounds": pair(number(infinite=True), number(infinite=True)),
         "range": listed(_ROW, 2, 2),
         "worth": record(
             {
                 "mean": _ROW,
-                "scale": _ROW,
+                "scale": numbers(_N_FEATURES, _N_FEATURES + 1, least=POSITIVE),
                 "constant": number(),
                 "linear": _ROW,
                 "products": listed(_ROW, _N_FEATURES, _N_FEATURES + 1),
             }
         ),
     },
-    {"unit": number(0)},
+    {"unit": number(POSITIVE)},
 )
 
 
@@ -361,10 +366,12 @@ class PerQueryThreshold(BaseThreshold):
     def _restore(self, state, name):
         state = _PER_QUERY_FIELDS(state, name)
         self.mean_, self.deviation_ = state["mean"], state["deviation"]
-        self.range_, worth = np.array(state["range"]), state["worth"]
+        worth = state["worth"]
         rows = [*state["range"], worth["mean"], worth["scale"], worth["linear"], *worth["products"]]
-        if {len(row) for row in rows} != {len(worth["products"])}:
-            raise InputError(f"{name} must hold as many numbers for each feature.")
+        n_features = _N_FEATURES + (not is_plain_ndcg_f(self._score_measure()))
+        if {len(row) for row in rows} | {len(worth["products"])} != {n_features}:
+            raise InputError(f"{name}.range and worth must hold {n_features} numbers each.")
+        self.range_ = np.array(state["range"])
         self.bounds_, self._unit = state["bounds"], state.get("unit", 1.0)
         self.regression_ = WorthRegression(**worth | {"products": np.array(worth["products"])})
 

@@ -270,7 +270,7 @@ _CALIBRATION = record(
     {
         "quantiles": optional(numbers(len(LEVELS), len(LEVELS), infinite=True)),
         "share_shown": number(0, 1),
-        "n_queries": number(least=0),
+        "n_queries": number(least=1),
     }
 )
 _PROMISE = record(

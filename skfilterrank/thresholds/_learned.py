@@ -7,7 +7,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import clone, is_classifier
 
-from skfilterrank._files.states import listed, number, numbers, record, text
+from skfilterrank._files.states import POSITIVE, listed, number, numbers, record, text
 from skfilterrank._lists.checks import check_count, check_number, check_random_state
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.scoring import mean_and_error
@@ -15,7 +15,7 @@ from skfilterrank._lists.sklearn_compat import limit_threads
 from skfilterrank._lists.ties import first_of_highest
 from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
 from skfilterrank.thresholds._base import BaseThreshold
-from skfilterrank.thresholds._expected import levels_of
+from skfilterrank.thresholds._expected import check_gains, levels_of
 from skfilterrank.thresholds._expected_values import (
     expected_steps,
     path_keys,
@@ -52,7 +52,7 @@ _FIELDS = record(
         "score": Curves.restored,
     },
     {"constant": Shares.restored},
-    {"unit": number(0)},
+    {"unit": number(POSITIVE)},
 )
 
 
@@ -366,6 +366,7 @@ class LearnedThreshold(BaseThreshold):
         self.gains_, self.columns_ = state["gains"], state["columns"]
         self.shares_, self._cost = state["shares"], float(state["cost"])
         self._unit = state.get("unit", 1.0)
+        check_gains(self.gains_, f"{name}.gains")
         if ("constant" in state) == ("trees" in state):
             raise InputError(
                 f"{name} must have the keys trees, linear and score, or only constant."
@@ -376,5 +377,6 @@ class LearnedThreshold(BaseThreshold):
         for each, member in zip(names, self.members_):
             if not member.fits(*shape):
                 raise InputError(
-                    f"{name}.{each} must be of {shape[0]} features and {shape[1]} gains."
+                    f"{name}.{each} does not fit {name}.gains and columns: expected {shape[0]} "
+                    f"features and {shape[1]} gains."
                 )

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._files.states import count, listed, number, numbers, pair, record
+from skfilterrank._files.states import POSITIVE, count, curve, listed, numbers, record
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.scoring import mean_and_error
 from skfilterrank._lists.sklearn_compat import fit_calibrator
@@ -110,7 +110,6 @@ _SHARES = np.linspace(0.0, 1.0, 21)
 # Number of nodes that are followed at once, chosen to fit the cache.
 _CELLS = 1 << 16
 _MATRIX = listed(numbers(1), 1)
-_POSITIVE = np.finfo(np.float64).tiny
 _NODES = record(
     {
         "roots": listed(listed(listed(count(), 1), 1), 1),
@@ -125,7 +124,7 @@ _LINEAR = record(
         "low": numbers(1),
         "high": numbers(1),
         "mean": numbers(1),
-        "scale": listed(number(_POSITIVE), 1),
+        "scale": numbers(1, least=POSITIVE),
         "weights": _MATRIX,
         "constants": numbers(1),
     }
@@ -231,7 +230,7 @@ class Trees(NamedTuple):
         own = np.arange(n_nodes)
         leads_on = (left > own) & (right > own) & (np.maximum(left, right) < n_nodes)
         if not (leads_on | (left == own) & (right == own)).all():
-            raise InputError(f"{name} must hold nodes that lead to later ones, or to themselves.")
+            raise InputError(f"{name}.left and right must name later nodes, or the node itself.")
         for roots in state["roots"]:
             if len({len(each) for each in roots}) > 1 or max(map(max, roots)) >= n_nodes:
                 raise InputError(f"{name}.roots must hold as many nodes for each round.")
@@ -354,10 +353,7 @@ class Curves(NamedTuple):
     @classmethod
     def restored(cls, state, name) -> "Curves":
         """Make the curves from their numbers."""
-        curves = listed(pair(numbers(1), numbers(1)), 1)(state, name)
-        if any(len(nodes) != len(values) for nodes, values in curves):
-            raise InputError(f"{name} must hold as many values as scores in each curve.")
-        return cls(tuple(curves))
+        return cls(tuple(listed(curve, 1)(state, name)))
 
 
 class Own(NamedTuple):

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from scipy.stats import rankdata
 
-from skfilterrank._files.states import number, numbers, record
+from skfilterrank._files.states import POSITIVE, check_curve, number, numbers, record
 from skfilterrank._lists.checks import check_choice
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import warn_of_forbidden
@@ -36,7 +36,7 @@ _MOST_RANKED = 100_000
 # Smallest number of rows, and smallest share of clusters, for learning a certificate's curves.
 _LEARNED_ROWS, _LEAST_LEARNED = 1000, 0.2
 _CURVE = record(
-    {"x": numbers(1), "y": numbers(1), "centre": number(), "scale": number(least=0)},
+    {"x": numbers(1), "y": numbers(1), "centre": number(), "scale": number(POSITIVE)},
 )
 
 
@@ -202,14 +202,20 @@ class TwoScores(BaseThreshold):
     def _restore(self, state: Mapping, name: str) -> None:
         if not state:
             return
-        fields = {"rule": lambda value, name: check_choice(value, name, RULES) or value}
-        if state.get("rule") != "harm":
-            fields |= {"gain": _CURVE, "harm": _CURVE}
-        state = record(fields)(state, name)
+        rule = {"rule": lambda value, name: check_choice(value, name, RULES) or value}
+        of_rule = record(rule)(state, name)["rule"]
+        fields = {} if of_rule == "harm" else {"gain": _rising_curve, "harm": _rising_curve}
+        state = record(rule | fields)(state, name)
         self._has_two, self.rule_, self.worth_ = True, state["rule"], None
         if self.rule_ != "harm":
-            gain, harm = (RisingCurve(**state[each]) for each in ("gain", "harm"))
-            self.worth_ = Worth(gain, harm)
+            self.worth_ = Worth(state["gain"], state["harm"])
+
+
+def _rising_curve(value, name):
+    """Make a curve from JSON."""
+    curve = RisingCurve(**_CURVE(value, name))
+    check_curve(curve.x, curve.y, f"{name}.x and y")
+    return curve
 
 
 def learned_and_tested(judged: JudgedScores) -> tuple[np.ndarray, np.ndarray]:

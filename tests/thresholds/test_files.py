@@ -1,7 +1,10 @@
 """Thresholds as JSON: nothing is lost, and nothing that was changed is believed."""
 
+import contextlib
 import io
 import json
+import random
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 
 from skfilterrank._files.states import checksum_of
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import FileFormatError, InputError, InputTypeError
+from skfilterrank.exceptions import FileFormatError, FitWarning, InputError, InputTypeError
 from skfilterrank.metrics import ndcg_score
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
@@ -22,9 +25,11 @@ from skfilterrank.thresholds import (
     ExpectedThreshold,
     FirstK,
     FixedThreshold,
+    LearnedThreshold,
     PerQueryThreshold,
     RiskMonitor,
     TunedThreshold,
+    _list_learner,
     load_threshold,
 )
 
@@ -162,12 +167,18 @@ def contents(data, tmp_path_factory):
     path, found = tmp_path_factory.mktemp("files") / "state.json", {}
     monitor = RiskMonitor({"forbidden@3": 0.1})
     monitor.update(data.y, data.bayes_scores, groups=data.groups)
+    of_both = np.column_stack([data.bayes_scores, data.X[:, 0]])
     thresholds = {
         "certified": fitted(THRESHOLDS[-3], data),
         "per_query": fitted(PerQueryThreshold("ndcg_f@3"), data),
         "expected": fitted(ExpectedThreshold("ndcg_f@3"), data),
         "tuned": fitted(TunedThreshold(max_shown=3), data),
     }
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        warnings.simplefilter("ignore", FitWarning)
+        patch.setattr(_list_learner, "_ROUNDS", 2)
+        thresholds["learned"] = fitted(LearnedThreshold(cv=2, random_state=0), data)
+        thresholds["two"] = TunedThreshold().fit(of_both, data.y, groups=data.groups)
     for name, each in {**thresholds, "monitor": monitor}.items():
         each.save(path)
         found[name] = path.read_text()
@@ -216,6 +227,27 @@ MISSING = object()
         ("per_query", ["fitted", "learned", "worth", "linear"], [1.0]),
         ("expected", ["fitted", "learned", "curves"], []),
         ("expected", ["fitted", "learned", "gains"], ["x"]),
+        ("expected", ["fitted", "learned", "gains"], [1.0, 1.0, 2.0]),
+        ("expected", ["fitted", "learned", "curves", 0, 0, 0], 1e9),
+        ("expected", ["fitted", "learned", "curves", 0, 1, 0], 1.5),
+        ("expected", ["fitted", "calibration", "n_queries"], 0),
+        ("per_query", ["fitted", "learned", "range", 0], [1.0, 2.0, 3.0, 4.0]),
+        ("per_query", ["fitted", "learned", "worth", "scale", 0], 0.0),
+        ("tuned", ["fitted", "learned"], True),
+        ("two", ["fitted", "learned", "gain", "x"], [1.0]),
+        ("two", ["fitted", "learned", "harm", "scale"], 0),
+        ("learned", ["parameters", "estimator"], "trees"),
+        ("learned", ["fitted", "learned", "gains"], [0.0, 1.0]),
+        ("learned", ["fitted", "learned", "columns"], ["length"]),
+        ("learned", ["fitted", "learned", "trees"], ["tree\nversion=v4\n"]),
+        ("learned", ["fitted", "learned", "trees", "features", 0], 18),
+        ("learned", ["fitted", "learned", "trees", "features", 0], -1),
+        ("learned", ["fitted", "learned", "trees", "numbers", 0], "nan"),
+        ("learned", ["fitted", "learned", "trees", "numbers"], [1.0]),
+        ("learned", ["fitted", "learned", "trees", "left", 1], 0),
+        ("learned", ["fitted", "learned", "trees", "right", 1], 10**9),
+        ("learned", ["fitted", "learned", "trees", "roots", 0, 0, 0], 10**9),
+        ("learned", ["fitted", "learned", "trees", "roots", 0, 0], [0]),
         ("tuned", ["parameters", "max_shown"], -1),
         ("monitor", ["confidence_level"], MISSING),
         ("monitor", ["confidence_level"], 1),
@@ -249,6 +281,63 @@ def test_fields_are_looked_at_whatever_the_checksum(contents, tmp_path, form, fi
     what = f"{names[-1]}|parameters lacks" if value is MISSING else names[-1]
     with pytest.raises(FileFormatError, match=rf"state\.json: .*({what}).* Write it again"):
         load(path)
+
+
+ODD = [None, "x", "nan", "inf", [], {}, [[1]], -1, 0, 3, 0.5, 1e308, 10**400, 2**64, True, MISSING]
+
+
+def places(value, path=()):
+    """The paths of all fields, and of some entries of long lists."""
+    if isinstance(value, dict | list):
+        keys = value if isinstance(value, dict) else sorted({0, len(value) // 2, len(value) - 1})
+        for key in keys if value else []:
+            yield (*path, key)
+            yield from places(value[key], (*path, key))
+
+
+def changed(content, rng):
+    """A copy with one or two odd values, or lists of another length or order."""
+    content = json.loads(content)
+    del content["checksum"]
+    for _ in range(rng.choice([1, 1, 2])):
+        *path, name = rng.choice(list(places(content)))
+        inside = content
+        for each in path:
+            inside = inside[each]
+        value = rng.choice([*ODD, "shorter", "turned round"])
+        if value is MISSING:
+            del inside[name]
+        elif value in ("shorter", "turned round"):
+            if isinstance(inside[name], list):
+                inside[name] = inside[name][::-1] if value == "turned round" else inside[name][1:]
+        else:
+            inside[name] = value
+    return content | {"checksum": checksum_of(content)}
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "form", ["certified", "per_query", "expected", "tuned", "two", "learned", "monitor"]
+)
+def test_a_changed_state_works_or_is_refused(contents, data, form, tmp_path):
+    path, rng, refused = tmp_path / "state.json", random.Random(form), []
+    scores, groups = data.bayes_scores[:40], data.groups[:40]
+    if form == "two":
+        scores = np.column_stack([scores, data.X[:40, 0]])
+    for _ in range(60):
+        path.write_text(json.dumps(changed(contents[form], rng)))
+        try:
+            found = RiskMonitor.load(path) if form == "monitor" else load_threshold(path)
+        except FileFormatError as error:
+            refused.append(error.file)
+            continue
+        with contextlib.suppress(InputError):
+            if form == "monitor":
+                found.update(data.y[:40], scores, groups=groups)
+            else:
+                found.predict(scores, groups=groups)
+    assert set(refused) == {str(path)}
 
 
 def test_numbers_that_json_lacks_are_refused(tmp_path):
