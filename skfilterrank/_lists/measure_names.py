@@ -3,9 +3,7 @@
 Also warnings for measures that treat the unjudged documents of a list as harmless.
 """
 
-import os
 import re
-import threading
 from collections.abc import Callable
 from difflib import get_close_matches
 
@@ -17,8 +15,7 @@ from skfilterrank._lists.gains import (
     settings_like,
 )
 from skfilterrank._lists.measure import MEASURES, Measure, ParsedMeasure
-from skfilterrank._lists.words import warn_user
-from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
+from skfilterrank.exceptions import InputError, brief, brief_list
 
 _MOST_DIGITS = 18
 _PARSED = re.compile(
@@ -46,8 +43,7 @@ def get_measure_names() -> list[str]:
         The names that :func:`make_ranking_scorer`, `RankAndFilter(measure=)` and the command line
         understand; those with a cut-off may be followed by "@k". Case does not matter. Names of
         other tools, such as "map", "P_5" or "MRR@10", are understood too; ``docs/measures.md``
-        lists them. The result includes measures of :func:`register_measure` and of installed
-        packages with an entry point "skfilterrank.measures".
+        lists them. The result includes measures of :func:`register_measure`.
 
     Examples
     --------
@@ -55,7 +51,6 @@ def get_measure_names() -> list[str]:
     >>> "ndcg_f" in get_measure_names()
     True
     """
-    load_measure_plugins()
     return sorted(MEASURES)
 
 
@@ -155,7 +150,7 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
             "skfilterrank.metrics.register_measure('its_name')."
         )
     parts = _PARSED.fullmatch(text) if isinstance(text, str) else None
-    entry_and_cut = parts and _find(parts["name"])
+    entry_and_cut = parts and find_entered(parts["name"])
     if parts is None or entry_and_cut is None:
         raise _unknown([text])
     entry, cut = entry_and_cut
@@ -195,7 +190,7 @@ def parse_measure(text: str | Callable | ParsedMeasure) -> ParsedMeasure:
 
 def known_measure(name) -> Measure | None:
     """Return the measure of a name, such as "ap" for "MAP@10"; None for an unknown name."""
-    entry_and_cut = _find(str(name).partition("(")[0].partition("@")[0])
+    entry_and_cut = find_entered(str(name).partition("(")[0].partition("@")[0])
     return entry_and_cut and entry_and_cut[0]
 
 
@@ -211,17 +206,8 @@ def spellings() -> dict[str, tuple[str, Measure]]:
     }
 
 
-def _find(name):
-    """Find the measure of a name, and the cut-off in names such as "P_5"; either may be None."""
-    found = find_entered(name)
-    if found is None:
-        load_measure_plugins()
-        found = find_entered(name)
-    return found
-
-
 def find_entered(name: str) -> tuple[Measure, str | None] | None:
-    """Find a measure and cut-off as `_find` does, without loading plugins."""
+    """Find the measure of a name, and the cut-off in names such as "P_5"; either may be None."""
     if name in MEASURES:  # Names of the table itself need no search among aliases.
         return MEASURES[name], None
     known, name = spellings(), name.lower()
@@ -306,39 +292,3 @@ def _value(text):
         except ValueError:
             continue
     return None if text == "None" else text
-
-
-GROUP = "skfilterrank.measures"
-# Reentrant: a plugin registers measures while it is loaded, and may look up some by name.
-_LOCK = threading.RLock()
-_WAITING: list[str] = [GROUP]
-
-
-def _renew_lock() -> None:
-    """Replace the lock in a forked process: a thread of the parent may have held it."""
-    global _LOCK
-    _LOCK = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_lock)
-
-
-def load_measure_plugins() -> None:
-    """Import the packages with measures, once in a process."""
-    with _LOCK:
-        if not _WAITING:
-            return
-        # A late import: parsing names of built-in measures does not need it.
-        from importlib.metadata import entry_points
-
-        for point in entry_points(group=_WAITING.pop()):
-            try:
-                point.load()
-            except (Exception, SystemExit) as error:
-                package = "" if point.dist is None else f" of {point.dist.name}"
-                warn_user(
-                    f"The entry point {point.name} = {point.value}{package} gives no measures: "
-                    f"{type(error).__name__}: {error}",
-                    DataWarning,
-                )

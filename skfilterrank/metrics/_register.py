@@ -140,8 +140,7 @@ def register_measure(
     does so when it receives a scorer, a ranker with ``measure=MEASURE`` or the measure itself. A
     measure of a script or a notebook is sent as a whole, by joblib and Dask. A name alone, as in
     ``RankAndFilter(measure="mine")``, is looked up in the process that receives it: the module must
-    be imported there already, or be an entry point of the group ``skfilterrank.measures`` of an
-    installed package. Entry points are imported when a name is unknown.
+    be imported there already.
 
     The parameters that all measures share are added to the docstring; under "Parameters" it needs
     only the measure's own options.

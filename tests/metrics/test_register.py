@@ -1,15 +1,11 @@
-"""Measures from outside of the package: in other processes, by plugins, and what is refused."""
+"""Measures from outside of the package: in other processes, in the command, and what is refused."""
 
 import functools
 import importlib
 import os
 import pickle
-import signal
 import subprocess
 import sys
-import threading
-import types
-import warnings
 
 import numpy as np
 import pytest
@@ -17,9 +13,8 @@ from joblib import wrap_non_picklable_objects
 from sklearn.metrics import roc_auc_score
 
 from skfilterrank._lists import measure as table
-from skfilterrank._lists import measure_names as measure_plugins
 from skfilterrank.cli import main
-from skfilterrank.exceptions import DataWarning, InputError, InputTypeError, SkfilterrankError
+from skfilterrank.exceptions import InputError, InputTypeError, SkfilterrankError
 from skfilterrank.metrics import (
     Additive,
     evaluate,
@@ -399,113 +394,45 @@ class TestWhereItIsNotKnown:
 
 
 @pytest.fixture
-def new_process(measure_table, monkeypatch):
-    """No plugin was loaded, and what is imported is forgotten afterwards."""
-    monkeypatch.setattr(measure_plugins, "_WAITING", [measure_plugins.GROUP])
-    before = set(sys.modules)
-    yield
-    for name in set(sys.modules) - before:
-        if name.endswith("_package") or name in ("loose", "leaves", "imports"):
-            del sys.modules[name]
+def folder(measure_table, tmp_path, monkeypatch):
+    """A module with a measure, judgments and a run; what is imported is forgotten afterwards."""
+    (tmp_path / "loose.py").write_text(MODULE.format(name="loose"))
+    (tmp_path / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n2 0 a 0\n")
+    (tmp_path / "run.txt").write_text("1 Q0 a 1 0.5 x\n2 Q0 a 2 0.25 x\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    yield tmp_path
+    for name in ("loose", "leaves", "imports"):
+        sys.modules.pop(name, None)
 
 
-@pytest.mark.usefixtures("new_process")
-class TestPlugins:
-    @pytest.fixture
-    def folder(self, tmp_path, monkeypatch):
-        """Two installed packages, one of which is broken, and a module."""
-        for name, text in (
-            ("good", MODULE.format(name="plugged")),
-            ("bad", "raise RuntimeError('is broken')"),
-        ):
-            self.install(tmp_path, name, text)
-        (tmp_path / "loose.py").write_text(MODULE.format(name="loose"))
-        (tmp_path / "qrels.txt").write_text("1 0 a 1\n1 0 b 0\n2 0 a 0\n")
-        (tmp_path / "run.txt").write_text("1 Q0 a 1 0.5 x\n2 Q0 a 2 0.25 x\n")
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.syspath_prepend(tmp_path)
-        return tmp_path
+def test_a_module_is_imported_on_the_command_line(folder, capsys):
+    files = ["evaluate", "qrels.txt", "run.txt", "-m", "loose@1", "--format", "csv"]
+    (folder / "imports.py").write_text("import no_other")
+    (folder / "leaves.py").write_text("import sys; sys.exit('bye')")
 
-    def install(self, folder, name, text):
-        """A package with an entry point."""
-        (folder / f"{name}_package.py").write_text(text)
-        info = folder / f"{name}_package-1.0.dist-info"
-        info.mkdir()
-        (info / "METADATA").write_text(f"Name: {name}-package\nVersion: 1.0\n")
-        entry = f"[skfilterrank.measures]\n{name} = {name}_package\n"
-        (info / "entry_points.txt").write_text(entry)
+    def tried(words):
+        try:
+            return main(words)
+        except SystemExit as stop:
+            return stop.code
 
-    def test_are_imported_when_a_name_is_not_known(self, folder):
-        evaluate([1], [1], ["ap", "MAP@5", "P_5"], groups=["q"])
-        assert not {"good_package", "bad_package"} & set(sys.modules)
-        said = (
-            "The entry point bad = bad_package of bad-package gives no measures: "
-            "RuntimeError: is broken"
-        )
-        with pytest.warns(DataWarning, match=f"^{said}") as caught:
-            assert evaluate([1], [1], ["PLUGGED@1"], groups=["q"]).iloc[0, 0] == 1
-        assert len(caught) == 1
-        assert "plugged" in get_measure_names()
-        with pytest.raises(ValueError, match=r"taken by good_package\.plugged"):
-            register_measure("plugged")(nothing)
-
-    @pytest.mark.filterwarnings("always:The entry point bad")
-    def test_on_the_command_line(self, folder, capsys):
-        files = ["evaluate", "qrels.txt", "run.txt", "-m", "loose@1", "--format", "csv"]
-        (folder / "imports.py").write_text("import no_other")
-        (folder / "leaves.py").write_text("import sys; sys.exit('bye')")
-
-        def tried(words):
-            try:
-                return main(words)
-            except SystemExit as stop:
-                return stop.code
-
-        # One process takes them one after the other: the module is known to the last alone.
-        for code, words in (
-            (2, files),
-            (2, ["--plugin", "leaves", *files]),
-            (2, ["--plugin", "no_such", *files]),
-            (2, ["--plugin", "./loose.py", *files]),
-            (2, ["--plugin", "loose.py", *files]),
-            (2, ["--plugin", "imports", *files]),
-            (0, [*files, "--plugin", "loose"]),
-        ):
-            assert tried(words) == code, words
-        told = capsys.readouterr()
-        assert "run,loose@1\nrun,0.5\n" in told.out
-        said = told.err
-        assert "'loose@1' is not a measure" in said
-        assert "--plugin: leaves cannot be imported: SystemExit: bye" in said
-        assert "--plugin: no_such cannot be imported: ModuleNotFoundError" in said
-        assert said.count(" It must be in the current folder, in one of PYTHONPATH") == 1
-        assert said.count("expected a module's name, not a path") == 2
-
-    @pytest.mark.skipif(not hasattr(os, "fork"), reason="only POSIX forks processes")
-    def test_a_process_is_forked_while_a_thread_of_its_parent_loads_them(
-        self, tmp_path, monkeypatch
+    # One process takes them one after the other: the module is known to the last alone.
+    for code, words in (
+        (2, files),
+        (2, ["--plugin", "leaves", *files]),
+        (2, ["--plugin", "no_such", *files]),
+        (2, ["--plugin", "./loose.py", *files]),
+        (2, ["--plugin", "loose.py", *files]),
+        (2, ["--plugin", "imports", *files]),
+        (0, [*files, "--plugin", "loose"]),
     ):
-        """The thread holds the lock, which nobody would give back to the new process."""
-        begun, may_end = threading.Event(), threading.Event()
-
-        def load():
-            begun.set()
-            may_end.wait(60)
-
-        point = types.SimpleNamespace(load=load)
-        monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [point])
-        thread = threading.Thread(target=get_measure_names)
-        thread.start()
-        assert begun.wait(60)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python 3.12 of forks beside threads
-            child = os.fork()
-        if not child:
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.alarm(5)
-            get_measure_names()
-            os._exit(0)
-        status = os.waitpid(child, 0)[1]
-        may_end.set()
-        thread.join()
-        assert status == 0
+        assert tried(words) == code, words
+    told = capsys.readouterr()
+    assert "run,loose@1\nrun,0.5\n" in told.out
+    said = told.err
+    assert "'loose@1' is not a measure" in said
+    assert "--plugin: leaves cannot be imported: SystemExit: bye" in said
+    assert "--plugin: no_such cannot be imported: ModuleNotFoundError" in said
+    assert said.count(" It must be in the current folder, in one of PYTHONPATH") == 1
+    assert said.count("expected a module's name, not a path") == 2
