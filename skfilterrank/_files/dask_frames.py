@@ -1,6 +1,5 @@
 """Rows in Dask partitions: checks, whole queries, and results merged on the workers."""
 
-import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -8,15 +7,10 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.closed_queries import ClosedQueries, QueriesInSeveralParts
-from skfilterrank._files.frames_of_rows import Wanted, block_of, check_columns, is_frame
+from skfilterrank._files.frames_of_rows import Wanted, block_of, check_columns
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.row_blocks import merged
-from skfilterrank.exceptions import (
-    InputError,
-    InputTypeError,
-    MissingPackageError,
-    brief,
-)
+from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 # Number of bits for the row number within a partition; higher bits hold the partition number.
 _ROW_BITS = 40
@@ -24,28 +18,10 @@ _ROW_BITS = 40
 _FAN_IN = 8
 
 
-def is_bag(data) -> bool:
-    """Tell whether data is a Dask bag, without importing Dask."""
-    module = sys.modules.get("dask.bag")
-    return module is not None and isinstance(data, module.Bag)
-
-
-def import_dask(needed_by: str):
-    """Import dask.dataframe, or say which extra installs it."""
-    try:
-        import dask.dataframe as dd
-        import distributed  # noqa: F401  # used by workers
-    except ImportError as error:
-        raise MissingPackageError(
-            f"{needed_by} needs dask and distributed, which are not installed: "
-            "pip install 'skfilterrank[dask]'."
-        ) from error
-    return dd
-
-
 def numbered_partitions(function, frame, *, meta, **options):
     """Call a function of (number of the partition, partition) for each partition."""
-    dd = import_dask("A Dask DataFrame")
+    import dask.dataframe as dd
+
     numbers = dd.from_map(_number, range(frame.npartitions), meta=pd.Series([0]))
     return dd.map_partitions(
         _with_number,
@@ -67,25 +43,6 @@ def _with_number(number, part, function, **options):
     return function(int(number.iloc[0]), part, **options)
 
 
-def row_numbers(number, n_rows) -> np.ndarray:
-    """Number the rows of a partition in the order of the whole frame."""
-    return (np.int64(number) << _ROW_BITS) + np.arange(n_rows, dtype=np.int64)
-
-
-def _check_type(number, dtype, expected, name) -> None:
-    """Raise if the dtype of a partition's query ids differs from Dask's metadata."""
-    if dtype != expected and not (_is_text(dtype) and _is_text(expected)):
-        raise InputError(
-            f"{name} has dtype {dtype} in partition {number}, expected {expected} as in the other "
-            "partitions: bring the partitions to one type with astype, categories with "
-            ".cat.as_known()."
-        )
-
-
-def _is_text(dtype):
-    return dtype == np.dtype(object) or isinstance(dtype, pd.StringDtype)
-
-
 def hash_queries(ids: pd.Series) -> np.ndarray:
     """Compute a 64-bit hash of each query id, equal in all partitions."""
     return pd.util.hash_pandas_object(ids, index=False, categorize=False).to_numpy()
@@ -96,8 +53,12 @@ def plain_ids(number: int, ids, dtype, name: str) -> pd.Series:
     ids = pd.Series(ids)
     if isinstance(ids.dtype, pd.CategoricalDtype):
         ids = ids.astype(ids.cat.categories.dtype)
-    elif not isinstance(dtype, pd.CategoricalDtype):
-        _check_type(number, ids.dtype, dtype, name)
+    elif not (isinstance(dtype, pd.CategoricalDtype) or _are_alike(ids.dtype, dtype)):
+        raise InputError(
+            f"{name} has dtype {ids.dtype} in partition {number}, expected {dtype} as in the other "
+            "partitions: bring the partitions to one type with astype, categories with "
+            ".cat.as_known()."
+        )
     missing = ids.isna().to_numpy()
     if missing.any():
         raise InputError(
@@ -107,58 +68,42 @@ def plain_ids(number: int, ids, dtype, name: str) -> pd.Series:
     return ids.reset_index(drop=True)
 
 
-def cut_query(groups, name: str = "groups"):
+def _are_alike(dtype, expected):
+    is_text = (
+        each == np.dtype(object) or isinstance(each, pd.StringDtype) for each in (dtype, expected)
+    )
+    return dtype == expected or all(is_text)
+
+
+def cut_query(ids):
     """Find a query with rows in several partitions: (id, first partition, last), or None.
 
     One worker collects 8 bytes for each query; the client gets only the result.
     """
     import dask
 
-    hashes = numbered_partitions(
-        _distinct, groups, meta=pd.Series([0], dtype=np.uint64), dtype=groups.dtype, name=name
-    )
-    found = dask.delayed(_first_repeated)(hashes.to_delayed()).compute()
+    hashes = [dask.delayed(_distinct)(part) for part in ids.to_delayed()]
+    found = dask.delayed(_first_repeated)(hashes).compute()
     if found is None:
         return None
     repeated, numbers = found
-    first = groups.partitions[numbers[0]].compute()
-    ids = plain_ids(numbers[0], first, groups.dtype, name)
-    return ids[hash_queries(ids) == repeated].iloc[0], *numbers
+    first = ids.partitions[numbers[0]].compute()
+    return first[hash_queries(first) == repeated].iloc[0], *numbers
 
 
-def _distinct(number, ids, dtype, name):
-    return pd.Series(np.unique(hash_queries(plain_ids(number, ids, dtype, name))))
+def _distinct(ids):
+    return np.unique(hash_queries(ids))
 
 
 def _first_repeated(partitions):
     """Find the lowest hash that occurs in several partitions, and the first two of these."""
-    hashes = np.concatenate([each.to_numpy() for each in partitions])
+    hashes = np.concatenate(partitions)
     ordered = np.sort(hashes)
     repeated = ordered[1:][ordered[1:] == ordered[:-1]]
     if not len(repeated):
         return None
-    holders = [i for i, each in enumerate(partitions) if repeated[0] in each.to_numpy()]
+    holders = [i for i, each in enumerate(partitions) if repeated[0] in each]
     return repeated[0], holders[:2]
-
-
-def refuse_cut(cut) -> None:
-    """Raise for the result of :func:`cut_query` if it is not None."""
-    if cut is not None:
-        query, first, second = cut
-        query = getattr(query, "item", lambda: query)()
-        raise InputError(
-            f"query {brief(query)} has rows in partitions {first} and {second}: expected whole "
-            "queries in each partition, as frame.shuffle(on=...) of the query ids gives."
-        )
-
-
-def in_query_order(part: pd.DataFrame, column: str, row: str) -> pd.DataFrame:
-    """Group the rows by query, in their original order within a query."""
-    if not len(part):
-        return part
-    codes = GroupIndex.from_groups(part[column].to_numpy()).codes()
-    order = np.lexsort((part[row].to_numpy(), codes))
-    return part.iloc[order]
 
 
 def fold_partitions(frame, function, *shared):
@@ -218,14 +163,11 @@ _ROW = "skfilterrank row"
 
 
 class DaskPartitions:
-    """A Dask DataFrame, or a bag whose elements are frames."""
-
-    n_rows = None
-    is_repeatable = True
+    """A Dask DataFrame."""
 
     def __init__(self, source):
         self._source = source
-        if getattr(source, "ndim", 2) != 2:
+        if source.ndim != 2:
             raise InputTypeError(
                 "source is a Dask Series, but rows need several columns: pass the frame."
             )
@@ -239,7 +181,7 @@ class DaskPartitions:
         ids = frame[wanted.query]
         if looks:
             return WholeQueries(frame, ids, wanted)
-        if cut_query(ids, wanted.query) is not None:
+        if cut_query(ids) is not None:
             numbered = numbered_partitions(
                 _with_row_numbers, frame, meta=frame._meta.assign(**{_ROW: np.int64()})
             )
@@ -249,8 +191,6 @@ class DaskPartitions:
     def _frame(self, wanted):
         """Return a Dask DataFrame of the wanted columns, with query ids without categories."""
         source = self._source
-        if hasattr(source, "to_dataframe"):
-            source = _frame_of_bag(source, wanted)
         if wanted.query not in source.columns and source.index.name == wanted.query:
             source = source.reset_index()
         check_columns(source.columns, wanted.names, "rows")
@@ -282,9 +222,13 @@ class WholeQueries:
         """Merge the states of all partitions; the client gets only the merged state."""
         try:
             total = fold_partitions(self._frame, _measure, work, self._wanted, closed is not None)
-        except QueriesInSeveralParts:
-            refuse_cut(cut_query(self._ids, self._wanted.query))
-            raise
+        except QueriesInSeveralParts as error:
+            query, first, second = cut_query(self._ids)
+            query = getattr(query, "item", lambda: query)()
+            raise InputError(
+                f"query {brief(query)} has rows in partitions {first} and {second}: expected whole "
+                "queries in each partition, as frame.shuffle(on=...) of the query ids gives."
+            ) from error
         if total is None:
             raise InputError("rows holds no rows: expected at least one.")
         if closed is not None:
@@ -308,47 +252,8 @@ def _with_plain_ids(number, part, *, query, dtype):
 
 
 def _with_row_numbers(number, part):
-    return part.assign(**{_ROW: row_numbers(number, len(part))})
-
-
-def _frame_of_bag(bag, wanted):
-    """Convert a bag to a Dask DataFrame, with dtypes of the first partition that has rows."""
-    import dask
-
-    dd, parts = import_dask("A Dask bag"), bag.to_delayed()
-    types_of, read = dask.delayed(_types_of_partition), dask.delayed(_read_partition, pure=True)
-    found = (types_of(part, i, wanted).compute() for i, part in enumerate(parts))
-    types = next((each for each in found if each is not None), None)
-    if types is None:
-        raise InputError("rows holds no rows: expected at least one.")
-    frames = [read(part, i, wanted, types) for i, part in enumerate(parts)]
-    return dd.from_delayed(frames, meta=types, verify_meta=False)
-
-
-def _types_of_partition(elements, number, wanted):
-    """Return an empty frame with a partition's columns; None if the partition has no rows."""
-    frame = _read_partition(elements, number, wanted, None)
-    return None if frame is None else frame[:0]
-
-
-def _read_partition(elements, number, wanted, empty):
-    """Concatenate the frames of a bag's partition; return `empty` if they have no rows."""
-    parts = []
-    for frame in elements:
-        where = f"partition {number}"
-        if not is_frame(frame):
-            raise InputTypeError(
-                f"{where} of the bag holds {brief(frame)}: expected tables of pandas, polars or "
-                "pyarrow, or dicts of columns."
-            )
-        block = block_of(frame, wanted, where)
-        if not block.n_rows:
-            continue
-        columns = {wanted.query: np.repeat(block.ids, block.sizes)}
-        names = {"label": wanted.label} | dict(wanted.scores) | dict(wanted.others)
-        columns |= {names[key]: values for key, values in block.columns.items()}
-        parts.append(pd.DataFrame(columns))
-    return pd.concat(parts, ignore_index=True) if parts else empty
+    """Number the rows of a partition in the order of the whole frame."""
+    return part.assign(**{_ROW: (np.int64(number) << _ROW_BITS) + np.arange(len(part))})
 
 
 def _measure(part, number, work, wanted, notes):
@@ -357,7 +262,9 @@ def _measure(part, number, work, wanted, notes):
         return None
     where = f"partition {number}"
     if _ROW in part.columns:
-        part = in_query_order(part, wanted.query, _ROW)
+        # Group the rows by query, in their original order within a query.
+        codes = GroupIndex.from_groups(part[wanted.query].to_numpy()).codes()
+        part = part.iloc[np.lexsort((part[_ROW].to_numpy(), codes))]
         where += ", shuffled by query"
     block = block_of(part, wanted, where)
     if len(np.unique(block.ids)) < len(block.ids):

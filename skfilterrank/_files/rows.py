@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from skfilterrank._files.closed_queries import ClosedQueries, partitioned
-from skfilterrank._files.dask_frames import DaskPartitions, WholeQueries, is_bag
+from skfilterrank._files.dask_frames import DaskPartitions, WholeQueries
 from skfilterrank._files.files import is_path
 from skfilterrank._files.files_of_rows import Files
 from skfilterrank._files.frames_of_rows import Frames, Wanted, is_frame
@@ -125,8 +125,7 @@ class Rows:
         - an iterable of frames, or a function without arguments that returns an iterable of frames.
           A generator can be read only once; functions with several passes need a list or a
           function.
-        - a Dask DataFrame or a Dask bag of frames: the workers read its partitions, and only sums
-          are sent back.
+        - a Dask DataFrame: the workers read its partitions, and only sums are sent back.
     query : str, default="qid"
         Column (of pandas also index level) of query ids: numbers or text, never missing.
     label : str, default="label"
@@ -315,7 +314,7 @@ def check_column(column, name: str) -> str:
 
 def _source_of(source, chunk_rows: int) -> Files | Frames | DaskPartitions:
     """Return the reader for a source of rows."""
-    if is_dask(source) or is_bag(source):
+    if is_dask(source):
         return DaskPartitions(source)
     if is_path(source):
         return Files([source], chunk_rows)

@@ -1,4 +1,4 @@
-"""Dask DataFrames and bags have the measures of arrays, however the rows are cut."""
+"""Dask DataFrames have the measures of arrays, however the rows are cut."""
 
 import numpy as np
 import pandas as pd
@@ -14,10 +14,9 @@ from skfilterrank._files.dask_frames import (
     each_partition,
     fold_partitions,
     hash_queries,
-    in_query_order,
     plain_ids,
-    refuse_cut,
 )
+from skfilterrank._files.rows import rows_in_memory
 from skfilterrank._lists import entry_search
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import Rows
@@ -50,14 +49,7 @@ def series_of(*partitions):
     ],
 )
 def test_a_query_in_two_partitions(partitions, expected):
-    found = cut_query(series_of(*partitions))
-    assert found == expected
-    if expected is None:
-        refuse_cut(found)
-        return
-    query, first, second = expected
-    with pytest.raises(InputError, match=f"{query!r} has rows in partitions {first} and {second}"):
-        refuse_cut(found)
+    assert cut_query(series_of(*partitions)) == expected
 
 
 def test_ids_have_one_number_with_and_without_categories():
@@ -74,12 +66,6 @@ def test_missing_ids_are_counted():
     ids = pd.Series([1.0, np.nan, 2.0, np.nan])
     with pytest.raises(InputError, match=r"query holds 2 null\(s\) in partition 7, the first at"):
         plain_ids(7, ids, ids.dtype, "query")
-
-
-def test_rows_of_a_query_stand_as_they_came():
-    part = pd.DataFrame({"query": [2, 1, 2, 1, 2], "row": [9, 5, 0, 4, 3], "x": list("abcde")})
-    assert in_query_order(part, "query", "row")["x"].tolist() == ["d", "b", "c", "e", "a"]
-    assert in_query_order(part[:0], "query", "row").empty
 
 
 class Noted(list):
@@ -115,7 +101,6 @@ def test_partitions_without_a_result():
 
 
 pytest.importorskip("dask.array")
-bag = pytest.importorskip("dask.bag")
 distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 
 MEASURES = ["ndcg_f@5", "ap", "forbidden@3", "lexirecall"]
@@ -180,25 +165,12 @@ def test_partitions_said_to_be_whole_are_checked():
 
 
 @pytest.mark.slow
-def test_bags_of_frames():
-    table = table_of()
-    expected = in_memory(table)
-    parts = [table.iloc[:100], table.iloc[100:101], table.iloc[101:]]
-    as_columns = [{name: part[name].to_numpy() for name in part} for part in parts]
-    for frames, n_partitions in ((parts, 1), (as_columns, 3)):
-        rows = Rows(bag.from_sequence(frames, npartitions=n_partitions))
-        found = evaluate(rows, MEASURES)
-        np.testing.assert_allclose(found.means, expected, rtol=0, atol=1e-12)
-    for place, nothing in ((0, []), (1, [table[:0]]), (2, []), (0, [table[:0]])):
-        elements = [[parts[0]], [pd.concat(parts[1:])]]
-        elements.insert(place, nothing)
-        partitions = {("part", number): each for number, each in enumerate(elements)}
-        found = evaluate(Rows(bag.Bag(partitions, "part", 3)), MEASURES)
-        np.testing.assert_allclose(found.means, expected, rtol=0, atol=1e-12)
-    with pytest.raises(InputError, match="rows holds no rows"):
-        evaluate(Rows(bag.Bag({("part", 0): []}, "part", 1)), MEASURES)
-    with pytest.raises(TypeError, match="partition 0 of the bag holds 1"):
-        evaluate(Rows(bag.from_sequence([1, 2], npartitions=1)), MEASURES)
+def test_rows_of_a_query_stand_as_they_came():
+    table = table_of().sample(frac=1, random_state=0).reset_index(drop=True)
+    table["score"] = np.arange(len(table))
+    ids, _, scores = rows_in_memory(Rows(partitions(table, [100, 101, 200])))
+    for query, rows in table.groupby("qid"):
+        assert scores[ids == query].tolist() == rows["score"].tolist()
 
 
 @pytest.mark.slow
