@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted
 
@@ -482,7 +483,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         ----------
         {X}
             All documents of each query, if the threshold depends on whole lists, such as a cap.
-        {groups}
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`; without one, a
+            threshold with a cap or one that depends on whole lists takes all rows as one query.
 
         Returns
         -------
@@ -513,24 +516,18 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         ----------
         {X}
         groups : array-like of shape (n_rows,), default=None
-            Query id of each row. None looks for an index level "qid" on `X`.
+            Query id of each row. None looks for an index level "qid" on `X`; without one, all rows
+            are one query.
 
         Returns
         -------
         ndarray of shape (n_rows,), dtype int64
             Places. Rows with equal scores keep their order. Empty if X has no rows.
-
-        Raises
-        ------
-        ValueError
-            If there are no query ids.
         """
         check_is_fitted(self)
         check_container(X)
         if not count_rows(X):
             return np.empty(0, dtype=np.int64)
-        if find_groups(groups, X) is None:
-            check_groups(None, n_rows=count_rows(X), carrier="X as a DataFrame")
         return self._filtered("rank", X, groups)
 
     def _why_hidden(self, X, groups) -> np.ndarray:
@@ -542,6 +539,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         check_is_fitted(self)
         groups = find_groups(groups, X)
         scores = self._scores_inside(X, groups, self._score_gains)
+        if groups is None and isinstance(X, pd.DataFrame | pd.Series):
+            # The index tells a threshold if the rows are of several queries.
+            scores = pd.Series(scores, index=X.index)
         ask = getattr(self.filter_, method)
         # Decided in `fit`, even if `filter_estimator` was changed since.
         if not hasattr(self, "filter_estimator_"):

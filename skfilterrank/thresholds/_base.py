@@ -34,6 +34,7 @@ from skfilterrank.thresholds._drift import (
     differences,
     effective_lists,
     is_few,
+    one_list,
 )
 from skfilterrank.thresholds._expected_values import check_has_prefix_values
 from skfilterrank.thresholds._files import NOT_FITTED, SavedAsJson
@@ -384,8 +385,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         scores : array-like of shape (n_rows,) or (n_rows, 1), or DataFrame
             Scores of whole lists, on the same scale as in `fit`; in a table, the column "score".
         groups : array-like of shape (n_rows,), default=None
-            Query id of each row; needed by caps and by thresholds that depend on whole lists. None
-            looks for an index level "qid" on `scores`.
+            Query id of each row. None looks for an index level "qid" on `scores`; without one, a
+            threshold with a cap or one that depends on whole lists takes all rows as one query.
         filter_scores : array-like of shape (n_rows,), default=None
             The second score of each row, if `fit` had one. It may also be the second column of
             `scores`, or a column "filter_score".
@@ -400,7 +401,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            If query ids or filter scores are missing and needed, or scores are NaN or +inf.
+            If filter scores are missing and needed, or scores are NaN or +inf.
         """
         scores, index, columns = self._checked(scores, groups, filter_scores)
         self._warn_of_others(scores, index)
@@ -447,25 +448,21 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         scores, filter_scores
             As in :meth:`predict`.
         groups : array-like of shape (n_rows,), default=None
-            Query id of each row. None looks for an index level "qid" on `scores`.
+            Query id of each row. None looks for an index level "qid" on `scores`; without one, all
+            rows are one query.
 
         Returns
         -------
         ndarray of shape (n_rows,), dtype int64
             Places. Rows of equal score keep the order of the input.
-
-        Raises
-        ------
-        ValueError
-            If there are no query ids.
         """
         if isinstance(scores, Rows):
             return self.predict(scores)  # which refuses them
         if not (n_rows := count_rows(scores)):
             return np.empty(0, dtype=np.int64)
-        index = check_groups(
-            groups, scores, n_rows=n_rows, names=("scores",), carrier="scores as a DataFrame"
-        )
+        ids = find_groups(groups, scores, names=("scores",))
+        ids = one_list(self, scores, n_rows) if ids is None else ids
+        index = check_groups(ids, n_rows=n_rows, carrier="scores as a DataFrame")
         shown = self.predict(scores, groups=index, filter_scores=filter_scores)
         ranks = places(shown, index).astype(np.int64) + 1
         ranks[np.isneginf(shown)] = 0
@@ -476,6 +473,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         check_is_fitted(self, "level_", msg=NOT_FITTED)
         groups = find_groups(groups, scores, names=("scores",))
         warn_of_cut_queries(self, groups)
+        rows = scores
         scores, columns = read_scores(
             type(self).__name__, self._column_names, scores, filter_scores
         )
@@ -485,7 +483,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         if not len(scores):
             return scores, None, columns
         if needs_lists and groups is None:
-            groups = self._without_groups(len(scores))
+            # Ids of rows without ids: each row is a query if it was in `fit`, else they are one.
+            is_known = self.fitted_with_groups_
+            groups = one_list(self, rows, len(scores)) if is_known else np.arange(len(scores))
         is_compared = not vars(self).keys().isdisjoint(("list_sizes_", "calibration_"))
         if groups is not None and (needs_lists or is_compared):
             index = check_groups(groups, n_rows=len(scores), carrier="scores as a DataFrame")
@@ -561,25 +561,18 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         >>> found.facts["observed"].round(1).tolist()
         [0.0, 5.1, 10.0, 1.0, 1.0]
         """
-        given = scores
-        scores, index, columns = self._checked(scores, groups, filter_scores)
-        if not len(scores):
+        groups = find_groups(groups, scores, names=("scores",))
+        if groups is None and not self.fitted_with_groups_:
+            groups = np.arange(count_rows(scores))
+        n_rows = count_rows(scores)
+        index = None
+        if n_rows:
+            index = check_groups(groups, n_rows=n_rows, carrier="scores as a DataFrame")
+        scores, _, columns = self._checked(scores, index, filter_scores)
+        if not n_rows:
             return ThresholdCheck.of(self, scores, np.zeros(0, dtype=bool), None)
-        if index is None:
-            ids = find_groups(groups, given, names=("scores",))
-            ids = self._without_groups(len(scores)) if ids is None else ids
-            index = check_groups(ids, n_rows=len(scores), carrier="scores as a DataFrame")
         shown = self._shown(scores, index, columns)
         return ThresholdCheck.of(self, scores, shown, index)
-
-    def _without_groups(self, n_rows):
-        """Treat each row as a query if `fit` did; otherwise raise for missing query ids."""
-        if not self.fitted_with_groups_:
-            return np.arange(n_rows)
-        raise InputError(
-            f"groups is missing: {type(self).__name__} needs whole lists. Pass the query id "
-            "of each row."
-        )
 
     def _shown(self, scores, index, columns):
         """Return a mask of the shown rows of whole lists."""

@@ -349,12 +349,6 @@ class CertifiedThreshold(TwoScores):
             "of each row, or groups=np.arange(len(y)) where each row really is a query of its own."
         )
 
-    def _without_groups(self, n_rows):
-        raise InputError(
-            f"groups is missing: at most {self._most_shown()} documents of each query are shown, "
-            "as the certificate covers no more. Pass the query id of each row."
-        )
-
 
 def _warn_if_all_hidden(shown, keys, judged):
     """Warn where nothing is shown, though there is something good."""

@@ -8,6 +8,8 @@ import pandas as pd
 
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.results import Result, counted
+from skfilterrank._lists.words import warn_user
+from skfilterrank.exceptions import DataWarning
 from skfilterrank.thresholds._judged_scores import scored_sizes
 
 # A list size counts as different beyond the usual sizes times or divided by this factor.
@@ -17,6 +19,8 @@ _SIZE_FACTOR = 1.5
 _ORDINARY, _FEW, _ENOUGH = 0.1, 0.25, 30
 # Share of ordinary batches whose share of shown documents may lie beyond its bounds.
 _ERROR = 0.01
+# Rows without query ids are one list, with a warning beyond the usual sizes times this factor.
+_LIST_FACTOR = 3.0
 # Levels of the quantiles of the scores.
 LEVELS = (0.0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
 # Positions of the quantiles whose difference is the spread; the outer pair is used if the inner
@@ -291,6 +295,24 @@ def _sizes_of_lists(model, scores: np.ndarray, index: GroupIndex | None) -> np.n
     longest = getattr(model, "list_sizes_", [np.nan, np.nan])[1]
     n_lists = max(int(len(scores) / longest), 1) if longest > 0 else 1
     return np.full(n_lists, len(scores) / n_lists)
+
+
+def one_list(model, rows, n_rows: int) -> np.ndarray:
+    """Return the query ids of the rows of one request; warn if they seem to be of several."""
+    high = getattr(model, "list_sizes_", (np.nan, np.nan))[1]
+    index = getattr(rows, "index", None)
+    why = None
+    if isinstance(index, pd.Index) and not index.is_unique:
+        why = "their index repeats labels"
+    elif n_rows > high * _LIST_FACTOR:
+        why = f"lists of fit had {model.list_sizes_[0]:g} to {high:g} documents"
+    if why is not None:
+        warn_user(
+            f"groups is missing: {n_rows} rows are taken as one query, although {why}. Pass "
+            "groups=, the query id of each row, if they are of several queries.",
+            DataWarning,
+        )
+    return np.zeros(n_rows, dtype=np.int64)
 
 
 def effective_lists(sizes) -> float:

@@ -133,8 +133,10 @@ class TestFilterOnly:
         expected = shuffled.estimator_.predict(data.X, groups=data.groups)
         scores = shuffled.predict(data.X, groups=data.groups)
         np.testing.assert_array_equal(np.isfinite(scores), np.isfinite(expected))
-        with pytest.raises(ValueError, match="groups is missing"):
-            shuffled.predict(data.X)
+        page = data.X[data.groups == data.groups[0]]
+        np.testing.assert_array_equal(
+            shuffled.predict(page), shuffled.predict(page, groups=np.zeros(len(page)))
+        )
 
     @pytest.mark.slow
     def test_metadata_routing_brings_the_queries(self, data):

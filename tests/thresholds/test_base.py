@@ -26,7 +26,7 @@ from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import places
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import FitWarning, InputError
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.metrics import evaluate, make_ranking_scorer, ndcg_f_score
 from skfilterrank.thresholds import (
     BaseThreshold,
@@ -239,10 +239,25 @@ class TestCaps:
         model = FixedThreshold(0.9, min_shown=2).fit(scores, [1, -1, 1], groups=groups)
         assert (model.predict(scores, groups=groups) > -INF).tolist() == [False, True, False]
 
-    def test_no_queries_at_predict(self, few, fitted_once):
-        message = "groups is missing: TunedThreshold needs whole lists"
-        with pytest.raises(InputError, match=message):
-            fitted_once("tuned", {"max_shown": 2}).predict(few.bayes_scores)
+    @pytest.mark.parametrize("name", PLAIN)
+    def test_one_request_is_one_query(self, fitted_once, few_new, name):
+        model = fitted_once(name, {"max_shown": 2})
+        scores = few_new.bayes_scores[few_new.groups == few_new.groups[0]]
+        one = np.zeros(len(scores))
+        for method in (model.predict, model.decision_function, model.rank):
+            np.testing.assert_array_equal(method(scores), method(scores, groups=one))
+            series = pd.Series(scores, index=[f"d{place}" for place in range(len(scores))])
+            np.testing.assert_array_equal(method(series), method(scores))
+
+    def test_rows_that_seem_to_be_of_several_queries(self, few, fitted_once):
+        model = fitted_once("tuned", {"max_shown": 2})
+        assert model.list_sizes_[1] * 3 < len(few.y)
+        for method in (model.predict, model.rank):
+            with pytest.warns(DataWarning, match=r"taken as one query, although lists of fit had "):
+                method(few.bayes_scores)
+            scores = pd.Series([0.5, 0.4], index=["q1", "q1"])
+            with pytest.warns(DataWarning, match="although their index repeats labels. Pass gro"):
+                method(scores)
 
     @pytest.mark.parametrize(
         ("parameters", "message"),

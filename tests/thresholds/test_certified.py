@@ -629,3 +629,7 @@ def test_a_certificate_reads_alike_before_saving_and_after_loading(tmp_path):
     safe.save(tmp_path / "safe.json")
     loaded = load_threshold(tmp_path / "safe.json")
     assert str(loaded.certificate_) == str(safe.certificate_)
+    one = scores[groups == 7]
+    shown = loaded.predict(one)
+    np.testing.assert_array_equal(shown, safe.predict(one, groups=np.zeros(len(one))))
+    assert 0 < np.isfinite(shown).sum() <= loaded.certificate_.max_shown
