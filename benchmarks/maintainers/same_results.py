@@ -1613,58 +1613,37 @@ def _rankers(book, r, rows, new):
 
 
 def _metrics_of_trees(book, r, rows, new):
+    """Rounds and scores of rankers of other libraries that stop by a measure."""
     X, y, groups = rows
     new_X, new_y, new_groups = new
-    by_query = np.argsort(groups, kind="stable")
-    sizes, new_sizes = (
-        pd.Series(each).groupby(each, sort=False).size().to_numpy() for each in (groups, new_groups)
-    )
+    few = {"n_estimators": 15, "early_stopping_rounds": 3}
+
+    def stopped(ranker):
+        with temporary():
+            fitted = r.QueryRanker(ranker, measure="ndcg_f@5", gains=BAD).fit(
+                X, y, groups=groups, eval_set=[(new_X, new_y)], eval_groups=[new_groups]
+            )
+            return fitted.predict(new_X)
 
     def lightgbm():
-        from lightgbm import LGBMRanker, early_stopping
+        from lightgbm import LGBMRanker
 
-        model = LGBMRanker(n_estimators=15, n_jobs=1, verbose=-1, random_state=0)
-        model.fit(
-            X,
-            y.astype(int),
-            group=sizes,
-            eval_set=[(new_X, new_y.astype(int))],
-            eval_group=[new_sizes],
-            eval_metric=r.lightgbm_metric("ndcg_f@5", gains=BAD),
-            callbacks=[early_stopping(3, verbose=False)],
-        )
-        return dict(model.evals_result_["valid_0"])
+        return stopped(LGBMRanker(**few, n_jobs=1, verbose=-1, random_state=0))
 
     def xgboost():
         from xgboost import XGBRanker
 
-        codes = np.unique(groups, return_inverse=True)[1]
-        stop = r.xgboost_early_stopping(
-            "ndcg_f@5", new_X, new_y, early_stopping_rounds=3, groups=new_groups, gains=BAD
-        )
-        model = XGBRanker(n_estimators=15, n_jobs=1, random_state=0, callbacks=[stop])
-        model.fit(X[by_query], y[by_query], qid=codes[by_query], verbose=False)
-        return model.predict(new_X)
+        return stopped(XGBRanker(**few, n_jobs=1, random_state=0))
 
     def catboost():
-        from catboost import CatBoostRanker, Pool
+        from catboost import CatBoostRanker
 
-        train = Pool(X, y, group_id=groups.astype(int))
-        test = Pool(new_X, new_y, group_id=new_groups.astype(int))
-        with temporary():
-            model = CatBoostRanker(
-                iterations=15,
-                thread_count=1,
-                random_seed=0,
-                verbose=False,
-                allow_writing_files=False,
-                eval_metric=r.catboost_metric("ndcg_f@5", new_y, groups=new_groups, gains=BAD),
-            ).fit(train, eval_set=test)
-            return model.predict(test)
+        quiet = {"verbose": False, "allow_writing_files": False}
+        return stopped(CatBoostRanker(**few, **quiet, thread_count=1, random_seed=0))
 
-    book.note("lightgbm_metric", lightgbm)
-    book.note("xgboost_early_stopping", xgboost)
-    book.note("catboost_metric", catboost)
+    book.note("stops by a measure/lightgbm", lightgbm)
+    book.note("stops by a measure/xgboost", xgboost)
+    book.note("stops by a measure/catboost", catboost)
 
 
 def _differences(book, r, rows, new):

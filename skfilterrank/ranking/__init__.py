@@ -7,11 +7,6 @@ from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.ranking._adarank import AdaRankRanker
 from skfilterrank.ranking._calibrated_ranker import CalibratedRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
-from skfilterrank.ranking._early_stopping import (
-    catboost_metric,
-    lightgbm_metric,
-    xgboost_early_stopping,
-)
 from skfilterrank.ranking._filter_only import FilterOnly
 from skfilterrank.ranking._fusion import fuse_runs
 from skfilterrank.ranking._lambdarank import LambdaRankRanker
@@ -42,13 +37,10 @@ __all__ = [
     "RankAndFilter",
     "RankBoostRanker",
     "RankerMixin",
-    "catboost_metric",
     "fuse_runs",
-    "lightgbm_metric",
     "make_ranker",
     "make_text_features",
     "score_difference",
-    "xgboost_early_stopping",
 ]
 
 if not TYPE_CHECKING:  # without this check, type checkers accept any name

@@ -35,6 +35,7 @@ from skfilterrank._lists.sklearn_compat import (
     safe_indexing,
 )
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.ranking._early_stopping import EvalSet, stopping_by
 
 _MOST_GRADES = 31
 
@@ -70,7 +71,7 @@ def fit_clone(estimator, X, y, groups, fit_params):
     return estimator
 
 
-def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None) -> None:
+def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None, stop_by=None) -> None:
     """Fit an estimator or Pipeline in place, queries and held-out sets included.
 
     Parameters
@@ -83,12 +84,13 @@ def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None) ->
         Target.
     groups : array-like of shape (n_rows,)
         Query ids.
-    held_out : list of (X, y, groups, columns), default=()
+    held_out : list of EvalSet, default=()
         Held-out sets for early stopping. The earlier steps of a Pipeline transform them too.
-        `columns` are parameters of `fit` with an entry for each row of the set.
     fit_params : dict or None
         Further parameters of `fit`; in a Pipeline "step__parameter" names the step, plain names
         go to the last.
+    stop_by : ParsedMeasure or None, default=None
+        Measure of the held-out sets by which estimators of other libraries stop.
     """
     params = dict(fit_params or {})
     while isinstance(estimator, Pipeline):
@@ -99,16 +101,17 @@ def fit_with_groups(estimator, X, y, groups, *, held_out=(), fit_params=None) ->
             X = before.fit_transform(X, y, **earlier | _queries_of_steps(before, groups))
             # A Pipeline with a cache fits copies of its steps.
             estimator.steps[:-1] = before.steps
-            held_out = [(before_last(estimator, X_, g), y_, g, c) for X_, y_, g, c in held_out]
+            held_out = [
+                each._replace(X=before_last(estimator, each.X, each.groups)) for each in held_out
+            ]
         estimator = last
     X = in_library_form(estimator, X)
-    if held_out:
-        held_out = [(in_library_form(estimator, X_), *others) for X_, *others in held_out]
+    held_out = [each._replace(X=in_library_form(estimator, each.X)) for each in held_out]
     with library_errors(estimator):
-        _fit_last(estimator, X, y, groups, held_out, params)
+        _fit_last(estimator, X, y, groups, held_out, params, stop_by)
 
 
-def _fit_last(estimator, X, y, groups, held_out, params):
+def _fit_last(estimator, X, y, groups, held_out, params, stop_by):
     """Fit an estimator that is not a Pipeline."""
     wanted = group_parameter(estimator)
     if isinstance(estimator, BaseSearchCV):
@@ -131,25 +134,26 @@ def _fit_last(estimator, X, y, groups, held_out, params):
         params["groups"] = groups
         if held_out:
             params |= {"eval_set": _pairs(held_out)} | _columns(held_out)
-            params["eval_groups"] = [ids for _, _, ids, _ in held_out]
+            params["eval_groups"] = [each.groups for each in held_out]
         estimator.fit(X, y, **params)
     elif wanted is None:
         if held_out:
             params |= _eval_parameters(estimator, _pairs(held_out)) | _columns(held_out)
-        estimator.fit(X, y, **params)
+        with stopping_by(stop_by, estimator, held_out, params) as params:
+            estimator.fit(X, y, **params)
     else:
-        _fit_contiguous(estimator, X, y, groups, wanted, held_out, params)
+        _fit_contiguous(estimator, X, y, groups, wanted, held_out, params, stop_by)
 
 
 def _pairs(held_out):
     """Return X and y of each held-out set."""
-    return [(X, y) for X, y, *_ in held_out]
+    return [(each.X, each.target) for each in held_out]
 
 
 def _columns(held_out):
     """Return parameters of `fit` with a list of each held-out set's entries."""
-    names = dict.fromkeys(name for *_, columns in held_out for name in columns)
-    return {name: [columns.get(name) for *_, columns in held_out] for name in names}
+    names = dict.fromkeys(name for each in held_out for name in each.columns)
+    return {name: [each.columns.get(name) for each in held_out] for name in names}
 
 
 def _queries_of_steps(before, groups):
@@ -182,33 +186,36 @@ def _split_parameters(pipeline, params):
     return earlier, last
 
 
-def _fit_contiguous(ranker, X, y, groups, wanted, held_out, params):
+def _fit_contiguous(ranker, X, y, groups, wanted, held_out, params, stop_by):
     """Fit a ranker of another library, which needs consecutive rows of each query."""
     check_grades(ranker, y, wanted)
     X, y, index, params = together(X, y, groups, params)
-    held_out = [together(*each) for each in held_out]
+    held_out = [_set_together(each) for each in held_out]
     sets = _pairs(held_out)
     if wanted == "group":
         params["group"] = index.sizes
         if held_out:
             params |= _eval_parameters(ranker, sets)
-            params["eval_group"] = [held.sizes for _, _, held, _ in held_out]
+            params["eval_group"] = [each.groups.sizes for each in held_out]
     elif wanted == "qid":
         params["qid"] = row_codes(index)
         _weigh_queries(ranker, params, "sample_weight", index)
-        for *_, held, columns in held_out:
-            _weigh_queries(ranker, columns, "sample_weight_eval_set", held)
+        for each in held_out:
+            _weigh_queries(ranker, each.columns, "sample_weight_eval_set", each.groups)
         if held_out:
-            params |= {"eval_set": sets, "eval_qid": [row_codes(i) for _, _, i, _ in held_out]}
+            params |= {"eval_set": sets, "eval_qid": [row_codes(each.groups) for each in held_out]}
     else:
         params["group_id"] = row_codes(index)
         if held_out:
             from catboost import Pool
 
             params["eval_set"] = [
-                Pool(X_, y_, group_id=row_codes(held)) for X_, y_, held, _ in held_out
+                Pool(each.X, each.target, group_id=row_codes(each.groups)) for each in held_out
             ]
-    ranker.fit(X, y, **params | _columns(held_out))
+    params |= _columns(held_out)
+    known = [each._replace(groups=row_codes(each.groups)) for each in held_out]
+    with stopping_by(stop_by, ranker, known, params) as params:
+        ranker.fit(X, y, **params)
 
 
 def check_grades(ranker, y, wanted):
@@ -245,7 +252,7 @@ def _eval_parameters(estimator, sets):
     """Return held-out sets as parameters of `fit`, by the names that the estimator expects."""
     if "eval_set" not in inspect.signature(estimator.fit).parameters:
         raise InputError(
-            f"{type(estimator).__name__} does not stop early: leave eval_set or "
+            f"fit of {type(estimator).__name__} takes no held-out queries: leave eval_set or "
             "validation_fraction out, or use an estimator whose fit takes an eval_set."
         )
     # Names of the parameters in LightGBM 4.7 and later.
@@ -281,6 +288,14 @@ def together(X, y, groups, params):
         return X, y, index, dict(params)
     params = check_method_params(X, params, indices=order)
     return safe_indexing(X, order), safe_indexing(y, order), index, dict(params)
+
+
+def _set_together(held_out):
+    """Sort the rows of a held-out set by query; its groups become a GroupIndex."""
+    X, target, index, columns = together(
+        held_out.X, held_out.target, held_out.groups, held_out.columns
+    )
+    return EvalSet(X, target, index, columns, held_out.gains[index.row_order()])
 
 
 def raise_for_bad_columns(X, estimator, error):

@@ -109,7 +109,7 @@ def make_ranker(
         Threads or processes, None means 1; results do not depend on it.
     **params
         Further parameters of the method, or of the learner of a loss, such as ``n_estimators=300``.
-        "listnet", "ranknet" and "lambdamart" also take `validation_fraction` of
+        "listnet", "ranknet" and "lambdamart" also take `validation_fraction` and `measure` of
         :class:`QueryRanker`, for early stopping.
 
     Returns
@@ -174,7 +174,7 @@ def make_ranker(
     lambdamart True
     """
     check_choice(name, "name", (*LOSSES, *METHODS))
-    common, held_out = {"random_state": random_state, "n_jobs": n_jobs}, None
+    common, stopping = {"random_state": random_state, "n_jobs": n_jobs}, {}
     if name in METHODS:
         if learner is not None:
             raise InputError(
@@ -182,7 +182,8 @@ def make_ranker(
                 f"{brief(name)}: leave learner out."
             )
         if name in _STOPPED_EARLY:
-            held_out = params.pop("validation_fraction", None)
+            names = {"validation_fraction", "measure"} & params.keys()
+            stopping = {name: params.pop(name) for name in names}
         maker = METHODS[name]
         known = inspect.signature(maker).parameters
         model = maker(**{key: common[key] for key in common if key in known}, **params)
@@ -195,7 +196,7 @@ def make_ranker(
         model = _of_loss(name, "linear" if learner is None else learner, features, common, params)
     if isinstance(model, RankerMixin):
         return model.set_params(gains=gains)  # type: ignore[attr-defined]  # an estimator too
-    return QueryRanker(model, gains=gains, validation_fraction=held_out)
+    return QueryRanker(model, gains=gains, **stopping)
 
 
 def _of_loss(loss, learner, features, common, params):

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._estimators.wrapping import WrappingRanker
 from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.ranking._fit_with_groups import raise_for_bad_columns
 from skfilterrank.ranking._held_out_sets import (
     check_no_sets,
@@ -38,10 +39,10 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     validation_fraction : float or None, default=None
         Share of the training queries that `fit` holds out for early stopping of the estimator,
         instead of an `eval_set`. The choice is deterministic. `fit` warns if the estimator does not
-        stop early. See :func:`lightgbm_metric`.
+        stop early.
     measure : str, default="ndcg_f"
-        Measure that `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
-        measure functions.
+        Measure that `score` returns, and by which LightGBM, XGBoost and CatBoost stop early, see
+        Notes: a name of the measure table such as "ndcg_f@10", or one of the measure functions.
 
     Attributes
     ----------
@@ -66,6 +67,13 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     Queries with one document, or with equal labels, are kept and have no effect. If all gains are
     equal, regressors give all documents the same score, and rankers and classifiers raise. NaN in X
     is passed to the estimator; if it does not accept NaN, the error names the columns.
+
+    **Early stopping.** LightGBM, XGBoost and CatBoost stop by `measure` on the queries that
+    `validation_fraction` or `eval_set` holds out, if they are told to stop early, as by
+    ``early_stopping_rounds=20``. The measure is computed of the gains, not of the grades or classes
+    that they learn. With several sets, XGBoost stops by the last one. They stop by their own metric
+    if you choose it (`metric` or `eval_metric`) or give weights of held-out rows, if `fit` gets no
+    query ids, and for CatBoost on a GPU.
 
     CatBoost's `cat_features` go to `fit`, as in ``fit(X, y, groups=groups, cat_features=["f0"])``,
     or to its constructor as a tuple: scikit-learn cannot clone a CatBoostRanker that was
@@ -92,6 +100,13 @@ class QueryRanker(WrappingRanker, BaseEstimator):
     ...     groups=groups, cv=GroupKFold(3),
     ... ).round(2)
     array([...])
+
+    Stop early on a fifth of the queries, by the measure:
+
+    >>> ranker = LGBMRanker(n_estimators=300, early_stopping_rounds=10, verbose=-1)
+    >>> ranker = QueryRanker(ranker, validation_fraction=0.2, measure="ndcg_f@3").fit(X, y)
+    >>> ranker.estimator_.best_iteration_ < 300
+    True
     """
 
     def __init__(
@@ -151,6 +166,7 @@ class QueryRanker(WrappingRanker, BaseEstimator):
             gains=self.gains,
             eval_set=eval_set,
             eval_groups=eval_groups,
+            needs_eval_groups=True,
             fit_params=self._inside_parameters(fit_params),
         )
         self.n_unjudged_ = data.n_unjudged
@@ -159,7 +175,8 @@ class QueryRanker(WrappingRanker, BaseEstimator):
             check_no_sets(eval_set)
             held = held_out_rows(self.validation_fraction, data.groups, data.judged)
             data, rows = data.with_held_out(held), np.flatnonzero(~held)
-        self.estimator_ = data.fit_on(self.estimator, rows)
+        stop_by = None if groups is None else parse_measure(self.measure)
+        self.estimator_ = data.fit_on(self.estimator, rows, stop_by=stop_by)
         if self.validation_fraction is not None:
             warn_unless_stopped_by(self.validation_fraction, self.estimator_)
         return self

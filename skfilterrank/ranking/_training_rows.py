@@ -25,7 +25,7 @@ from skfilterrank._lists.sklearn_compat import final_step, safe_indexing
 from skfilterrank._lists.times import Times
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
-from skfilterrank.ranking._early_stopping import LightGBMMetric
+from skfilterrank.ranking._early_stopping import EvalSet
 from skfilterrank.ranking._fit_with_groups import (
     clone_inside,
     cut_rows,
@@ -54,7 +54,7 @@ class TrainingRows:
     ids: np.ndarray
     judged: np.ndarray
     fit_params: dict
-    eval_sets: list
+    eval_sets: list[EvalSet]
     clusters: np.ndarray | None = None
     unit: str | None = None
     times: Times | None = None
@@ -74,7 +74,8 @@ class TrainingRows:
             if (plain := name.rpartition("__")[2]) in ("init_score", "base_margin")
             and value is not None
         }
-        return replace(self, eval_sets=[cut_rows(rows, self.X, self.target, self.ids, starts)])
+        held_out = EvalSet(*cut_rows(rows, self.X, self.target, self.ids, starts), self.gains[rows])
+        return replace(self, eval_sets=[held_out])
 
     def with_clusters(self, clusters) -> "TrainingRows":
         """Return these rows with the cluster of each."""
@@ -98,8 +99,11 @@ class TrainingRows:
             X, ids = safe_indexing(X, rows), ids[rows]
         return document_scores(fitted, X, groups=ids, gains=score_gains)
 
-    def fit_on(self, estimator, rows=None):
-        """Fit a clone on some rows (None: all); unjudged rows are left out."""
+    def fit_on(self, estimator, rows=None, *, stop_by=None):
+        """Fit a clone on some rows (None: all); unjudged rows are left out.
+
+        Estimators of other libraries stop early by the measure `stop_by`, if there is one.
+        """
         estimator = clone_inside(estimator)
         if rows is None and self.judged.all():
             X, target, ids, params = self.X, self.target, self.ids, self.fit_params
@@ -110,9 +114,17 @@ class TrainingRows:
                 rows = rows[self.judged[rows]]
             X, target, ids, params = cut_rows(rows, self.X, self.target, self.ids, self.fit_params)
         try:
-            fit_with_groups(estimator, X, target, ids, held_out=self.eval_sets, fit_params=params)
+            fit_with_groups(
+                estimator,
+                X,
+                target,
+                ids,
+                held_out=self.eval_sets,
+                fit_params=params,
+                stop_by=stop_by,
+            )
         except (TypeError, ValueError) as error:
-            for each in (X, *(held_out[0] for held_out in self.eval_sets)):
+            for each in (X, *(held_out.X for held_out in self.eval_sets)):
                 raise_for_bad_columns(each, estimator, error)
             raise
         return estimator
@@ -130,11 +142,13 @@ def prepare_rows(
     eval_set=None,
     eval_groups=None,
     fit_params=None,
+    needs_eval_groups=False,
     without_groups=None,
     taught=None,
 ) -> TrainingRows:
     """Check all arguments of `fit`.
 
+    With `needs_eval_groups` the queries of held-out sets must be known where those of the rows are.
     `taught` is as in `tell_unjudged`. If `groups` is None, each row is a separate query, with the
     warning `without_groups`, or an error if the estimator needs query ids.
     """
@@ -162,12 +176,14 @@ def prepare_rows(
     encoder = TargetEncoder(kind, row_gains)
     columns: dict = {}
     if fit_params:
-        fit_params, columns = _read_fit_params(fit_params, judged, encoder)
+        fit_params, columns = _read_fit_params(fit_params, judged)
     eval_sets = []
     if eval_set is not None:
-        uses_groups = groups is not None and group_parameter(final_step(estimator)) is not None
+        uses_groups = groups is not None and (
+            needs_eval_groups or group_parameter(final_step(estimator)) is not None
+        )
         eval_sets = [
-            (s.X, encoder.encode(s.gains, s.labels), s.ids, s.columns)
+            EvalSet(s.X, encoder.encode(s.gains, s.labels), s.ids, s.columns, s.gains)
             for s in read_eval_set(
                 eval_set, eval_groups, gains, needs_groups=uses_groups, columns=columns
             )
@@ -193,7 +209,7 @@ def prepare_rows(
     )
 
 
-def _read_fit_params(fit_params, judged, encoder):
+def _read_fit_params(fit_params, judged):
     """Check parameters of `fit`; return those of the rows, and those of held-out sets."""
     fit_params, columns = split_columns(fit_params)
     for name in OTHER_EVAL_GROUPS & fit_params.keys():
@@ -222,18 +238,7 @@ def _read_fit_params(fit_params, judged, encoder):
                 f"{name} must hold numbers from 0 up, got {weights[bad][0]:g} for "
                 f"{counted(bad.sum(), 'judged row')}."
             )
-    return {
-        name: _metrics_of_targets(value, encoder) for name, value in fit_params.items()
-    }, columns
-
-
-def _metrics_of_targets(value, encoder):
-    """Return a parameter of `fit`, with metrics of this package set to the encoded gains."""
-    if isinstance(value, LightGBMMetric):
-        return value.of_targets(encoder)
-    if isinstance(value, list | tuple) and any(isinstance(each, LightGBMMetric) for each in value):
-        return [_metrics_of_targets(each, encoder) for each in value]
-    return value
+    return fit_params, columns
 
 
 def _refuse_rankers_in_ensembles(estimator):

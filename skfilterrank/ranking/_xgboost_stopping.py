@@ -3,50 +3,43 @@
 from xgboost import DMatrix
 from xgboost.callback import EarlyStopping
 
-# Name of the held-out rows in the results of evaluation.
-LOG_NAME = "held_out"
-
 
 class MeasureStopping(EarlyStopping):
     """A callback that stops training when the measure of held-out rows does not improve.
 
     Parameters
     ----------
-    held_out : object
-        Labels and queries of the rows, and their measure.
-    X : array-like, sparse matrix, DataFrame or DMatrix
-        Features of the held-out rows.
-    rounds : int
-        Number of rounds without improvement after which training stops.
+    measure : ParsedMeasure
+        What is measured.
+    sets : list of EvalSet
+        XGBoost's evaluation sets; the last one is measured.
+    ranker : XGBModel
+        The estimator that is fitted.
+    measured : callable
+        ``measured(measure, gains, scores, groups)`` computes the measure.
     """
 
-    def __init__(self, held_out, X, rounds):
+    def __init__(self, measure, sets, ranker, measured):
+        held_out = sets[-1]
         super().__init__(
-            rounds=rounds,
-            data_name=LOG_NAME,
-            metric_name=held_out.parsed.text,
-            maximize=held_out.greater_is_better,
-            save_best=True,
+            rounds=ranker.early_stopping_rounds,
+            metric_name=measure.text,
+            data_name=f"validation_{len(sets) - 1}",
+            maximize=measure.measure.greater_is_better,
         )
-        self.held_out, self.X = held_out, X
-        self._matrix = None
-
-    def before_training(self, model):
-        """Reset the state, and make the data matrix, which cannot be copied."""
-        self.stopping_history, self.best_scores, self.current_rounds = {}, {}, 0
-        is_matrix = isinstance(self.X, DMatrix)
-        self._matrix = self.X if is_matrix else DMatrix(self.X, enable_categorical=True)
-        return super().before_training(model)
+        self.measure, self.held_out, self.measured = measure, held_out, measured
+        self._matrix = DMatrix(
+            held_out.X,
+            base_margin=held_out.columns.get("base_margin_eval_set"),
+            missing=ranker.missing,
+            feature_types=ranker.feature_types,
+            enable_categorical=True,
+        )
 
     def after_iteration(self, model, epoch, evals_log):
-        """Measure, write the value into the log, and return True to stop."""
-        held_out = self.held_out
-        value = held_out.value(held_out.y, model.predict(self._matrix), held_out.index)
-        log = evals_log.setdefault(LOG_NAME, {}).setdefault(self.metric_name, [])
-        log.append(value)
+        """Measure, write the value into the log of the last set, and return True to stop."""
+        scores = model.predict(self._matrix)
+        value = self.measured(self.measure, self.held_out.gains, scores, self.held_out.groups)
+        log = evals_log.setdefault(self.data, {})
+        log.setdefault(self.metric_name, []).append(value)
         return super().after_iteration(model, epoch, evals_log)
-
-    def after_training(self, model):
-        """Keep the trees up to the best round."""
-        self._matrix = None
-        return super().after_training(model)

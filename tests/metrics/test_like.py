@@ -16,7 +16,7 @@ from skfilterrank._estimators.responses import document_scores
 from skfilterrank._lists import gains
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer, random_ranking_bound
-from skfilterrank.ranking import CoordinateAscentRanker, QueryRanker, RankAndFilter, lightgbm_metric
+from skfilterrank.ranking import CoordinateAscentRanker, QueryRanker, RankAndFilter
 from skfilterrank.thresholds import threshold_curve
 
 # Version 9 of trec_eval is told by tests/metrics/test_measure_names.py.
@@ -202,7 +202,7 @@ def test_a_name_works_wherever_measures_are_named(tmp_path):
     name, ranker = "ndcg(like=lightgbm)@5", QueryRanker(Ridge()).fit(X, GRADES, groups=QID)
     scores = ranker.predict(X).round(1)
     expected = evaluate(GRADES, scores, "ndcg@5", groups=QID, like="lightgbm").mean().iloc[0]
-    assert lightgbm_metric(name, groups=QID)(GRADES, scores) == (name, expected, True)
+    assert get_measure(name)(GRADES, scores, groups=QID) == expected
     curve = threshold_curve(GRADES, scores, groups=QID, measure=name)
     shown = [np.where(scores >= t, scores, -np.inf) for t in curve.thresholds]
     values = [evaluate(GRADES, each, name, groups=QID, average="mean")[name] for each in shown]

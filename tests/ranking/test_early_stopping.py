@@ -1,28 +1,24 @@
-"""LightGBM, XGBoost and CatBoost stop by measures of the table."""
+"""LightGBM, XGBoost and CatBoost stop by the measure of a QueryRanker."""
 
-from concurrent.futures import ThreadPoolExecutor
+import pickle
 
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
 from catboost import CatBoostRanker
 from lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, GroupKFold
-from xgboost import XGBRanker, XGBRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from xgboost import XGBClassifier, XGBRanker, XGBRegressor
 
-from held_out_rows import held_out_rows
 from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import forbidden_at_k, ndcg_f_score, rbp_score
-from skfilterrank.ranking import (
-    QueryRanker,
-    RankAndFilter,
-    catboost_metric,
-    lightgbm_metric,
-    xgboost_early_stopping,
-)
+from skfilterrank.ranking import QueryRanker, RankAndFilter, make_ranker
+from skfilterrank.ranking._held_out_sets import held_out_rows
 
 # Names, what they stand for, and whether higher is better. XGBoost would minimize "rbp" by its
 # name, and maximize "ndcg_f" whatever it is told of "forbidden".
@@ -32,12 +28,26 @@ MEASURES = {
     "forbidden@3": (lambda y, s, g: forbidden_at_k(y, s, groups=g, k=3), False),
 }
 PATIENCE = 5
+CAT = {"thread_count": 1, "verbose": 0, "allow_writing_files": False, "random_seed": 0}
+HOW = {"n_estimators": 80, "early_stopping_rounds": PATIENCE}
+RANKERS = {
+    "lightgbm": LGBMRanker(**HOW, verbose=-1, n_jobs=1),
+    "xgboost": XGBRanker(**HOW, n_jobs=1),
+    "catboost": CatBoostRanker(**HOW, **CAT),
+}
+SOLE = {
+    "LGBMRegressor": LGBMRegressor(**HOW, verbose=-1, n_jobs=1),
+    "LGBMClassifier": LGBMClassifier(**HOW, verbose=-1, n_jobs=1),
+    "XGBRegressor": XGBRegressor(**HOW, n_jobs=1),
+    "XGBClassifier": XGBClassifier(**HOW, n_jobs=1),
+    "Pipeline": make_pipeline(StandardScaler(), RANKERS["xgboost"]),
+}
 
 
 class Split:
     """Training and held-out queries of different sizes, rows shuffled, ids out of order."""
 
-    def __init__(self, gains=None):
+    def __init__(self):
         X, y, groups, _ = make_rank_and_filter(120, random_state=0, documents_per_query=8)
         rng = np.random.default_rng(0)
         kept = np.flatnonzero(rng.uniform(size=len(y)) < 0.6)
@@ -48,8 +58,10 @@ class Split:
         X, y, groups = X[kept], y[kept].astype(float), groups[kept]
         held = groups % 2 == 1
         names = np.array([f"q{(7 * number) % 120}" for number in range(120)])
+        self.X, self.y, self.groups = X, y, names[groups]
         self.learn = X[~held], y[~held], names[groups[~held]]
         self.held = X[held], y[held], names[groups[held]]
+        self.sets = {"eval_set": [self.held[:2]], "eval_groups": [self.held[2]]}
 
 
 @pytest.fixture(scope="module")
@@ -57,244 +69,160 @@ def split():
     return Split()
 
 
-def in_blocks(X, y, groups):
-    """Each query's rows together, queries in no order of their ids, and their sizes."""
-    order = np.argsort([int(name[1:]) * 31 % 120 for name in groups], kind="stable")
-    groups = groups[order]
-    sizes = np.diff(np.flatnonzero(np.append(np.append(True, groups[1:] != groups[:-1]), True)))
-    return X[order], y[order], groups, sizes
+def rounds_of(fitted, name):
+    """Values of the measure by round, and the number of rounds that predict."""
+    final = fitted.estimator_
+    final = final[-1] if hasattr(final, "steps") else final
+    if isinstance(final, lgb.LGBMModel):
+        return final.evals_result_["valid_0"][name], final.best_iteration_
+    if hasattr(final, "get_evals_result"):
+        return final.get_evals_result()["validation"]["CatBoostMetric"], final.tree_count_
+    return final.evals_result()["validation_0"][name], final.best_iteration + 1
 
 
-def best_round(values, higher):
-    """Number of rounds up to the best, the first of equals, and the round it stops in."""
-    values = np.asarray(values) if higher else -np.asarray(values)
-    best = int(np.argmax(values)) + 1
+def check_rounds(fitted, name, X, y, groups):
+    """Check that the best round is the function's best, and the last one within patience."""
+    function, higher = MEASURES[name]
+    values, n_rounds = rounds_of(fitted, name)
+    best = int(np.argmax(values if higher else -np.asarray(values))) + 1
+    assert n_rounds == best
     assert len(values) == best + PATIENCE  # so it did stop early
-    return best
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MEASURES)
-def test_lightgbm_sees_the_value_of_the_function(split, name):
-    function, higher = MEASURES[name]
-    X, y, _, sizes = in_blocks(*split.learn)
-    held_X, held_y, held_groups, held_sizes = in_blocks(*split.held)
-    gains = {0: -1, 1: 1, 2: 2}
-    to_grade = np.vectorize({-1: 0, 1: 1, 2: 2}.get)
-    seen = {}
-    train = lgb.Dataset(X, to_grade(y), group=sizes)
-    valid = lgb.Dataset(held_X, to_grade(held_y), group=held_sizes, reference=train)
-    booster = lgb.train(
-        {"objective": "lambdarank", "verbose": -1, "metric": "None", "num_threads": 1},
-        train,
-        num_boost_round=80,
-        valid_sets=[valid],
-        feval=lightgbm_metric(name, gains=gains),
-        callbacks=[lgb.early_stopping(PATIENCE, verbose=False), lgb.record_evaluation(seen)],
-    )
-    values = seen["valid_0"][name]
-    assert booster.best_iteration == best_round(values, higher)
-    for rounds in (1, booster.best_iteration):
-        scores = booster.predict(held_X, num_iteration=rounds)
-        assert values[rounds - 1] == function(held_y, scores, held_groups)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MEASURES)
-@pytest.mark.parametrize("wrapper", [QueryRanker, lambda inner: RankAndFilter(inner, threshold=0)])
-def test_lightgbm_inside_sees_the_gains_and_not_the_grades(split, name, wrapper):
-    function, higher = MEASURES[name]
-    model = wrapper(LGBMRanker(n_estimators=80, metric="None", verbose=-1, n_jobs=1)).fit(
-        *split.learn,
-        eval_set=[split.held[:2]],
-        eval_groups=[split.held[2]],
-        eval_metric=lightgbm_metric(name),
-        callbacks=[lgb.early_stopping(PATIENCE, verbose=False)],
-    )
-    ranker = model.estimator_
-    values = ranker.evals_result_["valid_0"][name]
-    assert ranker.best_iteration_ == best_round(values, higher)
-    scores = ranker.predict(split.held[0])
-    assert values[ranker.best_iteration_ - 1] == function(split.held[1], scores, split.held[2])
-
-
-def test_lightgbm_takes_query_ids_for_a_regressor(split):
-    X, y, groups = split.held
-    metric = lightgbm_metric("ndcg_f@3", groups=groups)
-    model = LGBMRegressor(n_estimators=5, verbose=-1, n_jobs=1)
-    held_out = held_out_rows(model, X, y)
-    model.fit(*split.learn[:2], **held_out, eval_metric=metric)
-    value = model.evals_result_["valid_0"]["ndcg_f@3"][-1]
-    assert value == ndcg_f_score(y, model.predict(X), groups=groups, k=3)
-    for bad, message in ((None, "groups is missing: LightGBM's"), (groups[:3], "groups has 3 ent")):
-        metric = lightgbm_metric("ndcg_f@3", groups=bad)
-        with pytest.raises(ValueError, match=message):
-            clone(model).fit(*split.learn[:2], **held_out, eval_metric=metric)
-
-
-def test_lightgbm_classifiers_inside_need_gains(split):
-    X, y, groups = split.learn
-
-    def fit(metric, y=y):
-        model = QueryRanker(LGBMClassifier(n_estimators=3, verbose=-1, n_jobs=1))
-        return model.fit(
-            X, y, groups=groups, eval_set=[(X, y)], eval_groups=[groups], eval_metric=metric
-        )
-
-    metric = lightgbm_metric("ndcg_f@3", groups=groups)
-    with pytest.raises(ValueError, match=r"pass gains=, such as gains=\{0: -1, 1: 1\}"):
-        fit(metric)
-    fit(metric, y=(y > 0).astype(int))
-    fitted = fit(lightgbm_metric("ndcg_f@3", groups=groups, gains={0: -1, 1: 1}))
-    value = fitted.estimator_.evals_result_["valid_0"]["ndcg_f@3"][-1]
-    assert value == ndcg_f_score(np.where(y > 0, 1, -1), fitted.predict(X), groups=groups, k=3)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "inside"), [*((name, False) for name in MEASURES), (next(iter(MEASURES)), True)]
-)
-def test_xgboost_stops_by_the_value_of_the_function(split, name, inside):
-    function, higher = MEASURES[name]
-    X, y, groups = split.held
-    stopping = xgboost_early_stopping(name, X, y, groups=groups, early_stopping_rounds=PATIENCE)
-    ranker = XGBRanker(n_estimators=80, n_jobs=1, callbacks=[stopping])
-    if inside:
-        fitted = QueryRanker(ranker).fit(*split.learn).estimator_
-    else:
-        X_, y_, groups_, _ = in_blocks(*split.learn)
-        codes = pd.factorize(groups_)[0]
-        fitted = ranker.fit(X_, np.maximum(y_, 0), qid=codes)
-    values = fitted.evals_result()["held_out"][name]
-    best = best_round(values, higher)
-    assert fitted.best_iteration == best - 1
-    assert fitted.get_booster().num_boosted_rounds() == best
-    assert values[best - 1] == function(y, fitted.predict(X), groups)
-    first = fitted.predict(X, iteration_range=(0, 1))
-    assert values[0] == function(y, first, groups)
-
-
-@pytest.mark.slow
-def test_xgboost_callbacks_are_forgetful_and_take_what_xgboost_takes(split):
-    X, y, groups = split.held
-    labels = pd.Series(y, index=pd.Index(groups, name="qid"))
-    stopping = xgboost_early_stopping(
-        "ndcg_f@3", xgb.DMatrix(X), labels, early_stopping_rounds=PATIENCE
-    )
-    model = XGBRegressor(n_estimators=60, n_jobs=1, callbacks=[stopping])
-    first = model.fit(*split.learn[:2]).evals_result()
-    again = model.fit(*split.learn[:2]).evals_result()
-    assert first == again
-    assert len(again["held_out"]["ndcg_f@3"]) < 60
-
-
-@pytest.mark.slow
-def test_xgboost_in_a_search(split):
-    X, y, groups = split.learn
-    stopping = xgboost_early_stopping(
-        "ndcg_f@3", *split.held[:2], groups=split.held[2], early_stopping_rounds=PATIENCE
-    )
-    ranker = QueryRanker(XGBRanker(n_estimators=60, n_jobs=1, callbacks=[stopping]))
-    labels = pd.Series(y, index=pd.Index(groups, name="qid"))
-    search = GridSearchCV(ranker, {"estimator__max_depth": [1, 2]}, cv=GroupKFold(2), n_jobs=2)
-    search.fit(X, labels, groups=groups)
-    assert np.isfinite(search.best_score_)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "inside"), [*((name, False) for name in MEASURES), (next(iter(MEASURES)), True)]
-)
-def test_catboost_stops_by_the_value_of_the_function(split, name, inside):
-    function, higher = MEASURES[name]
-    X, y, groups, _ = in_blocks(*split.held)
-    if inside:
-        X, y, groups = split.held
-    ranker = CatBoostRanker(
-        n_estimators=200,
-        early_stopping_rounds=PATIENCE,
-        eval_metric=catboost_metric(name, y, groups=groups),
-        verbose=0,
-        allow_writing_files=False,
-        thread_count=1,
-        random_seed=0,
-    )
-    if inside:
-        fitted = QueryRanker(ranker).fit(*split.learn, eval_set=[(X, y)], eval_groups=[groups])
-        fitted = fitted.estimator_
-    else:
-        from catboost import Pool
-
-        X_, y_, groups_, _ = in_blocks(*split.learn)
-        fitted = ranker.fit(
-            X_,
-            y_,
-            group_id=pd.factorize(groups_)[0],
-            eval_set=Pool(X, y, group_id=pd.factorize(groups)[0]),
-        )
-    values = fitted.get_evals_result()["validation"]["CatBoostMetric"]
-    best = best_round(values, higher)
-    assert fitted.tree_count_ == best
     assert values[best - 1] == pytest.approx(function(y, fitted.predict(X), groups), abs=1e-12)
 
 
-def test_catboost_says_that_it_met_other_rows(split):
-    X, y, groups = split.held
-    metric = catboost_metric("ndcg_f@3", y[::-1], groups=groups[::-1])
-    ranker = CatBoostRanker(
-        n_estimators=20, eval_metric=metric, verbose=0, allow_writing_files=False, thread_count=1
+@pytest.mark.slow
+@pytest.mark.parametrize("library", RANKERS)
+@pytest.mark.parametrize("name", MEASURES)
+def test_rankers_stop_by_the_value_of_the_function(split, library, name):
+    ranker = QueryRanker(RANKERS[library], measure=name).fit(*split.learn, **split.sets)
+    check_rounds(ranker, name, *split.held)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", RANKERS)
+def test_held_out_training_queries_are_measured_on_their_gains(split, library):
+    X, y, groups = split.X, split.y, split.groups
+    held = held_out_rows(0.3, pd.factorize(groups, sort=True)[0])
+    ranker = QueryRanker(
+        RANKERS[library],
+        validation_fraction=0.3,
+        measure="ndcg_f@3",
+        gains={-1: -3, 0: 0, 1: 1, 2: 5},
+    ).fit(X, y, groups=groups)
+    values, best = rounds_of(ranker, "ndcg_f@3")
+    expected = ndcg_f_score(
+        y[held], ranker.predict(X[held]), groups=groups[held], k=3, gains=ranker.gains
     )
-    # CatBoost leaves what a metric raises behind in its thread, as the context of later errors.
-    with ThreadPoolExecutor(1) as thread:
-        fit = thread.submit(
-            QueryRanker(ranker).fit, *split.learn, eval_set=[(X, y)], eval_groups=[groups]
+    assert values[best - 1] == max(values) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", SOLE)
+def test_what_knows_no_queries_stops_by_a_measure_of_queries(split, kind):
+    ranker = QueryRanker(SOLE[kind], measure="ndcg_f@3").fit(*split.learn, **split.sets)
+    check_rounds(ranker, "ndcg_f@3", *split.held)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", RANKERS)
+def test_folds_and_searches_stop_by_the_measure(split, library):
+    ranker = QueryRanker(RANKERS[library], validation_fraction=0.25, measure="ndcg_f@3")
+    model = RankAndFilter(ranker, measure="ndcg_f@3", cv=2)
+    model.fit(split.X, split.y, groups=split.groups)
+    values, best = rounds_of(model.estimator_, "ndcg_f@3")
+    assert len(values) == best + PATIENCE
+    labels = pd.Series(split.y, index=pd.Index(split.groups, name="qid"))
+    search = GridSearchCV(ranker, {"estimator__max_depth": [2, 3]}, cv=GroupKFold(2), n_jobs=2)
+    search.fit(split.X, labels, groups=split.groups)
+    values, best = rounds_of(search.best_estimator_, "ndcg_f@3")
+    assert len(values) == best + PATIENCE
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", RANKERS)
+def test_fitted_estimators_have_their_own_parameters_and_no_held_out_rows(split, library):
+    ranker = QueryRanker(RANKERS[library], measure="ndcg_f@3").fit(*split.learn, **split.sets)
+    given = RANKERS[library].get_params()
+    assert {k: v for k, v in ranker.estimator_.get_params().items() if v is not None} == {
+        name: value for name, value in given.items() if value is not None
+    }
+    again = pickle.loads(pickle.dumps(ranker))
+    np.testing.assert_array_equal(again.predict(split.X), ranker.predict(split.X))
+    refitted = clone(ranker).set_params(estimator=clone(ranker.estimator_))
+    refitted.fit(*split.learn, **split.sets)
+    np.testing.assert_array_equal(refitted.predict(split.X), ranker.predict(split.X))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("library", RANKERS)
+def test_a_metric_of_the_user_stays(split, library):
+    own = {"metric": "map"} if library == "lightgbm" else {"eval_metric": "NDCG"}
+    own = {"eval_metric": "rmse"} if library == "xgboost" else own
+    ranker = QueryRanker(clone(RANKERS[library]).set_params(**own), measure="forbidden@3")
+    ranker.fit(*split.learn, **split.sets)
+    final = ranker.estimator_
+    log = final.get_evals_result() if library == "catboost" else None
+    log = log or (final.evals_result_ if library == "lightgbm" else final.evals_result())
+    (held,) = (log[name] for name in log if name.startswith("valid"))
+    assert not {"forbidden@3", "CatBoostMetric"} & held.keys()
+
+
+def test_weights_of_held_out_rows_are_of_the_metrics_that_use_them(split):
+    weights = np.linspace(1, 2, len(split.held[1]))
+    ranker = QueryRanker(RANKERS["lightgbm"]).fit(
+        *split.learn, **split.sets, eval_sample_weight=[weights]
+    )
+    assert "ndcg@5" in ranker.estimator_.evals_result_["valid_0"]
+
+
+def test_the_last_of_several_sets_stops_xgboost_and_each_is_known(split):
+    X, y, groups = split.held
+    first = groups < "q5"
+    sets = {
+        "eval_set": [(X[first], y[first]), (X[~first], y[~first])],
+        "eval_groups": [groups[first], groups[~first]],
+    }
+    for library in ("lightgbm", "xgboost"):
+        ranker = clone(RANKERS[library]).set_params(n_estimators=3)
+        fitted = QueryRanker(ranker, measure="ndcg_f@3").fit(*split.learn, **sets).estimator_
+        log = fitted.evals_result_ if library == "lightgbm" else fitted.evals_result()
+        last = [values["ndcg_f@3"] for values in log.values() if "ndcg_f@3" in values]
+        parts = [first, ~first] if library == "lightgbm" else [~first]
+        n_rounds = len(last[-1])
+        scores = (
+            fitted.predict(X, num_iteration=n_rounds)
+            if library == "lightgbm"
+            else fitted.predict(X, iteration_range=(0, n_rounds))
         )
-        with pytest.raises(Exception, match="eval_set is not the set that catboost_metric was"):
-            fit.result()
+        assert [each[-1] for each in last] == [
+            ndcg_f_score(y[part], scores[part], groups=groups[part], k=3) for part in parts
+        ]
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda measure, X, y, **more: lightgbm_metric(measure, **more),
-        lambda measure, X, y, **more: catboost_metric(measure, y, **more),
-        lambda *args, **more: xgboost_early_stopping(*args, early_stopping_rounds=3, **more),
-    ],
-)
-def test_wrong_arguments(split, make):
+def test_xgboost_measures_rows_as_it_learns_from_them(split):
     X, y, groups = split.held
-    with pytest.raises(ValueError, match="'nosuch' is not a measure"):
-        make("nosuch", X, y, groups=groups)
-    with pytest.raises(ValueError, match="gains must be None"):
-        make("ap", X, y, groups=groups, gains=3)
-
-
-def test_wrong_arguments_of_held_out_rows(split):
-    X, y, groups = split.held
-    with pytest.raises(ValueError, match="groups is missing"):
-        catboost_metric("ap", y)
-    with pytest.raises(ValueError, match="groups has 2 entries"):
-        xgboost_early_stopping("ap", X, y, groups=groups[:2], early_stopping_rounds=3)
-    with pytest.raises(ValueError, match="early_stopping_rounds must be a whole number"):
-        xgboost_early_stopping("ap", X, y, groups=groups, early_stopping_rounds=0)
-    for short in (X[1:], xgb.DMatrix(X[1:])):
-        with pytest.raises(ValueError, match=f"y has {len(y)} labels but X has {len(y) - 1} rows"):
-            xgboost_early_stopping("ap", short, y, groups=groups, early_stopping_rounds=3)
-
-
-def test_metrics_of_a_list_know_the_gains_too(split):
-    held_X, held_y, held_groups = split.held
-    metrics = [lightgbm_metric("ndcg_f@3"), lightgbm_metric("forbidden@3"), "map"]
-    ranker = LGBMRanker(n_estimators=4, metric="None", verbose=-1, n_jobs=1)
-    X, y, groups = split.learn
-    gains = {-1: -1, 1: 1, 2: 5}
-    ranker = QueryRanker(ranker, gains=gains).fit(
-        X, y, groups=groups, eval_set=[(held_X, held_y)], eval_groups=[held_groups],
-        eval_metric=metrics,
+    margin = np.linspace(-9, 9, len(y))
+    coded = [np.where(table > 1, -999, table) for table in (split.learn[0], X)]
+    ranker = QueryRanker(XGBRanker(**HOW, n_jobs=1, missing=-999), measure="ndcg_f@3")
+    ranker.fit(
+        coded[0], *split.learn[1:], eval_set=[(coded[1], y)], eval_groups=[groups],
+        base_margin_eval_set=[margin],
     )  # fmt: skip
-    (rounds,) = ranker.estimator_.evals_result_.values()
-    scores = ranker.predict(held_X)
-    for name, function in (("ndcg_f@3", ndcg_f_score), ("forbidden@3", forbidden_at_k)):
-        expected = function(held_y, scores, groups=held_groups, k=3, gains=gains)
-        assert rounds[name][-1] == pytest.approx(expected, abs=1e-12)
-    assert "map@3" in rounds
+    values, best = rounds_of(ranker, "ndcg_f@3")
+    scores = ranker.estimator_.predict(coded[1], base_margin=margin)
+    assert values[best - 1] == ndcg_f_score(y, scores, groups=groups, k=3)
+
+
+def test_without_queries_there_is_no_measure_of_them(split):
+    X, y, _ = split.learn
+    ranker = QueryRanker(SOLE["LGBMRegressor"], validation_fraction=0.25).fit(X, y)
+    assert "l2" in ranker.estimator_.evals_result_["valid_0"]
+    with pytest.raises(InputError, match="eval_groups is missing"):
+        QueryRanker(SOLE["LGBMRegressor"]).fit(*split.learn, eval_set=[split.held[:2]])
+
+
+def test_rankers_by_name_stop_by_the_measure(split):
+    for name in ("lambdamart", "ranknet", "listnet"):
+        ranker = make_ranker(name, **HOW, validation_fraction=0.25, measure="ndcg_f@3")
+        values, best = rounds_of(ranker.fit(split.X, split.y, groups=split.groups), "ndcg_f@3")
+        assert len(values) == best + PATIENCE

@@ -15,7 +15,6 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
-from skfilterrank._lists.sklearn_compat import tags_tell_sparse
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import ndcg_f_score
@@ -306,7 +305,7 @@ def test_logistic_on_sparse_features(rows):
         assert ranker.n_features_in_ == 5
     zeros = ranker.estimator_["scale"].transform(sparse.csr_array(X))
     assert zeros.nnz == np.count_nonzero(X)
-    assert get_tags(ranker).input_tags.sparse == tags_tell_sparse()
+    assert get_tags(ranker).input_tags.sparse == get_tags(LogisticRegression()).input_tags.sparse
     model = RankAndFilter(make_ranker("logistic"), measure="ndcg_f@3", cv=3)
     assert model.fit(sparse.csr_array(X), rows.y, groups=rows.groups).best_score_ > 0.6
     X = sparse.csr_array(np.where(np.isclose(X, X.max()), np.nan, X))

@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 from xgboost import XGBRanker
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import (
     AdaRankRanker,
@@ -232,13 +232,18 @@ class TestBadInput:
         with pytest.raises(NotFittedError):
             RankAndFilter(Ridge()).score(data.X, data.y, groups=data.groups)
         model = self.fit(data)
-        for method in (model.rank, lambda X: model.score(X, data.y)):
-            with pytest.raises(ValueError, match="groups is missing"):
-                method(data.X)
+        with pytest.raises(ValueError, match="groups is missing"):
+            model.score(data.X, data.y)
         with pytest.raises(ValueError, match="groups has 3 entries"):
             model.rank(data.X, groups=[1, 2, 3])
-        with pytest.raises(ValueError, match="groups is missing"):
-            self.fit(data, threshold=PerQueryThreshold()).predict(data.X)
+        model = self.fit(data, threshold=PerQueryThreshold())
+        page = data.X[data.groups == data.groups[0]]
+        for method in (model.predict, model.rank):
+            expected = method(page, groups=np.zeros(len(page)))
+            np.testing.assert_array_equal(method(page), expected)
+            twice = pd.DataFrame(data.X[:2], index=["q1", "q1"])
+            with pytest.warns(DataWarning, match="although their index repeats labels"):
+                method(twice)
 
     def test_prefit_estimator_that_is_not_fitted(self, data):
         with pytest.raises(NotFittedError):
@@ -267,7 +272,9 @@ class TestWordsOfErrors:
             RankAndFilter(Ridge(), refit=refit).fit(data.X, data.y, groups=data.groups)
 
     def test_eval_set_for_an_estimator_that_takes_none(self, data):
-        with pytest.raises(ValueError, match="Ridge does not stop early: leave eval_set or val"):
+        with pytest.raises(
+            ValueError, match="fit of Ridge takes no held-out queries: leave eval_set"
+        ):
             RankAndFilter(Ridge()).fit(
                 data.X,
                 data.y,

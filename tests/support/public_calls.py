@@ -147,12 +147,10 @@ CALLS = {
         "docnos": list("xyzxyz"),
         "y_score": SCORES,
     },
-    "ranking.catboost_metric": {"measure": "ap", "y": LABELS, "groups": GROUPS},
     "ranking.fuse_runs": {
         "runs": SYSTEMS,
         "groups": GROUPS,
     },
-    "ranking.lightgbm_metric": {"measure": "ap"},
     "ranking.make_ranker": {"name": "bce"},
     "ranking.make_text_features": {"document": "text"},
     "ranking.score_difference": {
@@ -167,13 +165,6 @@ CALLS = {
     "thresholds.risk_coverage_curve": _LISTS,
     "thresholds.threshold_curve": _LISTS,
     "thresholds.trade_off_curve": _LISTS,
-    "ranking.xgboost_early_stopping": {
-        "measure": "ap",
-        "X": FEATURES,
-        "y": LABELS,
-        "groups": GROUPS,
-        "early_stopping_rounds": 2,
-    },
     "judgments.complete_qrels": {
         "runs": RUNS,
         "qrels": QRELS[:-1],
