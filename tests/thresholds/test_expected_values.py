@@ -1,9 +1,11 @@
 """Expected value of every prefix, against all outcomes."""
 
+import time
 from itertools import product
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 
 from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure_names import parse_measure
@@ -18,6 +20,7 @@ from skfilterrank.thresholds._expected_values import (
     hull_slopes,
     known_steps,
     path_keys,
+    uniform,
 )
 
 INF = np.inf
@@ -196,3 +199,15 @@ def test_long_lists_take_few_passes(name, monkeypatch):
     np.testing.assert_allclose(values, exact, atol=0.06)
     n_exact = len(passes) - n_passes
     assert n_passes == 0 if name == "rr" else n_passes < 0.45 * n_exact
+
+
+@pytest.mark.slow
+def test_the_first_long_list_takes_no_seconds():
+    begin = time.process_time()
+    drawn = uniform(20_000, 0.125)
+    assert time.process_time() - begin < 2
+    np.testing.assert_array_equal(drawn[:, :50], uniform(50, 0.125))
+    normal = ndtri(drawn[:, 0])
+    order = np.random.RandomState(7).permutation(np.sort(normal))
+    mixed = np.sqrt(0.125) * np.sort(normal) + np.sqrt(0.875) * order
+    np.testing.assert_array_equal(drawn[np.argsort(mixed, kind="stable"), 7], np.sort(drawn[:, 0]))

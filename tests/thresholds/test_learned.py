@@ -2,6 +2,7 @@
 
 import warnings
 
+import lightgbm
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,12 +10,13 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from threadpoolctl import threadpool_info
 
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import f_score
-from skfilterrank.thresholds import LearnedThreshold, TunedThreshold, load_threshold
+from skfilterrank.thresholds import LearnedThreshold, TunedThreshold, _list_learner, load_threshold
 from skfilterrank.thresholds._files import _as_json
 from skfilterrank.thresholds._judged_scores import JudgedScores
 from skfilterrank.thresholds._list_learner import Curves, Linear, Trees, best_share, mixture
@@ -196,6 +198,43 @@ def test_models_give_probabilities():
     assert best_share(found[0], wrong, kinds, lists) == 1
     assert best_share(found[0], found[0], kinds, lists, simple=True) == 0
     np.testing.assert_allclose(mixture([found[0], wrong], [0.5, 0.5]), 0.5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("n_kinds", [2, 3])
+def test_trees_predict_what_lightgbm_does(monkeypatch, n_kinds):
+    boosters, train = [], lightgbm.train
+
+    def kept(*args, **options):
+        boosters.append(train(*args, **options))
+        return boosters[-1]
+
+    monkeypatch.setattr(lightgbm, "train", kept)
+    monkeypatch.setattr(_list_learner, "_ROUNDS", 20)
+    rng = np.random.default_rng(0)
+    features = np.round(rng.normal(size=(200, 4)), 1)
+    kinds = np.arange(200) % n_kinds
+    trees = Trees.fitted(features, kinds, n_kinds, [0, 1], 20)
+    found = trees.predict(features)
+    expected = np.mean([each.predict(features) for each in boosters], axis=0).T
+    np.testing.assert_allclose(found[1] if n_kinds == 2 else found, expected, rtol=1e-14)
+    assert trees.predict(features[:0]).shape == (n_kinds, 0)
+    # Without a split, each tree is one leaf.
+    assert len(Trees.fitted(0 * features, kinds, n_kinds, [0], 20).numbers) <= 20 * n_kinds
+
+
+def test_threads_of_blas_do_not_wait_for_each_other():
+    scores, y, groups = two_kinds(10)
+    threads = []
+
+    class Seen(LogisticRegression):
+        def fit(self, X, y):
+            found = [each for each in threadpool_info() if each["user_api"] == "blas"]
+            threads.extend(each["num_threads"] for each in found)
+            return super().fit(X, y)
+
+    LearnedThreshold("f", estimator=Seen(C=0.01, max_iter=1000), cv=2).fit(scores, y, groups=groups)
+    assert set(threads) == {1}
 
 
 @pytest.mark.nightly
