@@ -14,7 +14,7 @@ from skfilterrank._files.tables import format_of_name, is_table_name, read_forma
 from skfilterrank._lists.gains import PROBABILITY, is_sample, measures_of_all_labels
 from skfilterrank._lists.measure import counts_forbidden
 from skfilterrank._lists.results import counted
-from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, PEOPLE, is_of_machine, warn_user
+from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, is_of_machine, warn_user
 from skfilterrank.cli._output import listed, plural, progress, standard_input, tell
 from skfilterrank.cli._types import LabelOptions, label_key
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
@@ -169,18 +169,6 @@ def read_sample_or_judgments(path, reading: LabelOptions):
             return read_prels(source(path))
         except FileFormatError:
             raise error from None
-
-
-def with_judge(qrels, judged_by, path):
-    """Name the machine that gave the labels; raise if the file says who gave them."""
-    if judged_by is not None and JUDGED_BY in qrels:
-        raise InputError(
-            f"--judged-by is for a file that does not say who gave its labels, and {path} says "
-            f"{brief_list(sorted(qrels[JUDGED_BY].dropna().unique()))}. Leave it out."
-        )
-    if judged_by is None or judged_by == PEOPLE:
-        return qrels
-    return qrels.assign(**{JUDGED_BY: judged_by})
 
 
 def without_machines(qrels, path):

@@ -26,15 +26,6 @@ _PARAMETER = re.compile(r"^(?P<name>\w+).*\n(?P<text>(?:    .*\n|\n)*)", re.MULT
 # Width of the option names in the help.
 _NAMES = 30
 _LONGEST_CHOICES = 36
-# Options by the names that other programs have for them.
-_OTHER_WORDS = {
-    "o": ("--out",),
-    "budget": ("--n-per-query", "--n-total"),
-    "seed": ("--random-state",),
-    "output": ("--out",),
-    "metric": ("--measure",),
-    "metrics": ("--measure",),
-}
 _MANY = {"+": "{}...", "*": "[{}...]"}
 _COMMON = "every command: --quiet, --verbose, --plugin MODULE, --debug, --help"
 
@@ -147,8 +138,7 @@ class CommandParser(argparse.ArgumentParser):
             if text.startswith("-"):
                 options = [option for option in self._option_string_actions if option[:2] == "--"]
                 name = text.partition("=")[0]
-                hint = _in_other_words(name, options) or similar(name, options)
-                self.error(f"there is no option {name}.{hint}")
+                self.error(f"there is no option {name}.{similar(name, options)}")
             self.error(f"{brief(text)} is one argument too many.")
         # A positional argument that is not given is None; for an option, None can be a value.
         return {
@@ -194,16 +184,6 @@ def similar(name: str, known: Iterable[str]) -> str:
     plain = {each.lstrip("-"): each for each in known}
     found = difflib.get_close_matches(name.lstrip("-"), list(plain), 1, 0.6)
     return f" Did you mean {plain[found[0]]}?" if found else ""
-
-
-def _in_other_words(name, options):
-    """Return " Did you mean ...?" for names of other programs, or an empty text."""
-    word = name.lstrip("-")
-    found = [each for each in options if each in _OTHER_WORDS.get(word, ())]
-    if len(word) == 1:
-        # One letter is the first one of a name that begins as "--n-jobs" does.
-        found = found or [each for each in options if each.startswith(f"--{word}-")]
-    return f" Did you mean {' or '.join(found)}?" if found else ""
 
 
 def choice(choices):

@@ -324,7 +324,6 @@ def count_queries(
     run,
     column,
     clusters,
-    judged_by,
     reading,
     missing,
 ):
@@ -336,7 +335,6 @@ def count_queries(
             f"({brief(threshold.gains)}). Leave out --gains."
         )
     judgments = _inputs.read_judgments(qrels, reading)
-    judgments = _inputs.with_judge(judgments, judged_by, qrels)
     clusters = _inputs.read_clusters(clusters)
     if reading.said_unjudged is not None:
         tell(

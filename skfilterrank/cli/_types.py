@@ -282,10 +282,6 @@ FilterScores = Annotated[
     str | None,
     Arg("column of a second score, higher for documents to be hidden", metavar="COLUMN"),
 ]
-JudgedBy = Annotated[
-    str | None,
-    Arg("machine that gave the labels of QRELS, if the file does not say so", metavar="NAME"),
-]
 Unit = Annotated[Literal["document", "query"], Arg("unit of a sample: documents or whole queries")]
 ConfidenceLevel = Annotated[float, Arg("confidence level", share, metavar="P")]
 Baseline = Annotated[str | None, Arg("run that the others are compared with", metavar="NAME")]

@@ -90,7 +90,6 @@ def monitor(
     confidence_level: Annotated[float | None, t.Arg(convert=t.share, metavar="P")] = None,
     queries_per_false_alarm: t.Count = None,
     restart: bool = False,
-    judged_by: t.JudgedBy = None,
     reading: t.LabelOptions,
     missing: t.Missing = None,
     format: Annotated[str | None, t.format_arg(*FORMATS)] = None,
@@ -158,7 +157,7 @@ def monitor(
         "queries_per_false_alarm": queries_per_false_alarm,
     }
     if qrels is None:
-        of_queries = ["clusters", "judged_by", "gains", "unjudged_label", "predicted", "missing"]
+        of_queries = ["clusters", "gains", "unjudged_label", "predicted", "missing"]
         of_state = ["state", *begun, "restart"]
         refuse(
             of_queries if is_restart else of_queries + of_state,
@@ -174,7 +173,6 @@ def monitor(
         "run": run,
         "column": filter_scores,
         "clusters": clusters,
-        "judged_by": judged_by,
         "reading": reading,
         "missing": missing or treatment_of_missing(*promised),
     }

@@ -19,7 +19,6 @@ def threshold(
     filter_scores: t.FilterScores = None,
     rule: Annotated[str | None, t.Arg(choices=RULES, shown="ratio")] = None,
     clusters: t.File = None,
-    judged_by: t.JudgedBy = None,
     reading: t.LabelOptions,
     missing: t.Missing = None,
     save: t.NewFile = None,
@@ -86,7 +85,6 @@ def threshold(
         judgments, is_sample = work.read_people(qrels, reading)
     else:
         judgments = _inputs.read_judgments(qrels, reading)
-    judgments = _inputs.with_judge(judgments, judged_by, qrels)
     matched = _inputs.gains_of_labels(
         judgments["label"], qrels, reading, work.measures_of(unfitted)
     )

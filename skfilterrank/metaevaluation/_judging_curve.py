@@ -261,26 +261,9 @@ dtype float64
     pooling   none       0.816 1.000 0.146 0.055
               condensed  0.816 1.000 0.167 0.077
     """
-    check_share(confidence_level, "confidence_level")
-    experiment = Experiment(
-        qrels,
-        runs,
-        measure,
-        selections=selections,
-        mitigations=mitigations,
-        shares=shares,
-        documents=documents,
-        depth=depth,
-        n_samples=n_samples,
-        missing=missing,
-        gains=gains,
-        ties=ties,
-        unjudged_label=unjudged_label,
-        predicted=predicted,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        verbose=verbose,
-    )
+    given = dict(locals())
+    check_share(given.pop("confidence_level"), "confidence_level")
+    experiment = Experiment(**given)
     means, truth = experiment.run()[0], experiment.truth
     return JudgingCurve(
         **experiment.facts(),
@@ -500,25 +483,9 @@ def leave_teams_out(
     pooling   none       1.0   -0.194       0.264      -0.458        0.667         1.500
               condensed  1.0    0.000       0.264      -0.264        1.000         1.500
     """
-    experiment = Experiment(
-        qrels,
-        runs,
-        measure,
-        selections=selections,
-        mitigations=mitigations,
-        shares=shares,
-        documents=documents,
-        depth=depth,
-        n_samples=n_samples,
-        missing=missing,
-        gains=gains,
-        ties=ties,
-        unjudged_label=unjudged_label,
-        predicted=predicted,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        verbose=verbose,
-    )
+    given = dict(locals())
+    del given["teams"]
+    experiment = Experiment(**given)
     pool, truth = experiment.pool, experiment.truth
     team_of = {name: name for name in pool.systems}
     if teams is not None:

@@ -263,24 +263,8 @@ def evaluate_runs(
     run
     run  0.5
     """
-    evaluations = iter_evaluations(
-        qrels,
-        runs,
-        measures,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        gains=gains,
-        ties=ties,
-        missing=missing,
-        precision=precision,
-        unjudged=unjudged,
-        undefined=undefined,
-        n_items=n_items,
-        unjudged_label=unjudged_label,
-        predicted=predicted,
-        own=own,
-        **options,
-    )
+    given = dict(locals())
+    evaluations = iter_evaluations(**given.pop("options"), **given)
     return RunsEvaluation(
         pd.concat({each.name: each.values for each in evaluations}, names=["run"])
     )

@@ -206,12 +206,6 @@ def test_notes_follow_a_whole_sentence(text):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("compare q r -o x", "no option -o. Did you mean --out?"),
-        (
-            "select r --budget 3",
-            "no option --budget. Did you mean --n-per-query or --n-total?",
-        ),
-        ("select r -n 3", "no option -n. Did you mean --n-per-query or --n-total?"),
         ("evaluate q r --seed 3", "no option --seed. See"),
         (
             "evaluate q r --missing drp",
@@ -224,6 +218,6 @@ def test_notes_follow_a_whole_sentence(text):
         ),
     ],
 )
-def test_options_by_other_names(run, words, message):
+def test_words_that_are_not_known(run, words, message):
     code, _, err = run(*words.split())
     assert (code, message in err) == (2, True), err

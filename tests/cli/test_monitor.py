@@ -187,22 +187,6 @@ def test_the_monitor_begins_anew(run, data):
 
 
 @pytest.mark.slow
-def test_whose_labels_they_are_can_be_said(run, data):
-    prepare(run, data)
-    code, out, err = look(run, "monday", "--judged-by", "llm")
-    assert code == 0, err
-    n_labels = len(read_run("monday.run"))
-    assert f"Machines gave {n_labels} labels of these queries" in out
-    assert "predicted=use" not in err
-    rows = data[data["qid"].isin(read_run("tuesday.run")["qid"])]
-    judges = ["people", *["gpt"] * (len(rows) - 1)]
-    write_qrels("tuesday.qrels", rows.assign(judged_by=judges))
-    code, _, err = look(run, "tuesday", "--judged-by", "llm")
-    assert code == 2
-    assert "does not say who gave its labels, and tuesday.qrels says 'gpt', 'people'. Leave" in err
-
-
-@pytest.mark.slow
 def test_states_of_others(run, data):
     prepare(run, data)
     look(run, "monday", "--confidence-level", 0.9)

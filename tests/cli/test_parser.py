@@ -87,8 +87,8 @@ def test_help_has_texts_choices_defaults_and_examples(parser):
         # No option may be shortened.
         ("a --n-job 2", "there is no option --n-job. Did you mean --n-jobs?"),
         # One letter is the begin of a name.
-        ("a -n 2", "there is no option -n. Did you mean --n-jobs?"),
-        ("a --n 2", "there is no option --n. Did you mean --n-jobs?"),
+        ("a -n 2", "there is no option -n."),
+        ("a --n 2", "there is no option --n."),
         ("a -x 2", "there is no option -x. See"),
         ("a --how thre", "--how: expected one, two, got 'thre'"),
         ("a --how tw", "got 'tw'. Did you mean two?"),

@@ -74,17 +74,6 @@ def test_promises(run, data):
     assert (told["confidence_level"], risk["n_units"]) == (0.95, 200)
 
 
-@pytest.mark.slow
-def test_whose_labels_they_are_can_be_said(run, data):
-    words = ("threshold", "qrels.txt", "run.txt", "--risk", "any_forbidden@3=0.3")
-    code, out, err = run(*words, "--judged-by", "llm")
-    assert code == 0, err
-    said = f"Machines gave {data['label'].notna().sum()} labels of these judgments"
-    assert said in out
-    assert "predicted=use" not in err
-    assert "Machines" not in run(*words, "--judged-by", "people")[1]
-
-
 @pytest.mark.filterwarnings("always::skfilterrank.exceptions.FitWarning")
 def test_a_promise_that_says_little_is_warned_of(run, data):
     write_qrels("grades.txt", data.assign(label=data["label"] + 1))
