@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from sklearn.base import MetaEstimatorMixin
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metadata_routing import (
     MetadataRouter,
@@ -172,7 +173,7 @@ class WrappingRanker(RankerMixin, MetaEstimatorMixin):
         inner = get_tags(self._unfitted_inner())
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.input_tags.string = inner.input_tags.string
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.input_tags.allow_nan = allows_nan(self._unfitted_inner())
         tags.non_deterministic = inner.non_deterministic
         return tags
 
@@ -232,6 +233,20 @@ def takes_unjudged(estimator) -> bool:
     inside = estimators_inside(estimator)
     fitted = next((each for each in inside if not isinstance(each, BaseSearchCV)), inside[-1])
     return isinstance(fitted, RankerMixin) and fitted.takes_unjudged
+
+
+def allows_nan(estimator) -> bool:
+    """Tell if an estimator accepts NaN; a Pipeline does where a step fills it in before others."""
+    if not isinstance(estimator, Pipeline):
+        return get_tags(estimator).input_tags.allow_nan
+    for _, step in estimator.steps:
+        if step is None or step == "passthrough":
+            continue
+        if not allows_nan(step):
+            return False
+        if type(step).__module__.startswith("sklearn.impute"):
+            return True
+    return True
 
 
 def _first_step(estimator):

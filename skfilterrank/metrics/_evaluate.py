@@ -194,11 +194,8 @@ default=None
     is_of_rows = isinstance(y_true, Rows)
     if is_of_rows and measures is None:
         y_score, measures = None, y_score
-    if is_path(y_true):
-        raise InputTypeError(
-            f"y_true must hold labels, got the path {brief(y_true)}. Write evaluate(Rows(path), "
-            "measures) for a table of labels and scores, or evaluate_runs(qrels, runs, measures)."
-        )
+    if not is_of_rows:
+        _refuse_tables(y_true, y_score, measures)
     wanted = parse_measures(measures)
     _check_options(wanted, options)
     if like is not None:
@@ -283,6 +280,21 @@ def values_of_queries(
 def _columns(names):
     """Return the measures as columns of a table; cached for many runs."""
     return pd.Index(names)
+
+
+def _refuse_tables(y_true, y_score, measures):
+    """Raise for a file, a table or batches in place of labels, which Rows take."""
+    is_table = is_path(y_true) or hasattr(y_true, "__next__")
+    if not is_table and (y_score is None or measures is not None):
+        return
+    got = f"the path {brief(y_true)}" if is_path(y_true) else f"a {type(y_true).__name__}"
+    if not is_table:
+        got += " and no scores"
+    raise InputTypeError(
+        f"y_true must hold labels, got {got}. For a file, a table or batches with the columns qid, "
+        "label and score write evaluate(Rows(data), measures), after `from skfilterrank import "
+        "Rows`; for runs, evaluate_runs(qrels, runs, measures)."
+    )
 
 
 def _check_options(wanted, options):

@@ -13,11 +13,12 @@ from pandas.api.types import is_string_dtype
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_array, get_tags
+from sklearn.utils import check_array
 from sklearn.utils.metadata_routing import get_routing_for_object, process_routing
 
 from skfilterrank._estimators.responses import before_last, in_library_form, library_errors
 from skfilterrank._estimators.wrapping import (
+    allows_nan,
     check_finite_columns,
     group_parameter,
     needs_own_form,
@@ -307,7 +308,7 @@ def raise_for_bad_columns(X, estimator, error):
         if not hasattr(first_step(estimator), "transform"):
             _raise_for_text(X, owner, error)
         return
-    allow_nan = get_tags(estimator).input_tags.allow_nan
+    allow_nan = allows_nan(estimator)
     try:
         check_finite_columns(values, owner=owner, names=feature_names(X), allow_nan=allow_nan)
     except InputError as named:

@@ -5,11 +5,17 @@ import pickle
 from collections.abc import Callable
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Self
+from typing import Any, Self
 
 import joblib
 from scipy import sparse
-from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.base import (
+    BaseEstimator,
+    OneToOneFeatureMixin,
+    TransformerMixin,
+    clone,
+    is_regressor,
+)
 from sklearn.ensemble import RandomForestRegressor, VotingClassifier, VotingRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -19,10 +25,12 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
+from skfilterrank._estimators.responses import has_method
 from skfilterrank._estimators.wrapping import WrapsFitted
 from skfilterrank._lists.checks import check_choice
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lazy_names import import_optional
+from skfilterrank._lists.sklearn_compat import final_step
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._adarank import AdaRankRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
@@ -53,8 +61,8 @@ _cache: ContextVar[dict | None] = ContextVar("features", default=None)
 
 def make_ranker(
     name: str,
+    learner: Any = None,
     *,
-    learner: str | None = None,
     features=None,
     gains: Gains = None,
     random_state=None,
@@ -90,10 +98,11 @@ def make_ranker(
         - "coordinate_ascent": :class:`CoordinateAscentRanker`
         - "logistic": scikit-learn's logistic regression of gain > 0, of standardised features
         - "lambdamart": LightGBM's lambdarank
-    learner : {"linear", "trees", "blend"} or None, default=None
+    learner : {"linear", "trees", "blend"}, estimator or None, default=None
         Learner for a loss: linear models (also for None), gradient-boosted trees (LightGBM), or the
-        mean of both ("blend"). The two LambdaRank losses always use trees. A method has no choice
-        of learner.
+        mean of both ("blend"). Or an estimator: a regressor for "mse", else a classifier with
+        `predict_proba`; it gets X, or the output of `features`, unchanged. The two LambdaRank
+        losses always use trees. A method has no choice of learner.
     features : transformer, dict, or None, default=None
         Transformer of X into numbers that uses no labels, such as
         :func:`skfilterrank.ranking.make_text_features`; a dict gives one for "linear" and one for
@@ -201,12 +210,22 @@ def make_ranker(
 
 def _of_loss(loss, learner, features, common, params):
     """Make an estimator for a loss."""
-    check_choice(learner, "learner", _LEARNERS)
+    is_estimator = hasattr(learner, "fit") and not isinstance(learner, type)
+    if not is_estimator:
+        check_choice(learner, "learner", _LEARNERS)
     trees = common | _TREES
     if loss.startswith("lambdarank"):
+        if is_estimator:
+            raise InputError(
+                f"learner for name={brief(loss)} must be None or one of "
+                f"{', '.join(map(repr, _LEARNERS))}, as LambdaRankRanker grows trees of its own; "
+                f"got {brief(learner)}."
+            )
         gamma = 3.0 if loss.endswith("+bce") else 0.0
         model = LambdaRankRanker(**{"gamma": gamma} | trees | params)
         return model if features is None else _after_features(features, "trees", model)
+    if is_estimator:
+        return _around(learner, loss, features, params)
     if learner == "blend" and params:
         raise InputError(f"learner='blend' takes no further parameters, got {brief(params)}.")
     members = [
@@ -219,6 +238,37 @@ def _of_loss(loss, learner, features, common, params):
         model = (
             VotingRegressor(members) if loss == "mse" else VotingClassifier(members, voting="soft")
         )
+    return _with_loss(loss, model)
+
+
+def _around(learner, loss, features, params):
+    """Make an estimator for a loss around the user's learner."""
+    if params:
+        raise InputError(
+            f"{brief(next(iter(params)))} is a parameter of the learner, and learner is an "
+            f"estimator: set it there, as {type(learner).__name__}(...)."
+        )
+    is_right = has_method(final_step(learner), "predict_proba")
+    kind = "a classifier with predict_proba"
+    if loss == "mse":
+        is_right, kind = is_regressor(final_step(learner)), "a regressor"
+    if not is_right:
+        raise InputError(
+            f"learner for name={brief(loss)} must be {kind}, got {brief(learner)}: pass one, or "
+            f"one of {', '.join(map(repr, _LEARNERS))}."
+        )
+    model = learner
+    if features is not None:
+        if isinstance(features, dict):
+            raise InputError(
+                "features must be one transformer where learner is an estimator, got "
+                f"{brief(features)}."
+            )
+        model = Pipeline([("features", SharedFeatures(features)), ("model", learner)])
+    return _with_loss(loss, model)
+
+
+def _with_loss(loss, model):
     if loss.endswith("ordinal"):
         return OrdinalRanker(model, weights="gain" if loss == "weighted-ordinal" else None)
     return model

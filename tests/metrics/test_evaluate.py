@@ -10,7 +10,7 @@ from measure_table import MEASURES
 from reference import NONNEGATIVE
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, InputTypeError
 from skfilterrank.metrics import evaluate, ndcg_score
 
 # Every measure is given gains below 0 here.
@@ -172,3 +172,20 @@ def test_tables_share_no_names(rows):
     first.index.name, first.columns.name = "topic", "measure"
     second = evaluate(y_true, y_score, ["ap"], groups=index)
     assert (second.index.name, second.columns.name) == ("qid", None)
+
+
+@pytest.mark.parametrize(
+    ("data", "got"),
+    [
+        (lambda: "big.parquet", "the path 'big.parquet'"),
+        (lambda: iter([pd.DataFrame({"qid": [1], "label": [1], "score": [1.0]})]), "a list_iterat"),
+        (lambda: pd.DataFrame({"qid": [1], "label": [1], "score": [1.0]}), "a DataFrame and no s"),
+    ],
+)
+def test_files_and_batches_are_rows(data, got):
+    message = rf"got {got}.*evaluate\(Rows\(data\), measures\), after `from skfilterrank import Row"
+    with pytest.raises(InputTypeError, match=message):
+        evaluate(data(), "ap")
+    if not isinstance(data(), pd.DataFrame):
+        with pytest.raises(InputTypeError, match=message):
+            evaluate(data(), [1.0], "ap", groups=[1])
