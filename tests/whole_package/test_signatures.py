@@ -204,8 +204,9 @@ def test_what_is_no_data_is_given_by_name(name):
 @every_signature
 def test_defaults(name):
     given = SIGNATURES[name]
-    # A measure has one value in every process, and is often named in text.
-    is_fixed = isinstance(PUBLIC[name], Measure)
+    # A measure has one value in every process, and is often named in text; the picks of a strategy
+    # that is random in ties alone are the same in every process, too.
+    is_fixed = isinstance(PUBLIC[name], Measure) or name == "judgments.MaxRepSelector"
     expected = {
         "random_state": 0 if is_fixed else None,
         "verbose": 0,
