@@ -78,17 +78,21 @@ def _check(strategy, given):
         raise InputError("--strategy maxrep compares texts. Add --docs, or choose random.")
     if strategy not in (*_AT_RANDOM, "maxrep"):
         refuse(["random_state"], "has no effect on this strategy. Leave it out.")
+    if len(_budget(given)) > 1:
+        raise InputError("--n-per-query, --n-total and --share are sizes. Give one of them.")
     if strategy == "sample":
-        if given.n_per_query is not None or given.n_total is None:
+        if not {"n_total", "share"} & _budget(given).keys():
             raise InputError(
-                "--strategy sample is drawn over all queries. Give --n-total, not --n-per-query."
+                "--strategy sample is drawn over all queries. Give --n-total, or --share."
             )
         return
     refuse(("measure", "machine_qrels", "unit"), "is for samples. Add --strategy sample.")
-    if given.n_per_query is not None and given.n_total is not None:
-        raise InputError("--n-per-query and --n-total are two sizes. Give one of them.")
-    if isinstance(given.n_total, float):
-        raise InputError("--n-total is a share for samples only. Give a number, or --n-per-query.")
+
+
+def _budget(given):
+    """Return the sizes that were given, by the name of the parameter."""
+    sizes = {name: getattr(given, name) for name in ("n_per_query", "n_total", "share")}
+    return {name: size for name, size in sizes.items() if size is not None}
 
 
 def _reading(given):
@@ -133,9 +137,7 @@ def _rank_table(runs, depth):
 
 def _selected(selector, strategy, pool, known, given):
     """Select documents query by query."""
-    share = isinstance(given.n_per_query, float)
-    budget = {"share" if share else "n_per_query": given.n_per_query, "n_total": given.n_total}
-    budget = {name: value for name, value in budget.items() if value is not None}
+    budget = _budget(given)
     codes = pd.factorize(pool.get_level_values("qid"))[0]
     probability = np.full(len(pool), np.nan)
     if strategy in _AT_RANDOM and budget:
@@ -222,7 +224,7 @@ def _drawn(runs, pool, known, given):
         None,
         ranked,
         list(given.measure),
-        n_total=given.n_total,
+        **_budget(given),
         unit=given.unit,
         judged=None if continues or known.empty else known[["label"]].reset_index(),
         gains=gains,

@@ -115,11 +115,6 @@ def places(text):
     return 0 if text == "all" else _places(text)
 
 
-def number_or_share(text):
-    """Read a whole number from 1 up, or a number with a point above 0, up to 1."""
-    return _part(text) if "." in text else positive(text)
-
-
 # The estimators that --threshold names.
 THRESHOLDS = ("tune", "per_query", "expected", "learned", "first_k")
 
@@ -219,7 +214,7 @@ Column = Annotated[str | None, Arg(metavar="COLUMN")]
 Count = Annotated[int | None, Arg(convert=positive, metavar="N")]
 Number = Annotated[int, Arg(convert=positive, metavar="N")]
 Names = Annotated[list[str] | None, Arg(convert=names, metavar="A,B")]
-Budget = Annotated[int | float | None, Arg(convert=number_or_share, metavar="N|SHARE")]
+Share = Annotated[float | None, Arg(convert=_part, metavar="SHARE")]
 Qrels = Annotated[str, _read("judgments: qid iteration docno label, or any table", "QRELS")]
 Runs = Annotated[
     list[str], _read("runs: qid Q0 docno rank score name, or any table", "RUN", many="+")

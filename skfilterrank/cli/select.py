@@ -20,8 +20,9 @@ def select(
     judged: t.File = None,
     pool: t.Pool = None,
     strategy: Annotated[str | None, t.Arg(choices=STRATEGIES, shown="pooling with runs")] = None,
-    n_per_query: t.Budget = None,
-    n_total: t.Budget = None,
+    n_per_query: t.Count = None,
+    n_total: t.Count = None,
+    share: t.Share = None,
     depth: Annotated[
         int | None,
         t.Arg(convert=t.places, metavar="N|all", shown=f"{t.POOL_DEPTH}, or all with --pool"),
@@ -59,9 +60,11 @@ def select(
     strategy
         what to judge first
     n_per_query
-        documents of each query, or their share, as in 0.2 (default: all)
+        documents of each query (default: all)
     n_total
-        documents in all; of a sample also their share, or queries
+        documents in all, or queries of a sample with --unit query
+    share
+        share of the documents of each query, or of a sample in all, as in 0.2
     depth
         places of each run that count
     measure

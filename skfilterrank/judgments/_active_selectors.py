@@ -14,7 +14,7 @@ from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.judgments._selector import (
     RunSelector,
     all_labels,
-    query_budgets,
+    named_budgets,
     query_by_query,
 )
 
@@ -202,16 +202,16 @@ class ActiveSelector(RunSelector):
         return self
 
     @all_or_nothing
-    def simulate(self, y_true, *, n_per_query=None) -> Self:
+    def simulate(self, y_true, *, n_per_query=None, n_total=None, share=None) -> Self:
         """Restart, and answer from known labels, query by query.
 
         Parameters
         ----------
         y_true : array-like of shape (n_rows,)
             Label of each row of X.
-        n_per_query : int or float, default=None
-            Number of answers per query, as in `select`. The rest of each ranking is the proposal
-            after these answers. None answers all.
+        n_per_query, n_total, share : int, int and float, default=None
+            Number of answers, as in `select`. The rest of each ranking is the proposal after these
+            answers. Without a number, all are answered.
 
         Returns
         -------
@@ -226,7 +226,8 @@ class ActiveSelector(RunSelector):
         """
         check_is_fitted(self, "_index")
         gains = all_labels(y_true, self.gains, self._index.n_rows, "y_true")
-        budgets = query_budgets(n_per_query, self._index)
+        budgets = named_budgets(self._index, n_per_query, n_total, share)
+        budgets = self._index.sizes if budgets is None else budgets
         self.reset()
         jobs = (
             delayed(_simulated)(self._query_state(self._ranks[rows]), gains[rows] > 0, budget)

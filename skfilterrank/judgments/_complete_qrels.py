@@ -246,11 +246,12 @@ def complete_qrels(
     if predictor is not None and not isinstance(predictor, LabelPredictor):
         raise InputError(f"predictor must be a LabelPredictor or None, got {brief(predictor)}.")
     predictor = LabelPredictor() if predictor is None else clone(predictor)
-    if predictor.n_per_query is not None:
-        raise InputError(
-            f"predictor.n_per_query must be None, got {brief(predictor.n_per_query)}: all given "
-            "labels are used for fitting."
-        )
+    for name in ("n_per_query", "share"):
+        if (value := getattr(predictor, name)) is not None:
+            raise InputError(
+                f"predictor.{name} must be None, got {brief(value)}: all given labels are used for "
+                "fitting."
+            )
     predictor.set_params(query="qid", document="docno", label="label", imputed=None)
     random_state = check_random_state(random_state)
     if runs is None and depth is not None:

@@ -39,7 +39,12 @@ from skfilterrank.judgments._level_model import (
 )
 from skfilterrank.judgments._maxrep import MaxRepSelector
 from skfilterrank.judgments._ranked_selectors import StatAPSelector
-from skfilterrank.judgments._selector import QuerySelector, named_budgets, query_budgets
+from skfilterrank.judgments._selector import (
+    QuerySelector,
+    check_number_of_documents,
+    check_share,
+    named_budgets,
+)
 
 _SHOWN = 5
 
@@ -111,10 +116,12 @@ class LabelPredictor(TableImputer):
         Strategy of :meth:`select`. It gets the texts, or the scaled feature columns if `text` is
         None. None means ``MaxRepSelector()``, which starts from the judged documents; "uncertainty"
         selects the documents whose label is least certain.
-    n_per_query : int, float or None, default=None
-        Number or share of the labels of each query that are used, to compare strategies and budgets
-        on existing labels: those that the selector asks for first. `fit` treats the others as
+    n_per_query : int or None, default=None
+        Number of the labels of each query that are used, to compare strategies and budgets on
+        existing labels: those that the selector asks for first. `fit` treats the others as
         unjudged. None uses all labels.
+    share : float or None, default=None
+        Share of the labels of each query that are used, in (0, 1], in place of `n_per_query`.
     n_jobs : int or None, default=None
         Number of queries that are fitted in parallel; results do not depend on it.
     random_state : int, RandomState instance or None, default=None
@@ -125,8 +132,8 @@ class LabelPredictor(TableImputer):
     Attributes
     ----------
     imputed_ : ndarray of shape (n_rows,), dtype bool
-        Mask of the rows in `fit` with a predicted label; with `n_per_query` including rows whose
-        own label was not used.
+        Mask of the rows in `fit` with a predicted label; with `n_per_query` or `share` including
+        rows whose own label was not used.
     confidence_ : ndarray of shape (n_rows,), dtype float64
         Probability of the predicted label ("soft": of the likeliest label) among the query's
         labels; NaN where nothing is predicted or a label is copied. Without calibration it only
@@ -271,7 +278,8 @@ class LabelPredictor(TableImputer):
         one_class: Literal["auto", "pool", "copy", "leave"] = "auto",
         unjudged_query: Literal["leave", "pool", "raise"] = "leave",
         selector: Any = None,
-        n_per_query: int | float | None = None,
+        n_per_query: int | None = None,
+        share: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -292,6 +300,7 @@ class LabelPredictor(TableImputer):
         self.unjudged_query = unjudged_query
         self.selector = selector
         self.n_per_query = n_per_query
+        self.share = share
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -544,10 +553,35 @@ class LabelPredictor(TableImputer):
             self.n_features_in_ = X.shape[1] if hasattr(X, "shape") else len(X[0])
         self._document_vectors = DocumentVectors(self, of_table=self._of_table)
         vectors, labels = self._document_vectors.fit_transform(X), table.labels
-        if self.n_per_query is not None:
-            selectable = self._document_vectors.selectable(X)
-            labels = asked_labels(self.selector, selectable, table.index, labels, self.n_per_query)
+        if self.n_per_query is not None or self.share is not None:
+            labels = self._asked_labels(self._document_vectors.selectable(X), table.index, labels)
         return table, self.fit_vectors(vectors, table.index, labels)
+
+    def _asked_labels(self, documents, index, labels) -> np.ndarray:
+        """Return the labels that the strategy asks for, NaN for the others.
+
+        The strategy chooses among the judged documents.
+        """
+        selector = check_selector(self.selector)
+        if isinstance(selector, str):
+            raise InputError(
+                f"n_per_query and share need a selector that works without labels, but "
+                f"{selector!r} needs a model of labels: expected a strategy such as "
+                "MaxRepSelector() or RandomSelector()."
+            )
+        judged = np.flatnonzero(~np.isnan(labels))
+        if not len(judged):
+            return labels
+        pool = GroupIndex.from_groups(index.query_ids[index.codes()[judged]])
+        budgets = named_budgets(pool, self.n_per_query, None, self.share, warn=False)
+        if not hasattr(documents, "shape"):
+            documents = np.array(documents, dtype=object)
+        every = np.ones(len(judged), dtype=bool)
+        order = selection_order(selector, documents[judged], pool, None, ~every)
+        asked = judged[first_rows(order, pool, every, budgets)]
+        found = np.full(len(labels), np.nan)
+        found[asked] = labels[asked]
+        return found
 
     def _place_of_labels(self):
         return f"column {brief(self.label)} of X" if self._of_table else "y"
@@ -660,7 +694,7 @@ class LabelPredictor(TableImputer):
             warn_user(f"{text}: they stay unjudged.", UnjudgedWarning)
         left = [query for query in asked if query not in lone and self.models_[query] is None]
         if left and self.one_class == "auto":
-            # This includes queries whose other labels are hidden by n_per_query.
+            # This includes queries whose other labels are hidden by n_per_query or share.
             warn_user(
                 "all labels to learn from are the same one in "
                 f"{counted(len(left), 'query', 'queries')}, such as "
@@ -708,6 +742,10 @@ def check_parameters(predictor):
     check_choice(predictor.one_class, "one_class", ("auto", "pool", "copy", "leave"))
     check_choice(predictor.unjudged_query, "unjudged_query", ("leave", "pool", "raise"))
     check_selector(predictor.selector)
+    if predictor.n_per_query is not None:
+        check_number_of_documents(predictor.n_per_query, "n_per_query")
+    if predictor.share is not None:
+        check_share(predictor.share)
     features = predictor.features
     if features is not None and (isinstance(features, str) or len(features) == 0):
         raise InputError(f"features must be None or a list of column names, got {brief(features)}.")
@@ -773,31 +811,3 @@ def first_rows(order, index: GroupIndex, wanted, budgets) -> np.ndarray:
         rows = rows[wanted[rows]]
         chosen[rows[np.argsort(order[rows], kind="stable")[:budget]]] = True
     return chosen
-
-
-def asked_labels(selector, documents, index: GroupIndex, labels, n_per_query) -> np.ndarray:
-    """Return the labels that the strategy asks for, NaN for the others.
-
-    The strategy chooses among the judged documents.
-    """
-    selector = check_selector(selector)
-    if isinstance(selector, str):
-        raise InputError(
-            f"n_per_query={brief(n_per_query)} needs a selector that works without labels, but "
-            f"{selector!r} needs a model of labels: expected a strategy such as "
-            "MaxRepSelector() or RandomSelector()."
-        )
-    judged = np.flatnonzero(~np.isnan(labels))
-    if not len(judged):
-        return labels
-    pool = GroupIndex.from_groups(index.query_ids[index.codes()[judged]])
-    budgets = query_budgets(n_per_query, pool, warn=False)
-    if not hasattr(documents, "shape"):
-        documents = np.array(documents, dtype=object)
-    order = selection_order(
-        selector, documents[judged], pool, None, np.zeros(len(judged), dtype=bool)
-    )
-    asked = judged[first_rows(order, pool, np.ones(len(judged), dtype=bool), budgets)]
-    found = np.full(len(labels), np.nan)
-    found[asked] = labels[asked]
-    return found

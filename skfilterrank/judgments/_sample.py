@@ -7,10 +7,7 @@ import pandas as pd
 
 from skfilterrank._lists.checks import (
     check_choice,
-    check_count,
     check_random_state,
-    is_number,
-    is_whole_number,
 )
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
@@ -25,6 +22,11 @@ from skfilterrank.judgments._ranked_pool import (
     ranked_pool,
     rows_to_judge,
     warn_of_outside,
+)
+from skfilterrank.judgments._selector import (
+    check_number_of_documents,
+    check_share,
+    round_half_up,
 )
 from skfilterrank.judgments._sum_of_labels import SumOfLabels
 
@@ -45,7 +47,8 @@ def draw_sample(
     runs,
     measures,
     *,
-    n_total,
+    n_total: int | None = None,
+    share: float | None = None,
     unit: str = "document",
     aim: str = "differences",
     pool=None,
@@ -64,9 +67,10 @@ def draw_sample(
         The runs that are to be estimated, as :func:`skfilterrank.metrics.evaluate_runs` takes them.
     measures : str or list of str
         What is to be estimated, such as "ndcg@10": documents that cannot change it are not drawn.
-    n_total : int or float
-        Number of documents to judge, over all queries; a float in (0, 1] is a share of those that
-        can be drawn. With ``unit="query"`` the number or share of queries.
+    n_total : int
+        Number of documents to judge, over all queries; with ``unit="query"`` the number of queries.
+    share : float
+        Share of the documents, or queries, that can be drawn, in (0, 1], in place of `n_total`.
     unit : {"document", "query"}, default="document"
         "query" draws queries, each as likely as the others, with all their documents: for measures
         of which a sample of documents gives no interval. Where all measures are risks with a
@@ -160,7 +164,7 @@ def draw_sample(
         # Check the labels now, not after days of judging.
         for name, labels in pool.machine.items():
             as_gains(labels, gains, name=f"machine_qrels ({name})")
-        return _draw_queries(pool, parsed, n_total, known, random_state)
+        return _draw_queries(pool, parsed, n_total, share, known, random_state)
     sizes = _sizes(pool, parsed, gains, aim)
     certain = np.zeros(len(pool), dtype=bool)
     label = np.full(len(pool), np.nan)
@@ -168,7 +172,8 @@ def draw_sample(
         rows = pool.rows_of(known.index, "judged")
         certain[rows], label[rows] = True, known["label"]
         sizes[rows] = 0.0
-    n_draw = _number(n_total, int(np.count_nonzero(sizes)), "documents that can be drawn")
+    n_possible = int(np.count_nonzero(sizes))
+    n_draw = _number(n_total, share, n_possible, "documents that can be drawn")
     order, probability = draw_by_folds(sizes, pool.folding, n_draw, random_state)
     probability[certain] = 1.0
     rows = np.concatenate([np.flatnonzero(certain), order])
@@ -186,16 +191,13 @@ def _as_table(pool, rows, label, probability):
     )
 
 
-def _number(n_total, n_possible, what):
+def _number(n_total, share, n_possible, what):
     """Return the number to draw."""
-    if is_number(n_total) and not is_whole_number(n_total):
-        if not 0 < n_total <= 1:
-            raise InputError(
-                f"n_total must be a whole number, or a share above 0 and at most 1, got "
-                f"{brief(n_total)}."
-            )
-        n_total = max(1, int(np.floor(n_total * n_possible + 0.5)))
-    n_total = check_count(n_total, "n_total")
+    if (n_total is None) == (share is None):
+        raise InputError("give either n_total, a number, or share, and not both.")
+    if share is not None:
+        return max(1, int(round_half_up(check_share(share), [n_possible])[0]))
+    n_total = check_number_of_documents(n_total, "n_total")
     if n_total > n_possible:
         raise InputError(
             f"n_total is {n_total:,}, and there are {n_possible:,} {what}: ask for at most so many."
@@ -203,7 +205,7 @@ def _number(n_total, n_possible, what):
     return n_total
 
 
-def _draw_queries(pool, parsed, n_total, known, random_state):
+def _draw_queries(pool, parsed, n_total, share, known, random_state):
     """Draw some queries, with the documents that can matter to the measures."""
     if known is not None:
         raise InputError("judged is of no use with unit='query': queries are drawn whole.")
@@ -213,12 +215,12 @@ def _draw_queries(pool, parsed, n_total, known, random_state):
     queries = np.argsort(pool.folding.queries)
     queries = queries[np.isin(queries, codes)]
     n_queries = len(queries)
-    n_draw = _number(n_total, n_queries, "queries")
+    n_draw = _number(n_total, share, n_queries, "queries")
     is_of_risks = all(is_rate(each.measure) for each in parsed.values())
     if n_draw < min(LEAST_QUERIES, n_queries) and not is_of_risks:
         raise InputError(
-            f"n_total={brief(n_total)} draws {counted(n_draw, 'query', 'queries')} of "
-            f"{n_queries:,}, and intervals need at least {LEAST_QUERIES}: draw so many."
+            f"the sample has {counted(n_draw, 'query', 'queries')} of {n_queries:,}, and intervals "
+            f"need at least {LEAST_QUERIES}: draw so many (n_total)."
         )
     order = queries[random_state.permutation(n_queries)[:n_draw]]
     place = np.full(len(pool.queries), n_queries)
@@ -247,8 +249,8 @@ def draw_by_folds(sizes, folding, n_draw, random_state):
     least = int(np.flatnonzero(np.isin(by_turn, firsts)).max()) + 1
     if n_draw < least:
         raise InputError(
-            f"n_total is {n_draw:,}, and with less than {least:,} some documents of this pool "
-            f"could not be drawn: ask for at least {least:,}."
+            f"the sample has {counted(n_draw, 'document')}, and with less than {least:,} some "
+            f"documents of this pool could not be drawn: ask for at least {least:,} (n_total)."
         )
     probability = np.zeros(len(sizes))
     for rows in members:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.checks import (
     check_count,
+    check_number,
     check_numbers,
     check_random_state,
     count_rows,
@@ -288,28 +289,6 @@ def query_streams(seed: int, n_queries: int) -> list[np.random.RandomState]:
     return [np.random.RandomState(np.random.MT19937(child)) for child in seeds]
 
 
-def query_budgets(n_per_query, index, warn: bool = True, name: str = "n_per_query") -> np.ndarray:
-    """Return the number of documents to select in each query; warn if there are fewer."""
-    if n_per_query is None:
-        return index.sizes
-    is_whole = is_whole_number(n_per_query)
-    if is_whole and n_per_query >= 1:
-        n_above = np.count_nonzero(index.sizes < n_per_query)
-        if n_above and warn:
-            warn_user(
-                f"{name}={brief(n_per_query)} is above the number of documents of {n_above} of "
-                f"{index.n_queries} queries: all of their documents are selected.",
-                DataWarning,
-            )
-        return np.minimum(index.sizes, min(int(n_per_query), index.n_rows))
-    if not is_whole and is_finite_number(n_per_query) and 0 < n_per_query <= 1:
-        return np.maximum(round_half_up(n_per_query, index.sizes), 1)
-    raise InputError(
-        "n_per_query must be None (all), a number of documents per query (an int from 1 on) or a "
-        f"share of them (a float in (0, 1]), got {brief(n_per_query)}."
-    )
-
-
 def named_budgets(index, n_per_query, n_total, share, *, warn: bool = True):
     """Return the number of documents to select in each query, or None without a budget."""
     given = {"n_per_query": n_per_query, "n_total": n_total, "share": share}
@@ -321,12 +300,18 @@ def named_budgets(index, n_per_query, n_total, share, *, warn: bool = True):
             f"{brief_list(given)} are several budgets: give one of n_per_query, n_total and share."
         )
     if share is not None:
-        if not is_finite_number(share) or not 0 < share <= 1:
-            raise InputError(f"share must be a number in (0, 1], got {brief(share)}.")
-        return query_budgets(float(share), index)
+        return np.maximum(round_half_up(check_share(share), index.sizes), 1)
     if n_per_query is not None:
-        return query_budgets(check_count(n_per_query, "n_per_query"), index, warn, "n_per_query")
-    n_total = check_count(n_total, "n_total")
+        n_per_query = check_number_of_documents(n_per_query, "n_per_query")
+        n_above = np.count_nonzero(index.sizes < n_per_query)
+        if n_above and warn:
+            warn_user(
+                f"n_per_query={n_per_query} is above the number of documents of {n_above} of "
+                f"{index.n_queries} queries: all of their documents are selected.",
+                DataWarning,
+            )
+        return np.minimum(index.sizes, min(n_per_query, index.n_rows))
+    n_total = check_number_of_documents(n_total, "n_total")
     if n_total >= index.n_rows:
         if n_total > index.n_rows and warn:
             warn_user(
@@ -345,6 +330,20 @@ def named_budgets(index, n_per_query, n_total, share, *, warn: bool = True):
     longest = np.lexsort((names, -index.sizes))[: n_total - budgets.sum()]
     budgets[longest] += 1
     return budgets
+
+
+def check_share(share) -> float:
+    """Check a share of documents, in (0, 1]."""
+    return check_number(share, "share", above=0, most=1)
+
+
+def check_number_of_documents(number, name: str) -> int:
+    """Check a number of documents, at least 1."""
+    if not is_whole_number(number) and is_finite_number(number) and 0 < number < 1:
+        raise InputError(
+            f"{name} must be a whole number, got {brief(number)}: pass share= instead."
+        )
+    return check_count(number, name)
 
 
 def round_half_up(share: float, sizes) -> np.ndarray:

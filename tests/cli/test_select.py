@@ -83,7 +83,7 @@ def test_numbers_of_documents(files, run):
         assert run("select", "a.run", "b.run", *how, "--out", "judge.csv")[0] == 0
         return table_of("judge.csv").groupby("qid").size().tolist()
 
-    assert n_rows("--n-per-query", "0.5") == [3, 3]
+    assert n_rows("--share", "0.5") == [3, 3]
     assert n_rows("--n-total", "5") == [3, 2]
     assert n_rows("--depth", "1") == [2, 2]
     # All of the pool, in random order, is no sample.
@@ -344,8 +344,9 @@ def test_drawn_documents_without_a_label_are_told(files, run):
         ("a.run --pool other.csv --out j.csv", "no run returns a document of other.csv"),
         ("a.run --docs docs.jsonl --text words --out j.csv", "there is no column 'words'"),
         ("a.run --n-per-query 0 --out j.csv", "expected a whole number from 1 up"),
-        ("a.run --n-per-query 2 --n-total 2 --out j.csv", "are two sizes"),
-        ("a.run --n-total 0.5 --out j.csv", "--n-total is a share for samples only"),
+        ("a.run --n-per-query 2 --n-total 2 --out j.csv", "are sizes. Give one"),
+        ("a.run --n-total 0.5 --out j.csv", "expected a whole number from 1 up"),
+        ("a.run --strategy sample --n-per-query 2 --out j.csv", "is drawn over all queries"),
         ("a.run --unit query --out j.csv", "--unit is for samples"),
         ("a.run --strategy sample --out j.csv", "Give --n-total"),
         ("a.run --strategy sample --n-total 2 --gains x=y --out j.csv", "expected LABEL=GAIN"),

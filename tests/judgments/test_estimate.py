@@ -50,7 +50,7 @@ def means(runs, people, measures):
 
 def test_where_everything_is_judged_the_estimate_is_the_measure(data):
     people, machine, runs = data
-    drawn = draw_sample(machine, runs, MEASURES, n_total=1.0, random_state=0)
+    drawn = draw_sample(machine, runs, MEASURES, share=1.0, random_state=0)
     assert (drawn["inclusion_probability"] == 1).all()
     found = estimate(with_labels(drawn, people), runs, MEASURES, machine_qrels=machine).to_frame()
     np.testing.assert_allclose(found["value"], means(runs, people, MEASURES), atol=1e-12)
@@ -198,7 +198,7 @@ def test_intervals_hold_the_values_as_often_as_they_say(aim, measures):
     true = means(runs, people, measures)
     inside, inside_differences = [], []
     for seed in range(25):
-        drawn = draw_sample(None, pool, measures, n_total=0.2, aim=aim, random_state=seed)
+        drawn = draw_sample(None, pool, measures, share=0.2, aim=aim, random_state=seed)
         found = estimate(with_labels(drawn, people), pool, measures)
         frame = found.to_frame()
         inside.append((frame["low"] <= true) & (true <= frame["high"]))
@@ -219,7 +219,7 @@ def test_intervals_of_ratios_allow_for_three_quarters_of_their_bias(measure, see
     true = means(runs, people, [measure]).to_numpy()
     errors, allowances = [], []
     for number in range(20):
-        drawn = draw_sample(None, pool, measure, n_total=0.2, random_state=number)
+        drawn = draw_sample(None, pool, measure, share=0.2, random_state=number)
         result = estimate(with_labels(drawn, people), pool, measure).results[measure]
         errors.append(np.mean(result.values - true))
         allowances.append(np.mean(result.allowance))
@@ -292,7 +292,7 @@ def test_gains_of_another_unit_scale_all(data, sample, estimates):
 def test_measures_may_read_labels_in_their_own_way(data):
     people, machine, runs = data
     names = ["precision(rel=2)@10", "ap(rel=2)", "ndcg(gains=exp2)@10"]
-    drawn = with_labels(draw_sample(machine, runs, names, n_total=1.0, random_state=0), people)
+    drawn = with_labels(draw_sample(machine, runs, names, share=1.0, random_state=0), people)
     found = estimate(drawn, runs, names, machine_qrels=machine)
     np.testing.assert_allclose(found.to_frame()["value"], means(runs, people, names), atol=1e-12)
     assert found.results[names[0]].value_range == (0, 1)
@@ -511,7 +511,7 @@ def test_why_labels_are_no_sample(data, sample):
     with pytest.warns(DataWarning, match="5 documents without a label. The labelled"):
         estimate(part, runs, "dcg@10", machine_qrels=machine)
     first, *late = runs
-    drawn = draw_sample(machine, {first: runs[first]}, "dcg@10", n_total=0.9, random_state=0)
+    drawn = draw_sample(machine, {first: runs[first]}, "dcg@10", share=0.9, random_state=0)
     one = {first: runs[first], "late": runs[late[-1]]}
     with pytest.raises(InputError, match="drawn without 'late' among the runs"):
         estimate(with_labels(drawn, people), one, "dcg@10", machine_qrels=machine)

@@ -87,7 +87,7 @@ def test_orders_have_intervals_that_hold_together(data):
     )
     inside = []
     for seed in range(14):
-        sample = draw_sample(None, pool, "dcg@10", n_total=0.2, random_state=seed)
+        sample = draw_sample(None, pool, "dcg@10", share=0.2, random_state=seed)
         order = estimate(with_labels(sample, people), pool, "dcg@10").order()
         assert ((order["low"] <= order["rank"] + 1) & (order["rank"] - 1 <= order["high"])).all()
         held = true[order.index]
@@ -150,7 +150,7 @@ def test_labels_that_were_there_before_are_counted_where_they_matter(data):
     people, machine, runs = data
     known = people.iloc[:100]
     run = {"run1": runs["run1"]}
-    drawn = draw_sample(machine, run, "dcg@3", n_total=1.0, judged=known, random_state=0)
+    drawn = draw_sample(machine, run, "dcg@3", share=1.0, judged=known, random_state=0)
     found = estimate(with_labels(drawn, people), run, "dcg@3", machine_qrels=machine)
     assert (found.n_judged, found.n_possible) == (60, 60)
     assert found.n_other == len(drawn) - 60 > 0

@@ -86,9 +86,9 @@ def test_a_ratio_needs_what_it_divides_by_for_differences_too(data, measure):
 
 def test_uniform_samples_are_uniform_and_others_are_not(data):
     pool = data[3]
-    uniform = draw_sample(None, pool, "dcg@10", n_total=0.25, aim="uniform", random_state=0)
+    uniform = draw_sample(None, pool, "dcg@10", share=0.25, aim="uniform", random_state=0)
     assert np.ptp(uniform["inclusion_probability"]) < 0.08  # folds are of different sizes
-    weighted = draw_sample(None, pool, "dcg@10", n_total=0.25, random_state=0)
+    weighted = draw_sample(None, pool, "dcg@10", share=0.25, random_state=0)
     assert np.ptp(weighted["inclusion_probability"]) > 0.3
 
 
@@ -154,9 +154,14 @@ def test_bad_input(data):
         draw_sample(None, pool, "err", n_total=2, unit="query", judged=people, random_state=0)
     with pytest.raises(InputError, match=r"machine_qrels \(machine\) holds labels with no e"):
         draw_sample(machine, runs, "err", n_total=6, unit="query", gains={0: 0, 1: 1})
-    for few, n in ((4, 4), (0.1, 1)):
-        with pytest.raises(InputError, match=f"n_total={few} draws {n} quer.* of 12, .* least 5"):
-            draw_sample(None, pool, "err", n_total=few, unit="query", random_state=0)
+    for few, n in (({"n_total": 4}, 4), ({"share": 0.1}, 1)):
+        with pytest.raises(InputError, match=f"the sample has {n} quer.* of 12, .* least 5"):
+            draw_sample(None, pool, "err", unit="query", random_state=0, **few)
+    for both in ({}, {"n_total": 60, "share": 0.5}):
+        with pytest.raises(InputError, match="give either n_total, a number, or share"):
+            draw_sample(None, pool, "dcg@10", **both)
+    with pytest.raises(InputError, match=r"n_total must be a whole number, got 0.5: pass share="):
+        draw_sample(None, pool, "dcg@10", n_total=0.5)
     with pytest.raises(InputError, match="at least 1 run"):
         draw_sample(machine, {}, "dcg@10", n_total=10)
 

@@ -19,7 +19,7 @@ from skfilterrank.judgments._selector import (
     QuerySelector,
     check_texts,
     is_texts,
-    query_budgets,
+    named_budgets,
     round_half_up,
 )
 
@@ -242,7 +242,7 @@ def test_a_budget_above_the_pool_warns_once_with_the_count():
 @pytest.mark.parametrize("n_per_query", [0, -1, 0.0, -0.5, 1.5, True, "3", float("nan"), [1]])
 def test_bad_budgets(n_per_query):
     selector = RandomSelector(random_state=0).fit(TEXTS, groups=TOPICS)
-    with pytest.raises(ValueError, match=r"n_per_query must be a whole|share must be a number"):
+    with pytest.raises(ValueError, match=r"n_per_query must be a whole|share must be a finite"):
         mask(selector, n_per_query)
     with pytest.raises(ValueError, match="n_total must be a whole number"):
         selector.select(n_total=n_per_query)
@@ -277,8 +277,8 @@ def test_a_total_is_spread_evenly(sizes, data):
 
 def test_numbers_of_numpy_are_budgets():
     index = GroupIndex.from_groups(TOPICS)
-    assert query_budgets(np.int64(1), index).tolist() == [1, 1, 1]
-    assert query_budgets(np.float64(0.5), index).tolist() == [2, 3, 1]
+    assert named_budgets(index, np.int64(1), None, None).tolist() == [1, 1, 1]
+    assert named_budgets(index, None, None, np.float64(0.5)).tolist() == [2, 3, 1]
 
 
 @pytest.mark.slow
