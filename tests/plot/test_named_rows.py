@@ -26,9 +26,10 @@ def estimates():
     rows = pd.DataFrame({"qid": np.repeat(range(8), 10), "docno": [f"d{i}" for i in range(80)]})
     rows = rows.astype({"qid": str})
     labels = np.random.RandomState(0).randint(0, 2, 80)
+    noise = np.random.RandomState(2).rand(80) / 10
     runs = {
-        "down": rows.assign(score=-1.0 * labels),
-        "up": rows.assign(score=1.0 * labels),
+        "down": rows.assign(score=noise - labels),
+        "up": rows.assign(score=noise + labels),
         "any": rows.assign(score=np.random.RandomState(1).rand(80)),
     }
     people = rows.assign(label=labels, inclusion_probability=1.0)
