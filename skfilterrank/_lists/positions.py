@@ -5,7 +5,7 @@ Diaz and Mitra, "Recall as a Measure of Ranking Robustness", 2023, sections 2.2,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 from skfilterrank._lists.checks import cached_property, check_choice, check_count, columns_of
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import TIES, WHOLE_ORDERS, ListBlock, RankedLists
-from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import InputError, brief
 
 _MOST_ITEMS = 2**45
@@ -23,7 +22,7 @@ IMPUTATIONS = ("pessimistic", "optimistic")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RelevantPositions(Result):
+class RelevantPositions:
     """Positions of the relevant items of each query, the result of `relevant_positions`.
 
     ``len(result)`` is the number of queries, ``result[i]`` the positions of query number i, and
@@ -76,33 +75,6 @@ class RelevantPositions(Result):
             raise IndexError(f"query number {query} of {len(self)} queries; they count from 0.")
         begin = self.starts[query]
         return self.positions[begin : begin + self.n_relevant[query]]
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        return iter(np.split(self.positions, self.starts[1:]))
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return one row per relevant item.
-
-        Returns
-        -------
-        DataFrame of shape (n_relevant.sum(), 4)
-            Columns "qid", "level" (1 for the first relevant item), "position" and "found"
-            (whether it was retrieved).
-        """
-        return pd.DataFrame(
-            {
-                "qid": np.repeat(self.query_ids, self.n_relevant),
-                "level": self.levels,
-                "position": self.positions,
-                "found": self.is_found,
-            }
-        )
-
-    def _summary(self):
-        return (
-            f"{counted(len(self.positions), 'relevant item')} of "
-            f"{counted(len(self), 'query', 'queries')}, {self.n_found.sum():,} found"
-        )
 
 
 def relevant_positions(
@@ -281,7 +253,7 @@ _CELLS = 1 << 21
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PreferenceMatrix(Result):
+class PreferenceMatrix:
     """Order of the systems, query by query: the result of `preference_matrix`.
 
     ``str`` gives the share of queries in which the system of the row is preferred to that of
@@ -383,40 +355,6 @@ class PreferenceMatrix(Result):
         ranks = self.ranks.to_numpy()
         better = ranks[:, :, None] < ranks[:, None, :]
         return better.astype(np.int8) - better.transpose(0, 2, 1)
-
-    @property
-    def n_wins(self) -> pd.DataFrame:
-        """Number of queries in which the row's system is preferred to the column's.
-
-        DataFrame of shape (n_systems, n_systems), dtype int64.
-        """
-        ranks = self.ranks.to_numpy()
-        counts = [
-            np.count_nonzero(ranks[:, [system]] < ranks, axis=0) for system in range(len(ranks.T))
-        ]
-        return pd.DataFrame(counts, index=self.ranks.columns, columns=self.ranks.columns)
-
-    _digits = 3
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the ranks: a row for each query ("qid"), a column for each system ("system")."""
-        return self.ranks.copy()
-
-    def _summary(self):
-        n_queries, n_systems = self.ranks.shape
-        queries = counted(n_queries, "query", "queries")
-        return f"lexi{self.kind} of {counted(n_systems, 'system')} for {queries}"
-
-    def _head(self):
-        n_decided = np.count_nonzero(self.n_relevant)
-        return (
-            f"{self._summary()}: share of the {n_decided} with relevant documents in which the row "
-            "is preferred"
-        )
-
-    def _table(self):
-        n_decided = np.count_nonzero(self.n_relevant)
-        return (self.n_wins / max(n_decided, 1)).rename_axis(None, axis=1)
 
 
 def comparable(systems, imputation, n_items):

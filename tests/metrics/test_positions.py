@@ -1,7 +1,6 @@
 """Positions of the relevant items, and of those that are missing."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,7 +57,6 @@ class TestByHand:
             [1, 1, 0, 0, 1], [1, 2, 3, 4, NO], groups=["b", "a", "b", "c", "b"], n_items=9
         )
         assert result.query_ids.tolist() == ["a", "b", "c"]
-        assert [p.tolist() for p in result] == [[1], [2, 9], []]
         assert len(result) == 3
         assert result[1].tolist() == result[-2].tolist() == [2, 9]
         assert result[-3].tolist() == [1]
@@ -67,15 +65,8 @@ class TestByHand:
         assert result.n_found.tolist() == [1, 1, 0]
         assert result.n_retrieved.tolist() == [1, 2, 1]
         assert result.n_items.tolist() == [9, 9, 9]
-        expected = pd.DataFrame(
-            {
-                "qid": ["a", "b", "b"],
-                "level": [1, 1, 2],
-                "position": [1, 2, 9],
-                "found": [True, True, False],
-            }
-        )
-        pd.testing.assert_frame_equal(result.to_frame(), expected, check_dtype=False)
+        assert result.levels.tolist() == [1, 1, 2]
+        assert result.is_found.tolist() == [True, True, False]
         with pytest.raises(IndexError, match="query number 3 of 3"):
             result[3]
         with pytest.raises(IndexError, match="query number -4 of 3"):

@@ -66,26 +66,7 @@ class TestByHand:
         assert result.ranks.loc["q"].to_dict() == {"a": 2, "b": 1, "c": 3}
         assert result.preferences.dtype == np.int8
         assert result.preferences.tolist() == [[[0, -1, 1], [1, 0, 1], [-1, -1, 0]]]
-        assert result.n_wins.loc["b"].to_dict() == {"a": 1, "b": 0, "c": 1}
         assert result.n_relevant.tolist() == [3]
-        lines = str(result).splitlines()
-        assert lines[0] == (
-            "lexirecall of 3 systems for 1 query: share of the 1 with relevant documents in which "
-            "the row is preferred"
-        )
-        assert lines[-1].split() == ["c", "0.000", "0.000", "0.000"]
-
-    def test_share_of_the_queries(self):
-        systems = {"first": [2, 1, 2, 1, 2, 1, 1], "last": [1, 2, 2, 1, 1, 2, 1]}
-        # Better in the first and third query, equal in the second; nothing relevant in the last.
-        y_true, groups = [1, 0, 1, 0, 1, 0, 0], [1, 1, 2, 2, 3, 3, 4]
-        lines = str(preference_matrix(y_true, systems, groups=groups)).splitlines()
-        assert "2 systems for 4 queries: share of the 3 with relevant documents" in lines[0]
-        assert lines[1].split() == ["first", "last"]
-        assert lines[-2].split() == ["first", "0.000", "0.667"]
-        none = str(preference_matrix([0, 0], {"x": [1, 2]}, groups=[1, 1])).splitlines()
-        assert "share of the 0 with relevant documents" in none[0]
-        assert none[-1].split() == ["x", "0.000"]
 
     def test_equal_systems_share_ranks(self):
         columns = np.column_stack((self.a, self.b, self.a, self.a))

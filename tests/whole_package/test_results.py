@@ -13,12 +13,6 @@ import pytest
 
 import skfilterrank
 from public_calls import QRELS, RUNS, call, public_functions
-from skfilterrank._lists.positions import (
-    PreferenceMatrix,
-    RelevantPositions,
-    preference_matrix,
-    relevant_positions,
-)
 from skfilterrank._lists.results import Result, counted, interval_text, p_text, spread_places
 from skfilterrank.io import Rows
 from skfilterrank.judgments._estimates import Estimates
@@ -69,13 +63,10 @@ def examples(tmp_path_factory):
             for result in results_in(call(path)):
                 found.setdefault(type(result), result)
     rows = Rows({"qid": [1, 1, 2], "label": [1, -1, 2], "score": [0.5, 0.2, 0.1]})
-    lists = {"y_true": [1, 0, 1], "groups": [1, 1, 2]}
     return found | {
         RowsEvaluation: evaluate(rows, ["ndcg_f", "ap"]),
         ThresholdCheck: FixedThreshold(0.3).fit().check([0.5, 0.2, 0.1], [1, 1, 2]),
-        RelevantPositions: relevant_positions(y_score=[2, 1, 1], **lists),
         RunEvaluation: next(iter_evaluations(QRELS, RUNS, "ap")),
-        PreferenceMatrix: preference_matrix(y_scores={"a": [2, 1, 1], "b": [1, 2, 1]}, **lists),
     }
 
 
