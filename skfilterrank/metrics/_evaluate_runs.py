@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -97,6 +98,9 @@ class RunEvaluation(Result):
 class RunsEvaluation(Result):
     """Values of several runs, for each query and as means over queries.
 
+    It is read as the frame that :func:`evaluate` returns: ``values["ap"]``, ``values.loc[run]`` and
+    ``values.mean()`` are those of `per_query`, where the mean is one for each run.
+
     Attributes
     ----------
     per_query : DataFrame of shape (n_runs * n_queries, n_measures), dtype float64
@@ -114,6 +118,23 @@ class RunsEvaluation(Result):
                 for run, values in self.per_query.groupby("run", sort=False)
             }
         ).T.rename_axis("run")
+
+    def mean(self) -> pd.DataFrame:
+        """Return the means, one row for each run."""
+        return self.means
+
+    @property
+    def loc(self) -> Any:
+        """Rows of `per_query` by run, or by (run, query)."""
+        return self.per_query.loc
+
+    def __getitem__(self, measures):
+        """Return the column of a measure, or a frame of several, for each run and query."""
+        return self.per_query[measures]
+
+    def __iter__(self):
+        """Iterate over the names of the measures."""
+        return iter(self.per_query)
 
     def to_frame(self) -> pd.DataFrame:
         """Return the means."""

@@ -438,3 +438,14 @@ def test_a_run_of_which_a_filter_left_nothing():
     with pytest.warns(DataWarning, match="holds no document"):
         values = evaluate_runs(qrels, {"A": {"1": {}}, "B": {"1": {}}}, "ap", missing="empty")
     assert values.means.index.tolist() == ["A", "B"]
+
+
+def test_results_are_read_as_frames_of_queries():
+    qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 0, "b": 1}}
+    runs = {"A": {"1": {"a": 2, "b": 1}, "2": {"a": 2, "b": 1}}, "B": {"1": {"a": 1}}}
+    values = evaluate_runs(qrels, runs, ["ap", "rr"])
+    pd.testing.assert_frame_equal(values.mean(), values.means)
+    pd.testing.assert_frame_equal(values.loc["A"], values.per_query.loc["A"])
+    assert values.loc[("A", "2"), "ap"] == 1 / 2
+    pd.testing.assert_series_equal(values["ap"], values.per_query["ap"])
+    assert values[["rr"]].columns.tolist() == list(values)[1:] == ["rr"]
