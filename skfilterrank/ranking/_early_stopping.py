@@ -36,7 +36,7 @@ def stopping_by(measure: ParsedMeasure | None, estimator, sets, params) -> Itera
     It yields the parameters of `fit`. A metric of the user's choice stays, and None changes
     nothing. Afterwards the estimator has the parameters that it had before.
     """
-    made = {}
+    made: dict[str, Any] = {}
     if measure is not None and sets and not _has_own_metric(estimator, sets, params):
         if is_model(estimator, "lightgbm", "LGBMModel"):
             params = params | {"eval_metric": LightGBMMetric(measure, sets)}

@@ -74,7 +74,8 @@ class TrainingRows:
             if (plain := name.rpartition("__")[2]) in ("init_score", "base_margin")
             and value is not None
         }
-        held_out = EvalSet(*cut_rows(rows, self.X, self.target, self.ids, starts), self.gains[rows])
+        X, target, ids, starts = cut_rows(rows, self.X, self.target, self.ids, starts)
+        held_out = EvalSet(X, target, ids, starts, self.gains[rows])
         return replace(self, eval_sets=[held_out])
 
     def with_clusters(self, clusters) -> "TrainingRows":
