@@ -41,8 +41,10 @@ _N_SIZES = 25
 # Relative difference of means, as in Buckley and Voorhees, since measures have different units.
 _FUZZINESS = 0.05
 # Functions that the template calls.
-_WORDS = (words.contradictions, words.in_order, words.notes, words.number, words.p_value)
-_WORDS += (counted, interval_text)
+_WORDS = (
+    *(words.contradictions, words.in_order, words.notes, words.number, words.p_value),
+    *(counted, interval_text),
+)
 
 
 class Page(NamedTuple):
