@@ -173,6 +173,26 @@ def _aligned(name, index, run, second, missing):
     return aligned, second
 
 
+def _with_unjudged(aligned, second, run, column, clusters):
+    """Return labels, scores, queries and second scores, with the queries of a run without labels.
+
+    `column` holds the second scores of the run, or is None. Queries without a cluster stay out.
+    """
+    arrays = [*aligned, second]
+    rows = run["qid"].isin(set(aligned.unjudged_queries)).to_numpy()
+    if clusters is not None:
+        rows = rows & run["qid"].isin(clusters.index).to_numpy()
+    more = [
+        np.full(np.count_nonzero(rows), np.nan),
+        run["score"].to_numpy()[rows],
+        run["qid"].to_numpy()[rows],
+        None if second is None else column[rows],
+    ]
+    return [
+        None if own is None else np.concatenate([own, other]) for own, other in zip(arrays, more)
+    ]
+
+
 def clusters_of(groups, clusters):
     """Return the cluster of each row, named after the column."""
     if clusters is None:
@@ -203,14 +223,16 @@ def fit_run(
 
     `sample` is the path of judgments that are a sample of queries, else None.
     """
-    aligned, second = _aligned(name, index, run, second, missing)
+    column = second
+    aligned, second = _aligned(name, index, run, column, missing)
     y_true, y_score, groups = aligned
-    more = {
-        "filter_scores": second,
-        "clusters": clusters_of(groups, clusters),
-    }
+    rows = [y_true, y_score, groups, second]
+    if sample is None and isinstance(threshold, thresholds.CertifiedThreshold):
+        rows = _with_unjudged(aligned, second, run, column, clusters)
+    labels, scores, queries, others = rows
+    more = {"filter_scores": others, "clusters": clusters_of(queries, clusters)}
     try:
-        threshold.fit(y_score, y_true, groups=groups, **more)
+        threshold.fit(scores, labels, groups=queries, **more)
     except ValueError as error:
         error.add_note(f"(run {name})")
         raise
@@ -262,6 +284,8 @@ def fit_run(
         if certificate.among != "all":
             record["among"] = certificate.among
         record["share_answered"] = certificate.share_answered
+        if certificate.n_left_out:
+            record["n_left_out"] = certificate.n_left_out
         record["risks"] = {
             risk: {
                 "max_risk": promise.max_risk,
@@ -341,17 +365,24 @@ def count_queries(
             "labels that --unjudged-label takes for not judged raise no alarm: give the same as "
             f"where {saved} was made"
         )
-    rows, second = _inputs.read_scores(run, column)
+    rows, seconds = _inputs.read_scores(run, column)
     index = QrelsIndex(judgments, predicted="use")
-    aligned, second = _aligned(run, index, rows, second, missing)
-    y_true, y_score, groups = aligned
+    aligned, second = _aligned(run, index, rows, seconds, missing)
+    y_true, y_score, groups, second = _with_unjudged(aligned, second, rows, seconds, clusters)
+    judges = judges_of(machines_of(judgments), rows, missing)
+    if judges is not None:
+        judges = np.append(judges, np.full(len(y_true) - len(judges), PEOPLE))
     more = {
         "clusters": clusters_of(groups, clusters),
-        "judged_by": judges_of(machines_of(judgments), rows, missing),
+        "judged_by": judges,
         # Hidden rows have the score -inf.
         "threshold": -np.inf,
     }
-    shown = threshold.predict(y_score, groups=groups, filter_scores=second)
+    with warnings.catch_warnings():
+        if aligned.n_filtered:
+            # Lists of what was shown are shorter than those that the threshold was chosen on.
+            warnings.simplefilter("ignore", DataWarning)
+        shown = threshold.predict(y_score, groups=groups, filter_scores=second)
     with locked(state):
         monitor = _resumed(threshold, saved, state, begun, restart)
         n_before = _n_counted(monitor.status)

@@ -71,6 +71,8 @@ class RiskPromise(Result):
         Lower confidence bound of the risk at a given threshold, else NaN.
     among : {"all", "answered"}
         Queries over which the risk is averaged: all, or those with a non-empty list.
+    n_left_out : int
+        Number of queries that do not count, since nothing is judged of them that tells their loss.
     """
 
     risk: str
@@ -84,6 +86,7 @@ class RiskPromise(Result):
     upper_bound: float
     lower_bound: float = np.nan
     among: str = "all"
+    n_left_out: int = 0
 
     @classmethod
     def of(cls, promise, **found) -> "RiskPromise":
@@ -273,6 +276,11 @@ class RiskCertificate(Result):
         return min(promise.upper for promise in self.promises.values())
 
     @property
+    def n_left_out(self) -> int:
+        """Largest number of queries that are left out of a risk, as nothing tells their loss."""
+        return max(promise.n_left_out for promise in self.promises.values())
+
+    @property
     def among(self) -> str:
         """Queries that risks are averaged over: "all" or "answered".
 
@@ -352,6 +360,12 @@ class RiskCertificate(Result):
             told.insert(0, f"{self.shows()}.")
         told = "".join(f" {each}" for each in told if each)
         covers, holes = self._covers() + told + self._answers(), ""
+        if self.n_left_out:
+            holes += (
+                f" {self.n_left_out:,} of {self.n_queries:,} queries are left out, since no "
+                "document is judged that could tell the loss: the others must be like a random "
+                "draw of all."
+            )
         if self.n_unjudged:
             holes += (
                 f" {self.n_unjudged} documents of these queries are unjudged, and count as not "

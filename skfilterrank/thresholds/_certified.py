@@ -14,6 +14,7 @@ from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certify import certify, make_certificate, make_tests
+from skfilterrank.thresholds._counted import CountedQueries
 from skfilterrank.thresholds._hide_rules import Worth
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, values_shown
 from skfilterrank.thresholds._risk_steps import Units
@@ -155,11 +156,22 @@ class CertifiedThreshold(TwoScores):
     bytes a row: the losses of all queries are needed at once. A certificate seldom gains by more
     than 1e5 queries, so calibrate on a sample. `to_judge` numbers rows in the order of reading.
 
-    Unjudged documents count as shown, and as neither forbidden nor good. If labels of some unjudged
-    documents could change a risk, there is a warning, and `certificate_.to_judge` lists these
-    documents. They can be among the first places above the lowest certified threshold, or they can
-    be good and hidden. Queries without any judged document are left out. The threshold lies in the
-    middle between the lowest score to show and the next lower one.
+    The threshold lies in the middle between the lowest score to show and the next lower one.
+
+    **Missing labels.** Unjudged documents of a query that has labels count as shown, and as neither
+    forbidden nor good. If labels of some unjudged documents could change a risk, there is a
+    warning, and `certificate_.to_judge` lists these documents. They can be among the first places
+    above the lowest certified threshold, or they can be good and hidden.
+
+    A query without any label counts where its loss is known. "empty_list_rate" needs no label. For
+    risks of what is shown, a query that shows nothing loses nothing. Labels are often given only to
+    what an old threshold has shown. So no level below the lowest score of a judged document is
+    certified, if lists show more there, and the queries that count are the same at all levels above
+    it. Left out are the queries without labels that show something at that score. Of those that
+    show nothing there the same share is left out, since lists that show something would be too few
+    otherwise. The others are like a random draw of all queries if the labelled ones are like a
+    random draw of those that show something. For "false_reject_rate" and functions, all queries
+    without labels are left out. `certificate_.n_left_out` has their number, and a warning names it.
 
     **Two scores.** A rule is a path in one parameter from showing nothing to showing everything,
     and is tested from the safest point on, as above; the risk need not be monotone along it. The
@@ -317,10 +329,15 @@ class CertifiedThreshold(TwoScores):
         self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
         promises, sure = self._promises(), self.confidence_level
         units = Units.of(lists, keys, None if judged.unit is None else judged.clusters, judged.unit)
-        every = [promise.steps(lists, judged.labels, **given) for promise in promises]
-        tests = make_tests(promises, every, units, sure, most)
         rows = lists.scores if keys is None else keys
+        counted = CountedQueries.with_labels(lists, rows, units.answer_at)
+        every = [
+            promise.steps(lists, judged.labels, counts=counted.of(promise), **given)
+            for promise in promises
+        ]
+        tests = make_tests(promises, every, units, sure, most, counted)
         threshold, value = certify(tests, self.threshold_curve_, rows, between=between)
+        counted.warn(promises)
         to_judge = find(promises, max(test.lower for test in tests))
         found = threshold, value if parsed.measure.greater_is_better else 0.0 - value
         self.certificate_ = make_certificate(

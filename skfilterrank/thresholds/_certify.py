@@ -13,6 +13,7 @@ from skfilterrank._lists.queries import check_one_order
 from skfilterrank._lists.ties import first_of_highest, midpoint
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
+from skfilterrank.thresholds._counted import CountedQueries
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
 from skfilterrank.thresholds._risk_steps import Units
 from skfilterrank.thresholds._risk_test import RiskTest, make_test
@@ -100,9 +101,10 @@ def risk_certificate(
     lists.index, _ = given.by_number()
     numbers, unit = number_clusters(clusters, lists.index), name_unit(clusters)
     units = Units.of(lists, clusters=None if unit is None else numbers, name=unit)
+    found = CountedQueries.at(lists, units.answer_at, threshold)
     results = {}
     for promise in promises:
-        raw = promise.steps(lists, labels)
+        raw = promise.steps(lists, labels, counts=found.of(promise))
         if not raw.n_queries:
             raise InputError(
                 f"no query counts for the risk {brief(promise.name)}: judge some queries."
@@ -135,9 +137,11 @@ def risk_certificate(
             n_queries=n_units,
             n_tried=1,
             observed=float(own.sum() / answered.sum()),
+            n_left_out=found.n_left_out(promise),
             upper_bound=above.upper(losses, answered),
             lower_bound=1.0 - below.upper(others, answered),
         )
+    found.warn(promises)
     shown = (lists.scores >= threshold) & (lists.scores > -np.inf)
     n_shown = np.bincount(lists.index.codes(), shown, lists.index.n_queries)
     covered = most_shown(promises)
@@ -155,7 +159,9 @@ def risk_certificate(
     )
 
 
-def make_tests(promises, every, units: Units, confidence_level, most=None) -> list[RiskTest]:
+def make_tests(
+    promises, every, units: Units, confidence_level, most=None, counted=None
+) -> list[RiskTest]:
     """Make the test of each risk, so that all of them together err as seldom as is allowed.
 
     Parameters
@@ -170,6 +176,8 @@ def make_tests(promises, every, units: Units, confidence_level, most=None) -> li
         As in :class:`CertifiedThreshold`.
     most : int or None
         Largest number of shown documents of a query.
+    counted : CountedQueries or None
+        The queries that count; None if all of them are judged.
     """
     # In one direction, an error needs a false test at the first threshold where some risk is too
     # high, and so a false test of that one risk. Hence the error is divided among the directions,
@@ -182,7 +190,7 @@ def make_tests(promises, every, units: Units, confidence_level, most=None) -> li
         confidence = 1.0 - (1.0 - confidence_level) / n_tests
         sure += f" over {n_tests} tests together"
     return [
-        make_test(promise, steps, units, confidence, sure=sure, most=most)
+        make_test(promise, steps, units, confidence, sure=sure, most=most, counted=counted)
         for promise, steps in zip(promises, every)
     ]
 

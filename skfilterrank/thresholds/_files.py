@@ -286,6 +286,7 @@ _PROMISE = record(
         "upper_bound": number(0, 1),
         "lower_bound": number(0, 1, nan=True),
         "among": one_of(*AMONG),
+        "n_left_out": count(),
     }
 )
 _CERTIFICATE = {

@@ -27,6 +27,7 @@ from skfilterrank._lists.queries import check_groups, check_one_order
 from skfilterrank._lists.results import plural
 from skfilterrank._lists.words import is_of_machine
 from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.thresholds._counted import DrawnSoFar
 from skfilterrank.thresholds._files import threshold_checksum
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
 from skfilterrank.thresholds._risk_steps import Units, has_judged
@@ -39,7 +40,7 @@ from skfilterrank.thresholds._watched_threshold import (
 )
 
 _CONFIDENCE = 0.95
-_FORMAT = "skfilterrank monitor 5"
+_FORMAT = "skfilterrank monitor 6"
 _FIELDS = record(
     {
         "gains": states.gains_from_json,
@@ -55,6 +56,7 @@ _FIELDS = record(
                     "log_capital": numbers(0, len(BETS)),
                     "losses": listed(pair(number(0, 1), count(1))),
                     "shares": listed(number(0, 1)),
+                    "n_left_out": count(),
                 }
             ),
             least=1,
@@ -66,6 +68,7 @@ _FIELDS = record(
         "n_machine": count(),
         "unit": optional(text),
         "clusters": listed(text),
+        "drawn": record({name: count() for name in DrawnSoFar._fields}),
         "hides": optional(
             record({"level": number(infinite=True), "max_shown": optional(count(1))})
         ),
@@ -106,9 +109,10 @@ class RiskMonitor:
     status : RiskStatus
         The state so far: `alarm`, True if a risk was shown to be above its level; `advice`, a text
         about what to do after an alarm; and the table `rates` with a row for each risk and the
-        columns "max_risk", "k", "n_queries", "observed", "lower" and "upper" (an interval that
-        holds at all times at once), "evidence", "alarm_at" (the number of queries at the alarm, or
-        NaN) and "n_machine" (the number of labels by machines).
+        columns "max_risk", "k", "n_queries", "n_left_out" (queries whose loss is unknown),
+        "observed", "lower" and "upper" (an interval that holds at all times at once), "evidence",
+        "alarm_at" (the number of queries at the alarm, or NaN) and "n_machine" (the number of
+        labels by machines).
     levels : dict of str to float
         Level of each risk, by its name.
 
@@ -144,10 +148,14 @@ class RiskMonitor:
     "upper".
 
     Queries of one update count in the order of their first rows, so the division into batches does
-    not matter. Queries without a judged document do not count, unless no risk depends on labels
-    (such as "empty_list_rate"). Ids are compared as text; equal numbers or dates are the same id,
-    such as 1 and 1.0. The state stores the ids of queries and clusters, so that none is counted
-    twice.
+    not matter. Ids are compared as text; equal numbers or dates are the same id, such as 1 and 1.0.
+    The state stores the ids of queries and clusters, so that none is counted twice.
+
+    A query counts where its loss is known: if it has a judged document, if it shows nothing (which
+    is no harm), or if the risk needs no label (such as "empty_list_rate"). Others are left out;
+    "n_left_out" is their number, and they may come again, with labels. Of the queries without
+    labels that show nothing, the same share is left out as of those that show something. So the
+    rates are about all queries if those with labels are like a random draw of what is shown.
 
     The guarantee needs a risk that is at most its level given all queries before. Near-copies of
     one query, or the queries of one user, break this: a loss of one announces the losses of the
@@ -233,6 +241,7 @@ class RiskMonitor:
         self._seen: set[str] = set()
         self._seen_clusters: set[str] = set()
         self._n_machine = 0
+        self._drawn = DrawnSoFar()
 
     @property
     def _error(self) -> float:
@@ -326,8 +335,7 @@ class RiskMonitor:
         lists.scores = check_level_scores(y_score)
         lists = self._threshold.hidden(lists, threshold)
         is_of_machine = _machine_labels(judged_by, lists.gains)
-        if not any(watched.promise.looks_at_labels for watched in self._watched):
-            lists = RankedLists(np.zeros(len(lists.gains)), lists.scores, groups=lists.index)
+        if all(watched.promise.reads == "none" for watched in self._watched):
             is_of_machine = np.zeros(len(lists.gains), dtype=bool)
         ids = [_id_text(id) for id in lists.index.query_ids]
         if repeated := sorted(self._seen.intersection(ids)):
@@ -335,32 +343,41 @@ class RiskMonitor:
                 f"groups holds queries that were counted already: {brief_list(repeated)}. Pass "
                 "each query once, and give another draw of the same query an id of its own."
             )
-        judged = has_judged(lists)
-        units, names = self._units_of(clusters, lists, judged)
         labels, codes = label_array(y_true), lists.index.codes()
+        is_answered = np.bincount(codes, lists.scores > -np.inf, lists.index.n_queries) > 0
+        first = np.full(lists.index.n_queries, len(codes))
+        np.minimum.at(first, codes, np.arange(len(codes)))
+        drawn, counted = self._drawn.after(has_judged(lists), is_answered, np.argsort(first))
+        promises = [watched.promise for watched in self._watched]
+        # A query that shows nothing may be left out for good.
+        is_seen = ~is_answered & any(promise.reads == "shown" for promise in promises)
+        is_seen |= np.any([counted.of(promise) for promise in promises], axis=0)
+        units, names = self._units_of(clusters, lists, is_seen)
         _, unit_of = units.numbers()
         first = np.full(lists.index.n_queries, len(codes))
         np.minimum.at(first, unit_of[codes], np.arange(len(codes)))
-        is_answered = units.answer_at > -np.inf
         news = []
         for watched in self._watched:
-            steps = watched.promise.steps(lists, labels)
+            steps = watched.promise.steps(lists, labels, counts=counted.of(watched.promise))
             counts = is_answered[steps.counted] if watched.promise.answered else True
             shares = units.mean(np.ones(steps.n_queries) * counts, steps.counted)
             losses = units.mean(steps.at(-np.inf) * counts, steps.counted)
             order = np.argsort(first[np.unique(unit_of[steps.counted])], kind="stable")
             order = order[shares[order] > 0]
-            news.append(watched.after(losses[order], self._goal, shares[order]))
-        find_unjudged(lists, [watched.promise for watched in self._watched])
-        # The state is changed last, because warnings can be turned into errors. A query without a
-        # judged document was not counted, so its id may occur again later.
-        self._seen.update(id for id, is_judged in zip(ids, judged) if is_judged)
+            n_left_out = counted.n_left_out(watched.promise)
+            news.append(watched.after(losses[order], self._goal, shares[order], n_left_out))
+        counted.warn(promises)
+        find_unjudged(lists, promises)
+        # The state is changed last, because warnings can be turned into errors. A query that no
+        # risk has counted may occur again later, with labels.
+        self._drawn = drawn
+        self._seen.update(id for id, has_counted in zip(ids, is_seen) if has_counted)
         self._seen_clusters.update(names)
         self._watched, self._unit = news, units.name if names else self._unit
         self._n_machine += int(np.count_nonzero(is_of_machine))
         return self.status
 
-    def _units_of(self, clusters, lists, judged):
+    def _units_of(self, clusters, lists, is_seen):
         """Return the units of new queries, and the ids of the clusters that count."""
         name = name_unit(clusters)
         if name is None:
@@ -385,7 +402,7 @@ class RiskMonitor:
         numbers = number_clusters(clusters, lists.index)
         given = check_groups(clusters, n_rows=lists.index.n_rows, name="clusters")
         ids = given.query_ids[given.by_number()[1]]
-        names = [_id_text(id) for id in ids[np.unique(numbers[judged])]]
+        names = [_id_text(id) for id in ids[np.unique(numbers[is_seen])]]
         if repeated := sorted(self._seen_clusters.intersection(names)):
             raise InputError(
                 f"clusters has {plural(name)} that were counted already: {brief_list(repeated)}. "
@@ -428,6 +445,7 @@ class RiskMonitor:
         """
         self._watched = [WatchedRisk(each.promise) for each in self._watched]
         self._n_machine = 0
+        self._drawn = DrawnSoFar()
 
     def save(self, path) -> None:
         """Save the monitor as readable JSON.
@@ -473,6 +491,7 @@ class RiskMonitor:
             "unit": self._unit,
             "clusters": sorted(self._seen_clusters),
             "hides": self._threshold.hides,
+            "drawn": self._drawn._asdict(),
         }
         call = "monitor.save(path)"
         if not is_path(path):
@@ -563,4 +582,5 @@ def _from_json(content):
     monitor._threshold = WatchedThreshold(state["threshold"], state["certificate"], state["hides"])
     monitor._n_machine, monitor._unit = state["n_machine"], state["unit"]
     monitor._seen_clusters = set(state["clusters"])
+    monitor._drawn = DrawnSoFar(**state["drawn"])
     return monitor, states.checksum_of(content)

@@ -21,6 +21,7 @@ from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.results import counted, plural
 from skfilterrank.exceptions import InputError, brief
+from skfilterrank.thresholds._risk_facts import RiskFacts
 
 # Number of queries for which a function is also called with only their rows.
 _N_ALONE = 20
@@ -76,6 +77,8 @@ class Steps(NamedTuple):
             start, losses = everything, _before(nothing, queries, after)
             order = np.argsort(keys, kind="stable")
             keys, queries, losses = keys[order], queries[order], losses[order]
+        # The facts about a measure come from other lists.
+        binary = binary and not np.modf(np.append(start[counts], losses))[0].any()
         number = np.cumsum(counts) - 1
         taken = np.flatnonzero(counts)
         return cls(
@@ -148,13 +151,17 @@ def _of_first_places(entries, k, name):
         yield Changes.of_losses(block.queries, keys, values.astype(np.float64), is_step)
 
 
-def _of_kernel(entries, kernel):
-    """Yield the values of any measure."""
+def _of_kernel(entries, kernel, reads):
+    """Yield the values of any measure; `reads` is that of its :class:`RiskFacts`."""
     for block in entries.lists.blocks():
         if entries.at_place:
             keys, values = values_at_entries(block, kernel, entries)
         else:
             keys, values = values_at_prefixes(block, kernel, None)
+        if reads == "shown":
+            # Of a list that never shows anything, nothing can be lost.
+            is_undefined = np.isnan(values[:, 0]) & ~(keys < np.inf).any(axis=1)
+            values[is_undefined] = 0.0
         yield Changes.of_losses(block.queries, keys, values)
 
 
@@ -173,12 +180,14 @@ def steps_of_measure(
     keys=None,
     *,
     most: int | None = None,
+    counts: np.ndarray,
+    facts: RiskFacts,
 ) -> Steps:
     """Compute the steps of a measure with values from 0 to 1; lower is better.
 
-    Queries without a judged document do not count, nor queries for which the measure is undefined
-    at every threshold. If it is undefined at some thresholds only, the loss there is 0. `keys`
-    and `most` are those of :meth:`EntryValues.of`.
+    The queries of the mask `counts` count, except those for which the measure is undefined at
+    every threshold. If it is undefined at some thresholds only, the loss there is 0. `keys` and
+    `most` are those of :meth:`EntryValues.of`.
     """
     entry = parsed.measure
     if entry.plain is not None and entry.own_reading is not None and entry.library is None:
@@ -192,15 +201,15 @@ def steps_of_measure(
     )
     entries = Entries.of(lists, keys, of_set=is_set, keys_order_ties=False, most=most)
     if entry.name not in _FAST:
-        return Steps.of(_counted(_of_kernel(entries, kernel), entries))
-    parts = _of_first_places(entries, depth, entry.name)
-    is_upward, is_binary = entry.name == "false_reject_rate", entry.name == "any_forbidden"
-    return Steps.of(_counted(parts, entries), upward=is_upward, binary=is_binary)
+        parts, is_upward = _of_kernel(entries, kernel, facts.reads), None
+    else:
+        parts = _of_first_places(entries, depth, entry.name)
+        is_upward = entry.name == "false_reject_rate"
+    return Steps.of(_counted(parts, entries, counts), upward=is_upward, binary=facts.is_binary)
 
 
-def _counted(parts, entries) -> EntryValues:
-    """Return the values of the queries that have a judged document."""
-    counts = has_judged(entries.lists)
+def _counted(parts, entries, counts) -> EntryValues:
+    """Return the values of the queries that count."""
     if not counts.all():
         parts = (_left_out(part, ~counts[part.queries]) for part in parts)
     return EntryValues(parts, entries, False)
@@ -221,10 +230,12 @@ def steps_of_function(
     keys=None,
     *,
     most: int | None = None,
+    counts: np.ndarray,
 ) -> Steps:
     """Compute the steps of a function ``loss(y_true, shown, groups)``, called at each list length.
 
-    `keys` and `most` are those of :meth:`EntryValues.of`.
+    `counts` is a mask of the queries that count; `keys` and `most` are those of
+    :meth:`EntryValues.of`.
     """
     k = k if most is None else most
     name = getattr(loss, "__name__", type(loss).__name__)
@@ -272,7 +283,7 @@ def steps_of_function(
             "that does not count is NaN at all of them."
         )
     part = Changes.of_losses(np.arange(n_queries), -at, values)
-    return Steps.of(_counted([part], entries), binary=kinds == {"b"})
+    return Steps.of(_counted([part], entries, counts), binary=kinds == {"b"})
 
 
 def ask_function(loss, name, labels, shown, codes, n_queries) -> np.ndarray:

@@ -38,6 +38,8 @@ class RiskTest:
         The guarantee of all tests together, in words.
     most : int or None
         Largest number of shown documents of a query.
+    counted : CountedQueries or None
+        The queries that count; None if all of them are judged.
 
     Attributes
     ----------
@@ -50,12 +52,16 @@ class RiskTest:
     # Share of the error that is not used by the tests.
     start_share = 0.0
 
-    def __init__(self, promise, raw: Steps, units: Units, confidence, *, sure, most):
+    def __init__(self, promise, raw: Steps, units: Units, confidence, *, sure, most, counted=None):
         self.promise, self.raw, self.units, self.sure, self.most = promise, raw, units, sure, most
         self.steps = units.of_promise(raw, promise)
         self.error = 1.0 - confidence
         self.bound = self.bound_of(self.steps.n_queries)
         self.lower, self.upper, self.n_tried = -np.inf, np.inf, 0
+        self.floor, self.n_left_out = -np.inf, 0
+        if counted is not None:
+            self.n_left_out = counted.n_left_out(promise)
+            self.floor = counted.floor if promise.reads == "shown" else -np.inf
 
     def bound_of(self, n_units):
         """Return the bound for a number of units."""
@@ -87,6 +93,8 @@ class RiskTest:
                 self.upper = limit
             else:
                 self.lower = limit
+        # Tests of levels with labels do not depend on those of others.
+        self.lower = max(self.lower, self.floor)
 
     def found(self, threshold) -> RiskPromise:
         """Return the estimate and the bound at a threshold."""
@@ -105,6 +113,7 @@ class RiskTest:
             n_queries=n_queries,
             n_tried=self.n_tried,
             observed=observed,
+            n_left_out=self.n_left_out,
             upper_bound=min(self.bound.upper(losses, answered), promise.max_risk),
         )
 
@@ -233,10 +242,13 @@ class AnsweredTest(RiskTest):
         )
 
 
-def make_test(promise, steps: Steps, units: Units, confidence, *, sure, most=None) -> RiskTest:
-    """Make the test of a risk: over all units, or from the first answered ones on."""
+def make_test(promise, steps: Steps, units: Units, confidence, **given) -> RiskTest:
+    """Make the test of a risk: over all units, or from the first answered ones on.
+
+    The parameters are those of :class:`RiskTest`.
+    """
     kind = AnsweredTest if promise.answered and not steps.is_upward else RiskTest
-    return kind(promise, steps, units, confidence, sure=sure, most=most)
+    return kind(promise, steps, units, confidence, **given)
 
 
 def _count_passed(steps, bound):

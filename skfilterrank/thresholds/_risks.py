@@ -16,6 +16,7 @@ from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import places_of_ties
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief
+from skfilterrank.thresholds._risk_facts import RiskFacts
 from skfilterrank.thresholds._risk_steps import (
     Steps,
     has_judged,
@@ -186,20 +187,22 @@ def allowed_error(confidence):
 
 
 AMONG = ("all", "answered")
-# Risks that depend only on shown documents, and a risk that does not depend on labels.
-_OF_SHOWN, _WITHOUT_LABELS = ("any_forbidden", "forbidden"), "empty_list_rate"
 STILL_UNJUDGED = "documents that a risk depends on are unjudged"
 # Number of rows that a warning names.
 _N_NAMED = 5
 
 
 class Promise(NamedTuple):
-    """A risk (measure or function), its level, and whether only answered queries count."""
+    """A risk (measure or function), its level, and whether only answered queries count.
+
+    Of a function no `facts` are known, as it may expect labels that are no numbers.
+    """
 
     rate: ParsedMeasure | Callable
     max_risk: float
     k: int | None
     answered: bool = False
+    facts: RiskFacts = RiskFacts()
 
     @property
     def name(self) -> str:
@@ -215,23 +218,23 @@ class Promise(NamedTuple):
         return self.k if has_cutoff else None
 
     @property
-    def is_of_empty(self) -> bool:
-        """True if the risk is the share of empty lists."""
-        return isinstance(self.rate, ParsedMeasure) and self.rate.measure.name == _WITHOUT_LABELS
+    def reads(self) -> str:
+        """Labels that can change the risk: "none", those "shown", or "all"."""
+        return self.facts.reads
 
-    @property
-    def looks_at_labels(self) -> bool:
-        """True if a label can change the risk."""
-        if not isinstance(self.rate, ParsedMeasure):
-            return True
-        measure = self.rate.measure
-        return measure.name != "empty_list_rate" or measure.own_reading is not None
+    def steps(self, lists: RankedLists, labels, keys=None, *, most=None, counts=None) -> Steps:
+        """Compute the loss of each query at every threshold, or at every level of keys.
 
-    def steps(self, lists: RankedLists, labels, keys=None, *, most=None) -> Steps:
-        """Compute the loss of each query at every threshold, or at every level of keys."""
+        `counts` is a mask of the queries that count. None means those with a judged document, or
+        all if the risk reads no label.
+        """
+        if counts is None:
+            counts = has_judged(lists) | (self.reads == "none")
         if isinstance(self.rate, ParsedMeasure):
-            return steps_of_measure(lists, self.rate, self.k, keys, most=most)
-        return steps_of_function(self.rate, lists, labels, self.k, keys, most=most)
+            given = {"most": most, "counts": counts, "facts": self.facts}
+            return steps_of_measure(lists, self.rate, self.k, keys, **given)
+        given = {"most": most, "counts": counts}
+        return steps_of_function(self.rate, lists, labels, self.k, keys, **given)
 
 
 def read_promises(risks, among="all") -> list[Promise]:
@@ -248,9 +251,10 @@ def read_promises(risks, among="all") -> list[Promise]:
         parsed = rate if is_function else _parse(rate)
         k = None if is_function else parsed.k
         level = check_share(level, f"risks[{brief(rate)}]")
-        promise = Promise(parsed, level, k)
-        # An answered query never has an empty list.
-        promises.append(promise._replace(answered=among == "answered" and not promise.is_of_empty))
+        facts = RiskFacts() if is_function else RiskFacts.of(parsed)
+        # A risk that reads no label is of what is shown: it always counts all queries.
+        is_answered = among == "answered" and facts.reads != "none"
+        promises.append(Promise(parsed, level, k, is_answered, facts))
     names = [promise.name for promise in promises]
     if len(set(names)) < len(names):
         raise InputError(f"risks names a risk twice: {', '.join(names)}.")
@@ -271,7 +275,7 @@ def find_unjudged(
     Parameters
     ----------
     lists : RankedLists
-        The queries. Those without a judged document do not count.
+        The queries. Documents of those without any label are not named.
     promises : list of Promise
         The risks with their levels.
     scores : ndarray or None
@@ -295,15 +299,15 @@ def find_unjudged(
     place = places_of_ties(scores, lists.index)
     counts = np.zeros(len(codes), dtype=bool)
     for promise in promises:
-        measure = promise.rate.measure.name if isinstance(promise.rate, ParsedMeasure) else None
-        has_places = measure is None or promise.rate.measure.takes_k
-        if measure == _WITHOUT_LABELS:
+        is_measure = isinstance(promise.rate, ParsedMeasure)
+        has_places = not is_measure or promise.rate.measure.takes_k
+        if promise.reads == "none":
             continue
         if not has_places:
             # Such a risk also depends on hidden documents.
             counts[:] = True
             continue
-        could_be_shown = scores > (above if measure in _OF_SHOWN else -np.inf)
+        could_be_shown = scores > (above if promise.reads == "shown" else -np.inf)
         last = most_shown([promise], most)
         counts |= could_be_shown if last is None else could_be_shown & (place < last)
     rows = np.flatnonzero(counts & has_judged(lists)[codes])

@@ -35,9 +35,10 @@ class WatchedRisk:
         self.alarm_at: int | None = None
         # Numbers of units by their loss and their share of queries that count; see `after`.
         self.counts: Counter[tuple[float, float]] = Counter()
+        self.n_left_out = 0
 
-    def after(self, losses, goal, shares=None) -> "WatchedRisk":
-        """Return the state after some more losses, in their order.
+    def after(self, losses, goal, shares=None, n_left_out=0) -> "WatchedRisk":
+        """Return the state after some more losses, in their order, and queries without a known one.
 
         A cluster may have queries that are not answered and do not count. `shares` has the share of
         its queries that count, and `losses` the mean over all of its queries, of which the others
@@ -46,6 +47,7 @@ class WatchedRisk:
         new = copy(self)
         shares = np.ones(len(losses)) if shares is None else shares
         new.counts = self.counts.copy()
+        new.n_left_out += n_left_out
         if not len(losses):
             return new
         n_before = self.counts.total()
@@ -77,6 +79,7 @@ class WatchedRisk:
             "log_capital": self.log_capital.tolist() if self.counts else [],
             "losses": [[loss, count] for (loss, _), count in losses],
             "shares": [share for (_, share), _ in losses],
+            "n_left_out": self.n_left_out,
         }
 
     def resume(self, state: dict) -> None:
@@ -93,6 +96,7 @@ class WatchedRisk:
         if losses:
             self.log_capital = state["log_capital"]
         self.most, self.alarm_at = state["most"], state["alarm_at"]
+        self.n_left_out = state["n_left_out"]
         self.counts = Counter(
             {(loss, share): count for (loss, count), share in zip(losses, shares)}
         )
@@ -108,6 +112,7 @@ class WatchedRisk:
             "max_risk": self.promise.max_risk,
             "k": np.nan if self.promise.k is None else float(self.promise.k),
             "n_queries": n,
+            "n_left_out": self.n_left_out,
             "observed": total / n_full if n else np.nan,
             "lower": lower,
             "upper": upper,
@@ -146,7 +151,8 @@ class RiskStatus(Result):
     ----------
     rates : DataFrame
         A row for each risk, named after it. Columns: "max_risk", its level; "k", its cut-off;
-        "n_queries", the number of queries that counted; "observed", their mean loss; "lower" and
+        "n_queries", the number of queries that counted; "n_left_out", that of queries whose loss is
+        unknown, since nothing is judged of what they show; "observed", their mean loss; "lower" and
         "upper", a confidence interval that holds at all times at once; "evidence", the highest test
         statistic so far; "alarm_at", the number of queries at the alarm, NaN without alarm;
         "n_machine", the number of labels by machines among all counted, equal in all rows. If it is
@@ -237,6 +243,11 @@ class RiskStatus(Result):
         text = "\n".join(lines)
         if self.unit is not None:
             text += f" Each {self.unit} counts once, with the mean of its queries."
+        if n_left_out := int(self.rates["n_left_out"].max()):
+            text += (
+                f" {counted(n_left_out, 'query')} without labels are left out: the others must be "
+                "like a random draw of all."
+            )
         if self._n_machine:
             text += (
                 f" Machines gave {counted(self._n_machine, 'label')} of these queries: the rates "

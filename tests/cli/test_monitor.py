@@ -5,12 +5,13 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from commands import GONE, Command
 from skfilterrank.io import read_run, write_qrels, write_run
-from skfilterrank.thresholds import RiskMonitor
+from skfilterrank.thresholds import RiskMonitor, load_threshold
 
 # Labels below 0 are told of, as they may mean something else.
 pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
@@ -143,6 +144,37 @@ def test_unjudged_documents_are_named(run, data):
     )
     assert code == 0
     assert named in err
+
+
+@pytest.mark.slow
+def test_a_log_with_labels_only_where_shown(run, data):
+    prepare(run, data)
+    data = data[data["qid"].isin(read_run("monday.run")["qid"])]
+    shown = load_threshold("filter.json").predict(data["score"], groups=data["qid"]) > -np.inf
+    log = data.assign(shown=shown, label=data["label"].where(shown))
+    log.to_csv("monday.csv", index=False)
+    log.dropna().to_csv("judged.csv", index=False)
+    n_queries = data["qid"].nunique()
+    assert log.dropna()["qid"].nunique() < n_queries
+    states = []
+    for number, (judgments, scores) in enumerate(
+        [("monday.csv", "monday.csv"), ("monday.csv", "monday.run"), ("judged.csv", "monday.run")]
+    ):
+        state = f"{number}.json"
+        told = "--qrels", judgments, "--run", scores, "--state", state, "--unjudged-label", "none"
+        code, out, err = run("monitor", "filter.json", *told, "--format", "json")
+        assert (code, "left out" in err) == (0, False), err
+        assert f"counted {n_queries} queries" in err
+        # The order of queries changes the evidence alone.
+        states.append({**json.loads(out), "evidence": None})
+    assert states[0] == states[1] == states[2]
+    # Nobody has judged one of the queries that showed something.
+    first = log.dropna()["qid"].iloc[0]
+    log[log["qid"] != first].dropna().to_csv("judged.csv", index=False)
+    told = "--qrels", "judged.csv", "--run", "monday.run", "--unjudged-label", "none"
+    code, out, err = run("monitor", "filter.json", *told, "--format", "json")
+    assert "queries are left out of any_forbidden" in err or "query is left out" in err
+    assert 1 <= json.loads(out)["n_left_out"] <= 2
 
 
 @pytest.mark.slow

@@ -224,10 +224,17 @@ def test_a_sample_of_queries(run, data):
     people = table[table["qid"].isin(sorted(set(table["qid"]))[::2])]
     people.to_csv("plain.csv", index=False)
     people.assign(inclusion_probability=0.5).to_csv("people.csv", index=False)
-    plain, drawn = (run("threshold", name, *PROMISE[2:]) for name in ("plain.csv", "people.csv"))
+    plain, drawn = (
+        run("threshold", name, *PROMISE[2:], "--format", "json")
+        for name in ("plain.csv", "people.csv")
+    )
     assert plain[0] == drawn[0] == 0, drawn
-    assert plain[1] == drawn[1]
+    plain_record, drawn_record = (json.loads(out) for out in (plain[1], drawn[1]))
+    assert plain_record["risks"] == drawn_record["risks"]
+    assert "100 of 200 queries are left out of any_forbidden@3" in plain[2]
+    assert plain_record["n_left_out"] == 100
     assert "its queries are taken for a random draw" in drawn[2]
+    assert "left out of" not in drawn[2]
     # Documents drawn at random are no queries drawn at random: those shown have no label.
     some = table[np.random.RandomState(0).uniform(size=len(table)) < 0.5]
     some.assign(inclusion_probability=0.5).to_csv("people.csv", index=False)

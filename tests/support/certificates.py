@@ -6,6 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 from hypothesis import strategies as st
 
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.prefixes import shown_at_most
 from skfilterrank.metrics import false_reject_rate, forbidden_at_k
 from skfilterrank.thresholds import CertifiedThreshold
 
@@ -40,15 +42,42 @@ def risks_at(risk, level, k=None) -> dict:
     return {f"{risk}@{k}" if has_cutoff else risk: level}
 
 
-def rates(risk, y_true, y_score, groups, threshold, k):
-    """Rate of each query that counts when documents below a threshold are filtered."""
+def counted_and_limit(y_true, y_score, groups, k):
+    """Queries that count for a risk of what is shown, and the limit of levels with labels, by hand.
+
+    Only documents that could be among the first k places can be shown.
+    """
+    lists = shown_at_most(RankedLists(y_true, y_score, groups=groups), k)
+    scores, judged = lists.scores.astype(float), ~np.isnan(y_true)
+    lowest = scores.min(where=judged & (scores > NO), initial=np.inf)
+    own = [groups == query for query in np.unique(groups)]
+    has_label = np.array([judged[rows].any() for rows in own])
+    shows = np.array([(scores[rows] >= lowest).any() for rows in own])
+    empty, n_drawn = np.flatnonzero(~has_label & ~shows), np.count_nonzero(~has_label & ~shows)
+    if n_left_out := np.count_nonzero(~has_label & shows):
+        n_judged = np.count_nonzero(has_label & shows)
+        n_drawn = n_judged * np.count_nonzero(~shows) // (n_judged + n_left_out)
+        n_drawn = max(0, n_drawn - np.count_nonzero(has_label & ~shows))
+    counts = has_label.copy()
+    counts[empty[np.linspace(0, len(empty) - 1, n_drawn).round().astype(int)]] = True
+    below = [scores[rows][scores[rows] < lowest] for rows, each in zip(own, counts) if each]
+    return counts, max((each.max(initial=NO) for each in below), default=NO)
+
+
+def rates(risk, y_true, y_score, groups, threshold, k, counts=None):
+    """Rate of each query that counts when documents below a threshold are filtered.
+
+    `counts` is a mask of the queries that count for a risk of what is shown; None means those with
+    a judged document.
+    """
     kept = np.where(y_score >= threshold, y_score, NO)
     params = {"groups": groups, "average": None}
     if risk == "false_reject_rate":
         values = false_reject_rate(y_true, kept, undefined="drop", **params)
         return values[~np.isnan(values)]
-    judged = np.array([(~np.isnan(y_true[groups == q])).any() for q in np.unique(groups)])
-    values = forbidden_at_k(y_true, kept, k=k, ties="worst", **params)[judged]
+    if counts is None:
+        counts = [(~np.isnan(y_true[groups == q])).any() for q in np.unique(groups)]
+    values = forbidden_at_k(y_true, kept, k=k, ties="worst", **params)[np.array(counts)]
     return (values > 0).astype(float) if risk == "any_forbidden" else values
 
 

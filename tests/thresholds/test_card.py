@@ -27,6 +27,8 @@ from skfilterrank.thresholds import (
 from skfilterrank.thresholds._certificate import RiskPromise
 from skfilterrank.thresholds._risks import BettingBound
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* left out of")
+
 RISKS = {"any_forbidden@3": 0.3, "empty_list_rate": 0.7}
 
 

@@ -78,6 +78,7 @@ def _could_be_shown(y, scores, groups, *, k, above):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.* left out of")
 def test_unjudged_documents_that_could_change_a_rate_are_listed(tmp_path):
     _, y, groups, scores = make_rank_and_filter(100, random_state=0)
     y = y.astype(float)

@@ -8,11 +8,18 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 from sklearn.base import clone
 
-from certificates import judged_rows, promise_at, rates, real_thresholds, risks_at
+from certificates import (
+    counted_and_limit,
+    judged_rows,
+    promise_at,
+    rates,
+    real_thresholds,
+    risks_at,
+)
 from profiles import times
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import FitWarning, InputError
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.metrics import (
     ndcg_f_score,
 )
@@ -36,11 +43,10 @@ NO = -np.inf
 STEPS = ("forbidden", "any_forbidden", "false_reject_rate")
 
 
-BOUNDS = {
-    "any_forbidden": BinomialBound,
-    "forbidden": BettingBound,
-    "false_reject_rate": BettingBound,
-}
+def bound_for(risk, k, *args):
+    """The exact bound where losses can only be 0 or 1, and else that of bets."""
+    is_binary = risk == "any_forbidden" or (risk == "forbidden" and k == 1)
+    return (BinomialBound if is_binary else BettingBound)(*args)
 
 
 @pytest.fixture(scope="module")
@@ -50,13 +56,15 @@ def data():
 
 def by_brute_force(risk, y_true, y_score, groups, k, level, confidence):
     """Certified thresholds of `real_thresholds`, and the best value at one of them."""
-    thresholds = real_thresholds(y_score)
+    thresholds, counts = real_thresholds(y_score), None
     if risk != "false_reject_rate":
+        counts, limit = counted_and_limit(y_true, y_score, groups, k)
         thresholds = thresholds[::-1]
+        thresholds = thresholds[(thresholds > limit) | (limit == NO)]
     certified = []
     for threshold in thresholds:
-        losses = rates(risk, y_true, y_score, groups, threshold, k)
-        if not BOUNDS[risk](len(losses), level, confidence).rules_out(losses):
+        losses = rates(risk, y_true, y_score, groups, threshold, k, counts)
+        if not bound_for(risk, k, len(losses), level, confidence).rules_out(losses):
             break
         certified.append(threshold)
     values = [
@@ -71,7 +79,9 @@ def by_brute_force(risk, y_true, y_score, groups, k, level, confidence):
 class TestRiskThreshold:
     @pytest.mark.slow
     @pytest.mark.filterwarnings(
-        "ignore:no label has a gain above 0", "ignore:.*a risk depends on are unjudged"
+        "ignore:no label has a gain above 0",
+        "ignore:.*a risk depends on are unjudged",
+        "ignore:.* left out of",
     )
     @times(1 / 2)  # of each risk
     @given(
@@ -102,7 +112,8 @@ class TestRiskThreshold:
         assert found.value == pytest.approx(expected[1], abs=1e-9)
         kept = np.where(y_score >= found.threshold, y_score, NO)
         assert ndcg_f_score(y_true, kept, groups=groups, k=k) == pytest.approx(found.value)
-        losses = rates(risk, y_true, y_score, groups, found.threshold, k)
+        counts, _ = counted_and_limit(y_true, y_score, groups, k)
+        losses = rates(risk, y_true, y_score, groups, found.threshold, k, counts)
         assert found.observed == pytest.approx(losses.mean())
         assert found.n_queries == len(losses)
         assert found.observed - 1e-12 <= found.upper_bound <= level
@@ -120,7 +131,7 @@ class TestRiskThreshold:
             measure="ndcg_f@3",
             confidence_level=0.9,
         )
-        bound = BOUNDS[risk](found.n_queries, 0.12, 0.9)
+        bound = bound_for(risk, 3, found.n_queries, 0.12, 0.9)
         upward = risk == "false_reject_rate"
         y_true = data.y.astype(float)
         distinct = np.unique(y_score)
@@ -334,7 +345,8 @@ def test_unjudged_queries_are_left_out():
     for risk in (*STEPS, bad_share):
         params = {"risks": risks_at(risk, 0.2, 3), "measure": "ndcg_f@3"}
         one = promise_at(y, scores, groups=groups, confidence_level=0.9, **params)
-        two = promise_at(more, more_scores, groups=more_groups, confidence_level=0.9, **params)
+        with pytest.warns(DataWarning, match=r"50 of 250 queries are left out of"):
+            two = promise_at(more, more_scores, groups=more_groups, confidence_level=0.9, **params)
         assert one.n_queries == two.n_queries
         assert one.limit == two.limit
 

@@ -97,7 +97,7 @@ def test_weights_by_id(data):
     assert facts(by_row) == facts(by_int)
 
 
-@pytest.mark.filterwarnings("ignore:.*are unjudged:skfilterrank.exceptions.DataWarning")
+@pytest.mark.filterwarnings("ignore:.*are unjudged", "ignore:.* left out of")
 def test_documents_to_judge_have_the_ids_that_were_given(data):
     y, scores, groups = data
     y = np.where(np.arange(len(y)) % 7 == 0, np.nan, y)
@@ -133,7 +133,7 @@ def test_the_curve_of_coverage(data):
     np.testing.assert_allclose(by_text.answered_values, by_int.answered_values)
 
 
-@pytest.mark.filterwarnings("ignore:.*are unjudged:skfilterrank.exceptions.DataWarning")
+@pytest.mark.filterwarnings("ignore:.* left out of")
 @pytest.mark.parametrize("clusters", [["1", "2", "10"], ["01", "2", "010"], [1, 2, 10]])
 def test_a_monitor_remembers_the_clusters_that_it_counted(clusters):
     """A cluster without a judged document was not counted, and may come again."""

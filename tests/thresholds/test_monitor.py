@@ -283,8 +283,16 @@ def test_a_query_counts_once():
 
 def test_a_query_that_was_not_judged_may_come_again_when_it_is():
     monitor = RiskMonitor({"any_forbidden": 0.05})
-    watch(monitor, [np.nan, 1], [1, 2], ["a", "b"])
-    assert watch(monitor, [1, np.nan], [1, 2], ["a", "c"]).rates["n_queries"].tolist() == [2]
+    with pytest.warns(DataWarning, match=r"1 of 2 queries is left out of any_forbidden: no doc"):
+        watch(monitor, [np.nan, 1], [1, 2], ["a", "b"])
+    # Of two queries that show something one was judged, and of two that show nothing one counts.
+    with pytest.warns(DataWarning, match="1 of 2 queries is left out"):
+        rates = watch(monitor, [np.nan, np.nan], [-np.inf] * 2, ["d", "e"]).rates
+    assert rates[["n_queries", "n_left_out"]].to_numpy().tolist() == [[2, 2]]
+    assert "2 queries without labels are left out" in str(monitor.status)
+    with pytest.warns(DataWarning, match=r"1 of 2 queries is left out"):
+        rates = watch(monitor, [1, np.nan], [1, 2], ["a", "c"]).rates
+    assert rates["n_queries"].tolist() == [3]
     with pytest.raises(ValueError, match=r"counted already: 'a'\. Pass"):
         watch(monitor, [np.nan, 1], [1, 2], ["a", "c"])
 
@@ -335,9 +343,9 @@ def test_a_rate_that_looks_at_no_label_needs_none():
     assert (rate["observed"], rate["n_queries"]) == (2 / 3, 3)
     with pytest.raises(ValueError, match="counted already: 'a', 'b', 'c'"):
         watch(monitor, [np.nan] * 4, scores, queries)
-    # With one that does, both count the same queries.
+    # With one that does, both count a query that shows nothing.
     both = RiskMonitor({"empty_list_rate": 0.5, "any_forbidden": 0.5})
-    assert watch(both, [1, 1, np.nan, 1], scores, queries).rates["n_queries"].tolist() == [2, 2]
+    assert watch(both, [1, 1, np.nan, 1], scores, queries).rates["n_queries"].tolist() == [3, 3]
 
 
 def test_nothing_is_counted_when_an_update_fails():
@@ -495,8 +503,8 @@ class TestFiles:
         ("content", "message"),
         [
             ("{", "not JSON"),
-            ("[]", "expected 'skfilterrank monitor 5'"),
-            ('{"format": "skfilterrank monitor 9"}', "expected 'skfilterrank monitor 5'"),
+            ("[]", "expected 'skfilterrank monitor 6'"),
+            ('{"format": "skfilterrank monitor 9"}', "expected 'skfilterrank monitor 6'"),
             ('{"format": "other"}', "its format is 'other'"),
             ("", "not JSON"),
         ],
@@ -753,7 +761,8 @@ class TestClusters:
 
     def test_a_cluster_that_was_not_judged_may_come_again(self):
         monitor = RiskMonitor({"any_forbidden": 0.2})
-        monitor.update([1, np.nan], [1, 1], groups=[0, 1], clusters=["a", "b"])
+        with pytest.warns(DataWarning, match="left out"):
+            monitor.update([1, np.nan], [1, 1], groups=[0, 1], clusters=["a", "b"])
         again = monitor.update([1], [1], groups=[1], clusters=["b"])
         assert again.rates["n_queries"].tolist() == [2]
 
