@@ -14,7 +14,7 @@ from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certify import certify, make_certificate, make_tests
-from skfilterrank.thresholds._counted import CountedQueries
+from skfilterrank.thresholds._counted import CountedQueries, warn_of_copies
 from skfilterrank.thresholds._hide_rules import Worth
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, values_shown
 from skfilterrank.thresholds._risk_steps import Units
@@ -171,7 +171,9 @@ class CertifiedThreshold(TwoScores):
     show nothing there the same share is left out, since lists that show something would be too few
     otherwise. The others are like a random draw of all queries if the labelled ones are like a
     random draw of those that show something. For "false_reject_rate" and functions, all queries
-    without labels are left out. `certificate_.n_left_out` has their number, and a warning names it.
+    without labels are left out. `certificate_.n_left_out` has their number, and a warning names it;
+    it says so if their best scores are unlike those of the labelled ones (Kolmogorov-Smirnov test
+    at 1 %). Exact copies of queries are no draws of their own: above 2 %, there is a warning.
 
     **Two scores.** A rule is a path in one parameter from showing nothing to showing everything,
     and is tested from the safest point on, as above; the risk need not be monotone along it. The
@@ -337,7 +339,8 @@ class CertifiedThreshold(TwoScores):
         ]
         tests = make_tests(promises, every, units, sure, most, counted)
         threshold, value = certify(tests, self.threshold_curve_, rows, between=between)
-        counted.warn(promises)
+        counted.warn(promises, units.answer_at)
+        warn_of_copies(judged.lists, judged.clusters)
         to_judge = find(promises, max(test.lower for test in tests))
         found = threshold, value if parsed.measure.greater_is_better else 0.0 - value
         self.certificate_ = make_certificate(

@@ -13,7 +13,7 @@ from skfilterrank._lists.queries import check_one_order
 from skfilterrank._lists.ties import first_of_highest, midpoint
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
-from skfilterrank.thresholds._counted import CountedQueries
+from skfilterrank.thresholds._counted import CountedQueries, warn_of_copies
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
 from skfilterrank.thresholds._risk_steps import Units
 from skfilterrank.thresholds._risk_test import RiskTest, make_test
@@ -141,7 +141,8 @@ def risk_certificate(
             upper_bound=above.upper(losses, answered),
             lower_bound=1.0 - below.upper(others, answered),
         )
-    found.warn(promises)
+    found.warn(promises, units.answer_at)
+    warn_of_copies(lists, numbers)
     shown = (lists.scores >= threshold) & (lists.scores > -np.inf)
     n_shown = np.bincount(lists.index.codes(), shown, lists.index.n_queries)
     covered = most_shown(promises)

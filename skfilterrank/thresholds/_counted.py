@@ -10,11 +10,17 @@ the judged ones are like a random draw of those that show something.
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import ks_2samp
 
-from skfilterrank._lists.results import counted
+from skfilterrank._lists.results import counted, p_text
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning
 from skfilterrank.thresholds._risk_steps import has_judged
+
+# Largest p value at which queries without labels have other scores than those with labels.
+_OTHERS = 0.01
+# Largest share of exact copies of queries that is no reason for a warning.
+_FEW_COPIES = 0.02
 
 
 class CountedQueries(NamedTuple):
@@ -70,8 +76,11 @@ class CountedQueries(NamedTuple):
         # Queries that show nothing are not among the answered ones.
         return int(np.count_nonzero(left_out & self.shown if promise.answered else left_out))
 
-    def warn(self, promises) -> None:
-        """Warn of queries that are left out of risks."""
+    def warn(self, promises, answer_at=None) -> None:
+        """Warn of queries that are left out of risks.
+
+        `answer_at`, that of :class:`Units`, compares them with the judged ones; None does not.
+        """
         numbers = {promise.name: self.n_left_out(promise) for promise in promises}
         if not any(numbers.values()):
             return
@@ -82,11 +91,21 @@ class CountedQueries(NamedTuple):
         )
         if (self.shown & ~self.judged).any() and (~self.shown & ~self.drawn).any():
             text += " (of those that show nothing, the same share as of those that show something)"
-        warn_user(
-            f"{text}. The others must be like a random draw of all queries: judge what is shown "
-            "of all of them, or of queries drawn at random.",
-            DataWarning,
+        text += (
+            ". The others must be like a random draw of all queries: judge what is shown of all "
+            "of them, or of queries drawn at random."
         )
+        if answer_at is not None and (p_value := self._p_of_others(answer_at)) <= _OTHERS:
+            text += (
+                " They are no such draw, by the best score of each query (Kolmogorov-Smirnov test, "
+                f"p {p_text(p_value)}): the certificate is about queries like the judged ones."
+            )
+        warn_user(text, DataWarning)
+
+    def _p_of_others(self, answer_at) -> float:
+        """Test whether queries that show something have other best scores if they have labels."""
+        judged, others = (answer_at[self.shown & mask] for mask in (self.judged, ~self.judged))
+        return float(ks_2samp(judged, others).pvalue) if len(judged) and len(others) else 1.0
 
 
 def said_left_out(number, n_queries) -> str:
@@ -146,3 +165,40 @@ class DrawnSoFar(NamedTuple):
             n_drawn += bool(drawn[query])
         after = DrawnSoFar(n_judged, n_left_out, n_empty, n_drawn)
         return after, CountedQueries(judged, shown, drawn)
+
+
+def warn_of_copies(lists, clusters) -> None:
+    """Warn if many queries have exactly the scores and labels of another one.
+
+    Of coarse scores, lists are equal by chance. So a copy must have a score that no other list has,
+    and two distinct scores. Copies within a cluster count once.
+    """
+    index, judged = lists.index, np.flatnonzero(has_judged(lists))
+    codes = index.codes()
+    order = np.lexsort((lists.gains, lists.scores, codes))
+    rows = np.column_stack([lists.scores[order].astype(np.float64) + 0.0, lists.gains[order]])
+    stops = np.cumsum(index.sizes)
+    contents = [rows[stop - size : stop] for stop, size in zip(stops, index.sizes)]
+    copies: dict[bytes, set] = {}
+    for query in judged:
+        copies.setdefault(contents[query].tobytes(), set()).add(clusters[query])
+    if len(judged) - len(copies) <= _FEW_COPIES * len(judged):
+        return
+    distinct = [np.unique(np.frombuffer(each).reshape(-1, 2)[:, 0]) for each in copies]
+    values, n_lists = np.unique(np.concatenate(distinct), return_counts=True)
+    is_own = dict(zip(values, n_lists == 1))
+    n_copies = sum(
+        len(units) - 1
+        for units, scores in zip(copies.values(), distinct)
+        if len(units) > 1 and len(scores) > 1 and any(is_own[each] for each in scores)
+    )
+    n_units = len(np.unique(clusters[judged]))
+    if n_copies <= _FEW_COPIES * n_units:
+        return
+    warn_user(
+        f"{n_copies:,} of {counted(n_units, 'query')} are exact copies of others (the same scores "
+        "and labels). A query and its copies count once: leave copies out, or give them one "
+        "cluster by clusters=. As they are, each counts as a draw of its own, and the certificate "
+        "says too much.",
+        DataWarning,
+    )

@@ -315,6 +315,7 @@ def test_infinite_thresholds_in_words(rows, threshold, words):
     assert words in text_of(risk_certificate(y, scores, threshold, **given).to_html())
 
 
+@pytest.mark.filterwarnings("ignore:.* are exact copies of others")
 def test_a_mean_that_is_its_own_bound_is_explained():
     """The bets win on queries without a loss, and the losses come last."""
     n = 2000

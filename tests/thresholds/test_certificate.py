@@ -42,6 +42,7 @@ def test_a_certificate_cannot_be_changed():
         found.promises["any_forbidden"].max_risk = 0.5
 
 
+@pytest.mark.filterwarnings("ignore:.* are exact copies of others")
 def test_rounding_does_not_lift_the_upper_bound_over_the_level():
     # The smallest level that 45 queries without a failure allow, to the last digit.
     n = 45

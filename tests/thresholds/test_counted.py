@@ -102,6 +102,58 @@ def test_a_stream_counts_the_same_however_it_is_divided(n_parts):
     assert whole.drawn[shown].tolist() == judged[shown].tolist()
 
 
+def certify(y_true, scores, groups, **given):
+    CertifiedThreshold({"any_forbidden": 0.5}).fit(scores, y_true, groups=groups, **given)
+
+
+def certify_fixed(y_true, scores, groups, **given):
+    risk_certificate(y_true, scores, 0.0, groups=groups, risks={"any_forbidden": 0.5}, **given)
+
+
+@pytest.mark.parametrize("make", [certify, certify_fixed])
+class TestQueriesUnlikeOthers:
+    def rows(self):
+        rng = np.random.default_rng(0)
+        groups = np.repeat(np.arange(300), 2)
+        scores = rng.random(600)
+        return np.where(rng.random(600) < 0.1, -1.0, 1.0), scores, groups
+
+    def test_judged_queries_of_high_scores_are_no_random_draw(self, make):
+        y_true, scores, groups = self.rows()
+        best = np.maximum.reduceat(scores, np.arange(0, 600, 2))
+        by_score = np.where((best < np.median(best))[groups], NAN, y_true)
+        # One query of low scores is judged, so that levels with labels reach down to it.
+        by_score[groups == best.argmin()] = 1
+        with pytest.warns(DataWarning, match=r"no such draw, by the best .*p <0\.0001\)"):
+            make(by_score, scores, groups)
+        at_random = np.where(np.random.default_rng(1).random(300)[groups] < 0.5, NAN, y_true)
+        with pytest.warns(DataWarning, match="left out") as caught:
+            make(at_random, scores, groups)
+        assert not any("no such draw" in str(each.message) for each in caught)
+
+    @pytest.mark.filterwarnings("error")
+    def test_copies(self, make):
+        y_true, scores, groups = self.rows()
+
+        def copied(n_copies):
+            more = groups < n_copies
+            return (
+                np.append(y_true, y_true[more]),
+                np.append(scores, scores[more]),
+                np.append(groups, 1000 + groups[more]),
+            )
+
+        make(*copied(6))
+        y, s, g = copied(9)
+        with pytest.warns(DataWarning, match=r"9 of 309 queries are exact copies of others"):
+            make(y, s, g)
+        # One cluster counts once.
+        make(y, s, g, clusters=np.where(g >= 1000, g - 1000, g))
+        # Coarse scores make lists equal by chance.
+        make(y_true, np.round(scores, 1), groups)
+        make(y, np.round(s, 1), g)
+
+
 def draw(rng, n_queries):
     """Labels, scores and queries; scores of a query are alike, and forbidden ones are lower."""
     groups = np.repeat(np.arange(n_queries), 4)

@@ -282,6 +282,7 @@ def test_what_is_tested_says_nothing_of_the_path(rows):
     assert curves(np.where(np.isin(g, order[:3]), 2.0, y)) != before
 
 
+@pytest.mark.filterwarnings("ignore:.* are exact copies of others")
 def test_certificate_by_hand():
     # Each of 40 queries has a good document and a forbidden one, of filter score 1 to 40.
     g = np.repeat(np.arange(40), 2)

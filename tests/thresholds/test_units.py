@@ -12,7 +12,7 @@ from scipy.stats import binom
 from certificates import certified, judged_rows, rates, real_thresholds
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     load_threshold,
@@ -281,9 +281,10 @@ class TestClusters:
         five = CertifiedThreshold(risks, **given).fit(
             np.tile(scores, 5), np.tile(y, 5), groups=copies, clusters=users
         )
-        apart = CertifiedThreshold(risks, **given).fit(
-            np.tile(scores, 5), np.tile(y, 5), groups=copies
-        )
+        with pytest.warns(DataWarning, match="of 1,000 queries are exact copies of others"):
+            apart = CertifiedThreshold(risks, **given).fit(
+                np.tile(scores, 5), np.tile(y, 5), groups=copies
+            )
         names = ("lower", "observed", "upper_bound", "n_queries")
         expected, found = (vars(m.certificate_.promises["forbidden@3"]) for m in (one, five))
         for name in names:
