@@ -157,12 +157,12 @@ def certified(population, queries):
 _steps: dict = {}
 
 
-def _steps_once(lists, parsed, k, **given):
+def _steps_once(lists, parsed, k, keys=None, **given):
     """Steps of a rate, which all certificates of one draw share."""
     key = id(lists), parsed.text
     if key not in _steps:
         # With the lists, so that no others can have their id.
-        _steps[key] = lists, steps_of_measure(lists, parsed, k, **given)
+        _steps[key] = lists, steps_of_measure(lists, parsed, k, keys, **given)
     return _steps[key][1]
 
 
