@@ -75,6 +75,7 @@ _PACKINGS = {
     "xz": (".xz", rb"\xfd7zXZ\0", lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ)),
     "zstd": (".zst", rb"\x28\xb5\x2f\xfd", _zstd),
 }
+_LONGEST_PATH = 4096
 ENDINGS = tuple(ending for ending, *_ in _PACKINGS.values())
 
 
@@ -92,14 +93,18 @@ def source_name(source):
 
 
 def check_name(path):
-    """Raise for a path with characters that file names cannot have."""
+    """Raise for a path that no file can have: by its characters, or by its length."""
     try:
-        is_possible = b"\0" not in os.fsencode(path)
+        encoded = os.fsencode(path)
     except UnicodeEncodeError:
-        is_possible = False
-    if not is_possible:
+        encoded = b"\0"
+    if b"\0" in encoded:
         raise InputError(
             f"{brief(path)} is not a path: it contains characters that file names cannot have."
+        )
+    if len(encoded) > _LONGEST_PATH:
+        raise InputError(
+            f"{brief(path)} is not a path: it has {len(encoded):,} bytes, more than paths can have."
         )
 
 

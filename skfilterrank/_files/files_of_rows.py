@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from skfilterrank._files.files import reason_of
+from skfilterrank._files.files import check_name, reason_of
 from skfilterrank._files.frames_of_rows import Wanted, block_of, check_columns
 from skfilterrank._files.tables import import_pyarrow
 from skfilterrank._lists.checks import cached_property
@@ -157,6 +157,8 @@ class Files:
 
     def __init__(self, paths, chunk_rows: int):
         import_pyarrow("reading Parquet and Arrow files")
+        for path in paths:
+            check_name(path)
         self._named = [os.path.realpath(os.fsdecode(path)) for path in paths]
         self._paths = [file for path in paths for file in _files_in(os.fspath(path))]
         self._chunk_rows = chunk_rows

@@ -16,6 +16,7 @@ from itertools import islice
 import pandas as pd
 
 from skfilterrank._files.files import (
+    check_name,
     decode,
     is_path,
     json_of,
@@ -155,6 +156,7 @@ def name_of_path(path) -> str:
 
 def text_of_path(path) -> str:
     """Return a path as text, with codes for bytes that are not UTF-8, which pandas refuses."""
+    check_name(path)
     return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 

@@ -16,7 +16,7 @@ from skfilterrank._files.files_of_rows import Files
 from skfilterrank._files.frames_of_rows import Frames, Wanted, is_frame
 from skfilterrank._lists.checks import check_choice, check_count, is_dask
 from skfilterrank._lists.row_blocks import Pieces, merged
-from skfilterrank._lists.words import progress_bar
+from skfilterrank._lists.words import check_n_jobs, in_parallel, progress_bar
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 # Function of a block of whole queries that returns a state with ``merge(other)``. Any, because mypy
@@ -199,6 +199,7 @@ class Rows:
         self.query, self.label, self.score = query, label, score
         self.scattered, self.folder = scattered, _folder_for(folder)
         self.chunk_rows = check_count(chunk_rows, "chunk_rows")
+        check_n_jobs(n_jobs)
         self.n_jobs, self.verbose = n_jobs, verbose
         self.source = source
         self._source: Any = _source_of(source, self.chunk_rows)
@@ -360,9 +361,7 @@ def _of_pieces(pieces, work, n_jobs):
     import joblib  # imported here, since reading files does not need it
 
     if joblib.effective_n_jobs(n_jobs) > 1:
-        folded = joblib.Parallel(n_jobs=n_jobs, return_as="generator")(
-            joblib.delayed(_fold)(piece, work) for piece in pieces
-        )
+        folded = in_parallel((joblib.delayed(_fold)(piece, work) for piece in pieces), n_jobs)
     else:
         folded = (_fold(piece, work) for piece in pieces)
     last = None

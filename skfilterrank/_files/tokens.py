@@ -1,5 +1,7 @@
 """Many short texts in one buffer of bytes, compared and sorted eight bytes at a time."""
 
+from decimal import InvalidOperation
+
 import numpy as np
 import pandas as pd
 from numpy.lib.stride_tricks import sliding_window_view
@@ -261,7 +263,12 @@ def id_tokens(column, name, fail=_fail, *, may_be_blank=True):
     """
     if isinstance(column.dtype, pd.CategoricalDtype):
         column = column.astype(column.cat.categories.dtype)
-    missing = column.isna().to_numpy()
+    try:
+        missing = column.isna().to_numpy()
+    except InvalidOperation:
+        raise InputError(
+            f"{name} holds a signalling NaN (decimal.Decimal): give texts or whole numbers."
+        ) from None
     if missing.any():
         lacking = [int(missing.argmax())]
     else:

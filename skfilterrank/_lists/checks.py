@@ -203,6 +203,14 @@ def _known_container(values, name, entry):
         ) from error
 
 
+def no_unicode(name: str, error: UnicodeEncodeError) -> InputError:
+    """Return an error for a text with half of a surrogate pair, which pandas refuses."""
+    return InputError(
+        f"{name} holds {brief(error.object)}, which is no Unicode text: it has half of a surrogate "
+        "pair. Decode the text again, such as by errors='replace'."
+    )
+
+
 def _of_sequence(values, name):
     """Convert a list through pandas, because numpy would turn ["a", nan] into text."""
     if not len(values):
@@ -211,6 +219,8 @@ def _of_sequence(values, name):
         return _nested(values, name)
     try:
         column = pd.Series(values)
+    except UnicodeEncodeError as error:
+        raise no_unicode(name, error) from None
     except OverflowError:  # pandas 2 raises this for whole numbers beyond float64
         return pd.Series(values, dtype=object).array
     if column.dtype == np.float64:

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtr
 
+from skfilterrank._lists.checks import as_column
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning
@@ -106,13 +107,13 @@ def warn_of_cut_queries(estimator, groups, *, is_judged: bool = False) -> None:
     if fitted is None or groups is None or _is_unwatched.get():
         return
     if not isinstance(groups, GroupIndex):
-        ids = np.asarray(groups)
-        if not ids.ndim or not len(ids):
+        ids = np.asarray(as_column(groups, "groups", "query id"))
+        if not len(ids):
             return
         # Most requests that are served are of one query.
         if ids.dtype != object and (ids == ids[0]).all():
             return
-        groups = GroupIndex.from_groups(groups)
+        groups = GroupIndex.from_groups(ids)
     if groups.n_queries < (_FEWEST_JUDGED if is_judged else _FEWEST_SERVED):
         return
     if QuerySizes.of(groups).is_split_from(fitted, is_judged=is_judged):
@@ -126,6 +127,7 @@ def warn_of_cut_queries(estimator, groups, *, is_judged: bool = False) -> None:
 
 def note_queries(ranker, X, groups) -> None:
     """Store the sizes of the queries of `fit`, and a hash of the documents of each."""
+    groups = None if groups is None else as_column(groups, "groups", "query id")
     is_known = groups is not None and len(groups)
     ranker._fitted_sizes = QuerySizes.of(GroupIndex.from_groups(groups)) if is_known else None
     ranker._fitted_documents = _fingerprints(X, groups)

@@ -11,6 +11,7 @@ from skfilterrank._lists.checks import (
     as_column,
     entry_types,
     is_missing,
+    no_unicode,
 )
 from skfilterrank.exceptions import InputError, brief, brief_list
 
@@ -135,7 +136,10 @@ class GroupIndex:
             ids = self.query_ids
             # pandas does not support longer floats: an index of them fails when it is used.
             ids = ids.astype(np.float64) if ids.dtype == np.longdouble else ids
-            self._labels = pd.Index(ids, name="qid", tupleize_cols=False)
+            try:
+                self._labels = pd.Index(ids, name="qid", tupleize_cols=False)
+            except UnicodeEncodeError as error:
+                raise no_unicode("groups", error) from None
         return self._labels
 
     def by_number(self) -> tuple["GroupIndex", np.ndarray | slice]:

@@ -6,9 +6,10 @@ import re
 import sys
 import warnings
 from functools import partial
+from numbers import Integral
 from types import FrameType
 
-from skfilterrank.exceptions import SkfilterrankWarning
+from skfilterrank.exceptions import InputError, SkfilterrankWarning, brief
 
 # Treatments of queries that are in the judgments but not in a run.
 MISSING = ("raise", "drop", "empty")
@@ -131,6 +132,45 @@ def repeat_warnings(collected) -> None:
     """Issue warnings that were collected in another process."""
     for text, category in dict.fromkeys(collected):
         warn_user(text, category)
+
+
+def in_parallel(jobs, n_jobs, parallel=None, **options):
+    """Yield the results of delayed calls in their order.
+
+    Parameters
+    ----------
+    jobs : iterable
+        Calls made by `delayed` of joblib, or of scikit-learn, whose class `parallel` then is.
+    n_jobs : int or None
+        Number of processes or threads; None takes that of joblib's context.
+    parallel : class or None, default=None
+        None means `joblib.Parallel`, which is imported only here.
+    **options
+        Other parameters of the class.
+    """
+    from joblib import Parallel
+
+    check_n_jobs(n_jobs)
+    parallel = Parallel if parallel is None else parallel
+    try:
+        running = parallel(n_jobs=n_jobs, return_as="generator", **options)
+    except ValueError:
+        # joblib's backend "multiprocessing" returns all results at once, and cannot send functions
+        # that stand inside of others: threads take them.
+        if options.get("prefer") == "threads":
+            options["require"] = "sharedmem"
+        running = parallel(n_jobs=n_jobs, **options)
+    yield from running(jobs)
+
+
+def check_n_jobs(n_jobs) -> None:
+    """Check a number of processes: None, or a whole number other than 0."""
+    is_whole = isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool)
+    if n_jobs is not None and (not is_whole or n_jobs == 0 or abs(n_jobs) >= 1 << 31):
+        raise InputError(
+            f"n_jobs must be None or a whole number other than 0, such as 2, or -1 for all "
+            f"processors; got {brief(n_jobs)}."
+        )
 
 
 def progress_bar(*args, **options):

@@ -488,10 +488,13 @@ def refuse(names, why) -> None:
 
 def overwritten(options, values) -> str | None:
     """Describe which input or output file would be overwritten; None if none."""
+    from skfilterrank._files.files import check_name
+
     taken, outputs = {}, []
     for name, value in values.items():
         written, arg = options[name]
         for text in _texts(value) if arg.file else ():
+            check_name(text)
             if arg.file == "read":
                 for path in _files_of(text):
                     taken[_identity(path, 0)] = written, path

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
+from joblib import delayed
 
 from skfilterrank._files.forms import errors_of, for_any_process, named_runs
 from skfilterrank._files.rows import Rows, check_rows, columns_of_systems, read_once
@@ -19,7 +19,12 @@ from skfilterrank._lists.positions import (
 )
 from skfilterrank._lists.row_blocks import Block, Pieces
 from skfilterrank._lists.run_doubts import RunDoubts, doubts_of, misled_measure, warn_of_doubts
-from skfilterrank._lists.words import collecting_warnings, progress_bar, repeat_warnings
+from skfilterrank._lists.words import (
+    collecting_warnings,
+    in_parallel,
+    progress_bar,
+    repeat_warnings,
+)
 from skfilterrank.comparison._system_scores import SystemScores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.io import QrelsIndex, align
@@ -134,7 +139,7 @@ def score_systems(
         )
         for name, run in named.items()
     )
-    scored = Parallel(n_jobs=n_jobs, return_as="generator")(jobs)
+    scored = in_parallel(jobs, n_jobs)
     bar = progress_bar(scored, total=len(named), unit="run", disable=not verbose, leave=False)
     results = {}
     for name, (scores, said) in zip(named, bar):

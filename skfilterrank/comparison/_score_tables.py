@@ -308,6 +308,11 @@ def _join(sources):
                     line,
                 )
             found[run, qid] = values
+        if not any(found[key] for key in found if holder[key[0]] == number):
+            raise FileFormatError(
+                "the file holds no value of any query: write it again with evaluate --per-query.",
+                name,
+            )
     return found
 
 

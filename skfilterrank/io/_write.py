@@ -123,9 +123,10 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
         frame = _frame_of_columns(run, docnos, y_score)
     table = Table(frame, "run")
     rows = pair_rows(table, scores_of(table))
-    if name is None and table.has("run"):
-        name = table.column("run")
-    name_codes, names = _run_names(_DEFAULT_NAME if name is None else name, len(rows.values))
+    of_rows = table.column("run") if name is None and table.has("run") else None
+    name_codes, names = _run_names(
+        of_rows, _DEFAULT_NAME if name is None else name, len(rows.values)
+    )
     codes, queries = _sorted_queries(rows, table.column("qid"))
     documents, y_score = rows.docnos, rows.values
     _check_ids(queries, "run", begins_line=True)
@@ -370,15 +371,15 @@ def _number_texts(numbers):
     return np.array(shown, dtype=object)[codes]
 
 
-def _run_names(names, n_rows):
-    """Return the distinct names of runs, and for each row the number of its name.
+def _run_names(column, name, n_rows):
+    """Return for each row the number of the name of its run, and the distinct names.
 
-    `names` is one name or a column of names. The result is the pair (numbers, names).
+    Names are those of a column, or of all rows if it is None.
     """
-    if isinstance(names, pd.Series):
-        codes, distinct = pd.factorize(names, use_na_sentinel=False)
+    if column is not None:
+        codes, distinct = pd.factorize(column, use_na_sentinel=False)
     else:
-        codes, distinct = np.zeros(n_rows, dtype=np.int64), [names]
+        codes, distinct = np.zeros(n_rows, dtype=np.int64), [name]
     for name in distinct:
         if not isinstance(name, str) or not name or _FORBIDDEN.search(name):
             raise InputError(

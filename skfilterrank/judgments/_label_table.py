@@ -22,6 +22,7 @@ from skfilterrank._lists.checks import (
     check_choice,
     check_container,
     count_rows,
+    is_hashable,
 )
 from skfilterrank._lists.queries import GroupIndex, check_groups, find_groups
 from skfilterrank._lists.words import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine, warn_user
@@ -73,6 +74,8 @@ def names_of(X) -> list:
 
 def column_of(X, name, argument=None, table="X") -> pd.Series:
     """Return a column or index level as a pandas Series; `argument` is its parameter."""
+    if not is_hashable(name):
+        raise InputError(f"{argument or 'name'} must be the name of a column, got {brief(name)}.")
     if name in X.columns:
         values = X[name]
         if isinstance(values, pd.DataFrame):

@@ -8,6 +8,7 @@ import pandas as pd
 from skfilterrank._lists.checks import (
     check_choice,
     check_random_state,
+    is_finite_number,
 )
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.measure_names import parse_measures
@@ -299,8 +300,8 @@ def _levels(parsed, gains):
     """
     readings = [each.measure.own_reading for each in parsed.values()]
     told_apart = [own.rel for own in readings if own is not None and own.rel is not None]
-    of_dict = np.array(list(gains.values()) if isinstance(gains, Mapping) else [], dtype=float)
-    return [*told_apart, *of_dict[~np.isnan(of_dict)].tolist()]
+    of_dict = gains.values() if isinstance(gains, Mapping) else ()
+    return [*told_apart, *(float(gain) for gain in of_dict if is_finite_number(gain))]
 
 
 def _with_caution(n):

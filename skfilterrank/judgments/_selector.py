@@ -23,7 +23,7 @@ from skfilterrank._lists.checks import (
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.queries import check_groups, check_same_index
 from skfilterrank._lists.sklearn_compat import safe_indexing
-from skfilterrank._lists.words import progress_bar, warn_user
+from skfilterrank._lists.words import in_parallel, progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.judgments._label_table import refuse_repeated
 from skfilterrank.judgments._rank_table import are_runs, as_rank_table
@@ -274,7 +274,7 @@ def query_by_query(jobs, estimator, n_queries: int, batch_size=QUERIES_AT_ONCE):
     """Yield the results of delayed calls, one for each query, in `n_jobs` processes."""
     n_jobs = getattr(estimator, "n_jobs", None)
     return progress_bar(
-        Parallel(n_jobs=n_jobs, return_as="generator", batch_size=batch_size)(jobs),
+        in_parallel(jobs, n_jobs, Parallel, batch_size=batch_size),
         total=n_queries,
         desc="queries",
         unit="query",

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from scipy.stats import rankdata
 from sklearn.base import clone
 
@@ -15,7 +15,7 @@ from skfilterrank._lists.gains import OwnReading
 from skfilterrank._lists.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._lists.measure_names import known_measure, parse_measure
 from skfilterrank._lists.system_pairs import seeds_of
-from skfilterrank._lists.words import MISSING, TIES, progress_bar
+from skfilterrank._lists.words import MISSING, TIES, in_parallel, progress_bar
 from skfilterrank.exceptions import DataWarning, InputError, UnjudgedWarning, brief
 from skfilterrank.judgments import (
     LabelPredictor,
@@ -197,22 +197,24 @@ class Mitigations:
         self.predictors: dict[str, Any] = {}
         found = named(mitigations, "mitigations", (*_WORDS, "infap"), "measure or predictor")
         self.names = list(found)
-        self.bounds = [name for name, thing in found.items() if thing == "bounds"]
+        self.bounds = []
         for name, thing in found.items():
-            is_text = isinstance(thing, str)
-            if thing == "none":
+            word = thing if isinstance(thing, str) else None
+            if word == "none":
                 self.measures[name] = measure
-            elif thing == "condensed":
+            elif word == "condensed":
                 self.measures[name] = _condensed(measure)
-            elif thing == "completed":
+            elif word == "completed":
                 self.predictors[name] = None
-            elif isinstance(thing, ParsedMeasure) or (is_text and known_measure(thing) is not None):
+            elif isinstance(thing, ParsedMeasure) or (word and known_measure(word) is not None):
                 self.measures[name] = parse_measure(thing)
             elif isinstance(thing, LabelPredictor) or (
                 callable(thing) and not isinstance(thing, type)
             ):
                 self.predictors[name] = thing
-            elif thing != "bounds":
+            elif word == "bounds":
+                self.bounds.append(name)
+            else:
                 raise InputError(
                     f"mitigations must hold {', '.join(map(brief, _WORDS))}, names of measures "
                     f"such as 'infap', LabelPredictors or functions, got {brief(thing)}."
@@ -432,7 +434,7 @@ class Experiment:
             np.nan,
         )
         selections = list(self.selections.values())
-        means = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+        calls = (
             delayed(_estimates)(
                 self.pool,
                 left_out[at],
@@ -445,6 +447,7 @@ class Experiment:
             )
             for at, number, sample in jobs
         )
+        means = in_parallel(calls, self.n_jobs)
         bar = progress_bar(
             means, total=len(jobs), unit="selection", disable=not self.verbose, leave=False
         )

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
+from joblib import delayed
 
 from skfilterrank._files.forms import errors_of, for_any_process, named_runs
 from skfilterrank._lists.checks import check_choice, check_count, check_number
@@ -15,7 +15,12 @@ from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.system_pairs import seeds_of
-from skfilterrank._lists.words import collecting_warnings, progress_bar, repeat_warnings
+from skfilterrank._lists.words import (
+    collecting_warnings,
+    in_parallel,
+    progress_bar,
+    repeat_warnings,
+)
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import AlignedRun, QrelsIndex, align
@@ -249,7 +254,7 @@ def label_degradation(
             for name, run in named.items()
         )
         prepared = {}
-        for name, (each, said) in zip(named, Parallel(n_jobs=n_jobs, return_as="generator")(jobs)):
+        for name, (each, said) in zip(named, in_parallel(jobs, n_jobs)):
             repeat_warnings(said)
             prepared[name] = each
             bar.update()

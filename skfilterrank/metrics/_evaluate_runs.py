@@ -36,7 +36,9 @@ from skfilterrank._lists.words import (
     N_ITEMS,
     PRECISIONS,
     TIES,
+    check_n_jobs,
     collecting_warnings,
+    in_parallel,
     repeat_warnings,
 )
 from skfilterrank.exceptions import InputError, SkfilterrankError, brief
@@ -362,7 +364,7 @@ def _evaluations(named, index, measures, n_jobs, params):
         for name, run in named:
             yield _evaluate_named(name, run, index, measures, params, run)
         return
-    from joblib import Parallel, delayed
+    from joblib import delayed
 
     batches = (
         delayed(collecting_warnings(_evaluate_batch))(
@@ -374,7 +376,7 @@ def _evaluations(named, index, measures, n_jobs, params):
         )
         for begin in range(0, len(named), _BATCH)
     )
-    finished = Parallel(n_jobs=n_jobs, return_as="generator")(batches)
+    finished = in_parallel(batches, n_jobs)
     try:
         for evaluations, said in finished:
             repeat_warnings(said)
@@ -388,6 +390,7 @@ def _evaluations(named, index, measures, n_jobs, params):
 
 def _is_one_process(n_jobs):
     """Tell whether joblib would start no other process."""
+    check_n_jobs(n_jobs)
     if n_jobs == 1 or (n_jobs is None and "joblib" not in sys.modules):
         # n_jobs=None means the setting of joblib's context; there is no context before its import.
         return True

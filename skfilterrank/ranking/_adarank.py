@@ -17,6 +17,7 @@ from skfilterrank._lists.measure import MEASURES, Measure, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS
+from skfilterrank._lists.words import in_parallel
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._feature_ranker import (
     BoostedRanker,
@@ -323,11 +324,8 @@ class FeatureBoosting:
 
         # Matrix of values: a row for each feature, then for each reversed feature; a column a
         # query.
-        self._weak = np.array(
-            Parallel(n_jobs=ranker.n_jobs, prefer="threads")(
-                delayed(strength_of_feature)(*each) for each in zip(self._numbers, self._signs)
-            )
-        )
+        jobs = (delayed(strength_of_feature)(*each) for each in zip(self._numbers, self._signs))
+        self._weak = np.array(list(in_parallel(jobs, ranker.n_jobs, Parallel, prefer="threads")))
 
     @property
     def n_rounds(self):

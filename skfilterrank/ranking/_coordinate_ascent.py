@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg
@@ -22,7 +22,7 @@ from skfilterrank._lists.measure import MEASURES, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS
-from skfilterrank._lists.words import progress_bar
+from skfilterrank._lists.words import in_parallel, progress_bar
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._feature_ranker import FeatureRanker, MeasuredRows, column
 from skfilterrank.ranking._line_search import CandidateSearch, LineSearch, count_crossings
@@ -388,9 +388,8 @@ class CoordinateAscentRanker(FeatureRanker):
             return problem.ascend(coef, threshold, rng, after_sweep)
 
         with bar:
-            return Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(run)(number, seed) for number, seed in enumerate(seeds)
-            )
+            jobs = (delayed(run)(number, seed) for number, seed in enumerate(seeds))
+            return list(in_parallel(jobs, self.n_jobs, prefer="threads"))
 
     def _keep(self, ascents, parsed, sign):
         """Set the attributes learned from the best start, the first of several."""

@@ -24,6 +24,7 @@ from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lazy_names import import_optional
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.scoring import first_places, log_discount
+from skfilterrank._lists.words import check_n_jobs
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics import dcg_bounds, ndcg_f_score
 from skfilterrank.ranking._feature_ranker import FeatureRanker
@@ -545,6 +546,7 @@ class LambdaRankRanker(FeatureRanker):
 
     def _n_threads(self):
         """Return LightGBM's number of threads; 0 means its default."""
+        check_n_jobs(self.n_jobs)
         return 0 if self.n_jobs is None else joblib.effective_n_jobs(self.n_jobs)
 
     def _lost_without_groups(self) -> str:

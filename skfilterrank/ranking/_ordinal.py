@@ -22,6 +22,7 @@ from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.queries import find_groups
 from skfilterrank._lists.sklearn_compat import final_step
+from skfilterrank._lists.words import in_parallel
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._training_rows import prepare_rows
 
@@ -181,9 +182,8 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
         steps = np.diff(self.levels_)
         self._step_weights = steps if self.weights == "gain" else np.ones(len(steps))
         targets = ((data.gains > level).astype(np.int64) for level in self.levels_[:-1])
-        self.estimators_ = Parallel(n_jobs=self.n_jobs)(
-            delayed(replace(data, target=target).fit_on)(estimator) for target in targets
-        )
+        jobs = (delayed(replace(data, target=target).fit_on)(estimator) for target in targets)
+        self.estimators_ = list(in_parallel(jobs, self.n_jobs, Parallel))
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:

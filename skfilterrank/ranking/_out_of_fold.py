@@ -19,7 +19,7 @@ from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
 from skfilterrank._lists.ties import mean_tolerance
 from skfilterrank._lists.times import TIME
-from skfilterrank._lists.words import progress_bar, warn_user
+from skfilterrank._lists.words import in_parallel, progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
 from skfilterrank.ranking._time_series_split import order_of_queries
 
@@ -94,10 +94,11 @@ def out_of_fold(model, estimator, data, score_gains, *, splits=None, calibrates=
         return OutOfFold(estimator, everything, scores, lists, {}, is_calibrated=True)
     refit = not (calibrates and len(splits) == 1) if model.refit == "auto" else model.refit
     rescales = refit and not has_fixed_scale(estimator)
-    parts = Parallel(n_jobs=model.n_jobs, return_as="generator")(
+    jobs = (
         delayed(_fit_fold)(data, estimator, split, score_gains, keep=rescales or not refit)
         for split in splits
     )
+    parts = in_parallel(jobs, model.n_jobs, Parallel)
     # leave=None: an inner bar disappears when it is done.
     bar = {"desc": "folds", "unit": "fold", "disable": not model.verbose, "leave": None}
     fitted, of_folds, *seconds = zip(*progress_bar(parts, total=len(splits), **bar))

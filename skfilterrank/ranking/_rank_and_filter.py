@@ -13,7 +13,7 @@ from skfilterrank._estimators.responses import document_scores, has_method
 from skfilterrank._estimators.wrapping import WrappingRanker, estimators_inside, needs_groups
 from skfilterrank._lists.checks import check_choice, check_container, count_rows, is_level
 from skfilterrank._lists.cut_queries import count_known_queries
-from skfilterrank._lists.gains import Gains, TwoLabels, read_two_labels
+from skfilterrank._lists.gains import Gains, TwoLabels, has_two_labels, read_two_labels
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import check_groups, check_one_order, find_groups
@@ -566,7 +566,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
     def _labels_to_score(self, y):
         """Return labels in one column, and the `gains` for them."""
-        if np.ndim(y) != 2:
+        if not has_two_labels(y):
             return y, self.gains
         return read_two_labels(y, self.gains).gains, None
 

@@ -16,6 +16,7 @@ from skfilterrank._lists.checks import check_choice, check_count
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.words import in_parallel
 from skfilterrank.ranking._feature_ranker import (
     BoostedRanker,
     QueryRows,
@@ -465,9 +466,8 @@ class BinnedFeatures:
 
     def __init__(self, X, *, max_bins, n_jobs=None):
         dtype = np.min_scalar_type(max_bins)
-        binned = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(_bin)(X, number, max_bins, dtype) for number in range(X.shape[1])
-        )
+        jobs = (delayed(_bin)(X, number, max_bins, dtype) for number in range(X.shape[1]))
+        binned = list(in_parallel(jobs, n_jobs, Parallel, prefer="threads"))
         cuts = [cut for cut, _ in binned]
         self._codes = [codes for _, codes in binned]
         n_bins = np.array([len(cut) + 2 for cut in cuts])

@@ -36,8 +36,18 @@ def _text(column):
     return column.astype(object).where(column.notna(), "").astype(str)
 
 
+def _names_of_pairs(pairs, argument):
+    """Return the names of columns in a list of pairs."""
+    what = "pairs of column names"
+    return [
+        name for pair in as_list(pairs, argument, what) for name in as_list(pair, argument, what)
+    ]
+
+
 def _frame(X, columns):
     """Return `X` as a pandas DataFrame that has `columns` and at least one row."""
+    if isinstance(columns, str) or not all(map(is_hashable, columns)):
+        raise InputTypeError(f"columns must be names of columns of X, got {brief(columns)}.")
     check_container(X)
     if hasattr(X, "to_pandas"):
         X = X.to_pandas()
@@ -242,7 +252,7 @@ class TextSimilarity(_TableTransformer):
         self.query_text = query_text
 
     def _columns(self):
-        return [self.document, *self.query_text]
+        return [self.document, *as_list(self.query_text, "query_text", "column names")]
 
     @all_or_nothing
     def fit(self, X, y=None) -> Self:
@@ -295,7 +305,7 @@ class ColumnsEqual(_NamedColumns):
         self.pairs = pairs
 
     def _columns(self):
-        return [column for pair in self.pairs for column in pair]
+        return _names_of_pairs(self.pairs, "pairs")
 
     def _compute(self, X):
         out = {f"{a}=={b}": _equal(X, a, b) for a, b in self.pairs}
@@ -378,7 +388,7 @@ class ListFeatures(_NamedColumns):
 
     def _columns(self):
         order = [] if self.order is None else [self.order]
-        return [self.query, self.document, *order, *(c for pair in self.same for c in pair)]
+        return [self.query, self.document, *order, *_names_of_pairs(self.same, "same")]
 
     @all_or_nothing
     def fit(self, X, y=None) -> Self:

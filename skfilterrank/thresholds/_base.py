@@ -718,7 +718,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         return read_two_labels(y, self.gains).gains, None
 
     def _parsed(self) -> ParsedMeasure:
-        parsed = parse_measure(self.measure or DEFAULT_MEASURE).for_threshold()
+        parsed = parse_measure(
+            DEFAULT_MEASURE if self.measure is None else self.measure
+        ).for_threshold()
         if self._needs_prefix_values:
             check_has_prefix_values(parsed, type(self).__name__)
         return parsed
@@ -770,4 +772,5 @@ def _with_filter_scores(threshold, scores, filter_scores) -> pd.DataFrame:
     column, columns = read_scores(
         type(threshold).__name__, threshold._column_names, scores, filter_scores
     )
-    return pd.DataFrame({SCORE: column, **columns}, index=getattr(scores, "index", None))
+    index = scores.index if isinstance(scores, pd.Series | pd.DataFrame) else None
+    return pd.DataFrame({SCORE: column, **columns}, index=index)

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from sklearn.base import clone, is_classifier
 
 from skfilterrank._files.states import POSITIVE, listed, number, numbers, record, text
@@ -13,6 +13,7 @@ from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.scoring import mean_and_error
 from skfilterrank._lists.sklearn_compat import limit_threads
 from skfilterrank._lists.ties import first_of_highest
+from skfilterrank._lists.words import in_parallel
 from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
 from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._expected import check_gains, levels_of
@@ -237,9 +238,8 @@ class LearnedThreshold(BaseThreshold):
 
         every = np.arange(len(gains))
         folds = enumerate(judged.fold_rows(self.cv))
-        found = Parallel(self.n_jobs, prefer="threads")(
-            delayed(of_fold)(place, train, test) for place, (train, test) in folds
-        )
+        jobs = (delayed(of_fold)(place, train, test) for place, (train, test) in folds)
+        found = list(in_parallel(jobs, self.n_jobs, prefer="threads"))
         self.members_ = [fitted(make, every, seeds[:N_SEEDS]) for make in makers]
         chances = [np.zeros((n_kinds, len(gains))) for _ in makers]
         for test, predicted in found:

@@ -92,6 +92,7 @@ def test_a_baseline_may_be_named_by_its_path(compare):
         (["--scores", "one"], "ap: there are values of 2 runs for 1 query to compare"),
         (["--scores", "many"], "many has values of 9 measures. Choose with -m from m0, m1, "),
         (["--scores", "qrels"], "qrels:1: expected 3 columns (measure, query, value), got 4"),
+        (["--scores", "header"], "header: the file holds no value of any query"),
         (["--scores", "nope"], "nope: No such file or directory"),
         (
             ["--scores", "twice"],
@@ -105,6 +106,7 @@ def test_errors(run, files, arguments, message):
     (files / "values").write_text("run,qid,ap\na,1,0.5\na,2,0.5\n")
     (files / "one").write_text("run,qid,ap\na,1,0.5\nb,1,0.75\n")
     (files / "twice").write_text("run,qid,ap\na,1,0.5\na,1,0.5\n")
+    (files / "header").write_text("run,qid,ap\n")
     head = ",".join(f"m{number}" for number in range(9))
     (files / "many").write_text(f"run,qid,{head}\na,1{',1' * 9}\nb,1{',1' * 9}\n")
     code, out, err = run("compare", *arguments)

@@ -151,6 +151,18 @@ def test_hostile_files(command, part, try_on, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["\ud800", "a\0b", "x" * 10_000])
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_names_that_no_file_has(command, name, folder, run, monkeypatch):
+    monkeypatch.chdir(folder)
+    code, out, err = run(*(each.replace("{}", name) for each in COMMANDS[command][0]))
+    assert (code, out) == (2, "")
+    assert "is not a path: it " in err
+    assert err.count("\n") == 1
+    assert len(err) < 300
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_valid_files_work(command, try_on):
     assert try_on(command, COMMANDS[command][1]) == 0

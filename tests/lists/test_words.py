@@ -4,11 +4,12 @@ import os
 import warnings
 
 import joblib
+import numpy as np
 import pandas as pd
 import pytest
 
-from skfilterrank._lists.words import collecting_warnings, repeat_warnings, warn_user
-from skfilterrank.exceptions import DataWarning, FitWarning
+from skfilterrank._lists.words import collecting_warnings, in_parallel, repeat_warnings, warn_user
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.io import read_qrels
 from skfilterrank.metrics import values_of_run
 
@@ -74,3 +75,18 @@ def test_those_of_others_are_theirs(monkeypatch):
     with pytest.warns(RuntimeWarning, match="of another package") as caught:
         assert there(2) == (2, [])
     assert len(caught) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["multiprocessing", "threading"])
+def test_results_of_parallel_calls_come_in_order(backend):
+    with joblib.parallel_config(backend):
+        assert list(in_parallel((joblib.delayed(abs)(-n) for n in range(5)), 2)) == [*range(5)]
+        inner = (joblib.delayed(lambda n: n)(n) for n in range(5))
+        assert list(in_parallel(inner, 2, prefer="threads")) == [*range(5)]
+
+
+@pytest.mark.parametrize("n_jobs", [0, 0.5, "x", [None], pd.NA, True, np.array([1, 2])])
+def test_what_is_no_number_of_processes(n_jobs):
+    with pytest.raises(InputError, match="n_jobs must be None or a whole number other than 0"):
+        list(in_parallel([], n_jobs))

@@ -10,7 +10,7 @@ from sklearn.model_selection import GroupKFold
 
 from all_thresholds import PLAIN
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import FitWarning
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.metrics import evaluate, ndcg_f_score
 from skfilterrank.thresholds import (
     CertifiedThreshold,
@@ -463,3 +463,18 @@ def test_weights_that_leave_few_effective_queries_are_warned_of(data):
     # (6 + 0.294) ** 2 / (6 + 0.000294) is 6.6.
     with pytest.warns(FitWarning, match=r"query_weight leaves 6\.6 effective queries of 300 "):
         TunedThreshold().fit(data.bayes_scores, data.y, groups=data.groups, query_weight=weights)
+
+
+@pytest.mark.parametrize("measure", [pd.Series(["ap"]), pd.NA, np.array(["ap"]), []])
+def test_what_is_no_measure(measure):
+    with pytest.raises(InputError, match="is not a measure"):
+        TunedThreshold(measure).fit([1.0, 2.0], [0, 1], groups=["a", "b"])
+
+
+@pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
+@pytest.mark.parametrize("container", [list, tuple, np.array, pd.Series])
+def test_filter_scores_beside_scores_in_any_container(container):
+    scores, harm, y = [3.0, 2.0, 1.0, 3.0], [0.1, 0.9, 0.2, 0.8], [1, -1, 1, -1]
+    cut = TunedThreshold().fit(scores, y, groups=list("aabb"), filter_scores=harm)
+    found = cut.score(container(scores), y, groups=list("aabb"), filter_scores=container(harm))
+    assert found == cut.score(np.column_stack([scores, harm]), y, groups=list("aabb"))

@@ -10,10 +10,12 @@ import warnings
 import numpy as np
 import pytest
 from hypothesis import settings
+from sklearn.base import clone
 
 import public_calls
-from odd_values import ODD
-from skfilterrank.exceptions import SkfilterrankError
+from all_estimators import CASES, DATA, Data
+from odd_values import ODD, HasArray
+from skfilterrank.exceptions import InputError, SkfilterrankError
 
 pytestmark = pytest.mark.slow
 
@@ -37,6 +39,7 @@ OTHER_WORDS = {
     "first": ("values", "run"),
     "second": ("values", "run"),
     "prels": ("qrels",),
+    "docnos": ("docno",),
 }
 
 
@@ -85,7 +88,8 @@ def check(path, odd):
             raise
     except SkfilterrankError as error:
         text = " ".join([str(error), *getattr(error, "__notes__", [])])
-        known = {*inspect.signature(FUNCTIONS[path]).parameters}
+        # A text is taken for a path, wherever one is possible.
+        known = {*inspect.signature(FUNCTIONS[path]).parameters, "is not a path"}
         for name in odd:
             known |= {name, *OTHER_WORDS.get(name, ())}
         assert any(word in text for word in known), text
@@ -127,10 +131,59 @@ def test_odd_arguments(path):
         ("ranking.fuse_runs", "method", "generator"),
         ("ranking.score_difference", "document", "None"),
         ("comparison.SystemScores", "dropped_queries", "None"),
+        ("metrics.ndcg_f_score", "groups", "halves of pairs"),
+        ("metrics.evaluate_runs", "runs", "half of a pair"),
+        ("io.Rows", "source", "NUL"),
+        ("io.write_run", "name", "Series of names"),
+        ("io.write_run", "docnos", "signalling NaNs"),
+        ("metaevaluation.judging_curve", "mitigations", "dict of pd.NA"),
+        ("judgments.draw_sample", "gains", "dict of lists"),
+        ("ranking.fuse_runs", "runs", "Arrow table"),
     ],
 )
 def test_what_once_went_wrong(path, name, label):
     check(path, {name: label})
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        path
+        for path, function in FUNCTIONS.items()
+        # Estimators look at it in fit.
+        if "n_jobs" in inspect.signature(function).parameters and path != "ranking.make_ranker"
+    ],
+)
+def test_odd_numbers_of_processes(path):
+    for label in ("zero", "half", "True", "text", "pd.NA", "None in it", "Arrow", "dict"):
+        with pytest.raises(SkfilterrankError, match="n_jobs must be None or a whole number"):
+            call(path, {"n_jobs": label})
+
+
+ESTIMATORS = {name: case for name, case in CASES.items() if hasattr(case.estimator, "fit")}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ESTIMATORS)
+def test_odd_arguments_of_estimators(name):
+    """Numbers of processes, names of columns and measures, and queries in any container."""
+    case = ESTIMATORS[name]
+    (X, *y), data = DATA[case.kind][0]
+    names = {"n_jobs", "measure", "document", "query", "label", "query_text", "same", "pairs"}
+    for parameter in sorted(names.intersection(case.estimator.get_params(deep=False))):
+        for label in ("lists", "object", "pd.NA in it"):
+            estimator = clone(case.estimator).set_params(**{parameter: ODD[label]()})
+            # What the fit does not need is not looked at.
+            with contextlib.suppress(SkfilterrankError):
+                case.fit(estimator, Data((X, *y), data))
+    if "groups" in data:
+        queries = np.array(data["groups"]).astype(str).tolist()
+        if not name.startswith("FilterOnly"):
+            case.fit(clone(case.estimator), Data((X, *y), data | {"groups": HasArray(queries)}))
+        halves = [f"\ud800{query}" for query in queries]
+        for groups in (halves, np.array(halves), np.array(halves, dtype=object)):
+            with contextlib.suppress(InputError):
+                case.fit(clone(case.estimator), Data((X, *y), data | {"groups": groups}))
 
 
 @pytest.mark.parametrize("name", ["y_true", "y_score", "groups", "ties", "gains", "k"])
