@@ -319,7 +319,7 @@ class MaxRepSelector(QuerySelector):
     def _rank_query(self, X, prior, random_state):
         """Rank by greedy facility location; judged documents come last."""
         X, judged, keys, threshold = X
-        # Of equal gains the first document is chosen.
+        # The first of documents with equal gains is chosen.
         first = np.lexsort((keys,) if prior is None else (keys, -prior))
         prior = None if prior is None else prior[first]
         judged = None if judged is None else judged[first]

@@ -1,4 +1,4 @@
-"""Which queries count for a risk where not all of them are judged.
+"""Queries that count for a risk where not all of them are judged.
 
 The loss of a query that shows nothing is known, whatever is judged of it. If it shows documents and
 none of the query's documents is judged, the loss is unknown, and the query is left out. Lists that

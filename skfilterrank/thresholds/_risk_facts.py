@@ -1,4 +1,4 @@
-"""What is true of a measure as a risk: whether its losses are 0 or 1, and which labels change it.
+"""Facts of a measure as a risk: whether losses are only 0 or 1, and which labels change them.
 
 The facts are found from values of many small lists, so that they hold under any name.
 """
@@ -48,7 +48,7 @@ class RiskFacts(NamedTuple):
                     _values(parsed, each, scores, groups) for each in relabelled
                 )
         except Exception:
-            # Of a function that refuses these lists nothing is known.
+            # Nothing is known of a function that refuses these lists.
             return cls()
         every = np.concatenate([first, of_hidden, of_shown])
         reads = "none" if np.array_equal(first, of_shown, equal_nan=True) else "shown"

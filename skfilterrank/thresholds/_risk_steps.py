@@ -159,7 +159,7 @@ def _of_kernel(entries, kernel, reads):
         else:
             keys, values = values_at_prefixes(block, kernel, None)
         if reads == "shown":
-            # Of a list that never shows anything, nothing can be lost.
+            # A list that never shows anything loses nothing.
             is_undefined = np.isnan(values[:, 0]) & ~(keys < np.inf).any(axis=1)
             values[is_undefined] = 0.0
         yield Changes.of_losses(block.queries, keys, values)

@@ -19,7 +19,7 @@ TEXTS = ["wing flutter", "flutter of a wing", "cold soup", "hot soup recipe"]
 def test_what_a_measure_is_made_of_and_measured_on():
     with pytest.raises(TypeError, match=r"is a function \(y_true, y_score, k\) of one"):
         register_measure("mine", np.mean)
-    with pytest.raises(TypeError, match=r"the path 'rows.parquet'\. Write evaluate\(R"):
+    with pytest.raises(TypeError, match=r"path 'rows.parquet'\..* write evaluate\(Rows"):
         evaluate("rows.parquet", ["ap"])
 
 

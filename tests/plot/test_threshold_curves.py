@@ -170,6 +170,7 @@ def test_other_rows_and_the_threshold_that_is_used(how):
     X, y, groups, _ = make_rank_and_filter(n_queries=120, random_state=0)
     model = RankAndFilter(LogisticRegression(), **how).fit(X, y, groups=groups)
     X, y, groups, _ = make_rank_and_filter(n_queries=50, random_state=1)
+    groups = groups + 1000  # other queries than those of fit
     display = ThresholdCurveDisplay.from_estimator(model, X, y, groups=groups)
     assert_marks_what_is_shown(display, model, X, y, groups)
     assert display.fold_lines_ == []

@@ -125,7 +125,7 @@ CALLS = {
         "runs": RUNS,
         "machine_qrels": QRELS,
         "measures": ["ap", "ndcg_f@2"],
-        "n_total": 1.0,
+        "share": 1.0,
     },
     "judgments.estimate": _SAMPLE,
     "metrics.values_of_run": {"run": RUNS["first"], "qrels": QRELS, "measures": ["ap"]},
