@@ -1967,12 +1967,14 @@ def _samples(book, j, qrels, runs):
         ("differences", "values", "uniform"), ("machine", "pool"), sets.items()
     ):
         given = {"machine_qrels": machine if source == "machine" else None, "pool": qrels}
+        # Until share= came, n_total took shares, too.
+        size = "share" if "share" in inspect.signature(j.draw_sample).parameters else "n_total"
         for total in (0.2, 0.4) if what == "sums" else (0.3,):
             name = f"{aim}/{source}/{what}/{total}"
             sample = book.note(
                 f"draw_sample/{name}",
                 lambda: j.draw_sample(
-                    runs=runs, measures=few, n_total=total, aim=aim, random_state=0, **given
+                    runs=runs, measures=few, aim=aim, random_state=0, **{size: total}, **given
                 ),
                 table=lambda found: found,
             )

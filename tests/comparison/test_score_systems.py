@@ -94,7 +94,7 @@ class TestScoreSystems:
 
             return call
 
-        monkeypatch.setattr("skfilterrank.comparison._score_systems.Parallel", parallel)
+        monkeypatch.setattr("joblib.Parallel", parallel)
         found = score_systems(QRELS, ["a"], "ap", n_jobs=2)
         assert found["ap"].values.tolist() == [[0.5, 1, 0]]
 
