@@ -227,7 +227,7 @@ def fuse_runs(
 def _is_score_table(runs, groups) -> bool:
     """Tell whether the argument is a table of scores rather than runs."""
     # The columns of a table of Arrow are arrays.
-    columns = getattr(runs, "column_names", None) or getattr(runs, "columns", ())
+    columns: Any = getattr(runs, "column_names", None) or getattr(runs, "columns", ())
     if are_runs(runs) or hasattr(runs, "read") or {"qid", "docno"} <= set(columns):
         return False
     if groups is not None:
