@@ -12,27 +12,19 @@ os.environ.pop("PYTHONUNBUFFERED", None)
 import pytest
 from hypothesis import settings
 
-import budget
-import levels
 import profiles  # noqa: F401 (registers what is loaded here)
-import skips
+from cpu_times import CpuTimes
 from public_data import REASON, data_folder
 
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 def pytest_addoption(parser):
-    group = parser.getgroup("budget")
-    group.addoption("--enforce-budget", action="store_true", help="fail where a test takes long")
-    group.addoption("--cpu-times", metavar="FILE", help="write the CPU time of each test")
+    parser.addoption("--cpu-times", metavar="FILE", help="write the CPU time of each test")
 
 
 def pytest_configure(config):
-    config.pluginmanager.register(levels.LeaveOut(config))
-    config.pluginmanager.register(budget.Clock())
-    if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(budget.Budget(config))
-        config.pluginmanager.register(skips.CountSkips())
+    config.pluginmanager.register(CpuTimes(config.getoption("cpu_times")))
 
 
 # Modules and tests live as long as the process: without this, each collection of garbage, of which

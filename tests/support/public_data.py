@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-REASON = "public data: none on this machine"
-HOW_TO_GET_DATA = (
-    "Public data are found in the folder that SKFILTERRANK_DATA names, else in ../shared/data "
-    "beside the checkout, else in skfilterrank_data at home; docs/trec_runs.md says where they "
-    "come from and how to fetch them."
+REASON = (
+    "public data: none in the folder that SKFILTERRANK_DATA names, else in ../shared/data beside "
+    "the checkout, else in skfilterrank_data at home; docs/trec_runs.md says how to get them"
 )
 
 
