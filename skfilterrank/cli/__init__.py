@@ -3,9 +3,7 @@
 import importlib
 import os
 import re
-import signal
 import sys
-import threading
 import warnings
 from argparse import ArgumentTypeError
 from typing import Annotated
@@ -23,6 +21,7 @@ from skfilterrank.cli._output import (
     standard_streams,
 )
 from skfilterrank.cli._parser import Arg, CommandParser, similar
+from skfilterrank.cli._signals import exits_by_signals
 from skfilterrank.exceptions import SkfilterrankError, UnjudgedWarning
 
 # Each command with its purpose. The command's function is in the module of the same name or of
@@ -105,7 +104,9 @@ def main(argv=None) -> int:
     int
         0; 1 where a command went on without some of its files, as it was told to; 2 after a
         message on standard error about arguments or files; 130 after Ctrl-C.
-        SIGTERM and SIGHUP end a command by SystemExit, with 128 and their number.
+        SIGTERM and SIGHUP end a command by SystemExit, with 128 and their number; where a loop of
+        a C library does not end within 10 seconds, or 1 second after a second signal, they end the
+        process.
 
     Raises
     ------
@@ -113,13 +114,8 @@ def main(argv=None) -> int:
         With --debug, the error itself, in place of the message.
     """
     argv = sys.argv[1:] if argv is None else list(argv)
-    before = _exits_by_signals()
-    try:
-        with standard_streams():
-            return _run(argv)
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    with exits_by_signals(), standard_streams():
+        return _run(argv)
 
 
 def command_parser(name) -> CommandParser:
@@ -203,25 +199,3 @@ def _without_command(argv):
 def overview() -> str:
     """Return the commands and their purposes."""
     return _OVERVIEW.format("\n".join(f"  {name:<11} {what}" for name, what in COMMANDS.items()))
-
-
-def _exits_by_signals():
-    """Turn terminating signals into SystemExit, so that cleanup code runs.
-
-    Temporary folders are removed, answers are saved and the terminal is reset. Further signals are
-    ignored meanwhile. Returns the previous handlers.
-    """
-    before: dict[int, object] = {}
-
-    def leave(number, frame):
-        for each in before:
-            signal.signal(each, signal.SIG_IGN)
-        raise SystemExit(128 + number)
-
-    if threading.current_thread() is threading.main_thread():
-        for name in ("SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)  # Windows has no SIGHUP
-            # A signal that is ignored, as by nohup, stays ignored.
-            if number is not None and signal.getsignal(number) == signal.SIG_DFL:
-                before[number] = signal.signal(number, leave)
-    return before

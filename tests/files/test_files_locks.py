@@ -15,10 +15,10 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and locks of
 _WRITER = """
 import sys, time
 from skfilterrank._files.files import open_replacing, temporary_folder
-from skfilterrank.cli import _exits_by_signals
+from skfilterrank.cli._signals import exits_by_signals
 folder = sys.argv[1]
-_exits_by_signals()
 with (
+    exits_by_signals(),
     open_replacing(f"{folder}/file"),
     temporary_folder(folder),
 ):
