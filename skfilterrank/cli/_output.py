@@ -482,12 +482,12 @@ def report_unforeseen(error, values) -> None:
         )
 
 
-# What libraries say if they get no memory.
+# Libraries that get no memory say one of these.
 _OF_MEMORY = re.compile("map segment|bad_alloc|[Cc]annot allocate memory|[Oo]ut of memory")
 
 
 def _first_cause(error):
-    """Return what a failed import comes from, or the error itself."""
+    """Return the first error behind a failed import, or the error itself."""
     cause = error.__cause__ or error.__context__
     is_known = isinstance(error, ImportError) and isinstance(cause, MemoryError | ImportError)
     return _first_cause(cause) if is_known else error

@@ -17,15 +17,15 @@ _BEFORE = 128  # exit codes of shells after a signal begin here
 def exits_by_signals():
     """Turn terminating signals into SystemExit, so that cleanup code runs.
 
-    Temporary folders are removed, answers are saved and the terminal is reset. Further signals are
-    ignored meanwhile. Python sees no signal before a loop of a C library ends, so a thread ends the
-    process without cleanup: some seconds after the signal, or soon after a second one.
+    Temporary files are removed and outputs stay as they were. Python sees no signal before a loop
+    of a C library ends, so a thread ends the process without cleanup: some seconds after the
+    signal, or soon after a second one. Partial files that are left are removed later.
     """
     before: dict[int, object] = {}
 
     def leave(number, frame):
         for each in before:
-            signal.signal(each, signal.SIG_IGN)
+            signal.signal(each, _only_watched)
         raise SystemExit(_BEFORE + number)
 
     if threading.current_thread() is not threading.main_thread():
@@ -49,6 +49,10 @@ def exits_by_signals():
         writing.close()
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _only_watched(number, frame):
+    """Leave a further signal to the thread, which does not see one that is ignored."""
 
 
 def _watch(reading, numbers):

@@ -15,14 +15,17 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 # A mutex that is locked twice never comes back, and no signal wakes it up.
 _STUCK = """
-import ctypes, sys
+import ctypes, sys, time
 from skfilterrank.cli import _signals
 _signals._SECONDS, _signals._SECONDS_OF_SECOND = float(sys.argv[1]), float(sys.argv[2])
 with _signals.exits_by_signals():
     library, mutex = ctypes.CDLL(None), ctypes.create_string_buffer(256)
     library.pthread_mutex_lock(mutex)
     print(flush=True)
-    library.pthread_mutex_lock(mutex)
+    try:
+        time.sleep(float(sys.argv[3]))
+    finally:
+        library.pthread_mutex_lock(mutex)
 """
 
 
@@ -30,8 +33,8 @@ with _signals.exits_by_signals():
 @pytest.mark.skipif(sys.platform != "linux", reason="a mutex of zeros is one of Linux")
 @pytest.mark.parametrize(
     ("seconds", "n_signals"),
-    [((0.1, 100), 1), ((100, 0.1), 2)],
-    ids=["time after the first", "a second one"],
+    [((0.1, 100, 0), 1), ((100, 0.1, 0), 2), ((100, 0.1, 100), 2)],
+    ids=["time after the first", "a second one", "a second one while it cleans up"],
 )
 def test_a_loop_in_c_ends(seconds, n_signals):
     code = [sys.executable, "-c", _STUCK, *map(str, seconds)]
@@ -56,7 +59,7 @@ def test_handlers_are_those_of_before():
 
 
 def imported(cause):
-    """What numpy raises if its own libraries cannot be imported."""
+    """Return an error as numpy raises it if its own libraries cannot be imported."""
     try:
         raise ImportError("Importing the numpy C-extensions failed.") from cause
     except ImportError as error:
