@@ -1,7 +1,6 @@
 """What all thresholds have in common: levels, caps, what is shown, and how they are fitted."""
 
 import functools
-import pickle
 import warnings
 
 import numpy as np
@@ -11,7 +10,6 @@ import sklearn
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.utils import get_tags
 from sklearn.utils.validation import validate_data
@@ -185,31 +183,6 @@ class TestEveryThreshold:
             model.predict(scores[:, np.newaxis], groups=groups), predicted
         )
 
-    def test_clones_and_pickles(self, fitted_once, few, few_new, name, lists):
-        model, new = fitted_once(name, lists), few_new
-        expected = model.predict(new.bayes_scores, groups=new.groups)
-        again = pickle.loads(pickle.dumps(model))
-        fresh = clone(model)
-        with pytest.raises(NotFittedError, match="Call fit"):
-            fresh.predict(new.bayes_scores, groups=new.groups)
-        refitted = fresh.fit(few.bayes_scores, few.y, groups=few.groups)
-        for each in (again, refitted):
-            np.testing.assert_array_equal(
-                each.predict(new.bayes_scores, groups=new.groups), expected
-            )
-            assert repr(each) == repr(model)
-
-    def test_files(self, fitted_once, few_new, name, lists, tmp_path):
-        model, new = fitted_once(name, lists), few_new
-        expected = model.predict(new.bayes_scores, groups=new.groups)
-        model.save(tmp_path / "filter.json")
-        read = skfilterrank.thresholds.load_threshold(tmp_path / "filter.json")
-        shown = read.predict(new.bayes_scores, groups=new.groups)
-        np.testing.assert_array_equal(shown, expected)
-        assert type(read) is type(model)
-        read.save(tmp_path / "again.json")
-        assert (tmp_path / "again.json").read_text() == (tmp_path / "filter.json").read_text()
-
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [n for n in PLAIN if n not in ("per_query", "expected")])
@@ -303,13 +276,6 @@ class TestRows:
         rows = {"scores": [1.0, 2.0], "y": [1, -1], "groups": [1, 2]} | changed
         with pytest.raises(ValueError, match=message):
             TunedThreshold().fit(**rows)
-
-    def test_a_failed_fit_changes_nothing(self, few):
-        model = TunedThreshold(MEASURE).fit(few.bayes_scores, few.y, groups=few.groups)
-        before = dict(vars(model))
-        with pytest.raises(ValueError, match="labels"):
-            model.fit(few.bayes_scores, few.y[1:], groups=few.groups)
-        assert vars(model) == before
 
     def test_without_queries_each_row_is_its_own(self, few):
         with pytest.warns(FitWarning, match="TunedThreshold was fitted without query ids"):
@@ -428,12 +394,6 @@ class TestClusters:
         model.fit(few.bayes_scores, few.y, groups=few.groups, clusters=np.zeros(len(few.y)))
         assert not hasattr(model, "held_out_score_")
 
-    def test_a_certificate_counts_each_cluster_once(self, few):
-        model = CertifiedThreshold({"any_forbidden@3": 0.4})
-        model.fit(few.bayes_scores, few.y, groups=few.groups, clusters=few.groups // 2)
-        certificate = model.certificate_
-        assert (certificate.n_queries, certificate.n_units, certificate.unit) == (80, 40, "cluster")
-
 
 class TestSearch:
     """A threshold alone in scikit-learn's searches."""
@@ -474,14 +434,6 @@ class TestSearch:
                 query_weight=np.ones(len(few.y)),
             )
         assert search.best_params_ == {"max_shown": 3}
-
-    def test_set_params_and_repr(self):
-        model = TunedThreshold("ndcg_f@3", max_shown=3)
-        assert repr(model) == "TunedThreshold(max_shown=3, measure='ndcg_f@3')"
-        assert model.set_params(max_shown=None).max_shown is None
-        assert "k" not in model.get_params()
-        with pytest.raises(ValueError, match="Invalid parameter 'k'"):
-            model.set_params(k=3)
 
 
 class TestTwoLabels:

@@ -7,12 +7,12 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import beta, binom, binomtest, norm
+from scipy.stats import beta, binom, binomtest
 
 from certificates import certified, promise_at, risks_at
 from skfilterrank.cli import main
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import DataWarning, FitWarning, InputError
+from skfilterrank.exceptions import DataWarning, FitWarning
 from skfilterrank.metrics import (
     any_forbidden_at_k,
 )
@@ -251,13 +251,6 @@ class TestLabelsOfMachines:
         assert ("machine labels  " in shown) == ("Machines gave 30" in shown) == bool(n_machine)
         assert load_threshold(saved).certificate_.n_machine == n_machine
 
-    def test_bad_input(self, judged):
-        rows = (judged.y, judged.bayes_scores, 0.3)
-        given = {"groups": judged.groups, "risks": {"any_forbidden": 0.05}}
-        y, users = pd.Series(judged.y), pd.Series(judged.groups)[::-1]
-        with pytest.raises(InputError, match="clusters and y_true have the same index in another"):
-            risk_certificate(y, *rows[1:], **given, clusters=users)
-
 
 def any_bad(y_true, shown, groups):
     return np.bincount(groups, shown & (y_true < 0)) > 0
@@ -314,28 +307,6 @@ class TestFunctions:
         # From +inf down until 48 of 200 are wrong, the most that 0.3 is ruled out by.
         assert binom.cdf(48, 200, 0.3) < 0.05 < binom.cdf(49, 200, 0.3)
         assert promise.lower == scores[28]
-
-    @pytest.mark.nightly
-    @pytest.mark.filterwarnings("ignore:the best certified threshold hides every document")
-    @pytest.mark.filterwarnings("ignore:No threshold but")
-    def test_the_end_that_the_data_choose_breaks_few_promises(self):
-        # One document a query, the bad ones the higher scores: in the middle both kinds are wrong,
-        # and at either end one kind, by chance the one or the other.
-        rng = np.random.default_rng(0)
-        n, reps, share, level = 200, 200, 0.295, 0.3
-        n_broken = 0
-        for _ in range(reps):
-            kind = rng.choice([-1.0, 1.0, 0.0], p=[share, share, 1 - 2 * share], size=n)
-            scores = rng.normal(size=n) + (kind < 0)
-            params = {"groups": np.arange(n), "confidence_level": 0.9}
-            try:
-                promise = certified(kind, scores, {wrong: level}, **params).promises["wrong"]
-            except ValueError:
-                continue
-            at = np.linspace(-6, 6, 600)
-            at = at[(at > promise.lower) & (at <= promise.upper)]
-            n_broken += bool((share * (norm.sf(at - 1) + norm.cdf(at)) > level).any())
-        assert binom.sf(n_broken - 1, reps, 0.1) > 0.01
 
     def test_get_the_labels_as_they_are(self, data):
         labels = np.where(data.y < 0, "bad", "good")
@@ -491,32 +462,3 @@ class TestSeveral:
         )
         with pytest.raises(ValueError, match=message):
             certified(data.y, data.bayes_scores, risks, groups=data.groups)
-
-    @pytest.mark.nightly
-    def test_hold_together(self, data):
-        # Queries drawn from a finite population, of which the true rates are known.
-        risks, confidence, n, times = {any_bad: 0.2, rejected: 0.4}, 0.8, 120, 100
-        y_true, y_score = data.y.astype(float), data.bayes_scores
-        rng = np.random.default_rng(0)
-        by_query = np.split(np.arange(len(y_true)), np.flatnonzero(np.diff(data.groups)) + 1)
-        wrong = n_chosen = 0
-        for _ in range(times):
-            drawn = [by_query[query] for query in rng.integers(0, len(by_query), size=n)]
-            rows, groups = np.concatenate(drawn), np.repeat(np.arange(n), [len(d) for d in drawn])
-            try:
-                found = certified(
-                    y_true[rows],
-                    y_score[rows],
-                    risks,
-                    groups=groups,
-                    confidence_level=confidence,
-                )
-            except ValueError:
-                continue
-            n_chosen += 1
-            true = [
-                np.nanmean(loss(y_true, y_score >= found.threshold, data.groups)) for loss in risks
-            ]
-            wrong += true[0] > 0.2 or true[1] > 0.4
-        assert n_chosen > 50
-        assert wrong <= binom.ppf(0.999, times, 1 - confidence)

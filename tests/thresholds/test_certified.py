@@ -26,7 +26,6 @@ from skfilterrank.metrics import (
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     ThresholdCurve,
-    load_threshold,
     threshold_curve,
 )
 from skfilterrank.thresholds._certify import certify, make_tests
@@ -147,42 +146,6 @@ class TestRiskThreshold:
         assert 0 < certified.sum() < len(near)
 
     @pytest.mark.slow
-    @pytest.mark.parametrize("level", [0.06, 0.1, 0.2])
-    def test_row_order_and_names_in_order(self, risk, data, level):
-        params = {"risks": risks_at(risk, level, 3), "measure": "ndcg_f@3"}
-        one = promise_at(
-            data.y, data.bayes_scores, groups=data.groups, confidence_level=0.9, **params
-        )
-        order = np.random.default_rng(0).permutation(len(data.y))
-        names = np.array([f"q{query:04}" for query in data.groups])
-        two = promise_at(
-            data.y[order],
-            data.bayes_scores[order],
-            groups=names[order],
-            confidence_level=0.9,
-            **params,
-        )
-        # The mean of the measure is summed in another order.
-        assert one.value == pytest.approx(two.value)
-        for name in ("threshold", "limit", "observed", "upper_bound", "n_tried", "n_queries"):
-            assert getattr(one, name) == pytest.approx(getattr(two, name), rel=1e-12), name
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("change", [lambda s: 4 * s - 1, np.exp, np.arctan])
-    def test_monotone_rescaling(self, risk, data, change):
-        params = {"groups": data.groups, "risks": risks_at(risk, 0.1, 3), "measure": "ndcg_f@3"}
-        one = promise_at(data.y, data.bayes_scores, confidence_level=0.9, **params)
-        moved = change(data.bayes_scores)
-        two = promise_at(data.y, moved, confidence_level=0.9, **params)
-        np.testing.assert_array_equal(data.bayes_scores >= one.threshold, moved >= two.threshold)
-        assert change(one.limit) == pytest.approx(two.limit)
-        assert (one.observed, one.upper_bound, one.n_tried) == (
-            two.observed,
-            two.upper_bound,
-            two.n_tried,
-        )
-
-    @pytest.mark.slow
     @pytest.mark.parametrize("dtype", [np.float32, np.int16, np.int64])
     def test_types_of_scores(self, risk, data, dtype):
         y_score = (1000 * data.bayes_scores).round()
@@ -199,23 +162,6 @@ class TestRiskThreshold:
         found = promise_at(data.y, data.bayes_scores, risks_at(risk, 0.99, 3), **params)
         curve = threshold_curve(data.y, data.bayes_scores, **params)
         assert (found.threshold, found.value) == (curve.best_threshold, curve.best_value)
-
-    @pytest.mark.slow
-    def test_stricter_is_never_better(self, risk, data):
-        values, limits = [], []
-        for level in (0.05, 0.1, 0.2, 0.4):
-            found = promise_at(
-                data.y,
-                data.bayes_scores,
-                risks_at(risk, level, 3),
-                groups=data.groups,
-                measure="ndcg_f@3",
-                confidence_level=0.9,
-            )
-            values.append(found.value)
-            limits.append(found.limit)
-        assert np.all(np.diff(values) >= 0)
-        assert np.all(np.diff(limits) * (1 if risk == "false_reject_rate" else -1) >= 0)
 
     @pytest.mark.nightly
     def test_the_guarantee_holds(self, risk, data):
@@ -604,14 +550,6 @@ def test_where_lower_is_better_the_lowest_certified_value_is_chosen(measure, ris
     assert found.value == pytest.approx(values.min())
 
 
-@pytest.mark.slow
-def test_nothing_good_is_told(data):
-    unsafe = np.where(data.y < 0, -1, 0)
-    model = CertifiedThreshold({"any_forbidden@3": 0.2})
-    with pytest.warns(FitWarning, match=r"no label has a gain above 0.*gains=\{0: 1, -1: -1\}"):
-        model.fit(data.bayes_scores, unsafe, groups=data.groups)
-
-
 def test_a_promise_holds_of_what_the_cap_leaves(data):
     model = CertifiedThreshold({"any_forbidden@3": 0.3}, max_shown=1)
     model.fit(data.bayes_scores, data.y, groups=data.groups)
@@ -631,17 +569,3 @@ def test_there_is_no_held_out_score_of_a_promise(data):
     model.fit(data.bayes_scores, data.y, groups=data.groups)
     assert not hasattr(model, "held_out_score_")
     assert not hasattr(model, "held_out_score_unfiltered_")
-
-
-def test_a_certificate_reads_alike_before_saving_and_after_loading(tmp_path):
-    _, y, groups, scores = make_rank_and_filter(300, random_state=0)
-    safe = CertifiedThreshold({"any_forbidden@3": 0.3}).fit(scores, y, groups=groups)
-    condition = " This holds if the model that gave the scores has not seen these queries."
-    assert condition in str(safe.certificate_)
-    safe.save(tmp_path / "safe.json")
-    loaded = load_threshold(tmp_path / "safe.json")
-    assert str(loaded.certificate_) == str(safe.certificate_)
-    one = scores[groups == 7]
-    shown = loaded.predict(one)
-    np.testing.assert_array_equal(shown, safe.predict(one, groups=np.zeros(len(one))))
-    assert 0 < np.isfinite(shown).sum() <= loaded.certificate_.max_shown

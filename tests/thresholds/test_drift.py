@@ -56,15 +56,6 @@ def test_other_scales(data, change):
         fitted(data, data[2]).predict(change(data[2]), groups=data[1])
 
 
-@pytest.mark.parametrize(("shift", "side"), [(-0.016, "below"), (0.32, "at or above")])
-def test_a_threshold_that_divides_no_scores_is_told(data, shift, side):
-    y, groups, scores = data
-    model = CertifiedThreshold({"any_forbidden@3": 0.1}, confidence_level=0.9, measure="ndcg_f@3")
-    model.fit(scores, y, groups=groups)
-    with pytest.warns(DataWarning, match=f"all of them are {side} the threshold 0.32"):
-        model.predict(0.34 * scores + shift, groups=groups)
-
-
 def test_without_query_ids_rows_of_enough_lists_are_told(data):
     _, groups, scores = data
     model = fitted(data, scores)
@@ -246,6 +237,8 @@ class TestCheck:
         found = model.check(0.34 * scores + at, groups)
         assert found.facts.loc["share_above", "warns"]
         assert f"all of them are {side} the threshold" in str(found)
+        with pytest.warns(DataWarning, match=f"all of them are {side} the threshold 0.32"):
+            model.predict(0.34 * scores + at, groups=groups)
 
     @pytest.mark.slow
     def test_ordinary_batches_seldom_warn(self):
@@ -310,9 +303,3 @@ class TestCheck:
     def test_not_fitted(self):
         with pytest.raises(NotFittedError):
             TunedThreshold().check([0.1], [0])
-
-    def test_a_threshold_from_a_file(self, data, tmp_path):
-        model = fitted(data, data[2])
-        model.save(tmp_path / "cut.json")
-        found = load_threshold(tmp_path / "cut.json").check(logit(data[2]), data[1])
-        assert found.facts.equals(model.check(logit(data[2]), data[1]).facts)

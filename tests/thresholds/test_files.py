@@ -12,13 +12,11 @@ import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
 
 from skfilterrank._files.states import checksum_of
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FileFormatError, FitWarning, InputError, InputTypeError
 from skfilterrank.metrics import ndcg_score
-from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
     BaseThreshold,
     CertifiedThreshold,
@@ -94,15 +92,6 @@ def test_a_certificate_is_kept_under_a_condition(data, tmp_path):
     assert str(certificate) == str(replace(model.certificate_, assumes_unseen=True))
     assert certificate.to_frame().equals(model.certificate_.to_frame())
     assert certificate.value == model.certificate_.value
-
-
-def test_a_threshold_inside_a_model_is_saved(data, tmp_path):
-    model = RankAndFilter(LogisticRegression(), measure="ndcg_f@3")
-    model.fit(data.X, data.y, groups=data.groups)
-    model.filter_.save(tmp_path / "threshold.json")
-    scores = LogisticRegression().fit(data.X, data.y > 0).predict_proba(data.X)[:, 1]
-    loaded = load_threshold(tmp_path / "threshold.json")
-    np.testing.assert_array_equal(loaded.predict(scores), model.filter_.predict(scores))
 
 
 def test_without_query_ids_each_row_remains_a_query(data, tmp_path):

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -86,27 +85,6 @@ def test_the_statistic_of_each_path_is_the_number_of_queries_on_average():
     assert mean == pytest.approx(7, abs=1e-9)
 
 
-def test_two_risks_need_twice_as_many_queries_each():
-    losses = [1 / 3] * 40
-    both = RiskMonitor({loss_of_label: 0.1, "empty_list_rate": 0.1}, queries_per_false_alarm=50)
-    rates = watch(both, losses, np.ones(40), np.arange(40)).rates
-    assert rates.loc["loss_of_label", "alarm_at"] == restarting(losses, 0.1, 100)
-    assert restarting(losses, 0.1, 100) > restarting(losses, 0.1, 50)
-    assert np.isnan(rates.loc["empty_list_rate", "alarm_at"])
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("n_wanted", [50, 300])
-def test_queries_before_a_false_alarm_are_as_many_as_said(n_wanted):
-    rng = np.random.default_rng(0)
-    lengths = []
-    for _ in range(200):
-        losses = (rng.random(20 * n_wanted) < 0.1).astype(float)
-        at = after(losses, queries_per_false_alarm=n_wanted)["alarm_at"]
-        lengths.append(len(losses) if np.isnan(at) else at)
-    assert np.mean(lengths) > n_wanted
-
-
 FIVE = [1.0, 0.0, 1.0, 1 / 3, 1.0]
 
 
@@ -144,46 +122,6 @@ def test_the_interval_after_five_queries_by_enumeration(alpha):
     rest = [1 - loss for loss in FIVE]
     assert capital(rest, 1 - rate["upper"]) == pytest.approx(2 / alpha)
     assert 0 < rate["lower"] < np.mean(FIVE) < rate["upper"] < 1
-
-
-def test_two_rates_have_half_of_alpha_each():
-    both = RiskMonitor({loss_of_label: 0.1, "empty_list_rate": 0.1}, confidence_level=0.9)
-    rates = watch(both, FIVE, np.ones(5), np.arange(5)).rates
-    alone = after(FIVE, confidence_level=0.95)
-    for column in ("lower", "upper"):
-        assert rates.loc["loss_of_label", column] == alone[column]
-
-
-@pytest.mark.nightly
-def test_the_interval_holds_at_all_looks_and_shrinks():
-    rng = np.random.default_rng(0)
-    wrong, times = 0, 100
-    for _ in range(times):
-        monitor = RiskMonitor({"any_forbidden": 0.1}, confidence_level=0.9)
-        widths, is_wrong = [], False
-        y_true, y_score, ids = stream(rng, 500, 0.3)
-        for look in np.split(ids, [20, 50, 100, 250]):
-            rate = watch(monitor, y_true[look], y_score[look], look).rates.iloc[0]
-            is_wrong |= not rate["lower"] <= 0.3 <= rate["upper"]
-            widths.append(rate["upper"] - rate["lower"])
-        wrong += is_wrong
-    assert wrong <= binom.ppf(0.999, times, 0.1)
-    assert widths[-1] < 0.25 < widths[0]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("calm", [0, 2000])
-def test_on_average_a_rise_is_noticed_as_early_after_a_calm_time(calm):
-    rng = np.random.default_rng(0)
-    delays = []
-    for _ in range(20):
-        monitor = RiskMonitor({"any_forbidden": 0.1}, queries_per_false_alarm=1000)
-        if calm:
-            watch(monitor, *stream(rng, calm, 0.05))
-        y_true, y_score, ids = stream(rng, 500, 0.25)
-        status = watch(monitor, y_true, y_score, calm + ids)
-        delays.append(status.rates["alarm_at"].iloc[0] - calm)
-    assert 25 < np.median(delays) < 60
 
 
 @pytest.mark.slow
@@ -249,12 +187,6 @@ def test_after_an_alarm_it_can_begin_anew():
         watch(monitor, [1], [1], [0])
     rows = np.tile([1.0, 1.0, -1.0], 5), np.ones(15), 20 + np.arange(15)
     assert watch(monitor, *rows).rates.equals(watch(new, *rows).rates)
-
-
-def test_the_guarantee_is_named():
-    monitor = RiskMonitor({"any_forbidden": 0.1}, queries_per_false_alarm=12_000)
-    assert "12,000 queries or more come before an alarm on average" in str(monitor.status)
-    assert monitor.status.advice == ""
 
 
 def test_before_the_first_query():
@@ -397,12 +329,6 @@ class TestOfAThreshold:
         for name, promise in safe.certificate_.promises.items():
             assert rates.loc[name, "observed"] == pytest.approx(promise.observed)
 
-    def test_has_its_confidence_level(self, data, safe):
-        assert RiskMonitor(safe).confidence_level == 0.95
-        other = clone(safe).set_params(confidence_level=0.9)
-        other.fit(data.bayes_scores, data.y, groups=data.groups)
-        assert RiskMonitor(other).confidence_level == 0.9
-
     def test_watches_this_threshold_alone(self, data, safe, tmp_path):
         monitor = RiskMonitor(safe)
         safe.save(tmp_path / "threshold.json")
@@ -483,14 +409,6 @@ class TestFiles:
         assert path.read_text() == text
         one.save(path)
         other.save(tmp_path / "other.json")
-
-    def test_a_state_before_the_first_query(self, tmp_path):
-        path = tmp_path / "monitor.json"
-        RiskMonitor({"any_forbidden": 0.1}).save(path)
-        rows = stream(np.random.default_rng(0), 50, 0.2)
-        again = RiskMonitor.load(path).update(rows[0], rows[1], groups=rows[2])
-        new = RiskMonitor({"any_forbidden": 0.1})
-        assert again.rates.equals(watch(new, *rows).rates)
 
     def test_a_changed_file_is_told(self, tmp_path):
         path = tmp_path / "monitor.json"
@@ -610,14 +528,6 @@ class TestOfFit:
                 with pytest.raises(InputError, match=f"{name} must be th.* of the threshold"):
                     RiskMonitor(safe, **changed)
 
-    def test_labels_are_read_with_the_gains_of_the_fit(self, data):
-        y, scores, groups = data
-        safe = CertifiedThreshold({"any_forbidden@3": 0.5}).fit(scores, y, groups=groups)
-        expected = RiskMonitor(safe).update(y, scores, groups=groups).rates
-        safe.set_params(gains={-1: 1.0, 0: -1.0, 1: 1.0})
-        found = RiskMonitor(safe).update(y, scores, groups=groups).rates
-        pd.testing.assert_frame_equal(found, expected)
-
 
 class TestLabelsOfMachines:
     def of_two_judges(self):
@@ -645,11 +555,6 @@ class TestLabelsOfMachines:
         assert loaded.status.rates["n_machine"].tolist() == [3]
         loaded.reset()
         assert "achine" not in f"{loaded} {loaded.status}"
-
-    def test_people_are_not_named(self):
-        monitor = RiskMonitor({"any_forbidden": 0.1})
-        status = monitor.update([1], [1], groups=[0], judged_by=["people"])
-        assert "achine" not in f"{status} {status!r}"
 
     def test_a_risk_without_labels_has_none_of_machines(self):
         monitor = RiskMonitor({"empty_list_rate": 0.5})
@@ -775,22 +680,6 @@ class TestClusters:
             RiskMonitor({"any_forbidden": 0.2}).update(
                 [1, 1], [1, 1], groups=[1, 1], clusters=[2, 3]
             )
-
-    @pytest.mark.nightly
-    @pytest.mark.parametrize("with_clusters", [True, False])
-    def test_copies_raise_a_false_alarm_unless_they_are_a_cluster(self, with_clusters):
-        rng, times, n_alarms = np.random.default_rng(0), 100, 0
-        for _ in range(times):
-            y_true, _, ids = stream(rng, 80, 0.1)
-            copies = {"groups": np.arange(400)}
-            if with_clusters:
-                copies["clusters"] = np.repeat(ids, 5)
-            monitor = RiskMonitor({"any_forbidden": 0.1}, queries_per_false_alarm=1000)
-            n_alarms += monitor.update(np.repeat(y_true, 5), np.ones(400), **copies).alarm
-        if with_clusters:
-            assert n_alarms < times / 10
-        else:
-            assert n_alarms > times / 2
 
 
 class TestDocumentsThatTheThresholdHides:

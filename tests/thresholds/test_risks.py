@@ -1,7 +1,6 @@
 """Risks with their levels, and bounds of a mean loss."""
 
 import io
-import itertools
 import math
 import re
 
@@ -10,7 +9,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import binom, binomtest
+from scipy.stats import binomtest
 from sklearn.base import clone
 
 from all_thresholds import PLAIN, THRESHOLDS
@@ -178,11 +177,6 @@ class TestNoMoreIsShownThanCovered:
         rate = (np.bincount(data.groups, shown & (data.y < 0)) > 0).mean()
         assert rate == model.certificate_.promises["any_forbidden@3"].observed
 
-    def test_without_query_ids(self, model, data):
-        with pytest.warns(DataWarning, match=r"groups is missing: \d+ rows are taken as one query"):
-            shown = model.predict(data.bayes_scores)
-        assert np.count_nonzero(shown > -np.inf) <= 3
-
     @pytest.mark.slow
     @pytest.mark.parametrize(
         ("parameters", "most"),
@@ -288,30 +282,6 @@ class TestBinomialBound:
                 assert bound.upper(losses) == pytest.approx(upper)
             assert bound.rules_out(losses) == (bound.upper(losses) <= level)
 
-    @pytest.mark.parametrize("level", [0.01, 0.05, 0.5, 0.99])
-    @pytest.mark.parametrize("confidence", [0.5, 0.9, 0.999])
-    def test_queries_needed(self, level, confidence):
-        # (1 - level) ** n is the probability of no failure at all.
-        needed = queries_needed(BinomialBound, level, confidence)
-        assert (1 - level) ** needed <= 1 - confidence + 1e-12
-        assert (1 - level) ** (needed - 1) > 1 - confidence
-
-    def test_queries_needed_by_hand(self):
-        # 0.95 ** 45 = 0.0994, 0.95 ** 44 = 0.1047.
-        assert queries_needed(BinomialBound, 0.05, 0.9) == 45
-
-    @pytest.mark.parametrize("confidence", [0.5, 0.9])
-    def test_upper_bound_of_five_queries_by_enumeration(self, confidence):
-        """At the bound, so few failures have a chance of one minus the confidence."""
-        for n_bad in range(5):
-            upper = BinomialBound(5, 0.3, confidence).upper(np.arange(5) < n_bad)
-            chance = sum(
-                upper ** sum(bad) * (1 - upper) ** (5 - sum(bad))
-                for bad in itertools.product([0, 1], repeat=5)
-                if sum(bad) <= n_bad
-            )
-            assert chance == pytest.approx(1 - confidence)
-
 
 class TestBettingBound:
     def capital(self, losses, level, confidence):
@@ -416,16 +386,6 @@ class TestBettingBound:
         ]
         assert fits.index(True) == needed
         assert all(fits[needed:])
-
-    @pytest.mark.nightly
-    @pytest.mark.parametrize("draw", ["all or nothing", "thirds"])
-    def test_a_mean_at_the_level_is_seldom_ruled_out(self, draw):
-        rng = np.random.default_rng(0)
-        n, level, times = 100, 0.2, 1000
-        bound = BettingBound(n, level, 0.9)
-        m = 1 if draw == "all or nothing" else 3
-        wrong = sum(bound.rules_out(rng.binomial(m, level, size=n) / m) for _ in range(times))
-        assert 0 < wrong <= binom.ppf(0.999, times, 0.1)
 
 
 @pytest.mark.parametrize("make", [BinomialBound, BettingBound])

@@ -110,23 +110,6 @@ class TestHeldOutScore:
         expected = ndcg_f_score(data.y, kept, groups=data.groups, k=3)
         assert model.held_out_score_ == pytest.approx(expected)
 
-    @pytest.mark.nightly
-    def test_is_nearer_to_new_queries_than_the_best_in_sample(self):
-        every = make_rank_and_filter(4800, random_state=5)
-        scores, y, groups = every.bayes_scores, every.y, every.groups
-        new = groups >= 1800
-        best, held_out, truth = [], [], []
-        for start in range(0, 1800, 60):
-            own = (groups >= start) & (groups < start + 60)
-            model = TunedThreshold("ndcg_f@3").fit(scores[own], y[own], groups=groups[own])
-            best.append(model.best_score_)
-            held_out.append(model.held_out_score_)
-            kept = np.where(scores[new] >= model.threshold_, scores[new], -INF)
-            truth.append(ndcg_f_score(y[new], kept, groups=groups[new], k=3))
-        best, held_out, truth = map(np.mean, (best, held_out, truth))
-        assert best > truth + 0.005
-        assert abs(held_out - truth) < 0.5 * (best - truth)
-
     def test_is_negated_where_lower_is_better(self, data):
         model = TunedThreshold("forbidden@3", min_shown=1)
         model.fit(data.bayes_scores, data.y, groups=data.groups)

@@ -15,7 +15,6 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.thresholds import (
     CertifiedThreshold,
-    load_threshold,
     risk_certificate,
 )
 from skfilterrank.thresholds._risk_steps import Units, last_of_start, start_at
@@ -197,15 +196,6 @@ class TestAnswered:
         names = ["share_answered", "share_answered_lower", "share_answered_upper"]
         assert found.to_frame()[names].iloc[0].tolist() == [getattr(found, each) for each in names]
 
-    def test_a_file_keeps_it(self, many, tmp_path):
-        y, groups, scores = many
-        model = CertifiedThreshold({"any_forbidden@3": 0.2}, among="answered")
-        users = pd.Series(groups // 2, name="user")
-        model.fit(scores, y, groups=groups, clusters=users).save(tmp_path / "t.json")
-        found = load_threshold(tmp_path / "t.json")
-        assert str(found.certificate_) == str(model.certificate_)
-        assert found.among == "answered"
-
     def test_the_number_that_is_asked_for_is_enough(self):
         """If all queries are shown something good; one query less is not enough."""
         for risk in ("any_forbidden@3", "forbidden@3"):
@@ -238,31 +228,6 @@ class TestAnswered:
         model = CertifiedThreshold({"any_forbidden@3": level}, **{"among": "answered"} | params)
         with pytest.raises(InputError, match=message):
             model.fit(scores, y, groups=groups)
-
-    @pytest.mark.nightly
-    @pytest.mark.parametrize("risk", RISKS)
-    def test_new_answered_queries_keep_it(self, risk):
-        """The rate among answered queries of a large population, where half show nothing."""
-        _, y, groups, scores = make_rank_and_filter(4000, random_state=5)
-        sizes = np.bincount(groups)
-        starts = np.cumsum(sizes) - sizes
-        name = risk if risk == "false_reject_rate" else f"{risk}@3"
-        rng, wrong, n_draws = np.random.default_rng(0), 0, 150
-        for _ in range(n_draws):
-            drawn = rng.integers(0, 4000, 150)
-            rows = np.concatenate([np.arange(starts[q], starts[q] + sizes[q]) for q in drawn])
-            own = np.repeat(np.arange(150), sizes[drawn])
-            try:
-                found = certified(
-                    y[rows], scores[rows], {name: 0.2}, groups=own, among="answered",
-                    confidence_level=0.9,
-                )  # fmt: skip
-            except InputError:
-                continue
-            t = found.threshold
-            answered = is_answered(scores, groups, t)[counts(risk, y, groups)]
-            wrong += rates(risk, y, scores, groups, t, 3)[answered].mean() > 0.2
-        assert wrong <= binom.ppf(0.999, n_draws, 0.1)
 
 
 class TestClusters:
