@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.closed_queries import ClosedQueries, QueriesInSeveralParts
+from skfilterrank._files.closed_queries import ClosedQueries
 from skfilterrank._files.frames_of_rows import Wanted, block_of, check_columns
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.row_blocks import merged
@@ -43,11 +43,6 @@ def _with_number(number, part, function, **options):
     return function(int(number.iloc[0]), part, **options)
 
 
-def hash_queries(ids: pd.Series) -> np.ndarray:
-    """Compute a 64-bit hash of each query id, equal in all partitions."""
-    return pd.util.hash_pandas_object(ids, index=False, categorize=False).to_numpy()
-
-
 def plain_ids(number: int, ids, dtype, name: str) -> pd.Series:
     """Return query ids without categories, since partitions may have different categories."""
     ids = pd.Series(ids)
@@ -75,35 +70,26 @@ def _are_alike(dtype, expected):
     return dtype == expected or all(is_text)
 
 
-def cut_query(ids):
-    """Find a query with rows in several partitions: (id, first partition, last), or None.
+def has_cut_query(ids) -> bool:
+    """Tell whether a query has rows in several partitions.
 
-    One worker collects 8 bytes for each query; the client gets only the result.
+    One worker collects 8 bytes for each query; the client gets only the answer.
     """
     import dask
 
     hashes = [dask.delayed(_distinct)(part) for part in ids.to_delayed()]
-    found = dask.delayed(_first_repeated)(hashes).compute()
-    if found is None:
-        return None
-    repeated, numbers = found
-    first = ids.partitions[numbers[0]].compute()
-    return first[hash_queries(first) == repeated].iloc[0], *numbers
+    return dask.delayed(_is_any_repeated)(hashes).compute()
 
 
 def _distinct(ids):
-    return np.unique(hash_queries(ids))
+    """Hash the distinct query ids, equal in all partitions, to 64 bits."""
+    return np.unique(pd.util.hash_pandas_object(ids, index=False, categorize=False).to_numpy())
 
 
-def _first_repeated(partitions):
-    """Find the lowest hash that occurs in several partitions, and the first two of these."""
-    hashes = np.concatenate(partitions)
-    ordered = np.sort(hashes)
-    repeated = ordered[1:][ordered[1:] == ordered[:-1]]
-    if not len(repeated):
-        return None
-    holders = [i for i, each in enumerate(partitions) if repeated[0] in each]
-    return repeated[0], holders[:2]
+def _is_any_repeated(partitions):
+    """Tell whether a hash occurs in several partitions."""
+    hashes = np.sort(np.concatenate(partitions))
+    return bool((hashes[1:] == hashes[:-1]).any())
 
 
 def fold_partitions(frame, function, *shared):
@@ -172,21 +158,15 @@ class DaskPartitions:
                 "source is a Dask Series, but rows need several columns: pass the frame."
             )
 
-    def whole_queries(self, wanted: Wanted, *, looks: bool) -> "WholeQueries":
-        """Return the wanted columns, with all rows of a query in one partition.
-
-        `looks` tells that the first pass will detect queries in several partitions anyway.
-        """
+    def whole_queries(self, wanted: Wanted) -> "WholeQueries":
+        """Return the wanted columns, with all rows of a query in one partition."""
         frame = self._frame(wanted)
-        ids = frame[wanted.query]
-        if looks:
-            return WholeQueries(frame, ids, wanted)
-        if cut_query(ids) is not None:
+        if has_cut_query(frame[wanted.query]):
             numbered = numbered_partitions(
                 _with_row_numbers, frame, meta=frame._meta.assign(**{_ROW: np.int64()})
             )
             frame = numbered.shuffle(on=wanted.query, ignore_index=True)
-        return WholeQueries(frame, None, wanted)
+        return WholeQueries(frame, wanted)
 
     def _frame(self, wanted):
         """Return a Dask DataFrame of the wanted columns, with query ids without categories."""
@@ -204,31 +184,19 @@ class DaskPartitions:
 
 
 class WholeQueries:
-    """Partitions that hold whole queries, which is known or checked in the first pass.
+    """Partitions that hold whole queries; results are computed on the workers."""
 
-    Results are computed on the workers.
-    """
-
-    def __init__(self, frame, ids_to_check, wanted):
-        self._frame, self._ids, self._wanted = frame, ids_to_check, wanted
-        self.looks_for_queries = ids_to_check is not None
+    def __init__(self, frame, wanted):
+        self._frame, self._wanted = frame, wanted
 
     def each(self, work):
-        """Yield the state of each partition in turn, without checking queries."""
+        """Yield the state of each partition in turn."""
         for found in each_partition(self._frame, _measure, work, self._wanted, False):
             yield found.state
 
     def fold(self, work, closed: ClosedQueries | None):
         """Merge the states of all partitions; the client gets only the merged state."""
-        try:
-            total = fold_partitions(self._frame, _measure, work, self._wanted, closed is not None)
-        except QueriesInSeveralParts as error:
-            query, first, second = cut_query(self._ids)
-            query = getattr(query, "item", lambda: query)()
-            raise InputError(
-                f"query {brief(query)} has rows in partitions {first} and {second}: expected whole "
-                "queries in each partition, as frame.shuffle(on=...) of the query ids gives."
-            ) from error
+        total = fold_partitions(self._frame, _measure, work, self._wanted, closed is not None)
         if total is None:
             raise InputError("rows holds no rows: expected at least one.")
         if closed is not None:

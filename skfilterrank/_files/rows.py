@@ -2,19 +2,19 @@
 
 import os
 import sys
-from collections.abc import Generator, Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.closed_queries import ClosedQueries, partitioned
+from skfilterrank._files.closed_queries import ClosedQueries
 from skfilterrank._files.dask_frames import DaskPartitions, WholeQueries
 from skfilterrank._files.files import is_path
 from skfilterrank._files.files_of_rows import Files
 from skfilterrank._files.frames_of_rows import Frames, Wanted, is_frame
-from skfilterrank._lists.checks import check_choice, check_count, is_dask
+from skfilterrank._lists.checks import check_count, is_dask
 from skfilterrank._lists.row_blocks import Pieces, merged
 from skfilterrank._lists.words import check_n_jobs, in_parallel, progress_bar
 from skfilterrank.exceptions import InputError, InputTypeError, brief
@@ -41,11 +41,6 @@ class Reading:
     def __init__(self, source, wanted, n_jobs: int | None, verbose: int):
         self._source, self._wanted = source, wanted
         self._n_jobs, self._verbose = n_jobs, verbose
-
-    @property
-    def looks_for_queries(self) -> bool:
-        """Tell whether the first pass detects queries whose rows are not consecutive."""
-        return getattr(self._source, "looks_for_queries", True)
 
     def total(self, work: Work, **parameters) -> Any:
         """Merge the states of one pass."""
@@ -132,13 +127,6 @@ class Rows:
         Column of labels, missing or NaN where unjudged.
     score : str, default="score"
         Column of scores, higher is better; -inf where filtered or not retrieved.
-    scattered : {"raise", "partition"} or None, default=None
-        How to treat a query whose rows are not consecutive. "raise" makes it an error; every such
-        query is detected. "partition" first writes the needed columns to a temporary folder, split
-        by a hash of the query id, and reads from there; this takes about as much disk space as the
-        columns take as float64. For Dask collections, "raise" raises for a query with rows in
-        several partitions, and "partition" shuffles the rows by query if there is such a query.
-        None means "partition" for Dask and "raise" otherwise.
     folder : path or None, default=None
         Parent of temporary folders; None means the system's folder. They are always removed.
     chunk_rows : int, default=524288
@@ -187,7 +175,6 @@ class Rows:
         query: str = "qid",
         label: str = "label",
         score: str = "score",
-        scattered: str | None = None,
         folder=None,
         chunk_rows: int = 1 << 19,
         n_jobs: int | None = None,
@@ -195,9 +182,8 @@ class Rows:
     ):
         for name, column in {"query": query, "label": label, "score": score}.items():
             check_column(column, name)
-        check_choice(scattered, "scattered", ("raise", "partition", None))
         self.query, self.label, self.score = query, label, score
-        self.scattered, self.folder = scattered, _folder_for(folder)
+        self.folder = _folder_for(folder)
         self.chunk_rows = check_count(chunk_rows, "chunk_rows")
         check_n_jobs(n_jobs)
         self.n_jobs, self.verbose = n_jobs, verbose
@@ -228,15 +214,14 @@ class Rows:
         return f"Rows({brief(self.source)}, query={self.query!r}, label={self.label!r})"
 
 
-@contextmanager
 def opened(
     rows: Rows,
     *,
     scores: Mapping | None = None,
     others: Mapping | None = None,
     n_passes: int = 1,
-) -> Iterator[Reading]:
-    """Open columns of rows for reading; temporary files are removed when the block ends.
+) -> Reading:
+    """Return a reading of columns of rows.
 
     Parameters
     ----------
@@ -252,23 +237,18 @@ def opened(
     wanted = Wanted(rows.query, rows.label, scores, others or {})
     source = rows._source
     if isinstance(source, DaskPartitions):
-        source = source.whole_queries(wanted, looks=rows.scattered == "raise")
-    elif rows.scattered == "partition":
-        with partitioned(source, wanted, rows.folder) as parts:
-            yield Reading(parts, wanted, rows.n_jobs, rows.verbose)
-        return
+        source = source.whole_queries(wanted)
     elif n_passes > 1 and not source.is_repeatable:
         raise InputError(
             f"rows can be read only once, but must be read {n_passes} times: pass a list of "
             "frames, a file, or a function without arguments that returns an iterator of frames."
         )
-    yield Reading(source, wanted, rows.n_jobs, rows.verbose)
+    return Reading(source, wanted, rows.n_jobs, rows.verbose)
 
 
 def read_once(rows: Rows, work: Work, **columns) -> Any:
     """Merge the results of `work` on all rows, in one pass."""
-    with opened(rows, **columns) as reading:
-        return reading.total(work, closed=ClosedQueries())
+    return opened(rows, **columns).total(work, closed=ClosedQueries())
 
 
 def rows_in_memory(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

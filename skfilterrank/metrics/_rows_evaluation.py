@@ -124,7 +124,8 @@ def measure_rows(rows: Rows, work: "Measuring", out=None) -> RowsEvaluation:
         )
     closed = ClosedQueries()
     total: Any = None
-    with opened(rows, others=work.columns) as reading, _writing(out, wanted, rows) as write:
+    reading = opened(rows, others=work.columns)
+    with _writing(out, wanted, rows) as write:
         work = work._replace(keeps=write is not None)
         with closing(reading.states(work, closed=closed)) as states:
             for state in states:

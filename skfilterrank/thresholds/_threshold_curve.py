@@ -100,12 +100,12 @@ def search_rows(
             "not support. Name another measure."
         )
     noted: list[Noted] = []
-    with opened(rows, n_passes=3) as reading, ExitStack() as stack:
+    reading = opened(rows, n_passes=3)
+    with ExitStack() as stack:
 
         def passing(work: Any, what: str):
             if what == FIRST_PASS:
-                closed = ClosedQueries() if reading.looks_for_queries else None
-                noted.append(reading.total(Noting(work), closed=closed, what=what))
+                noted.append(reading.total(Noting(work), closed=ClosedQueries(), what=what))
                 return [noted[0].steps]
             states = reading.states(work, what=what, merges=what != MANY_STEPS)
             return stack.enter_context(closing(states))

@@ -496,7 +496,6 @@ def test_the_package_writes_files_by_this_alone():
         },
         # Data that does not fit into memory goes into temporary folders.
         os.path.join("_lists", "entry_search.py"): {"open"},
-        os.path.join("_files", "closed_queries.py"): {"np.save", "open"},
         # What standard error would not take, into the void.
     }
 

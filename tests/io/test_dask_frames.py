@@ -10,10 +10,9 @@ from profiles import times
 from rows_of_queries import arrays, make_rows
 from skfilterrank import metrics
 from skfilterrank._files.dask_frames import (
-    cut_query,
     each_partition,
     fold_partitions,
-    hash_queries,
+    has_cut_query,
     plain_ids,
 )
 from skfilterrank._files.rows import rows_in_memory
@@ -42,24 +41,19 @@ def series_of(*partitions):
 @pytest.mark.parametrize(
     ("partitions", "expected"),
     [
-        ([[1, 1, 2], [3, 3], [4]], None),
-        ([[1, 2], [3], [2, 4]], (2, 0, 2)),
-        ([["a", "b"], ["b"], ["b", "c"]], ("b", 0, 1)),
-        ([[5], [6], [7]], None),
+        ([[1, 1, 2], [3, 3], [4]], False),
+        ([[1, 2], [3], [2, 4]], True),
+        ([["a", "b"], ["b"], ["b", "c"]], True),
     ],
 )
 def test_a_query_in_two_partitions(partitions, expected):
-    assert cut_query(series_of(*partitions)) == expected
+    assert has_cut_query(series_of(*partitions)) is expected
 
 
-def test_ids_have_one_number_with_and_without_categories():
+def test_ids_with_categories_are_those_without():
     names = pd.Series(["b", "a", "b", "c"])
-    numbers = hash_queries(names)
-    assert numbers.dtype == np.uint64
-    assert len(set(numbers)) == 3
-    assert numbers[0] == numbers[2]
     as_categories = plain_ids(0, names.astype("category"), "category", "groups")
-    np.testing.assert_array_equal(hash_queries(as_categories), numbers)
+    pd.testing.assert_series_equal(as_categories, names)
 
 
 def test_missing_ids_are_counted():
@@ -146,22 +140,6 @@ def test_cuts_make_no_difference():
     for cuts in ([1000], range(5, 2000, 150), [0, 0, 7]):
         found = evaluate(Rows(partitions(table, list(cuts))), MEASURES)
         np.testing.assert_allclose(found.means, whole.means, rtol=0, atol=1e-14)
-
-
-@pytest.mark.slow
-def test_partitions_said_to_be_whole_are_checked():
-    table = table_of()
-    queries = table["qid"].to_numpy()
-    inside = int(np.flatnonzero(queries[1:] == queries[:-1])[20]) + 1
-    frame = partitions(table, [inside])
-    message = rf"query {queries[inside]} has rows in partitions 0 and 1"
-    with pytest.raises(InputError, match=message):
-        evaluate(Rows(frame, scattered="raise"), MEASURES)
-    ends = np.flatnonzero(queries[1:] != queries[:-1]) + 1
-    whole = partitions(table, [ends[3], ends[20]])
-    told = evaluate(Rows(whole, scattered="raise"), MEASURES)
-    found = evaluate(Rows(frame), MEASURES)
-    np.testing.assert_allclose(told.means, found.means, rtol=0, atol=1e-14)
 
 
 @pytest.mark.slow

@@ -53,8 +53,6 @@ def test_ids_of_two_types():
     numbers, texts = make_rows(5), make_rows(5, text_ids=True)
     with pytest.raises(InputError, match="query ids are of different types"):
         evaluate(Rows([numbers, texts]), "ap")
-    with pytest.raises(InputError, match="query ids are of different types"):
-        evaluate(Rows([numbers, texts], scattered="partition"), "ap")
 
 
 def objects(*values):
@@ -104,11 +102,10 @@ def test_equal_ids_are_one_query_as_in_memory(kind):
     )
     frames = [{name: values[i : i + 1] for name, values in columns.items()} for i in range(3)]
     together = [{name: np.asarray(values) for name, values in columns.items()}]
-    found = evaluate(Rows(together, scattered="partition"), "ap")
-    assert found.n_queries == len(in_memory)
-    same(found, in_memory.mean())
     if len(in_memory) == 3:
-        assert evaluate(Rows(together), "ap").n_queries == 3
+        found = evaluate(Rows(together), "ap")
+        assert found.n_queries == 3
+        same(found, in_memory.mean())
     else:
         for rows in (Rows(together), Rows(frames)):
             with pytest.raises(InputError, match="comes back"):
@@ -116,11 +113,10 @@ def test_equal_ids_are_one_query_as_in_memory(kind):
 
 
 @pytest.mark.parametrize("kind", UNLIKE)
-@pytest.mark.parametrize("scattered", ["raise", "partition"])
-def test_ids_of_unlike_types_are_an_error(kind, scattered):
+def test_ids_of_unlike_types_are_an_error(kind):
     frames = [{"qid": ids, "label": [1, 0], "score": [2, 1]} for ids in UNLIKE[kind]]
     with pytest.raises(InputError, match="of different types"):
-        evaluate(Rows(frames, scattered=scattered), "ap")
+        evaluate(Rows(frames), "ap")
 
 
 KINDS = [

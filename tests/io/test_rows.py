@@ -95,9 +95,8 @@ def test_a_query_that_comes_back_is_an_error(tmp_path, n_jobs, chunk_rows, text_
     first = columns["qid"].tolist()[0]
     out = tmp_path / "values.parquet"
     said = f"rows of query {first!r} do not stand together"
-    with joblib.parallel_backend("threading"), pytest.raises(InputError, match=said) as error:
+    with joblib.parallel_backend("threading"), pytest.raises(InputError, match=said):
         evaluate(Rows(moved, chunk_rows=chunk_rows, n_jobs=n_jobs), "ap", out=out)
-    assert "scattered='partition'" in str(error.value)
     assert os.listdir(tmp_path) == []
 
 
