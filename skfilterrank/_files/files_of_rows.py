@@ -1,4 +1,4 @@
-"""Parquet and Arrow files, divided into parts that any process can read."""
+"""Parquet files, divided into parts that any process can read."""
 
 import os
 from collections.abc import Iterator
@@ -9,16 +9,14 @@ from typing import NamedTuple
 from skfilterrank._files.files import check_name, reason_of
 from skfilterrank._files.frames_of_rows import Wanted, block_of, check_columns
 from skfilterrank._files.tables import import_pyarrow
-from skfilterrank._lists.checks import cached_property
 from skfilterrank._lists.row_blocks import Block
 from skfilterrank.exceptions import FileFormatError, InputError, brief, brief_list
 
 _PARQUET = (".parquet", ".pq")
-_ARROW = (".arrow", ".feather", ".ipc")
 
 
 class FilePart(NamedTuple):
-    """Some row groups of a Parquet file, or record batches of an Arrow file."""
+    """Some row groups of a Parquet file."""
 
     path: str
     first: int
@@ -36,69 +34,24 @@ class FilePart(NamedTuple):
 
     def _batches(self):
         file = open_file(self.path)
-        yield from file.batches(self.first, self.stop, self.wanted.names, self.chunk_rows)
-
-
-class ParquetFile:
-    """A Parquet file."""
-
-    def __init__(self, path):
-        from pyarrow import parquet
-
-        self._file = parquet.ParquetFile(path, buffer_size=1 << 20)
-        self.schema = self._file.schema_arrow
-
-    @cached_property
-    def sizes(self):
-        """Number of rows of each row group."""
-        meta = self._file.metadata
-        return [meta.row_group(place).num_rows for place in range(meta.num_row_groups)]
-
-    def batches(self, first, stop, names, chunk_rows):
-        """Yield record batches of some row groups."""
-        groups = [place for place in range(first, stop) if self.sizes[place]]
+        sizes = _sizes_of(file)
+        groups = [place for place in range(self.first, self.stop) if sizes[place]]
         if groups:
-            yield from self._file.iter_batches(chunk_rows, row_groups=groups, columns=names)
-
-
-class ArrowFile:
-    """An Arrow IPC file; a stream in a file is one part."""
-
-    def __init__(self, path):
-        import pyarrow as pa
-
-        self._map = pa.memory_map(path)
-        try:
-            self._file = pa.ipc.open_file(self._map)
-        except pa.ArrowInvalid:
-            self._map.seek(0)
-            self._file = pa.ipc.open_stream(self._map)
-        self.schema = self._file.schema
-        self._is_stream = not hasattr(self._file, "get_batch")
-
-    @cached_property
-    def sizes(self):
-        """Number of rows of each record batch; a stream counts as one batch of unknown size."""
-        if self._is_stream:
-            return [0]
-        n_batches = self._file.num_record_batches
-        return [self._file.get_batch(place).num_rows for place in range(n_batches)]
-
-    def batches(self, first, stop, names, chunk_rows):
-        """Yield some record batches of the file."""
-        every = self._file
-        if not self._is_stream:
-            every = (self._file.get_batch(place) for place in range(first, stop))
-        for batch in every:
-            for begin in range(0, batch.num_rows, chunk_rows):
-                yield batch.slice(begin, chunk_rows).select(names)
+            names = self.wanted.names
+            yield from file.iter_batches(self.chunk_rows, row_groups=groups, columns=names)
 
 
 def open_file(path):
-    """Open a file by the suffix of its name, or by its first bytes if the suffix is unknown."""
-    kind = ParquetFile if _is_parquet(path) else ArrowFile
+    """Open a Parquet file."""
+    from pyarrow import parquet
+
     with _errors_of(path):
-        return kind(path)
+        return parquet.ParquetFile(path, buffer_size=1 << 20)
+
+
+def _sizes_of(file):
+    """Return the number of rows of each row group."""
+    return [file.metadata.row_group(place).num_rows for place in range(file.num_row_groups)]
 
 
 @contextmanager
@@ -130,18 +83,11 @@ def _checked(path, batches):
 
 def _damaged(path, error):
     return FileFormatError(
-        "the file is not a Parquet or Arrow file, or is damaged or ends early "
-        f"({reason_of(error)}). For text files, pass an iterator of another library, such as "
+        "the file is not a Parquet file, or is damaged or ends early "
+        f"({reason_of(error)}). For other files, pass an iterator of another library, such as "
         "Rows(lambda: pandas.read_csv(path, chunksize=10**6)).",
         path,
     )
-
-
-def _is_parquet(path):
-    if path.lower().endswith(_PARQUET):
-        return True
-    with open(path, "rb") as handle:
-        return handle.read(4) == b"PAR1"
 
 
 class Files:
@@ -156,7 +102,7 @@ class Files:
     is_repeatable = True
 
     def __init__(self, paths, chunk_rows: int):
-        import_pyarrow("reading Parquet and Arrow files")
+        import_pyarrow("reading Parquet files")
         for path in paths:
             check_name(path)
         self._named = [os.path.realpath(os.fsdecode(path)) for path in paths]
@@ -170,14 +116,15 @@ class Files:
         return any(os.path.commonpath([each, target]) == each for each in self._named)
 
     def pieces(self, wanted: Wanted) -> Iterator[FilePart]:
-        """Yield parts of about `chunk_rows` rows, joined from row groups or record batches."""
+        """Yield parts of about `chunk_rows` rows, joined from row groups."""
         types: dict = {}
         first_path = self._paths[0]
         opened = []
         for path in self._paths:
             file = open_file(path)
-            check_columns(file.schema.names, wanted.names, "the file", FileFormatError, path)
-            own = {name: _type_of(file.schema.field(name).type) for name in wanted.names}
+            schema = file.schema_arrow
+            check_columns(schema.names, wanted.names, "the file", FileFormatError, path)
+            own = {name: _type_of(schema.field(name).type) for name in wanted.names}
             types = types or own
             for name, kind in own.items():
                 if kind != types[name]:
@@ -187,7 +134,7 @@ class Files:
                         path,
                     )
             with _errors_of(path):
-                opened.append((path, file.sizes))
+                opened.append((path, _sizes_of(file)))
         self.n_rows = sum(sum(sizes) for _, sizes in opened) or None
         for path, sizes in opened:
             first = n_before = n_rows = 0
@@ -207,12 +154,12 @@ def _files_in(path):
         for each in Path(path).rglob("*")
         if each.is_file() and not any(map(_is_hidden, each.relative_to(path).parts))
     )
-    other = [each for each in found if not each.lower().endswith((*_PARQUET, *_ARROW))]
+    other = [each for each in found if not each.lower().endswith(_PARQUET)]
     if other or not found:
         held = f"it holds {brief_list(other)} too" if other else "it holds none"
         raise InputError(
             f"rows is the folder {brief(path)}, and all files of a folder are read, but {held}: "
-            f"expected names that end in {', '.join((*_PARQUET, *_ARROW))}."
+            f"expected names that end in {' or '.join(_PARQUET)}."
         )
     return found
 

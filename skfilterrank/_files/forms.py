@@ -29,9 +29,9 @@ from skfilterrank._files.tables import (
     format_of_name,
     import_pyarrow,
     is_table_name,
-    read_by_pyarrow,
     read_format,
     read_jsonl,
+    read_parquet,
     read_separated,
     table_of_records,
 )
@@ -308,7 +308,6 @@ _TOPICS = re.compile(rb"\s*(?:<\?xml[^>]*>\s*)?(?:<topics\b[^>]*>\s*)?<top(?:ic)
 LINES = "columns between white space"
 _FIRST_BYTES = {
     "parquet": re.compile(rb"PAR1[\0-\x1f]"),
-    "arrow": re.compile(rb"ARROW1\0\0"),
     # A bracket alone does not prove JSON: an id may begin with a bracket.
     "json": re.compile(rb'\s*(?:\[\s*)?\{\s*"(?:[^"\\]|\\.)*"\s*:'),
 }
@@ -327,8 +326,8 @@ def read_form(form, content, name, ids=_IDS):
     """Read a file that is not TREC lines: the table, and a function from row to line number."""
     if form == "json":
         return _read_json(content, name, ids)
-    if form in _FIRST_BYTES:
-        return read_by_pyarrow(content, name, ids, form)
+    if form == "parquet":
+        return read_parquet(content, name, ids)
     # Only comments and blank lines precede the header.
     begin = _FIRST_LINE.search(content).start()
     table, line_of = read_separated(content[begin:], name, ids, form)

@@ -110,7 +110,7 @@ class Rows:
     source : path, list of paths, frame, dict of columns, iterable of frames, callable or Dask's
         One of the following:
 
-        - a Parquet or Arrow IPC file, a folder of such files, or a list of such paths. Files of a
+        - a Parquet file, a folder of such files, or a list of such paths. Files of a
           folder and of its subfolders are read in the order of their names. Names that begin with
           "." or "_" are skipped, except partitions such as ``_day=1``.
         - any object with ``__arrow_c_stream__``, such as a table of pyarrow, a frame of polars or a
@@ -310,7 +310,7 @@ def _source_of(source, chunk_rows: int) -> Files | Frames | DaskPartitions:
     is_other = hasattr(source, "read") or hasattr(source, "__dask_graph__")
     if is_other or not (is_frame(source) or is_iterable or is_function):
         raise InputTypeError(
-            f"source must name rows, got {brief(source)}: expected a Parquet or Arrow file or "
+            f"source must name rows, got {brief(source)}: expected a Parquet file or "
             "folder, a list of files, a frame of pandas, polars, pyarrow or Dask, a dict of "
             "columns, an iterable of frames, or a function that returns one."
         )

@@ -1,4 +1,4 @@
-"""Tables in CSV, TSV, JSON lines, Parquet or Arrow, with the line of each row.
+"""Tables in CSV, TSV, JSON lines or Parquet, with the line of each row.
 
 Spreadsheets treat a text that begins with =, +, -, @, a tab or a carriage return as a formula. In
 CSV, an apostrophe is written before such a text and removed again when names and ids are read. A
@@ -73,7 +73,7 @@ def format_of_name(format, name):
 
 def read_format(data, name, ids, format):
     """Read bytes in a format: the table, and a function from row position to line number."""
-    read = {"jsonl": read_jsonl, "parquet": read_by_pyarrow}.get(format, read_separated)
+    read = {"jsonl": read_jsonl, "parquet": read_parquet}.get(format, read_separated)
     return read(data, name, ids, format)
 
 
@@ -212,22 +212,15 @@ def table_of_records(records, name, lines=()) -> pd.DataFrame:
         raise FileFormatError("a number is beyond float64; write it as text.", name) from error
 
 
-def read_by_pyarrow(data, name, ids=(), format="parquet"):
-    """Read Parquet or Arrow (Feather); index levels become columns, and rows count as lines."""
-    pa = import_pyarrow(f"reading {name}")
-    kind = "a Parquet" if format == "parquet" else "an Arrow"
+def read_parquet(data, name, ids=(), format="parquet"):
+    """Read Parquet; index levels become columns, and rows count as lines."""
+    import_pyarrow(f"reading {name}")
     try:
-        if format == "parquet":
-            from pyarrow import parquet
+        from pyarrow import parquet
 
-            meta = parquet.read_metadata(io.BytesIO(data))
-            check_unpacked(8 * meta.num_rows * meta.num_columns, len(data), "Parquet", name)
-            table = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
-        else:
-            # pyarrow can crash on invalid files. When reading from a buffer, it does not allocate
-            # memory for false sizes.
-            pa.ipc.open_file(pa.BufferReader(data)).read_all().validate(full=True)
-            table = pd.read_feather(io.BytesIO(data))
+        meta = parquet.read_metadata(io.BytesIO(data))
+        check_unpacked(8 * meta.num_rows * meta.num_columns, len(data), "Parquet", name)
+        table = pd.read_parquet(io.BytesIO(data), engine="pyarrow")
         if any(level is not None for level in table.index.names):
             table = table.reset_index()
         # Bytes that are not UTF-8 raise only when the texts are taken out.
@@ -238,7 +231,7 @@ def read_by_pyarrow(data, name, ids=(), format="parquet"):
         raise
     except Exception as error:  # pyarrow can raise anything for damaged bytes
         raise FileFormatError(
-            f"the file is not {kind} file, or is damaged ({reason_of(error)}).", name
+            f"the file is not a Parquet file, or is damaged ({reason_of(error)}).", name
         ) from error
     return table, lambda row: row + 1
 

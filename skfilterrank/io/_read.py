@@ -93,7 +93,7 @@ def read_qrels(
         has no lines, or a compressed file is damaged. If the file looks like another kind of file,
         the message says so.
     ImportError
-        If pyarrow (for Parquet or Arrow) or zstandard (for zstd) is needed but not installed.
+        If pyarrow (for Parquet) or zstandard (for zstd) is needed but not installed.
 
     Warns
     -----
@@ -117,7 +117,7 @@ def read_qrels(
     Other files are tables. CSV, TSV and files with single spaces between columns need the names of
     the columns in the first line, as files of BEIR have them. CSV of spreadsheets may have
     semicolons, decimal commas and rows of empty fields. JSON lines, JSON lists of objects,
-    Parquet, Arrow and a JSON object ``{query: {document: label}}`` are read, too. Known names of
+    Parquet and a JSON object ``{query: {document: label}}`` are read, too. Known names of
     columns are "qid", "query_id", "topic" or "query"; "docno", "doc_id", "document_id",
     "passage_id" or "pid"; "label", "relevance" or "rel"; and some variants of these. In a table
     with "corpus-id" or "q_id", the column "score" holds labels. A missing label is NaN (pooled, but
@@ -249,7 +249,7 @@ def read_run(source) -> pd.DataFrame:
         are not UTF-8, or a compressed file is damaged. If the file looks like another kind of file,
         the message says so.
     ImportError
-        If pyarrow (for Parquet or Arrow) or zstandard (for zstd) is needed but not installed.
+        If pyarrow (for Parquet) or zstandard (for zstd) is needed but not installed.
 
     Warns
     -----

@@ -30,7 +30,6 @@ from skfilterrank.exceptions import FileFormatError, SkfilterrankError
         (b"[d1] 0 a 1\n", LINES),
         (b"{x 0 a 1\n", LINES),
         (b"PAR1\x15\x04", "parquet"),
-        (b"ARROW1\0\0rest", "arrow"),
         (b'{"qid": 1}', "json"),
         (b' [ {"a\\"b" :1}]', "json"),
         (b"qid,docno,label\n", "csv"),

@@ -1,4 +1,4 @@
-"""Damaged Parquet and Arrow files, and small ones that say that they are large."""
+"""Damaged Parquet files, and small ones that say that they are large."""
 
 import contextlib
 import io
@@ -29,13 +29,6 @@ TABLE = pa.table(
 )
 
 
-def arrow(new, **options):
-    sink = pa.BufferOutputStream()
-    with new(sink, TABLE.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
-        writer.write_table(TABLE, max_chunksize=200)
-    return sink.getvalue().to_pybytes()
-
-
 def parquet_of(table, **options):
     sink = pa.BufferOutputStream()
     parquet.write_table(table, sink, **options)
@@ -43,9 +36,6 @@ def parquet_of(table, **options):
 
 
 FILES = {
-    "file.arrow": lambda: arrow(pa.ipc.new_file),
-    "packed.arrow": lambda: arrow(pa.ipc.new_file, compression="lz4"),
-    "stream.arrow": lambda: arrow(pa.ipc.new_stream),
     "plain.parquet": lambda: parquet_of(TABLE),
     "packed.parquet": lambda: parquet_of(TABLE, compression="zstd", row_group_size=100),
 }

@@ -120,7 +120,7 @@ def test_ids_of_unlike_types_are_an_error(kind):
 
 
 KINDS = [
-    *("Parquet", "Arrow", "Arrow stream", "folder", "files", "memory maps", "pandas", "index"),
+    *("Parquet", "folder", "files", "memory maps", "pandas", "index"),
     *("polars", "pyarrow", "dictionary", "batches", "reader", "generator", "function"),
     *("other endianness", "lists", "float32", "polars lazy", "polars categories", "dataset"),
 ]

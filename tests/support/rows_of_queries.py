@@ -107,21 +107,13 @@ def written(tmp_path, kind):
     if kind == "Parquet":
         parquet.write_table(table, tmp_path / "a.parquet", row_group_size=101)
         return tmp_path / "a.parquet"
-    if kind == "Arrow":
-        with pa.ipc.new_file(str(tmp_path / "a.arrow"), table.schema) as writer:
-            writer.write_table(table, max_chunksize=50)
-        return str(tmp_path / "a.arrow")
-    if kind == "Arrow stream":
-        with pa.ipc.new_stream(str(tmp_path / "a.arrow"), table.schema) as writer:
-            writer.write_table(table, max_chunksize=50)
-        return tmp_path / "a.arrow"
     if kind in ("folder", "files"):
         (tmp_path / "rows" / "day=1").mkdir(parents=True)
         frame[:300].to_parquet(tmp_path / "rows/0.parquet")
-        frame[300:310].to_feather(tmp_path / "rows/1.feather")
+        frame[300:310].to_parquet(tmp_path / "rows/1.pq")
         pl.from_pandas(frame[310:]).write_parquet(tmp_path / "rows" / "day=1" / "2.parquet")
         (tmp_path / "rows/_SUCCESS").touch()
-        names = ("0.parquet", "1.feather", "day=1/2.parquet")
+        names = ("0.parquet", "1.pq", "day=1/2.parquet")
         folder = tmp_path / "rows"
         return folder if kind == "folder" else [folder / name for name in names]
     if kind == "memory maps":

@@ -220,7 +220,6 @@ FILES = {
     "json list": lambda frame, _: json.dumps(frame.to_dict("records")).encode(),
     "json lines": lambda frame, _: frame.to_json(orient="records", lines=True).encode(),
     "parquet": partial(binary, "to_parquet"),
-    "arrow file": partial(binary, "to_feather"),
 }
 
 
