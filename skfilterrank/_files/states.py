@@ -190,6 +190,15 @@ def _finite(value):
     return repr(float(value)) if isinstance(value, float) and not math.isfinite(value) else value
 
 
+def as_json(value):
+    """Convert arrays, numpy numbers and tuples, at any depth, to lists and numbers."""
+    if isinstance(value, dict):
+        return {key: as_json(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(each) for each in value]
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
 def checksum_of(content: dict) -> str:
     """Return the checksum of a state, which does not depend on the order of its fields."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))

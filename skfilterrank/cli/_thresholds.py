@@ -274,6 +274,7 @@ def fit_run(
         if judges is not None:
             n_machine = int(np.count_nonzero((judges == PREDICTED) & ~np.isnan(y_true)))
             certificate = threshold.certificate_ = replace(certificate, n_machine=n_machine)
+        record["certificate"] = certificate.digest
         record["confidence_level"] = certificate.confidence_level
         if certificate.n_machine:
             record["n_machine_labels"] = certificate.n_machine
@@ -325,7 +326,8 @@ def thresholds_section(records, foot) -> output.Section:
     # The text of the certificate states these.
     stated = [name for name in map(str, frame) if name.endswith(("_max_risk", "_n_units"))]
     hidden = ["missing"] if is_left_out else ["n_missing", "missing"]
-    shown = frame.drop(columns=[*hidden, *stated, *({"confidence_level"} & set(frame))])
+    stated += {"confidence_level", "certificate"} & set(frame)
+    shown = frame.drop(columns=[*hidden, *stated])
     shown = shown.rename(columns=headings | {"n_missing": "left out"})
     # An infinite threshold shows nothing; it is not missing.
     told = [
@@ -333,6 +335,11 @@ def thresholds_section(records, foot) -> output.Section:
         for each in records
     ]
     return output.frame_section(shown, foot=foot)._replace(frame=frame, records=told)
+
+
+def in_full(certificate) -> str:
+    """Return the text of a certificate with the digest that files and pages state, too."""
+    return f"\n{certificate}\nCertificate {certificate.digest}"
 
 
 def count_queries(

@@ -87,6 +87,7 @@ def rank_filter(
     from skfilterrank.cli._thresholds import (
         chosen_measure,
         clusters_of,
+        in_full,
         make_threshold,
         value_of,
     )
@@ -164,7 +165,7 @@ def rank_filter(
         value = value_of(comparison.cv_scores[best], chosen)
         foot.append(f"* best by cross-validation on {train}: {value:.3f}")
     if (certificate := getattr(comparison.models.get(best), "certificate_", None)) is not None:
-        foot.append(f"\n{certificate}")
+        foot.append(in_full(certificate))
     elif cutting.risk:
         foot.append("--save fits the best model on all of TRAIN, and prints its certificate")
     report = rank_filter_report(

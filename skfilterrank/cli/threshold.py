@@ -110,6 +110,6 @@ def threshold(
         certificate.to_html(path=html, notes={"Judgments": qrels, "Scores": runs[0]})
         tell(f"wrote {html}")
     if certificate is not None and len(named) == 1:
-        foot = f"\n{certificate}"
+        foot = work.in_full(certificate)
     section = work.thresholds_section(records, foot)
     print_sections([section], chosen_format(format, out, t.TABLES), out)

@@ -1,12 +1,13 @@
 """Certificates: guarantees that the risks of a threshold stay below their levels on new queries."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 
 import numpy as np
 import pandas as pd
 
+from skfilterrank._files import states
 from skfilterrank._files.files import open_for_writing
 from skfilterrank._lists.results import Result, counted, plural
 from skfilterrank.exceptions import InputError, brief, brief_list
@@ -31,6 +32,9 @@ _COMMON = (
     "rule",
     "n_apart",
 )
+# A file does not tell which queries a model has seen, and holds no table of documents.
+_NOT_SAVED = "assumes_unseen", "_to_judge"
+_N_DIGITS = 12
 _LEARN_THEN_TEST = (
     "Learn then Test with fixed-sequence testing, so that every real threshold is tested "
     "(Angelopoulos et al., Annals of Applied Statistics 19(2), 2025, arXiv:2110.01052). "
@@ -266,6 +270,11 @@ class RiskCertificate(Result):
         return _card_of(self, path, monitor, notes)
 
     @property
+    def digest(self) -> str:
+        """Twelve digits that are those of the card and of a saved file of the same certificate."""
+        return certificate_checksum(self)[:_N_DIGITS]
+
+    @property
     def lower(self) -> float:
         """All risks are kept at thresholds above this and up to `upper`."""
         return max(promise.lower for promise in self.promises.values())
@@ -452,6 +461,21 @@ class RiskCertificate(Result):
             f"{promise.observed:.4f}, between {promise.lower_bound:.4f} and "
             f"{promise.upper_bound:.4f}."
         )
+
+
+def certificate_to_json(certificate: RiskCertificate) -> dict:
+    """Convert a certificate to JSON, without what only its fit knows."""
+    found = {
+        each.name: getattr(certificate, each.name)
+        for each in fields(certificate)
+        if each.name not in _NOT_SAVED
+    }
+    return found | {"promises": [vars(promise) for promise in certificate.promises.values()]}
+
+
+def certificate_checksum(certificate: RiskCertificate) -> str:
+    """Compute a checksum of a certificate, which is the same once it is saved and loaded."""
+    return states.checksum_of(states.as_json(certificate_to_json(certificate)))
 
 
 def rate_in_words(risk: str, k, among: str = "all") -> str:

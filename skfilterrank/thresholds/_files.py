@@ -13,7 +13,11 @@ from skfilterrank._lists.checks import check_count, check_k, check_share, one_of
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
+from skfilterrank.thresholds._certificate import (
+    RiskCertificate,
+    RiskPromise,
+    certificate_to_json,
+)
 from skfilterrank.thresholds._drift import LEVELS, Calibration
 from skfilterrank.thresholds._hide_rules import RULES
 from skfilterrank.thresholds._risks import AMONG, read_promises
@@ -50,7 +54,10 @@ class SavedAsJson:
         --------
         load_threshold : Reads it.
         """
-        state = {"library": skfilterrank.__version__} | threshold_to_json(self)
+        state = {"library": skfilterrank.__version__}
+        if (certificate := getattr(self, "certificate_", None)) is not None:
+            state["certificate_digest"] = certificate.digest
+        state |= threshold_to_json(self)
         states.write_state(path, _FORMAT, state, "threshold.save(path)")
 
 
@@ -100,11 +107,6 @@ def threshold_checksum(threshold: SavedAsJson) -> str:
     return states.checksum_of(threshold_to_json(threshold))
 
 
-def certificate_checksum(certificate: RiskCertificate) -> str:
-    """Compute a checksum of a certificate, which is the same once it is saved and loaded."""
-    return states.checksum_of(_as_json(_certificate_to_json(certificate)))
-
-
 def threshold_to_json(threshold: SavedAsJson) -> dict:
     """Convert a fitted threshold to JSON: its class, its parameters and its fitted attributes."""
     if not isinstance(threshold, SavedAsJson):
@@ -118,16 +120,7 @@ def threshold_to_json(threshold: SavedAsJson) -> dict:
     }
     if learned := threshold._state():
         fitted["learned"] = learned
-    return _unfitted_to_json(threshold) | {"fitted": _as_json(fitted)}
-
-
-def _as_json(value):
-    """Convert arrays, numpy numbers and tuples, at any depth, to lists and numbers."""
-    if isinstance(value, dict):
-        return {key: _as_json(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_as_json(each) for each in value]
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+    return _unfitted_to_json(threshold) | {"fitted": states.as_json(fitted)}
 
 
 def threshold_from_json(value, name: str = "") -> SavedAsJson:
@@ -256,12 +249,6 @@ def _certificate_from_json(value, name):
     return RiskCertificate(**state | {"promises": promises}, assumes_unseen=True)
 
 
-def _certificate_to_json(certificate):
-    """Convert a certificate to JSON."""
-    fields = {name: getattr(certificate, name) for name in _CERTIFICATE}
-    return fields | {"promises": [vars(promise) for promise in certificate.promises.values()]}
-
-
 _LEVEL = number(infinite=True)
 _BOUND = number(infinite=True, nan=True)
 _VALUE = number(nan=True)
@@ -329,7 +316,7 @@ _OF_SOME = {
 }
 _TO_JSON: dict[str, Callable] = {
     "calibration": vars,
-    "certificate": _certificate_to_json,
+    "certificate": certificate_to_json,
 }
 _FITTED = record(
     _OF_ALL,

@@ -12,8 +12,8 @@ from skfilterrank._lists.prefixes import places
 from skfilterrank._lists.results import counted
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._base import BaseThreshold
-from skfilterrank.thresholds._certificate import RiskCertificate
-from skfilterrank.thresholds._files import NOT_FITTED, certificate_checksum, threshold_checksum
+from skfilterrank.thresholds._certificate import RiskCertificate, certificate_checksum
+from skfilterrank.thresholds._files import NOT_FITTED, threshold_checksum
 
 
 @dataclass(frozen=True)

@@ -65,6 +65,7 @@ def test_promises(run, data):
     ).fit(data["score"], data["label"], groups=data["qid"])
     assert load_threshold("filter.json").threshold_ == pytest.approx(expected.threshold_)
     assert str(expected.certificate_).splitlines()[0] in out
+    assert f"\nCertificate {load_threshold('filter.json').certificate_.digest}\n" in out
     code, out, err = run(
         "threshold", "qrels.txt", "run.txt", "--risk", "any_forbidden=0.3", "--format", "json"
     )

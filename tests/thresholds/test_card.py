@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import html
+import json
 import re
 import sys
 from dataclasses import replace
@@ -105,6 +106,15 @@ def test_a_file_of_the_threshold_gives_the_same_page(model, tmp_path):
     assert page == model.certificate_.to_html()
     assert model.certificate_.to_html(path=tmp_path / "card.html") is None
     assert (tmp_path / "card.html").read_text(encoding="utf-8") == page
+
+
+def test_a_card_of_another_threshold_can_be_told_from_the_file(model, tmp_path):
+    other = replace(model.certificate_, threshold=model.certificate_.threshold + 1e-9)
+    model.save(tmp_path / "t.json")
+    saved = json.loads((tmp_path / "t.json").read_text())["certificate_digest"]
+    assert saved == load_threshold(tmp_path / "t.json").certificate_.digest
+    assert f"Certificate {saved}: " in model.certificate_.to_html()
+    assert f"Certificate {saved}: " not in other.to_html()
 
 
 def test_a_threshold_that_was_given_has_verdicts(rows):

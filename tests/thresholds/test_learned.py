@@ -12,12 +12,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info
 
+from skfilterrank._files.states import as_json
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import f_score
 from skfilterrank.thresholds import LearnedThreshold, TunedThreshold, _list_learner, load_threshold
-from skfilterrank.thresholds._files import _as_json
 from skfilterrank.thresholds._judged_scores import JudgedScores
 from skfilterrank.thresholds._list_learner import Curves, Linear, Trees, best_share, mixture
 
@@ -190,7 +190,7 @@ def test_models_give_probabilities():
         chances = fitted.predict(features)
         np.testing.assert_allclose(chances.sum(axis=0), 1)
         assert chances[1, kinds == 1].mean() > chances[1, kinds == 0].mean() + 0.1
-        restored = model.restored(_as_json(fitted.state()), "state")
+        restored = model.restored(as_json(fitted.state()), "state")
         np.testing.assert_allclose(restored.predict(features), chances, rtol=1e-12)
         found.append(chances)
     lists = np.arange(300) // 10
