@@ -44,7 +44,7 @@ def scalars(y_true, y_score, groups, **how):
         "tanh of 5 log_odds": np.tanh(5 * centred),
     }
     depth = {"undefined": "drop", "groups": groups, "ties": how["ties"]}
-    scales |= dict(evaluate(y_true, y_score, ["recall@1000", "ap"], **depth).items())
+    scales |= dict(evaluate(y_true, y_score, ["recall@1000", "ap"], **depth).per_query.items())
     return {name: values[~np.isnan(values)] for name, values in scales.items()}
 
 

@@ -67,8 +67,8 @@ def measured(table, scores, price, unjudged):
     if unjudged == "forbidden":
         gains, unjudged = np.where(np.isnan(gains), -float(price), gains), "zero"
     return evaluate(
-        gains, scores, f"ndcg_f@{K}", groups=table["qid"], unjudged=unjudged, average="mean"
-    ).iloc[0]
+        gains, scores, f"ndcg_f@{K}", groups=table["qid"], unjudged=unjudged
+    ).means.iloc[0]
 
 
 def systems_of(table, pool):

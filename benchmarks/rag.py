@@ -53,7 +53,7 @@ class Log:
 
     def values(self, gains, shown):
         """Means over all queries of what is shown."""
-        return evaluate(gains, shown, list(MEASURES), groups=self.codes, average="mean")
+        return evaluate(gains, shown, list(MEASURES), groups=self.codes).means
 
 
 def certified(log, gains, level, n, rng):

@@ -93,7 +93,7 @@ def run_fold(parts, fold, rounds):
             list(MEASURES.values()),
             groups=groups_test,
             gains="exp2",
-        ).mean()
+        ).means
         lines[name] = [*values, ranker.best_iteration_, seconds]
         print(f"Fold{fold}", name, np.round(lines[name], 4), flush=True)
     return lines

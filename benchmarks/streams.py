@@ -164,7 +164,7 @@ def arrays_part(path, n_rows, what):
         curve = partial(thresholds.threshold_curve, groups=qid, measure="ndcg_f@10")
         return cpu(lambda: best(curve(label, score)))
     names = MEASURES if what == "arrays" else "ndcg_f@10"
-    seconds, means = cpu(lambda: metrics.evaluate(label, score, names, groups=qid, average="mean"))
+    seconds, means = cpu(lambda: metrics.evaluate(label, score, names, groups=qid).means)
     return seconds, means.tolist()
 
 

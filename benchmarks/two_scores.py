@@ -253,7 +253,7 @@ def gains(options):
                     some[0], some[1], some[2], filter_scores=some[3]
                 )
                 shown = fitted.predict(order, groups=g, filter_scores=hide)
-                means = evaluate(y, shown, SHOWN, groups=g, average="mean")
+                means = evaluate(y, shown, SHOWN, groups=g).means
                 values[method].append([float(means[each]) for each in SHOWN])
         table = {method: np.array(found) for method, found in values.items()}
         for method, found in table.items():
@@ -309,7 +309,7 @@ def validity(options):
                         risks, confidence_level=0.9, measure=MEASURE, rule=method
                     ).fit(some[0], some[1], groups=some[2], filter_scores=some[3])
                     shown = fitted.predict(order, groups=g, filter_scores=hide)
-                    means = evaluate(y, shown, list(risks), groups=g, average="mean")
+                    means = evaluate(y, shown, list(risks), groups=g).means
                     n_broken[number] = any(means[each] > risks[each] + 1e-12 for each in risks)
                     shows[number] = np.mean(shown > -np.inf)
                 rows.append(

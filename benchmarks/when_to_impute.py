@@ -109,8 +109,7 @@ def training(name, collection, repetitions):
                             model.predict(X[test]),
                             MEASURE,
                             groups=groups[test],
-                            average="mean",
-                        ).iloc[0]
+                        ).means.iloc[0]
                         rows.append((how, share, seed, fold, treatment, value))
             print(name, how, share, flush=True)
     names = ["judged", "share", "seed", "fold", "treatment", "value"]

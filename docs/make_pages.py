@@ -44,7 +44,7 @@ command line and in ir_measures:
 >>> labels = [2, -1, 0, 1, 1]  # -1: forbidden
 >>> scores = [0.9, 0.5, 0.8, 0.1, float("-inf")]  # -inf: hidden
 >>> names = ["ndcg_f@10", "rbp(persistence=0.95)", "MRR@10"]
->>> evaluate(labels, scores, names, groups=list("aabbb")).round(2)
+>>> evaluate(labels, scores, names, groups=list("aabbb")).per_query.round(2)
      ndcg_f@10  rbp(persistence=0.95)  MRR@10
 qid
 a         0.79                   0.05     1.0

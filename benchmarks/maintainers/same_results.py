@@ -436,7 +436,7 @@ def measures(book):
 
     def value(name, labels=y, **options):
         more = {key: make(labels) for key, make in OPTIONS.get(name.partition("@")[0], {}).items()}
-        return metrics.evaluate(labels, scores, name, groups=groups, **more, **options)
+        return metrics.evaluate(labels, scores, name, groups=groups, **more, **options).per_query
 
     for name in names:
         for text in (name, f"{name}@1", f"{name}@3", f"{name}@10"):
@@ -462,12 +462,10 @@ def measures(book):
         book.note(f"{name}/parts", lambda: metrics.get_measure(name), text=str)
     weights = {query: 1.0 + i % 3 for i, query in enumerate(dict.fromkeys(groups))}
     few = ["ndcg_f@3", "ap", "lexirecall", "rbp(persistence=0.5)@3", "precision(rel=2)@5"]
-    book.note("mean", lambda: metrics.evaluate(y, scores, few[:4], groups=groups, average="mean"))
+    book.note("mean", lambda: metrics.evaluate(y, scores, few[:4], groups=groups).means)
     book.note(
         "weighted mean",
-        lambda: metrics.evaluate(
-            y, scores, few[:4], groups=groups, average="mean", query_weight=weights
-        ),
+        lambda: metrics.evaluate(y, scores, few[:4], groups=groups, query_weight=weights).means,
     )
     for like, measure in (
         ("lightgbm", "ndcg@5"),
@@ -491,7 +489,7 @@ def _empty_lists(metrics, name):
     y = [1.0, 0.0, -1.0, 0.0, np.nan, 2.0, 2.0, -1.0]
     scores = [-np.inf, -np.inf, 0.5, 0.5, 0.1, 1.0, -np.inf, 3.0]
     more = {key: make(np.array(y)) for key, make in OPTIONS.get(name, {}).items()}
-    return metrics.evaluate(y, scores, name, groups=[1, 1, 2, 2, 3, 4, 4, 5], **more)
+    return metrics.evaluate(y, scores, name, groups=[1, 1, 2, 2, 3, 4, 4, 5], **more).per_query
 
 
 def _measure_functions(book, metrics, scores, y, groups):

@@ -246,8 +246,10 @@ def fit_run(
     measure = threshold.measure_
     shown = threshold.predict(y_score, groups=groups, filter_scores=second)
     # The rows of a query are in the order of trec_eval, which evaluate takes, too.
-    given = {"groups": groups, "gains": threshold.gains, "ties": "stable", "average": "mean"}
-    plain, value = (evaluate(y_true, scores, [measure], **given) for scores in (y_score, shown))
+    given = {"groups": groups, "gains": threshold.gains, "ties": "stable"}
+    plain, value = (
+        evaluate(y_true, scores, [measure], **given).means for scores in (y_score, shown)
+    )
     n_rows, n_shown = (int((scores > -np.inf).sum()) for scores in (y_score, shown))
     _tell_of_missing(name, aligned, missing)
     tell(

@@ -142,7 +142,7 @@ class Notes:
                 self._missing[each.name] = len(each.missing_queries)
             if each.unjudged_queries:
                 self._unjudged[each.name] = len(each.unjudged_queries)
-            yield each, each.means()
+            yield each, each.values.means
 
     def tell(self, n_runs, qrels, missing):
         """Print one line for each kind."""
@@ -190,7 +190,7 @@ def queries_section(run, mean, format, missing):
     """Return a section of a run with a line for each query."""
     import pandas as pd
 
-    queries = run.values
+    queries = run.values.per_query
     frame = pd.concat({run.name: queries}, names=["run"])
     if format == "trec":
         rows = [
@@ -209,7 +209,7 @@ def _record(run, mean, missing):
     """Return a run as an object."""
     return {
         "run": run.name,
-        "n_queries": len(run.values),
+        "n_queries": len(run.values.per_query),
         "missing_queries": run.missing_queries,
         "missing": missing,
         "unjudged_queries": run.unjudged_queries,

@@ -274,7 +274,7 @@ def _predicted(y_true, y_scores, groups, valued, kinds, of_values, params):
     tables = {}
     for name, y_score in y_scores.items() if valued else ():
         try:
-            tables[name] = evaluate(y_true, y_score, valued, groups=groups, **of_values)
+            tables[name] = evaluate(y_true, y_score, valued, groups=groups, **of_values).per_query
         except ValueError as error:
             error.add_note(f"The error concerns the scores of {brief(name)}.")
             raise

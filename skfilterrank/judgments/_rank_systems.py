@@ -276,4 +276,4 @@ def _values(ranks, labels, queries, judged_queries, measures):
     places = np.concatenate([places, np.flatnonzero(absent)])[order]
     for trial in labels:
         y_true = np.where(places >= 0, labels[trial].to_numpy()[places], np.nan)
-        yield evaluate(y_true, scores, measures, groups=codes)
+        yield evaluate(y_true, scores, measures, groups=codes).per_query

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, overload
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 import pandas as pd
@@ -18,9 +19,9 @@ from skfilterrank._lists.lists import UNJUDGED, RankedLists
 from skfilterrank._lists.measure import MEASURES, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.queries import GroupIndex, check_groups, check_same_index
+from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.scoring import (
     QueryWeight,
-    check_average,
     check_undefined,
     given_weights,
     number_over_queries,
@@ -34,6 +35,36 @@ from skfilterrank.metrics._rows_evaluation import (
     split_options,
 )
 
+Means = TypeVar("Means", pd.Series, pd.DataFrame)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(Result, Generic[Means]):
+    """Values of measures for every query, and the means over queries.
+
+    Attributes
+    ----------
+    per_query : DataFrame, dtype float64
+        One column for each measure. The index is "qid", sorted; for runs its levels are "run", in
+        the order given, and "qid".
+    means : Series or DataFrame
+        The mean of each measure over queries, unless the measure defines another average; for runs
+        one row for each run.
+    """
+
+    per_query: pd.DataFrame
+    means: Means
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the means."""
+        return pd.DataFrame(self.means)
+
+    def _summary(self):
+        words = {"run": ("run",), "qid": ("query", "queries")}
+        levels = self.per_query.index.names
+        numbers = [counted(len(self.per_query.index.unique(name)), *words[name]) for name in levels]
+        return f"{counted(self.per_query.shape[1], 'measure')} of {', '.join(numbers)}"
+
 
 @overload
 def evaluate(
@@ -47,26 +78,9 @@ def evaluate(
     unjudged: str = ...,
     undefined: float | str = ...,
     like: str | None = ...,
-    average: None = ...,
-    query_weight: None = ...,
-    **options: Any,
-) -> pd.DataFrame: ...
-@overload
-def evaluate(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    measures: str | Callable | Iterable[str | Callable],
-    *,
-    groups: ArrayLike | None = ...,
-    gains: Gains = ...,
-    ties: str | ArrayLike | None = ...,
-    unjudged: str = ...,
-    undefined: float | str = ...,
-    like: str | None = ...,
-    average: str,
     query_weight: QueryWeight = ...,
     **options: Any,
-) -> pd.Series: ...
+) -> Evaluation[pd.Series]: ...
 @overload
 def evaluate(
     y_true: Rows, y_score=..., measures=..., *, like: str | None = ..., out=..., **options: Any
@@ -82,12 +96,11 @@ def evaluate(
     unjudged: str = "zero",
     undefined: float | str = 0.0,
     like: str | None = None,
-    average: str | None = None,
     query_weight: QueryWeight = None,
     out=None,
     **options: Any,
-) -> pd.DataFrame | pd.Series | RowsEvaluation:
-    """Compute several measures of every query, or their means, at once.
+) -> Evaluation[pd.Series] | RowsEvaluation:
+    """Compute several measures of every query, and their means, at once.
 
     The lists are checked, grouped and sorted once for all measures, which makes this several times
     faster than one call after the other.
@@ -126,8 +139,6 @@ default=None
         CatBoost also "recall" and "rr", scikit-learn "ndcg" and "dcg". "trec_eval9" sets the recall
         levels of "iprec" and "eleven_points", and leaves other measures as they are. See
         ``docs/other_libraries.md``.
-    average : {None, "mean"}, default=None
-        None returns one value per query, "mean" the means over queries.
     query_weight : dict, Series or array-like of shape (n_rows,), default=None
         Weight of each query in the means, as in :func:`ndcg_f_score`. Not possible with Rows.
     out : path or None, default=None
@@ -142,11 +153,11 @@ default=None
 
     Returns
     -------
-    DataFrame of shape (n_queries, n_measures), dtype float64
-        Index "qid", sorted; one column per measure, named and ordered as in `measures`.
-        With ``average="mean"`` a Series of shape (n_measures,) by the same names. For Rows, a
-        :class:`RowsEvaluation`: means over queries, with the sums that are needed to add other
-        rows.
+    Evaluation
+        ``per_query``, a DataFrame of shape (n_queries, n_measures), dtype float64, with the index
+        "qid", sorted; and ``means``, a Series of shape (n_measures,). Measures are named and
+        ordered as in `measures`. Printed as the means. For Rows, a :class:`RowsEvaluation`: the
+        same ``means``, with the sums that are needed to add other rows.
 
     Raises
     ------
@@ -165,9 +176,14 @@ default=None
     --------
     >>> import numpy as np
     >>> from skfilterrank.metrics import evaluate
-    >>> evaluate(
+    >>> values = evaluate(
     ...     [2, -1, 0, 1], [0.9, 0.5, 0.8, 0.1], ["ndcg_f@2", "forbidden@2"], groups=list("aabb")
     ... )
+    >>> values.means.round(2)
+    ndcg_f@2       0.71
+    forbidden@2    0.25
+    Name: mean, dtype: float64
+    >>> values.per_query
          ndcg_f@2  forbidden@2
     qid
     a    0.789...          0.5
@@ -203,17 +219,16 @@ default=None
         named = {name for name, value in given.items() if value is not None} | options.keys()
         wanted = {text: each.like(like, named) for text, each in wanted.items()}
     if is_of_rows:
-        of_rows = {"y_score": y_score, "groups": groups, "average": average}
-        rows = check_rows(y_true, "evaluate", **of_rows, query_weight=query_weight)
+        of_rows = {"y_score": y_score, "groups": groups, "query_weight": query_weight}
+        rows = check_rows(y_true, "evaluate", **of_rows)
         check_undefined(undefined)
         columns = split_options(options, wanted)
         how: Any = (gains, ties, unjudged, undefined, *columns, values_of_queries)
         return measure_rows(rows, Measuring(wanted, *how), out)
     if out is not None:
         raise InputError(
-            "out is only for Rows, and y_true is an array: write the table that evaluate returns."
+            "out is only for Rows, and y_true is an array: write the per_query of the result."
         )
-    check_average(average, query_weight)
     # A caller that passes parsed names, such as `evaluate_runs`, has warned already.
     if not isinstance(measures, dict):
         warn_of_forbidden(wanted.values(), y_true, gains)
@@ -230,14 +245,16 @@ default=None
     )
     # Copy the cached index, so that naming the index of one table does not change another table.
     names = _columns(tuple(wanted)).copy()
-    if average is None:
-        return pd.DataFrame(values, index=index.labels.copy(), columns=names)
     weights = given_weights(query_weight, index)
     means = [
         number_over_queries(column, entry.over_queries, weights)
         for (entry, *_), column in zip(wanted.values(), values.T, strict=True)
     ]
-    return pd.Series(means, index=names, name="mean", dtype=np.float64)
+    return Evaluation(
+        pd.DataFrame(values, index=index.labels.copy(), columns=names),
+        # pandas resets the registers of warnings where a dtype is passed: users heard them twice.
+        pd.Series(np.array(means, dtype=np.float64), index=names.copy(), name="mean"),
+    )
 
 
 def values_of_queries(

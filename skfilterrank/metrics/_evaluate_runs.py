@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,11 +17,8 @@ from skfilterrank._files.forms import (
 from skfilterrank._lists.checks import check_choice
 from skfilterrank._lists.gains import check_sample
 from skfilterrank._lists.measure import warn_of_forbidden
-from skfilterrank._lists.measure_names import (
-    known_measure,
-    parse_measures,
-)
-from skfilterrank._lists.results import Result, counted
+from skfilterrank._lists.measure_names import parse_measures
+from skfilterrank._lists.results import Result
 from skfilterrank._lists.run_doubts import (
     NO_DOUBTS,
     RunDoubts,
@@ -30,7 +26,6 @@ from skfilterrank._lists.run_doubts import (
     misled_measure,
     warn_of_doubts,
 )
-from skfilterrank._lists.scoring import OVER_QUERIES
 from skfilterrank._lists.words import (
     MISSING,
     N_ITEMS,
@@ -43,7 +38,7 @@ from skfilterrank._lists.words import (
 )
 from skfilterrank.exceptions import InputError, SkfilterrankError, brief
 from skfilterrank.io import AlignedRun, QrelsIndex
-from skfilterrank.metrics._evaluate import evaluate
+from skfilterrank.metrics._evaluate import Evaluation, evaluate
 
 # Number of runs in a batch: small for streaming, large enough to amortise indexing judgments.
 _BATCH = 8
@@ -59,8 +54,8 @@ class RunEvaluation(Result):
     ----------
     name : str
         Name of the run.
-    values : DataFrame of shape (n_queries, n_measures) or None
-        Value of each query, index "qid"; None where there is an error.
+    values : Evaluation or None
+        Values of the queries and means; None where there is an error.
     missing_queries : tuple of str
         Queries of the judgments that are not in the run; in `values` with the value of an empty
         list, unless ``missing="drop"``.
@@ -74,92 +69,25 @@ class RunEvaluation(Result):
     """
 
     name: str
-    values: pd.DataFrame | None
+    values: Evaluation[pd.Series] | None
     missing_queries: tuple[str, ...] = ()
     unjudged_queries: tuple[str, ...] = ()
     doubts: RunDoubts = NO_DOUBTS
     error: Exception | None = None
 
     def to_frame(self) -> pd.DataFrame:
-        """Return the values; an empty table where there is an error."""
-        return pd.DataFrame() if self.values is None else self.values.copy()
-
-    def means(self) -> pd.Series:
-        """Return one number for each measure: the mean, or another average if it defines one."""
-        return pd.Series(dtype=np.float64) if self.values is None else _over_queries(self.values)
+        """Return the values of queries; an empty table where there is an error."""
+        return pd.DataFrame() if self.values is None else self.values.per_query.copy()
 
     def _summary(self):
         if self.values is None:
             return f"{self.name}: {type(self.error).__name__}"
-        n_queries, n_measures = self.values.shape
-        queries = counted(n_queries, "query", "queries")
-        return f"{self.name}, {counted(n_measures, 'measure')} of {queries}"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class RunsEvaluation(Result):
-    """Values of several runs, for each query and as means over queries.
-
-    It is read as the frame that :func:`evaluate` returns: ``values["ap"]``, ``values.loc[run]`` and
-    ``values.mean()`` are those of `per_query`, where the mean is one for each run.
-
-    Attributes
-    ----------
-    per_query : DataFrame of shape (n_runs * n_queries, n_measures), dtype float64
-        Index levels "run", in the order given, and "qid".
-    """
-
-    per_query: pd.DataFrame
-
-    @property
-    def means(self) -> pd.DataFrame:
-        """One row for each run: the mean over queries, unless a measure defines another average."""
-        return pd.DataFrame(
-            {
-                run: _over_queries(values)
-                for run, values in self.per_query.groupby("run", sort=False)
-            }
-        ).T.rename_axis("run")
-
-    def mean(self) -> pd.DataFrame:
-        """Return the means, one row for each run."""
-        return self.means
-
-    @property
-    def loc(self) -> Any:
-        """Rows of `per_query` by run, or by (run, query)."""
-        return self.per_query.loc
-
-    def __getitem__(self, measures):
-        """Return the column of a measure, or a frame of several, for each run and query."""
-        return self.per_query[measures]
-
-    def __iter__(self):
-        """Iterate over the names of the measures."""
-        return iter(self.per_query)
-
-    def to_frame(self) -> pd.DataFrame:
-        """Return the means."""
-        return self.means
-
-    def _summary(self):
-        n_runs = len(self.per_query.index.unique("run"))
-        return f"{counted(n_runs, 'run')}, {counted(self.per_query.shape[1], 'measure')}"
-
-
-def _over_queries(values):
-    """Average each measure over queries, skipping NaN."""
-    found = values.mean()
-    for text in found.index:
-        entry = known_measure(text)
-        if entry is not None and entry.over_queries != "mean":
-            found[text] = OVER_QUERIES[entry.over_queries](values[text].to_numpy())
-    return found
+        return f"{self.name}, {self.values._summary()}"
 
 
 def values_of_run(qrels, run, measures, **params) -> pd.DataFrame:
     """Return measures of every query of a run; parameters are those of `evaluate_runs`."""
-    return _evaluate(qrels, run, measures, **params)[1]
+    return _evaluate(qrels, run, measures, **params)[1].per_query
 
 
 def evaluate_runs(
@@ -180,7 +108,7 @@ def evaluate_runs(
     n_jobs: int | None = None,
     verbose: int = 0,
     **options,
-) -> RunsEvaluation:
+) -> Evaluation[pd.DataFrame]:
     """Evaluate one or many runs: values of every query, and means.
 
     Parameters
@@ -233,7 +161,7 @@ def evaluate_runs(
 
     Returns
     -------
-    RunsEvaluation
+    Evaluation
         ``per_query``, a DataFrame with index levels "run", in the order given, and "qid", sorted as
         text, and a column for each measure; ``means``, a DataFrame with one row for each run.
         Printed as the table of means.
@@ -288,8 +216,10 @@ def evaluate_runs(
     """
     given = dict(locals())
     evaluations = iter_evaluations(**given.pop("options"), **given)
-    return RunsEvaluation(
-        pd.concat({each.name: each.values for each in evaluations}, names=["run"])
+    found = {each.name: each.values for each in evaluations}
+    return Evaluation(
+        pd.concat({name: values.per_query for name, values in found.items()}, names=["run"]),
+        pd.DataFrame({name: values.means for name, values in found.items()}).T.rename_axis("run"),
     )
 
 
@@ -444,7 +374,7 @@ def _evaluate(
     predicted="warn",
     own="warn",
     **params,
-) -> tuple[AlignedRun, pd.DataFrame]:
+) -> tuple[AlignedRun, Evaluation]:
     """Align a run and evaluate it."""
     is_parsed = isinstance(measures, dict)
     said = dict(zip(OF_QRELS, (unjudged_label, predicted, own)))
@@ -511,7 +441,7 @@ def _check_aligned(qrels, run, missing, precision, ties, said):
 
 def _values(
     y_true, y_score, groups, pooled, wanted, *, ties="docno", n_items=N_ITEMS, **params
-) -> pd.DataFrame:
+) -> Evaluation:
     """Compute the measures of aligned rows."""
     check_choice(ties, "ties", TIES)
     known = {name for entry, *_ in wanted.values() for name in (*entry.options, *entry.columns)}

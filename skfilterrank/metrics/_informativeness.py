@@ -322,7 +322,7 @@ default=None
                 ties=ties,
                 unjudged=unjudged,
                 undefined=undefined,
-            )
+            ).per_query
         except ValueError as error:
             error.add_note(f"The error concerns the scores of {brief(system)}.")
             raise

@@ -242,10 +242,10 @@ def ul_normalized_score(
     By name, here for average precision:
 
     >>> from skfilterrank.metrics import evaluate
-    >>> evaluate(y_true, [4, 1, 2, 3], "ul_normalized(measure=ap,variant=v1)", groups=groups)
-         ul_normalized(measure=ap,variant=v1)
-    qid
-    a                                 0.394...
+    >>> by_ap = "ul_normalized(measure=ap,variant=v1)"
+    >>> evaluate(y_true, [4, 1, 2, 3], by_ap, groups=groups).means
+    ul_normalized(measure=ap,variant=v1)    0.394...
+    Name: mean, dtype: float64
     """
     inner = measure.with_cutoff(k)
     name = inner.measure.name

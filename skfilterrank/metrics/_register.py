@@ -155,7 +155,7 @@ def register_measure(
     ...     places = np.flatnonzero(y_true[:k] < 0) + 1
     ...     return 1 / places[0] if len(places) else 0.0
     >>> first_harm = register_measure("first_harm", first_harm, greater_is_better=False)
-    >>> evaluate([1, -1, 2], [3, 2, 1], ["first_harm", "first_harm@1"], groups=["q"] * 3)
+    >>> evaluate([1, -1, 2], [3, 2, 1], ["first_harm", "first_harm@1"], groups=["q"] * 3).per_query
          first_harm  first_harm@1
     qid
     q           0.5           0.0
@@ -181,7 +181,7 @@ def register_measure(
     ...         n_good, safe = np.sum(pool > least), np.cumprod(ranked >= 0) > 0
     ...         values.append(np.sum(ranked[safe] > least) / n_good if n_good else np.nan)
     ...     return values
-    >>> evaluate(y_true, y_score, ["before_harm", "before_harm(least=1)"], groups=groups)
+    >>> evaluate(y_true, y_score, ["before_harm", "before_harm(least=1)"], groups=groups).per_query
          before_harm  before_harm(least=1)
     qid
     q            0.5                   0.0

@@ -219,7 +219,7 @@ class _Measuring(NamedTuple):
             ties=self.ties,
             unjudged=self.unjudged,
             undefined="drop",
-        )
+        ).per_query
 
 
 class _Summing(NamedTuple):

@@ -49,7 +49,7 @@ class RowsEvaluation(Result):
 
     @property
     def means(self) -> pd.Series:
-        """Mean of each measure over the queries, as of ``evaluate(..., average="mean")``."""
+        """Mean of each measure over the queries, as those of labels and scores in arrays."""
         means = [_FINISH[how](each) for how, each in zip(self._over_queries, self._moments)]
         names = pd.Index(list(self.measures))
         return pd.Series(means, index=names, name="mean", dtype=np.float64)
@@ -120,7 +120,7 @@ def measure_rows(rows: Rows, work: "Measuring", out=None) -> RowsEvaluation:
     if out is not None and rows.is_on_cluster:
         raise InputError(
             "out is not possible for rows of Dask, because values stay on the workers: write "
-            "the values of each partition with map_partitions and metrics.evaluate."
+            "the values of each partition with map_partitions and evaluate(...).per_query."
         )
     closed = ClosedQueries()
     total: Any = None

@@ -111,7 +111,7 @@ class TestScorePredictions:
         found = score_predictions(Y_TRUE, SYSTEMS, ["ap", "ndcg_f", "recall_error"], groups=GROUPS)
         for name, scores in found.items():
             for system, y_score in SYSTEMS.items():
-                values = evaluate(Y_TRUE, y_score, name, groups=GROUPS)[name]
+                values = evaluate(Y_TRUE, y_score, name, groups=GROUPS).per_query[name]
                 np.testing.assert_array_equal(scores.to_frame().loc[system], values)
                 assert scores.queries == ("a", "b")
         assert not found["recall_error"].greater_is_better

@@ -43,7 +43,7 @@ rng = np.random.default_rng(0)
 X, groups = rng.normal(size=(200, 2)), np.repeat(np.arange(20), 10)
 y = np.sign(np.round(X[:, 0] + 0.1 * rng.normal(size=200)))
 value = insq_score(y, X[:, 0], groups=groups, k=5)
-table = evaluate(y, X[:, 0], ["insq@5", insq_score, "insq(target=2)"], groups=groups)
+table = evaluate(y, X[:, 0], ["insq@5", insq_score, "insq(target=2)"], groups=groups).per_query
 assert table["insq@5"].mean() == value and list(table) == ["insq@5", "insq", "insq(target=2)"]
 
 model = LogisticRegression().fit(X, y > 0)
@@ -120,7 +120,7 @@ def test_the_measure_of_the_page_in_this_process(measure_table, monkeypatch):
         (0, 2)
     ]
     y_true, y_score, groups = [1, -1, 1, 0], [3.0, 2.0, 1.0, 0.5], ["q"] * 4
-    values = evaluate(y_true, y_score, ["insq@1", "insq(target=2)"], groups=groups)
+    values = evaluate(y_true, y_score, ["insq@1", "insq(target=2)"], groups=groups).per_query
     expected = [code["insq_score"](y_true, y_score, groups=groups, **o) for o in (
         {"k": 1}, {"target": 2})]  # fmt: skip
     assert values.iloc[0].tolist() == expected

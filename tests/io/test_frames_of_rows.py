@@ -32,7 +32,7 @@ def test_labels_that_are_words():
     gains = {"bad": -1, "good": 1}
     words = np.where(COLUMNS["label"] < 0, "bad", "good").astype(object)
     columns = COLUMNS | {"label": words}
-    expected = metrics.evaluate(**arrays(columns), measures="ndcg_f", gains=gains, average="mean")
+    expected = metrics.evaluate(**arrays(columns), measures="ndcg_f", gains=gains).means
     same(evaluate(Rows(cut(columns, 70)), "ndcg_f", gains=gains), expected)
 
 
@@ -99,7 +99,7 @@ def test_equal_ids_are_one_query_as_in_memory(kind):
     names = {"label": "y_true", "score": "y_score", "qid": "groups"}
     in_memory = metrics.evaluate(
         **{names[name]: values for name, values in columns.items()}, measures="ap"
-    )
+    ).per_query
     frames = [{name: values[i : i + 1] for name, values in columns.items()} for i in range(3)]
     together = [{name: np.asarray(values) for name, values in columns.items()}]
     if len(in_memory) == 3:

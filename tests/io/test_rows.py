@@ -29,7 +29,7 @@ def test_one_warning_of_forbidden_documents():
 
 
 def test_odd_calls():
-    for name, value in {"groups": [1], "average": "mean", "query_weight": {1: 2}}.items():
+    for name, value in {"groups": [1], "query_weight": {1: 2}}.items():
         with pytest.raises(InputError, match=f"{name} is not possible where evaluate reads Rows"):
             evaluate(Rows(COLUMNS), "ap", **{name: value})
     with pytest.raises(InputError, match="out is only for Rows"):

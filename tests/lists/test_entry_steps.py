@@ -126,6 +126,6 @@ def test_the_measures_at_each_threshold(labels, scores, undefined):
     shown = np.unique(scores[scores > NO])
     for threshold in [*shown[::5], shown[-1], np.inf]:
         left = np.where(scores >= threshold, scores, NO)
-        expected = evaluate(labels, left, MEASURES, average="mean", **how)
+        expected = evaluate(labels, left, MEASURES, **how).means
         found = [at(curves[name], threshold) for name in MEASURES]
         np.testing.assert_allclose(found, expected[MEASURES], rtol=1e-9, atol=1e-12)

@@ -40,8 +40,8 @@ class TestObjects:
         deep = get_measure("rbp(persistence=0.5)")
         expected = rbp_score(y, x, groups=groups, persistence=0.5, k=1)
         assert deep(y, x, groups=groups, k=1) == expected
-        assert list(evaluate(y, x, deep, groups=groups)) == ["rbp(persistence=0.5)"]
-        table = evaluate(y, x, [get_measure("ap"), "rr"], groups=groups)
+        assert list(evaluate(y, x, deep, groups=groups).per_query) == ["rbp(persistence=0.5)"]
+        table = evaluate(y, x, [get_measure("ap"), "rr"], groups=groups).per_query
         assert list(table) == ["ap", "rr"]
 
     def test_range_of_a_measure_of_binary_gains(self):

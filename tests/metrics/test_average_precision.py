@@ -138,7 +138,7 @@ def test_context_measures_are_those_of_ragas(verdicts, missed):
     n = len(verdicts)
     y_true, y_score = [*verdicts, *[1] * missed], [*range(n, 0, -1), *[NO] * missed]
     names = ["context_precision", "context_recall"]
-    found = evaluate(y_true, y_score, names, groups=["q"] * len(y_true), average="mean")
+    found = evaluate(y_true, y_score, names, groups=["q"] * len(y_true)).means
     assert found["context_precision"] == pytest.approx(ragas_context_precision(verdicts), abs=1e-9)
     # IDBasedContextRecall: shared ids over reference ids.
     retrieved = {i for i in range(n) if verdicts[i]}

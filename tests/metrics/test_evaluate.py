@@ -52,7 +52,7 @@ def test_every_measure_of_the_table(rows, ties, unjudged):
     names = [f"{name}@3" if m.takes_k else name for name, m in measures.items()]
     table = evaluate(
         y_true, y_score, names, groups=groups, ties=chosen, unjudged=unjudged, undefined="drop"
-    )
+    ).per_query
     assert list(table.columns) == names
     assert table.index.name == "qid"
     assert list(table.index) == sorted(set(groups))
@@ -66,7 +66,7 @@ def test_options_in_the_name_and_for_all(rows):
     y_true, y_score, groups = rows
     table = evaluate(
         y_true, y_score, ["rbp", "rbp(persistence=0.5)@4"], groups=groups, persistence=0.95
-    )
+    ).per_query
     rbp = MEASURES["rbp"]
     np.testing.assert_array_equal(table["rbp"], one_by_one(rows, rbp, persistence=0.95))
     np.testing.assert_array_equal(
@@ -156,7 +156,7 @@ def test_longest_cut_off():
 def test_greatest_value_of_undefined_queries():
     most = sys.float_info.max
     for undefined in (most, -most):
-        table = evaluate([0], [1], "ap", groups=["a"], undefined=undefined)
+        table = evaluate([0], [1], "ap", groups=["a"], undefined=undefined).per_query
         assert table.loc["a", "ap"] == undefined
 
 
@@ -168,9 +168,9 @@ def test_no_rows():
 def test_tables_share_no_names(rows):
     y_true, y_score, groups = rows
     index = GroupIndex.from_groups(groups)
-    first = evaluate(y_true, y_score, ["ap"], groups=index)
+    first = evaluate(y_true, y_score, ["ap"], groups=index).per_query
     first.index.name, first.columns.name = "topic", "measure"
-    second = evaluate(y_true, y_score, ["ap"], groups=index)
+    second = evaluate(y_true, y_score, ["ap"], groups=index).per_query
     assert (second.index.name, second.columns.name) == ("qid", None)
 
 

@@ -14,7 +14,13 @@ from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError
 from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, read_run
 from skfilterrank.metrics import _evaluate_runs as module
-from skfilterrank.metrics import evaluate_runs, iter_evaluations, ndcg_f_score, values_of_run
+from skfilterrank.metrics import (
+    evaluate,
+    evaluate_runs,
+    iter_evaluations,
+    ndcg_f_score,
+    values_of_run,
+)
 
 # Labels below 0, of which nothing is said, are given to every measure here.
 pytestmark = pytest.mark.filterwarnings(
@@ -159,8 +165,12 @@ def test_paths_that_are_relative(files, monkeypatch, backend):
         "broken",
         "absent",
     ]
-    pd.testing.assert_frame_equal(good.values, values_of_run("qrels.txt", "good.txt", "ndcg"))
-    pd.testing.assert_frame_equal(short.values, values_of_run("qrels.txt", "short.txt", "ndcg"))
+    pd.testing.assert_frame_equal(
+        good.values.per_query, values_of_run("qrels.txt", "good.txt", "ndcg")
+    )
+    pd.testing.assert_frame_equal(
+        short.values.per_query, values_of_run("qrels.txt", "short.txt", "ndcg")
+    )
     assert str(broken.error).startswith("broken.txt:1: the line holds the score")
     assert absent.error.filename == "absent.txt"
 
@@ -189,7 +199,7 @@ def test_errors_of_the_library_may_be_yielded(files, capsys):
     assert [each.error is None for each in found] == [True, False]
     assert capsys.readouterr().err == ""
     assert found[1].values is None
-    pd.testing.assert_frame_equal(found[0].to_frame(), found[0].values)
+    pd.testing.assert_frame_equal(found[0].to_frame(), found[0].values.per_query)
     assert found[1].to_frame().empty
     assert repr(found[0]) == "<RunEvaluation: good, 1 measure of 3 queries>"
     assert repr(found[1]) == "<RunEvaluation: nope: FileNotFoundError>"
@@ -440,12 +450,21 @@ def test_a_run_of_which_a_filter_left_nothing():
     assert values.means.index.tolist() == ["A", "B"]
 
 
-def test_results_are_read_as_frames_of_queries():
-    qrels = {"1": {"a": 1, "b": 0}, "2": {"a": 0, "b": 1}}
-    runs = {"A": {"1": {"a": 2, "b": 1}, "2": {"a": 2, "b": 1}}, "B": {"1": {"a": 1}}}
-    values = evaluate_runs(qrels, runs, ["ap", "rr"])
-    pd.testing.assert_frame_equal(values.mean(), values.means)
-    pd.testing.assert_frame_equal(values.loc["A"], values.per_query.loc["A"])
-    assert values.loc[("A", "2"), "ap"] == 1 / 2
-    pd.testing.assert_series_equal(values["ap"], values.per_query["ap"])
-    assert values[["rr"]].columns.tolist() == list(values)[1:] == ["rr"]
+def test_one_kind_of_result():
+    """A run is worth the same as an array of rows, alone or beside other runs and measures."""
+    rng = np.random.default_rng(0)
+    qrels = {str(q): {str(d): int(rng.integers(3)) for d in range(9)} for q in range(41)}
+    runs = {name: {q: {d: rng.normal() for d in qrels[q]} for q in qrels} for name in "ab"}
+    names = ["ap", "gm_map", "num_rel", "ndcg_f@3"]
+    found = evaluate_runs(qrels, runs, names)
+    for run in runs:
+        aligned = align(qrels, runs[run])
+        rows = aligned.y_true, aligned.y_score
+        alone = evaluate(*rows, names, groups=aligned.index, ties="stable")
+        assert type(alone) is type(found)
+        pd.testing.assert_frame_equal(alone.per_query, found.per_query.loc[run])
+        assert alone.means.to_dict() == found.means.loc[run].to_dict()
+        for name in names:
+            assert evaluate_runs(qrels, runs[run], name).means.iloc[0, 0] == alone.means[name]
+    assert repr(found) == "<Evaluation: 4 measures of 2 runs, 41 queries>"
+    assert str(alone).splitlines()[:2] == ["4 measures of 41 queries", "             mean"]

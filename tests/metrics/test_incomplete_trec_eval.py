@@ -85,7 +85,7 @@ def test_dropping_unjudged_documents_is_the_option_J(labels):
     names = [name for name in theirs if is_measure(name)]
     assert len(names) > 60
     how = {"ties": docnos, "unjudged": "drop", "pooled": pooled, "like": "trec_eval9"}
-    ours = evaluate(y_true, y_score, names, groups=groups, **how)
+    ours = evaluate(y_true, y_score, names, groups=groups, **how).per_query
     # The value that enters the geometric mean.
     ours["gm_map"] = np.maximum(ours["gm_map"], 1e-5)
     # trec_eval divides by 0 in an empty list.

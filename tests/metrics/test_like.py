@@ -101,10 +101,10 @@ def test_the_number_is_the_library_s(library, name, labels, k):
     assert ours == pytest.approx(theirs, abs=1e-12)
     scores = document_scores(ranker, X)
     table = evaluate(y, scores, [f"{each}@{k}" for each in LIKE[library]], groups=QID, like=library)
-    assert table[text].mean() == pytest.approx(theirs, abs=1e-12)
+    assert table.means[text] == pytest.approx(theirs, abs=1e-12)
     if library != "scikit-learn":
         # Plain numbers are others, or there would be no need of this.
-        assert evaluate(y, scores, text, groups=QID)[text].mean() != table[text].mean() or k == 1
+        assert evaluate(y, scores, text, groups=QID).means[text] != table.means[text] or k == 1
 
 
 @pytest.mark.parametrize("name", ["ndcg", "ap"])
@@ -152,14 +152,16 @@ def test_a_name_gives_what_the_argument_gives(library, name, k):
     """In a list with others, whatever ties and undefined queries are to the others."""
     scores, at = X[:, 0], "" if k is None else f"@{k}"
     named, plain = f"{name}(like={library}){at}", f"{name}{at}"
-    expected = evaluate(GRADES, scores, plain, groups=QID, like=library)[plain]
+    expected = evaluate(GRADES, scores, plain, groups=QID, like=library).per_query[plain]
     for others in ({}, {"ties": "best", "undefined": "drop"}):
-        table = evaluate(GRADES, scores, ["ap@2", named, plain], groups=QID, **others)
+        table = evaluate(GRADES, scores, ["ap@2", named, plain], groups=QID, **others).per_query
         np.testing.assert_array_equal(table[named], expected)
-        alone = evaluate(GRADES, scores, plain, groups=QID, **others)[plain]
+        alone = evaluate(GRADES, scores, plain, groups=QID, **others).per_query[plain]
         np.testing.assert_array_equal(table[plain], alone)
     # Document ids order the rows of a run.
-    tied = evaluate(GRADES, scores, named, groups=QID, ties=rng.permutation(len(QID)).astype(str))
+    tied = evaluate(
+        GRADES, scores, named, groups=QID, ties=rng.permutation(len(QID)).astype(str)
+    ).per_query
     np.testing.assert_array_equal(tied[named], expected)
 
 
@@ -201,11 +203,11 @@ def test_a_name_that_contradicts_itself_is_an_error(name, message):
 def test_a_name_works_wherever_measures_are_named(tmp_path):
     name, ranker = "ndcg(like=lightgbm)@5", QueryRanker(Ridge()).fit(X, GRADES, groups=QID)
     scores = ranker.predict(X).round(1)
-    expected = evaluate(GRADES, scores, "ndcg@5", groups=QID, like="lightgbm").mean().iloc[0]
+    expected = evaluate(GRADES, scores, "ndcg@5", groups=QID, like="lightgbm").means.iloc[0]
     assert get_measure(name)(GRADES, scores, groups=QID) == expected
     curve = threshold_curve(GRADES, scores, groups=QID, measure=name)
     shown = [np.where(scores >= t, scores, -np.inf) for t in curve.thresholds]
-    values = [evaluate(GRADES, each, name, groups=QID, average="mean")[name] for each in shown]
+    values = [evaluate(GRADES, each, name, groups=QID).means[name] for each in shown]
     np.testing.assert_allclose(curve.values, values, rtol=1e-12)
     model = RankAndFilter(Ridge(), measure=name, cv=3).fit(X, GRADES, groups=QID)
     assert 0 < model.best_score_ <= 1

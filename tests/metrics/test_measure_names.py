@@ -158,8 +158,8 @@ def test_wherever_a_measure_is_named():
     rng = np.random.default_rng(0)
     X, groups = rng.normal(size=(120, 2)), np.repeat(np.arange(12), 10)
     y = np.sign(np.round(X[:, 0] + 0.3 * rng.normal(size=120)))
-    table = evaluate(y, X[:, 0], ["MAP", "P_5", "nDCG@3"], groups=groups)
-    expected = evaluate(y, X[:, 0], ["ap", "precision@5", "ndcg@3"], groups=groups)
+    table = evaluate(y, X[:, 0], ["MAP", "P_5", "nDCG@3"], groups=groups).per_query
+    expected = evaluate(y, X[:, 0], ["ap", "precision@5", "ndcg@3"], groups=groups).per_query
     assert list(table) == ["MAP", "P_5", "nDCG@3"]
     np.testing.assert_array_equal(table, expected)
 

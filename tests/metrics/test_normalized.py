@@ -251,7 +251,7 @@ class TestByName:
         )
         scorer = make_ranking_scorer(text)
         assert scorer(model, self.X, self.y_true, groups=self.groups) == pytest.approx(expected)
-        table = evaluate(self.y_true, model.predict(self.X), text, groups=self.groups)
+        table = evaluate(self.y_true, model.predict(self.X), text, groups=self.groups).per_query
         assert table[text].mean() == pytest.approx(expected)
 
 
@@ -367,9 +367,9 @@ class TestUpperBoundAlone:
         y, scores, groups = self.rows()
         name = f"ul_normalized(measure={measure},variant=upper)"
         params = {"groups": groups, "undefined": "drop"}
-        found = evaluate(y, scores, name, **params)[name]
-        achieved = evaluate(y, scores, measure, **params)[measure]
-        ideal = evaluate(y, y, measure, **params)[measure]
+        found = evaluate(y, scores, name, **params).per_query[name]
+        achieved = evaluate(y, scores, measure, **params).per_query[measure]
+        ideal = evaluate(y, y, measure, **params).per_query[measure]
         np.testing.assert_allclose(found, (achieved / ideal).where(ideal > 0), atol=1e-12)
 
     def test_by_hand(self):
@@ -393,7 +393,7 @@ def every_ranking(pool):
 
 def scaled(measure, y_true, y_score, groups):
     name = f"above_chance(measure={measure})"
-    return evaluate(y_true, y_score, [name], groups=groups, undefined="drop")[name]
+    return evaluate(y_true, y_score, [name], groups=groups, undefined="drop").per_query[name]
 
 
 class TestAboveChance:
@@ -438,5 +438,5 @@ class TestAboveChance:
         with pytest.raises(ValueError, match=r"write 'above_chance\(rel=2,measure=...\)'"):
             above_chance_score([1, 0], [2, 1], groups=[0, 0], measure="ap(rel=2)")
         name = "above_chance(rel=2,measure=precision)@1"
-        found = evaluate([2, 1, 1], [3, 2, 1], name, groups=["q"] * 3)[name]
+        found = evaluate([2, 1, 1], [3, 2, 1], name, groups=["q"] * 3).per_query[name]
         assert found.tolist() == pytest.approx([(2 / 3) / (2 / 9) ** 0.5])

@@ -60,9 +60,9 @@ def test_beside_measures_with_other_gains(own, unjudged, ties):
     y, scores, groups = rows()
     settings = {"groups": groups, "unjudged": unjudged, "ties": ties}
     together = [each for name in names for each in (name, with_own(name, own))]
-    found = evaluate(y, scores, together, **settings)
-    pd.testing.assert_frame_equal(found[names], evaluate(y, scores, names, **settings))
-    alone = evaluate(y, scores, names, gains=WAYS[own], **settings)
+    found = evaluate(y, scores, together, **settings).per_query
+    pd.testing.assert_frame_equal(found[names], evaluate(y, scores, names, **settings).per_query)
+    alone = evaluate(y, scores, names, gains=WAYS[own], **settings).per_query
     assert np.array_equal(found.drop(columns=names), alone)
     assert not np.array_equal(found.drop(columns=names), found[names])
 
@@ -78,31 +78,35 @@ def test_judged_documents_alone_beside_all(own, ties):
     judged = {
         name: with_own(name, ",".join(filter(None, [own, "unjudged=drop"]))) for name in names
     }
-    found = evaluate(y, scores, [*names, *judged.values()], groups=groups, ties=ties)
+    found = evaluate(y, scores, [*names, *judged.values()], groups=groups, ties=ties).per_query
     gains = WAYS.get(own)
-    dropped = evaluate(y, scores, names, groups=groups, ties=ties, gains=gains, unjudged="drop")
-    zero = evaluate(y, scores, names, groups=groups, ties=ties)
+    dropped = evaluate(
+        y, scores, names, groups=groups, ties=ties, gains=gains, unjudged="drop"
+    ).per_query
+    zero = evaluate(y, scores, names, groups=groups, ties=ties).per_query
     assert np.array_equal(found[names], zero)
     assert np.array_equal(found[list(judged.values())], dropped)
     assert not np.array_equal(found[list(judged.values())], found[names])
-    twice = evaluate(y, scores, judged.values(), groups=groups, ties=ties, unjudged="drop")
+    twice = evaluate(
+        y, scores, judged.values(), groups=groups, ties=ties, unjudged="drop"
+    ).per_query
     assert np.array_equal(twice, dropped)
 
 
 def test_judged_documents_alone_by_hand():
     y, scores = [np.nan, 0, 1, np.nan, 2], [5, 4, 3, 2, -np.inf]
     names = ["rr", "rr(unjudged=drop)", "P(judged_only=True)@2", "ap(rel=2,unjudged=drop)", "P@2"]
-    found = evaluate(y, scores, names, groups=np.zeros(5)).iloc[0]
+    found = evaluate(y, scores, names, groups=np.zeros(5)).per_query.iloc[0]
     assert found.tolist() == [1 / 3, 1 / 2, 1 / 2, 0, 0]
 
 
 def test_bounds_have_the_gains_too():
     y, scores, groups = rows(lowest=0)
     names = ["ul_normalized(rel=2)", "ul_normalized(gains=exp2,measure=dcg)@4"]
-    found = evaluate(y, scores, names, groups=groups)
+    found = evaluate(y, scores, names, groups=groups).per_query
     for name, gains in zip(names, (LEVEL_2, "exp2")):
         plain = name.replace("(rel=2)", "").replace("gains=exp2,", "")
-        alone = evaluate(y, scores, plain, groups=groups, gains=gains)
+        alone = evaluate(y, scores, plain, groups=groups, gains=gains).per_query
         assert np.array_equal(found[name], alone[plain])
     with pytest.raises(InputError, match=r"write 'ul_normalized\(rel=2,measure=...\)'"):
         evaluate(y, scores, "ul_normalized(measure=ap(rel=2))", groups=groups)
@@ -114,14 +118,14 @@ def test_names_see_the_gains_of_the_call():
     scores, groups = np.arange(20) % 7, np.arange(20) // 10
     found = evaluate(
         labels, scores, ["ap(rel=2)", "ndcg_f(gains=exp2)"], groups=groups, gains=gains
-    )
+    ).per_query
     for column, to in (
         ("ap(rel=2)", {0: 0, 1: 0, 2: 1}),
         ("ndcg_f(gains=exp2)", {0: 0, 1: 1, 2: 3}),
     ):
         own = {label: to.get(gain, gain) for label, gain in gains.items()}
         name = column.partition("(")[0]
-        alone = evaluate(labels, scores, name, groups=groups, gains=own)
+        alone = evaluate(labels, scores, name, groups=groups, gains=own).per_query
         assert np.array_equal(found[column], alone[name])
 
 
@@ -136,8 +140,8 @@ def test_a_gain_of_nan_takes_the_document_out():
             [with_own(name, "gains={-2:-2,-1:nan,0:0,1:1,2:2,3:3}") for name in names],
             groups=groups,
             unjudged=unjudged,
-        )
-        marked = evaluate(missing, scores, names, groups=groups, unjudged=unjudged)
+        ).per_query
+        marked = evaluate(missing, scores, names, groups=groups, unjudged=unjudged).per_query
         assert np.array_equal(of_names, marked)
 
 
@@ -216,7 +220,7 @@ def test_scorers_thresholds_and_comparisons():
 
     scorer = make_ranking_scorer("AP(rel=2)")
     assert repr(scorer) == "make_ranking_scorer('ap(rel=2)')"
-    expected = evaluate(y, scores, "ap", groups=groups, gains=LEVEL_2)["ap"].mean()
+    expected = evaluate(y, scores, "ap", groups=groups, gains=LEVEL_2).means["ap"]
     for each in (scorer, pickle.loads(pickle.dumps(scorer))):
         assert each(Same(), np.zeros((len(y), 1)), y, groups) == expected
     own = threshold_curve(y, scores, groups=groups, measure="ndcg_f(gains=exp2)@5")
@@ -225,7 +229,7 @@ def test_scorers_thresholds_and_comparisons():
     assert own.best_value == pytest.approx(given_to_call.best_value, abs=1e-12)
     found = score_predictions(y, {"a": scores, "b": np.arange(300)}, ["ap(rel=2)"], groups=groups)
     assert found["ap(rel=2)"].means["a"] == pytest.approx(expected, abs=1e-12)
-    dropped = evaluate(y, scores, "ap", groups=groups, unjudged="drop")["ap"].mean()
+    dropped = evaluate(y, scores, "ap", groups=groups, unjudged="drop").means["ap"]
     judged = make_ranking_scorer("AP(judged_only=true)")
     assert judged(Same(), np.zeros((len(y), 1)), y, groups) == dropped
     systems = {"a": scores, "b": np.arange(300)}

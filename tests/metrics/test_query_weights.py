@@ -62,7 +62,7 @@ def values_of(y, scores, groups, **how):
     report = rank_filter_report(y, {"a": scores}, groups=groups, k=2, **how)
     curve = threshold_curve(y, scores, groups=groups, measure="ndcg_f@2", **how)
     names = ["ndcg_f@2", "ap", "false_reject_rate"]
-    means = evaluate(y, scores, names, groups=groups, undefined="drop", average="mean", **how)
+    means = evaluate(y, scores, names, groups=groups, undefined="drop", **how).means
     return [
         *(measure(y, scores, groups=groups, **how) for measure in MEASURES),
         filtering_difficulty(y, groups=groups, **how),
@@ -94,7 +94,7 @@ def test_sums_are_weighted_sums(measure, counts):
     how = {"groups": GROUPS, "query_weight": weights}
     expected = TABLE[measure](y, scores, groups=ids)
     assert TABLE[measure](Y, SCORES, **how) == expected
-    assert evaluate(Y, SCORES, measure, average="mean", **how)[measure] == expected
+    assert evaluate(Y, SCORES, measure, **how).means[measure] == expected
     model = LinearRegression().fit(SCORES[:, None], SCORES)
     for fixed, called in (({}, {"query_weight": weights}), ({"query_weight": weights}, {})):
         scorer = make_ranking_scorer(measure, **fixed)
@@ -138,8 +138,8 @@ def test_curves_hold_the_weighted_measure(measure, undefined):
     )
     for threshold, value in zip(curve.thresholds, curve.values, strict=True):
         kept = np.where(threshold <= SCORES, SCORES, -np.inf)
-        how = {"groups": GROUPS, "undefined": undefined, "average": "mean"}
-        (expected,) = evaluate(Y, kept, measure, query_weight=weights, **how)
+        how = {"groups": GROUPS, "undefined": undefined}
+        (expected,) = evaluate(Y, kept, measure, query_weight=weights, **how).means
         assert value == pytest.approx(expected, nan_ok=True)
 
 
@@ -208,8 +208,6 @@ def test_without_a_mean_there_is_nothing_to_weigh():
     weights = dict.fromkeys(IDS, 1)
     with pytest.raises(InputError, match="average=None returns no mean"):
         ndcg_f_score(Y, SCORES, groups=GROUPS, average=None, query_weight=weights)
-    with pytest.raises(InputError, match="average=None returns no mean"):
-        evaluate(Y, SCORES, "ap", groups=GROUPS, query_weight=weights)
 
 
 def test_intervals_take_queries_for_a_sample():

@@ -88,7 +88,7 @@ class TestOfABlock:
         expected = rbp_score(y, x, groups=groups, k=3, persistence=0.5)
         assert mine(y, x, groups=groups, k=3, persistence=0.5) == expected
         wanted = ["mine(persistence=0.5)@3", "mine_TOO@2", mine]
-        values = evaluate(y, x, wanted, groups=groups)
+        values = evaluate(y, x, wanted, groups=groups).per_query
         assert list(values) == ["mine(persistence=0.5)@3", "mine_TOO@2", "mine"]
         assert values["mine(persistence=0.5)@3"].mean() == expected
         ours = threshold_curve(y, x, groups=groups, measure="rbp@3")
@@ -223,7 +223,7 @@ class TestOfOneQuery:
     )
     def test_cut_offs(self, measure_table, function, without):
         register_measure("mine", function)
-        values = evaluate([1, 0], [2, 1], ["mine", "mine@2"], groups=["p", "q"])
+        values = evaluate([1, 0], [2, 1], ["mine", "mine@2"], groups=["p", "q"]).per_query
         assert values.to_numpy().tolist() == [[without, 2], [without, 2]]
 
     def test_it_counts_forbidden_documents_as_a_built_in_measure_does(self, measure_table):
@@ -235,7 +235,7 @@ class TestOfOneQuery:
         y, groups = rng.integers(-1, 3, 90), np.arange(90) // 6
         x = np.where(rng.random(90) < 0.2, -np.inf, rng.integers(0, 5, 90))
         wanted = ["mine@3", "any_forbidden@3"]
-        values = evaluate(y, x, wanted, groups=groups, ties="worst")
+        values = evaluate(y, x, wanted, groups=groups, ties="worst").per_query
         np.testing.assert_array_equal(values["mine@3"], values["any_forbidden@3"])
         assert 0 < values["mine@3"].mean() < 1
         curves = [threshold_curve(y, x, groups=groups, measure=each) for each in wanted]
@@ -327,7 +327,7 @@ def test_options_are_of_the_kind_of_their_default(measure_table):
         return np.full(len(block.sizes), strict + len(word) / 8)
 
     def value(name):
-        return evaluate([1], [1], [name], groups=["q"]).iloc[0, 0]
+        return evaluate([1], [1], [name], groups=["q"]).per_query.iloc[0, 0]
 
     for word in ("False", "false", "0"):
         assert value(f"mine(strict={word})") == 0.125
@@ -358,7 +358,7 @@ class TestWhereItIsNotKnown:
 
     def named(self, name):
         y_true, y_score, groups = self.ROWS
-        return evaluate(y_true, y_score, name, groups=groups, average="mean")[name]
+        return evaluate(y_true, y_score, name, groups=groups).means[name]
 
     def first(self, worth):
         return register_measure("mine")(

@@ -32,7 +32,7 @@ def test_every_measure_is_that_of_arrays():
     for name in names:
         own = options if "n_items" in MEASURES[name].options else {}
         try:
-            expected = metrics.evaluate(**arrays(columns), measures=name, average="mean", **own)
+            expected = metrics.evaluate(**arrays(columns), measures=name, **own).means
         except ValueError:
             # Wants what these rows do not have.
             continue
@@ -47,32 +47,30 @@ def test_every_measure_is_that_of_arrays():
 def test_options_are_those_of_arrays(undefined, unjudged):
     given = {"undefined": undefined, "unjudged": unjudged, "gains": "exp2", "ties": "best"}
     names = ["ndcg_f@10", "false_reject_rate", "ap"]
-    expected = metrics.evaluate(**arrays(COLUMNS), measures=names, average="mean", **given)
+    expected = metrics.evaluate(**arrays(COLUMNS), measures=names, **given).means
     result = evaluate(Rows(cut(COLUMNS, 200)), names, **given)
     same(result, expected)
-    values = metrics.evaluate(**arrays(COLUMNS), measures=names, **given | {"undefined": "drop"})
+    values = metrics.evaluate(
+        **arrays(COLUMNS), measures=names, **given | {"undefined": "drop"}
+    ).per_query
     assert result.n_undefined.tolist() == values.isna().sum().tolist()
 
 
 def test_like_other_libraries():
     columns = COLUMNS | {"label": np.abs(np.nan_to_num(COLUMNS["label"]))}
-    expected = metrics.evaluate(
-        **arrays(columns), measures="ndcg@5", like="lightgbm", average="mean"
-    )
+    expected = metrics.evaluate(**arrays(columns), measures="ndcg@5", like="lightgbm").means
     same(evaluate(Rows(cut(columns, 50)), "ndcg@5", like="lightgbm"), expected)
 
 
 def test_an_option_of_each_row_is_a_column():
     pooled = np.arange(len(COLUMNS["qid"])) % 3 > 0
     columns = COLUMNS | {"in_pool": pooled, "label": np.where(pooled, COLUMNS["label"], np.nan)}
-    expected = metrics.evaluate(
-        **arrays(columns), measures="inferred_ap", pooled=pooled, average="mean"
-    )
+    expected = metrics.evaluate(**arrays(columns), measures="inferred_ap", pooled=pooled).means
     same(evaluate(Rows(cut(columns, 77)), "inferred_ap", pooled="in_pool"), expected)
 
 
 def test_standard_deviations():
-    values = metrics.evaluate(**arrays(COLUMNS), measures=["ndcg_f@10", "ap"])
+    values = metrics.evaluate(**arrays(COLUMNS), measures=["ndcg_f@10", "ap"]).per_query
     frame = evaluate(Rows(cut(COLUMNS, 9)), ["ndcg_f@10", "ap"]).to_frame()
     np.testing.assert_allclose(frame["sd"], values.std(), rtol=1e-12)
     assert frame["n_queries"].tolist() == [60, 60]
@@ -85,7 +83,7 @@ def test_values_of_queries(tmp_path, text_ids):
     out = tmp_path / "values.parquet"
     evaluate(Rows(cut(columns, 200), chunk_rows=90), ["ndcg_f@10", "ap"], out=out)
     values = pd.read_parquet(out).set_index("qid").sort_index()
-    expected = metrics.evaluate(**arrays(columns), measures=["ndcg_f@10", "ap"])
+    expected = metrics.evaluate(**arrays(columns), measures=["ndcg_f@10", "ap"]).per_query
     pd.testing.assert_frame_equal(values, expected, check_index_type=False, check_dtype=False)
 
 

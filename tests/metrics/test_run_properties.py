@@ -68,5 +68,5 @@ def test_the_join_is_that_of_a_loop(run, qrels):
     np.testing.assert_array_equal(joined.y_score, [shown.get(pair, -np.inf) for pair in pairs])
     documents = [document for _, document in pairs]
     y_true, y_score, groups = joined
-    arrays = evaluate(y_true, y_score, MEASURES, groups=groups, ties=documents, average=None)
+    arrays = evaluate(y_true, y_score, MEASURES, groups=groups, ties=documents).per_query
     np.testing.assert_allclose(judged_in_both(run, qrels).to_numpy(), arrays.to_numpy())

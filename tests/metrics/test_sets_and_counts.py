@@ -71,7 +71,7 @@ def test_geometric_mean():
 
 
 def test_official_names_what_trec_eval_prints():
-    found = evaluate(Y_TRUE, Y_SCORE, "official", groups=GROUPS)
+    found = evaluate(Y_TRUE, Y_SCORE, "official", groups=GROUPS).per_query
     assert list(found)[:6] == ["num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map"]
     assert found.shape == (2, 29)
     # trec_eval's own names, and those of the measure table beside them.
@@ -81,10 +81,10 @@ def test_official_names_what_trec_eval_prints():
 def test_one_number_wherever_it_is_asked_for():
     names = ["num_ret", "gm_map", "ap"]
     how = {"groups": GROUPS}
-    found = evaluate(Y_TRUE, Y_SCORE, names, average="mean", **how)
+    found = evaluate(Y_TRUE, Y_SCORE, names, **how).means
     assert found["num_ret"] == 4
     assert found["gm_map"] == geometric_map_score(Y_TRUE, Y_SCORE, **how)
     weight = {"a": 2, "b": 0}
-    found = evaluate(Y_TRUE, Y_SCORE, names, average="mean", query_weight=weight, **how)
+    found = evaluate(Y_TRUE, Y_SCORE, names, query_weight=weight, **how).means
     assert found["num_ret"] == 6
     assert found["gm_map"] == pytest.approx(found["ap"])

@@ -75,13 +75,13 @@ def test_recall_levels_of_version_9():
     # Of 4 documents, 2.8: 3 of them by every rule; 0.6 is 2.4, which is nearest to 2.
     y_true, y_score, groups = [1, 1, 0, 1, 1], [5, 4, 3, 2, 1], ["a"] * 5
     points = ["iprec_at_recall_0.70", "iprec_at_recall_0.60", "iprec(recall=0.6)"]
-    found = evaluate(y_true, y_score, points, groups=groups)
+    found = evaluate(y_true, y_score, points, groups=groups).per_query
     assert found.loc["a"].tolist() == [4 / 5, 1.0, 4 / 5]
-    nine = evaluate(y_true, y_score, points[:2], groups=groups, like="trec_eval9")
+    nine = evaluate(y_true, y_score, points[:2], groups=groups, like="trec_eval9").per_query
     assert nine.loc["a"].tolist() == [4 / 5, 4 / 5]
-    assert evaluate(y_true, y_score, ["11pt_avg(like=trec_eval9)"], groups=groups).iloc[0, 0] == (
-        pytest.approx((6 + 5 * 4 / 5) / 11)
-    )
+    assert evaluate(y_true, y_score, ["11pt_avg(like=trec_eval9)"], groups=groups).means.iloc[
+        0
+    ] == (pytest.approx((6 + 5 * 4 / 5) / 11))
 
 
 @pytest.mark.parametrize("tenth", range(11))

@@ -40,7 +40,7 @@ def test_every_way_to_judge(name, data):
     # The same queries once more for each way, with ids of their own.
     each = np.add.outer(np.arange(0, 3 * len(ways), 3), groups).ravel()
     everywhere = np.tile(scores, len(ways))
-    values = evaluate(labels.ravel(), everywhere, name, groups=each, average=None).to_numpy()
+    values = evaluate(labels.ravel(), everywhere, name, groups=each).per_query.to_numpy()
     values = values.reshape(len(ways), -1)
     np.testing.assert_allclose(found.least, values.min(axis=0), rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(found.most, values.max(axis=0), rtol=1e-6, atol=1e-9)
@@ -138,7 +138,7 @@ def test_bounds_without_ties_are_those_of_all_numbers(name):
                 ways[2 * number + way][good] = 1.0
         groups = np.repeat(np.arange(len(ways)), 25)
         everywhere = np.tile(scores, len(ways))
-        values = evaluate(np.concatenate(ways), everywhere, name, groups=groups, average=None)
+        values = evaluate(np.concatenate(ways), everywhere, name, groups=groups).per_query
         found = unjudged_bounds(gains, scores, name, groups=np.zeros(25))
         assert found.least[0] == pytest.approx(values.to_numpy().min(), abs=1e-12)
         assert found.most[0] == pytest.approx(values.to_numpy().max(), abs=1e-12)

@@ -201,7 +201,9 @@ class TestGradedRelevance:
         groups = list("aaaaaaabb")
         expected = 0.1 * np.array([(1 + 2 * 0.9**2 + 3 * 0.9**5) / 4, 1])
         settings = {"groups": groups, "ties": "average"}
-        found = evaluate(y_true, y_score, ["trec_rbp", "TREC_RBP@3", "trec_rbp(p=0.5)"], **settings)
+        found = evaluate(
+            y_true, y_score, ["trec_rbp", "TREC_RBP@3", "trec_rbp(p=0.5)"], **settings
+        ).per_query
         np.testing.assert_allclose(found["trec_rbp"], expected)
         np.testing.assert_allclose(found["TREC_RBP@3"], [0.1 * (1 + 2 * 0.9**2) / 4, 0.1])
         np.testing.assert_allclose(found["trec_rbp(p=0.5)"].iloc[1], 0.5)

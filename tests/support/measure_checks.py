@@ -242,8 +242,8 @@ def check_other_measures(measure, rows):
     """Other measures that are evaluated after it in the same call keep their values."""
     others = [name for name in ("ap", "ndcg_f") if name != measure.text]
     given = {"groups": rows.groups, "undefined": "drop"}
-    alone = evaluate(rows.y_true, rows.y_score, others, **given)
-    after = evaluate(rows.y_true, rows.y_score, [measure, *others], **given)
+    alone = evaluate(rows.y_true, rows.y_score, others, **given).per_query
+    after = evaluate(rows.y_true, rows.y_score, [measure, *others], **given).per_query
     same(after[others], alone)
 
 

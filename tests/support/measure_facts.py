@@ -128,7 +128,7 @@ def check_wherever_measures_are_named(measure, rows):
     if measure.measure.takes_k and measure.k is None and rows.k is not None:
         name = f"{name}@{rows.k}"
     data = {"groups": rows.groups}
-    table = evaluate(rows.y_true, rows.y_score, [name], **data, undefined="drop")
+    table = evaluate(rows.y_true, rows.y_score, [name], **data, undefined="drop").per_query
     same(table[name], score(measure, rows))
     value = make_ranking_scorer(name)(_Scores(), rows.y_score[:, None], rows.y_true, **data)
     expected = get_measure(name)(rows.y_true, rows.y_score, **data)

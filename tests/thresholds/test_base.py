@@ -114,11 +114,11 @@ class TestLevels:
         sign = 1 if parsed.measure.greater_is_better else -1
         for level, value in zip(curve.thresholds, curve.values):
             kept = np.where(keys >= level, scores, -INF)
-            expected = evaluate(y, kept, [measure], groups=groups, average="mean")[measure]
+            expected = evaluate(y, kept, [measure], groups=groups).means[measure]
             assert value == pytest.approx(sign * float(expected))
         assert curve.best_value == curve.values.max()
         kept = np.where(keys >= curve.best_threshold, scores, -INF)
-        best = evaluate(y, kept, [measure], groups=groups, average="mean")[measure]
+        best = evaluate(y, kept, [measure], groups=groups).means[measure]
         assert curve.best_value == pytest.approx(sign * float(best))
 
     def test_hidden_and_shown_whatever_the_level(self):

@@ -64,7 +64,7 @@ def test_values_along_a_path_are_those_of_the_measures(rule, most):
     ordered = path.lists_of(lists)
     measures = [parse_measure(name) for name in MEASURES]
     for level in np.quantile(path.keys(), [0.2, 0.5, 0.8]):
-        expected = evaluate(y, path.at(level), list(MEASURES), groups=g)
+        expected = evaluate(y, path.at(level), list(MEASURES), groups=g).per_query
         for name, parsed in zip(MEASURES, measures):
             own = path.values(ordered, parsed).at(level)
             np.testing.assert_allclose(own, np.nan_to_num(expected[name]), rtol=0, atol=1e-12)
@@ -84,7 +84,7 @@ def test_risks_along_a_path_are_those_of_the_measures(risk, rule, most):
     ordered = path.lists_of(lists)
     steps = promise.steps(ordered, y, path.keys(), most=most)
     for level in np.quantile(path.keys(), [0.3, 0.7]):
-        expected = evaluate(y, path.at(level), risk, groups=g).to_numpy()
+        expected = evaluate(y, path.at(level), risk, groups=g).per_query.to_numpy()
         found = steps.at(level)
         np.testing.assert_allclose(found, expected.ravel()[steps.counted], rtol=0, atol=1e-12)
 

@@ -92,7 +92,9 @@ class TestMeasure:
     def test_by_hand(self):
         y_true, groups = [1, -1, 1, -1, 1, 1], list("aabbcc")
         y_score = [2, 1, 1, 2, 1, 1]
-        values = evaluate(y_true, y_score, ["any_forbidden@1", "any_forbidden"], groups=groups)
+        values = evaluate(
+            y_true, y_score, ["any_forbidden@1", "any_forbidden"], groups=groups
+        ).per_query
         assert values["any_forbidden@1"].tolist() == [0, 1, 0]
         assert values["any_forbidden"].tolist() == [1, 1, 0]
 

@@ -176,7 +176,7 @@ def test_tuned_level_is_worth_what_it_says(rows, rule):
     assert cut.held_out_score_ <= cut.best_score_ + 1e-9
     assert cut.held_out_score_ > cut.held_out_score_unfiltered_
     shown = cut.predict(scores, g, filter_scores=hide)
-    value = evaluate(y, shown, "ndcg_f@5", groups=g, average="mean").iloc[0]
+    value = evaluate(y, shown, "ndcg_f@5", groups=g).means.iloc[0]
     # Curves of all rows and those out of fold differ a little; "harm" has none.
     assert value == pytest.approx(cut.best_score_, abs=1e-9 if rule == "harm" else 0.02)
     one = TunedThreshold("ndcg_f@5").fit(scores, y, g)
@@ -294,7 +294,7 @@ def test_certified_risks_are_below_their_levels(rule):
     assert found[0] == (400 if rule == "harm" else 300)
     other = market(2, 2000)
     shown = cut.predict(other[0], other[2], filter_scores=other[3])
-    means = evaluate(other[1], shown, list(risks), groups=other[2], average="mean")
+    means = evaluate(other[1], shown, list(risks), groups=other[2]).means
     assert means["any_forbidden@5"] <= 0.3
     assert means["false_reject_rate"] <= 0.9
     assert (shown > -np.inf).any()

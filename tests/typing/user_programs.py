@@ -37,7 +37,8 @@ assert_type(
 table = evaluate(
     y_true, y_score, ["ndcg_f@2", rbp_score], groups=groups, gains={2: 3, 1: 1, 0: 0, -1: -1}
 )
-assert_type(table, pd.DataFrame)
+assert_type(table.per_query, pd.DataFrame)
+assert_type(table.means, pd.Series)
 
 # A model that ranks and filters, and its cross-validation.
 X, y, queries, _ = make_rank_and_filter(60, random_state=0)
@@ -74,8 +75,9 @@ assert doubled == doubled
 qrels = pd.DataFrame({"qid": ["1", "1", "2", "2"], "docno": list("abab"), "label": [1, 0, 0, 2]})
 run = qrels[["qid", "docno"]].assign(score=[2.0, 1.0, 1.0, 2.0])
 runs = {"good": run, "bad": run.assign(score=-run["score"])}
-values = evaluate_runs(qrels, runs, ["ap", "ndcg@10"], missing="drop").per_query
-assert_type(values, pd.DataFrame)
+values = evaluate_runs(qrels, runs, ["ap", "ndcg@10"], missing="drop")
+assert_type(values.per_query, pd.DataFrame)
+assert_type(values.means, pd.DataFrame)
 comparison = compare_systems(
     score_systems(qrels, runs, "ap")["ap"], test="sign", correction=None, alpha=0.01
 )

@@ -75,8 +75,8 @@ scores = st.lists(st.integers(0, 3), min_size=5, max_size=5)
 @times(1 / 3)
 @given(values=labels, y_score=scores)
 def test_missing_labels_are_unjudged_whatever_holds_them(name, values, y_score):
-    expected = evaluate(np.array(values, dtype=float), y_score, MEASURES, groups=ROWS)
-    found = evaluate(LABELS[name](values), y_score, MEASURES, groups=ROWS)
+    expected = evaluate(np.array(values, dtype=float), y_score, MEASURES, groups=ROWS).per_query
+    found = evaluate(LABELS[name](values), y_score, MEASURES, groups=ROWS).per_query
     pd.testing.assert_frame_equal(found, expected)
 
 
@@ -97,8 +97,10 @@ def test_missing_query_ids_are_an_error_that_names_the_row(name):
 def test_scores_and_ids_of_every_container(name):
     given, expected = LABELS[name]([0, 0, 1, 1, 2]), np.array([0, 0, 1, 1, 2])
     pd.testing.assert_frame_equal(
-        evaluate([1, 0, 1, 0, 2], given, MEASURES, groups=given).reset_index(drop=True),
-        evaluate([1, 0, 1, 0, 2], expected, MEASURES, groups=expected).reset_index(drop=True),
+        evaluate([1, 0, 1, 0, 2], given, MEASURES, groups=given).per_query.reset_index(drop=True),
+        evaluate([1, 0, 1, 0, 2], expected, MEASURES, groups=expected).per_query.reset_index(
+            drop=True
+        ),
     )
 
 

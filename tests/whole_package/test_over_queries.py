@@ -63,5 +63,5 @@ def test_each_query_alone_is_given():
 @pytest.mark.parametrize("name", ["gm_map", "num_rel", "ap"])
 def test_scores_of_rankers_are_the_measures_own(name):
     ranker = ranking.QueryRanker(ranking.OrdinalRanker(), measure=name).fit(X, y, groups=groups)
-    expected = metrics.evaluate(y, ranker.predict(X), name, groups=groups, average="mean")
+    expected = metrics.evaluate(y, ranker.predict(X), name, groups=groups).means
     assert ranker.score(X, y, groups=groups) == pytest.approx(expected)

@@ -42,7 +42,7 @@ def values_of(form, gain, gains, n_more, seed):
         gains=gains,
         undefined="drop",
         **options,
-    )
+    ).per_query
     return found[form].drop("other", errors="ignore").to_numpy()
 
 
@@ -72,7 +72,9 @@ def test_report_does_not_test_rounding():
     y_true = rng.choice([0.1, 0.3, 1 / 3], 600)
     order = rng.random(600)
     scores = {"a": y_true + 1e-3 * order, "b": y_true}
-    values = [evaluate(y_true, each, "ndcg_f@20", groups=groups) for each in scores.values()]
+    values = [
+        evaluate(y_true, each, "ndcg_f@20", groups=groups).per_query for each in scores.values()
+    ]
     assert (values[0] != values[1]).to_numpy().any()
     report = rank_filter_report(y_true, scores, groups=groups, k=20, baseline="a")
     assert report.loc["b", "p_value"] == 1.0
