@@ -1,9 +1,6 @@
 """RankerMixin, the common interface of rankers, and the decorator `all_or_nothing`."""
 
 import functools
-import inspect
-import re
-import textwrap
 from collections.abc import Callable
 from typing import Any, Self, TypeVar, cast
 
@@ -22,8 +19,6 @@ from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
-# Matches a parameter in a docstring: its line and the indented lines below.
-_PARAMETER = re.compile(r"^\*{0,2}(\w+)(?: : .*)?\n(?:    .*\n|\n(?=    ))+", re.MULTILINE)
 
 
 class RankerMixin:
@@ -107,18 +102,10 @@ class RankerMixin:
     __metadata_request__predict = {"groups": True}  # noqa: RUF012
     __metadata_request__score = {"groups": True, "query_weight": True}  # noqa: RUF012
 
-    def __init_subclass__(cls, **kwargs):
-        super().__init_subclass__(**kwargs)
-        for name, method in vars(cls).items():
-            if inspect.isfunction(method) and method.__doc__:
-                said_once = RankerMixin.fit if name == "fit" else RankerMixin.predict
-                method.__doc__ = _completed(method.__doc__, said_once.__doc__)
-
     def fit(self, X, y, groups=None, *, eval_set=None, eval_groups=None, **fit_params) -> Self:
         """Learn from the rows of X.
 
-        A parameter has the same meaning in all rankers. In the docstring of a ranker's `fit`, a
-        line such as "{groups}" is replaced by the description here.
+        A parameter has the same meaning in all rankers.
 
         Parameters
         ----------
@@ -265,19 +252,6 @@ class RankerMixin:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
-
-
-def _completed(doc, said_once):
-    """Replace lines such as "{groups}" of a docstring by parameters of another docstring."""
-    known = {
-        match[1]: match[0] for match in _PARAMETER.finditer(inspect.cleandoc(said_once) + "\n")
-    }
-    return re.sub(
-        r"^( *)\{(\w+)\}\n",
-        lambda match: textwrap.indent(known[match[2]].rstrip("\n") + "\n", match[1]),
-        doc,
-        flags=re.MULTILINE,
-    )
 
 
 def all_or_nothing(method: _Method) -> _Method:

@@ -190,14 +190,19 @@ class AdaRankRanker(BoostedRanker):
 
         Parameters
         ----------
-        {X}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features of documents, rows in any order, as in :meth:`RankerMixin.fit`.
             NaN is an error.
-        {y}
-        {groups}
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label are left out, with a warning.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
             Without query ids, each row is its own query, with a warning.
-        {eval_set}
+        eval_set : (X, y) or list of (X, y), default=None
+            Held-out queries for early stopping, as in :meth:`RankerMixin.fit`.
             Measured after each round. With several sets, their mean counts.
-        {eval_groups}
+        eval_groups : array-like or list of array-like, default=None
+            Query ids of the rows of each held-out set.
 
         Returns
         -------
@@ -243,9 +248,11 @@ class AdaRankRanker(BoostedRanker):
 
         Parameters
         ----------
-        {X}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, as in `fit`.
             NaN is an error.
-        {groups}
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`.
 
         Returns
         -------

@@ -201,13 +201,19 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
 
         Parameters
         ----------
-        {X}
-        {y}
-        {groups}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features of documents, rows in any order, as in :meth:`RankerMixin.fit`.
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label are left out, with a warning.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
             Without query ids, each row is its own query, with a warning; rankers raise.
-        {eval_set}
-        {eval_groups}
-        {fit_params}
+        eval_set : (X, y) or list of (X, y), default=None
+            Held-out queries for early stopping, as in :meth:`RankerMixin.fit`.
+        eval_groups : array-like or list of array-like, default=None
+            Query ids of the rows of each held-out set.
+        **fit_params
+            Passed to the `fit` of the estimator inside, as in :meth:`RankerMixin.fit`.
             The curve ignores `sample_weight`.
 
         Returns
@@ -258,8 +264,10 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
 
         Parameters
         ----------
-        {X}
-        {groups}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, as in `fit`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`.
 
         Returns
         -------
@@ -280,8 +288,10 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
 
         Parameters
         ----------
-        {X}
-        {groups}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, as in `fit`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`.
 
         Returns
         -------
@@ -298,8 +308,10 @@ class CalibratedRanker(WrappingRanker, BaseEstimator):
 
         Parameters
         ----------
-        {X}
-        {groups}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, as in `fit`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`.
 
         Returns
         -------

@@ -120,12 +120,15 @@ class FilterOnly(WrappingRanker, BaseEstimator):
 
         Parameters
         ----------
-        {X}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features of documents, rows in any order, as in :meth:`RankerMixin.fit`.
         y : array-like of shape (n_rows,)
             Labels in a form that the estimator accepts. Rows with a NaN label are left out, with a
             warning, unless the estimator takes them.
-        {groups}
-        {fit_params}
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
+        **fit_params
+            Passed to the `fit` of the estimator inside, as in :meth:`RankerMixin.fit`.
 
         Returns
         -------
@@ -152,8 +155,10 @@ class FilterOnly(WrappingRanker, BaseEstimator):
 
         Parameters
         ----------
-        {X}
-        {groups}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, as in `fit`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`.
 
         Returns
         -------

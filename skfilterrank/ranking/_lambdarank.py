@@ -438,16 +438,21 @@ class LambdaRankRanker(FeatureRanker):
 
         Parameters
         ----------
-        {X}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features of documents, rows in any order, as in :meth:`RankerMixin.fit`.
             NaN is a missing value.
-        {y}
-        {groups}
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label are left out, with a warning.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
             Without query ids and with `gamma` above 0, each row is its own query, with a warning:
             only filtering is learned, no order.
-        {eval_set}
+        eval_set : (X, y) or list of (X, y), default=None
+            Held-out queries for early stopping, as in :meth:`RankerMixin.fit`.
             Measured after each tree by nDCG_f@k; if `gamma` is above 0, scores below 0 are
             filtered. With several sets, training stops when any of them has not improved.
-        {eval_groups}
+        eval_groups : array-like or list of array-like, default=None
+            Query ids of the rows of each held-out set.
 
         Returns
         -------
@@ -503,9 +508,11 @@ class LambdaRankRanker(FeatureRanker):
 
         Parameters
         ----------
-        {X}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, as in `fit`.
             NaN is a missing value.
-        {groups}
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`.
 
         Returns
         -------

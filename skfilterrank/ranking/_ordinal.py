@@ -141,12 +141,16 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
 
         Parameters
         ----------
-        {X}
-        {y}
-        {groups}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features of documents, rows in any order, as in :meth:`RankerMixin.fit`.
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label are left out, with a warning.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
             They are passed to classifiers whose `fit` accepts them, such as a search; other
             classifiers do not use queries.
-        {fit_params}
+        **fit_params
+            Passed to the `fit` of the estimator inside, as in :meth:`RankerMixin.fit`.
 
         Returns
         -------
@@ -191,8 +195,10 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
 
         Parameters
         ----------
-        {X}
-        {groups}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, as in `fit`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`.
 
         Returns
         -------
@@ -210,8 +216,10 @@ class OrdinalRanker(WrappingRanker, BaseEstimator):
 
         Parameters
         ----------
-        {X}
-        {groups}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, as in `fit`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`.
 
         Returns
         -------

@@ -133,13 +133,19 @@ class QueryRanker(WrappingRanker, BaseEstimator):
 
         Parameters
         ----------
-        {X}
-        {y}
-        {groups}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features of documents, rows in any order, as in :meth:`RankerMixin.fit`.
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label are left out, with a warning.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
             Classifiers and regressors do not need them.
-        {eval_set}
-        {eval_groups}
-        {fit_params}
+        eval_set : (X, y) or list of (X, y), default=None
+            Held-out queries for early stopping, as in :meth:`RankerMixin.fit`.
+        eval_groups : array-like or list of array-like, default=None
+            Query ids of the rows of each held-out set.
+        **fit_params
+            Passed to the `fit` of the estimator inside, as in :meth:`RankerMixin.fit`.
             XGBoost's ranker weights whole queries: all rows of a query must have the same weight.
             Parameters with an entry for each row of a held-out set are lists with an array for each
             set, in the order of its rows. These are `eval_sample_weight` and `eval_init_score` of
@@ -186,8 +192,10 @@ class QueryRanker(WrappingRanker, BaseEstimator):
 
         Parameters
         ----------
-        {X}
-        {groups}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, as in `fit`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`.
 
         Returns
         -------

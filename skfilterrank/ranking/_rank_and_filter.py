@@ -297,18 +297,24 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
         Parameters
         ----------
-        {X}
-        {y}
-        {groups}
-        {eval_set}
-        {eval_groups}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features of documents, rows in any order, as in :meth:`RankerMixin.fit`.
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label are left out, with a warning.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
+        eval_set : (X, y) or list of (X, y), default=None
+            Held-out queries for early stopping, as in :meth:`RankerMixin.fit`.
+        eval_groups : array-like or list of array-like, default=None
+            Query ids of the rows of each held-out set.
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             Weight of each query in the mean that the threshold maximises, as in
             :func:`skfilterrank.metrics.ndcg_f_score`. The estimator does not get it.
         clusters : array-like of shape (n_rows,), default=None
             Cluster of each row, such as the user of the query: no split divides a cluster, and a
             certificate counts each cluster once, as in :meth:`CertifiedThreshold.fit`.
-        {fit_params}
+        **fit_params
+            Passed to the `fit` of the estimator inside, as in :meth:`RankerMixin.fit`.
 
         Returns
         -------
@@ -481,7 +487,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
         Parameters
         ----------
-        {X}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, as in `fit`.
             All documents of each query, if the threshold depends on whole lists, such as a cap.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `X`; without one, a
@@ -499,8 +506,10 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
         Parameters
         ----------
-        {X}
-        {groups}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, as in `fit`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`.
 
         Returns
         -------
@@ -514,7 +523,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
         Parameters
         ----------
-        {X}
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, as in `fit`.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `X`; without one, all rows
             are one query.
