@@ -55,18 +55,6 @@ class _LetorData(NamedTuple):
     docnos: np.ndarray
     comments: np.ndarray
 
-    @property
-    def n_docnos(self) -> int:
-        """Number of rows with a document id."""
-        return int(np.count_nonzero(self.docnos != ""))
-
-    def __repr__(self):
-        n_rows, n_features = self.X.shape
-        return (
-            f"LetorData({n_rows} rows, {n_features} features, {len(set(self.groups.tolist()))} "
-            f"queries, {self.n_docnos} document ids, X {type(self.X).__name__})"
-        )
-
 
 def read_letor(
     source, *, n_features: int | None = None, sparse: bool | str = "auto", dtype=np.float64
@@ -98,8 +86,7 @@ def read_letor(
         Arrays with one entry per row. Column j of `X` holds the feature with index j + 1 in the
         file. `y` is NaN for unjudged rows. `docnos` and `comments` are "" for lines without one.
         `groups` is int64 if every query id of every file is a plain integer, else an object array
-        of str. So an id such as "007" keeps all ids as they are written. The property `n_docnos`
-        counts the rows with a document id.
+        of str. So an id such as "007" keeps all ids as they are written.
 
     Raises
     ------

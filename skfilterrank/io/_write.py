@@ -1,16 +1,13 @@
 """Writers of runs and judgments in TREC format."""
 
-import importlib.util
 import re
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank._files.files import check_target, open_for_writing, write_lines
 from skfilterrank._files.forms import as_table, is_frame
-from skfilterrank._files.tokens import arrow_texts
 from skfilterrank._lists.checks import as_column, as_floats, check_number, check_scores
 from skfilterrank._lists.results import Result
 from skfilterrank.exceptions import InputError, InputTypeError, brief
@@ -28,9 +25,6 @@ _DEFAULT_NAME = "skfilterrank"
 _CHUNK_LINES = 1 << 15
 # Characters that separate columns, or that cannot be written to UTF-8 and read back.
 _FORBIDDEN = re.compile(r"[\s\x00-\x20\ufeff\ud800-\udfff]")
-# For numbers of a size between these, Arrow writes the same digits as Python's repr, except for the
-# ".0" of whole numbers.
-_LEAST, _MOST = 1e-4, 1e10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -136,20 +130,14 @@ def write_run(path, run, *, docnos=None, y_score=None, name: str | None = None) 
     order = kept[rank_order(codes[kept], y_score[kept], documents.take(kept))]
     sizes = np.bincount(codes[kept], minlength=len(queries))
     ranks = np.arange(1, len(kept) + 1) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    lines_of = _lines_by_arrow if _has_arrow() else _lines
     with open_for_writing(path) as write:
         for begin in range(0, len(kept), _CHUNK_LINES):
             chunk = slice(begin, begin + _CHUNK_LINES)
             of = order[chunk]
             texts = documents.take(of)
             named = name_codes[of], names
-            write(lines_of((codes[of], queries), texts, ranks[chunk], y_score[of], named))
+            write(_lines((codes[of], queries), texts, ranks[chunk], y_score[of], named))
     return RunCounts(len(kept), len(y_score) - len(kept), int(np.count_nonzero(sizes == 0)))
-
-
-@cache
-def _has_arrow():
-    return importlib.util.find_spec("pyarrow") is not None
 
 
 def _lines(queries, documents, ranks, scores, names) -> str:
@@ -168,46 +156,6 @@ def _lines(queries, documents, ranks, scores, names) -> str:
     )
     lines = [f"{qid} Q0 {doc} {rank} {score!r} {name}\n" for qid, doc, rank, score, name in columns]
     return "".join(lines)
-
-
-def _lines_by_arrow(queries, documents, ranks, scores, names):
-    """Make the same lines as `_lines` with pyarrow, about four times as fast."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    text = pa.large_string()
-    (codes, queries), (name_codes, names) = queries, names
-    lines = pc.binary_join_element_wise(
-        pa.array([f"{qid} Q0" for qid in queries], text).take(pa.array(codes)),
-        arrow_texts(documents),
-        pa.array(ranks).cast(text),
-        score_texts(scores),
-        pa.array([f"{name}\n" for name in names], text).take(pa.array(name_codes)),
-        pa.scalar(" ", text),
-    )
-    _, offsets, content = lines.buffers()
-    end = np.frombuffer(offsets, dtype=np.int64)[len(lines)]
-    return content.slice(0, int(end)).to_pybytes().decode()
-
-
-def score_texts(scores):
-    """Return the text of each score as repr() writes it, in a pyarrow array."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    texts = pa.array(scores).cast(pa.large_string())
-    size = np.abs(scores)
-    is_whole = (size < _MOST) & (np.floor(scores) == scores)
-    if is_whole.any():
-        with_point = pc.binary_join_element_wise(
-            texts, pa.scalar(".0", texts.type), pa.scalar("", texts.type)
-        )
-        texts = pc.if_else(pa.array(is_whole), with_point, texts)
-    is_other = ~is_whole & ((size < _LEAST) | (size >= _MOST))
-    if is_other.any():
-        others = [repr(score) for score in scores[is_other].tolist()]
-        texts = pc.replace_with_mask(texts, pa.array(is_other), pa.array(others, texts.type))
-    return texts
 
 
 def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:

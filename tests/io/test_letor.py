@@ -34,12 +34,6 @@ def test_values_ids_and_comments():
     assert comments.tolist() == ["docid = GX-1 inc = 1", "docid=GX-2", "rel docid = x#y", ""]
 
 
-def test_repr_counts():
-    data = read_letor(io.StringIO(TEXT))
-    assert data.n_docnos == 3
-    assert repr(data) == "LetorData(4 rows, 3 features, 2 queries, 3 document ids, X ndarray)"
-
-
 @pytest.mark.parametrize("opened", ["path", "str", "gz", "gz named .txt", "text", "bytes", "bom"])
 def test_sources(tmp_path, opened):
     path = tmp_path / ("data.txt.gz" if opened == "gz" else "data.txt")
