@@ -2455,9 +2455,6 @@ def plots(book):
     }
     note("measure curves", lambda: plot.MeasureCurvesDisplay(curves).plot())
     note("curve", lambda: t.threshold_curve(y, scores, groups=groups).plot())
-    frame = pd.DataFrame(X).add_prefix("f")
-    ridge = Ridge().fit(frame, labels)
-    note("score difference", lambda: r.score_difference(ridge, frame, 0, 1).plot())
 
 
 # --- command line ---------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -112,8 +111,6 @@ class Estimates(Result):
     n_possible: int
     n_other: int
     queries: tuple
-
-    _display = "IntervalDisplay"
 
     @property
     def made_from(self) -> str:
@@ -310,39 +307,6 @@ class Estimates(Result):
         )
         return table.sort_values("rank", kind="stable")
 
-    def plot(self, ax=None, *, measure: str | None = None, **kwargs) -> Any:
-        """Draw the values of the runs with their intervals, the best at the top.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes a new figure.
-        measure : str or None, default=None
-            Name of the measure; None where there is only one.
-        **kwargs
-            ``n_shown``, the number of runs to draw, 40 by default.
-
-        Returns
-        -------
-        IntervalDisplay
-            The drawn display; its artists are attributes.
-
-        Raises
-        ------
-        InputError
-            If the measure is none of the estimates, or is given as `ax`.
-        ImportError
-            If matplotlib is not installed.
-        """
-        if isinstance(ax, str):
-            raise InputError(
-                f"ax must be matplotlib Axes or None, got {ax!r}: pass measure={ax!r}."
-            )
-        name, _ = self._of(measure)
-        order = self.order(name, random_state=0).index
-        table = self.to_frame().loc[name].loc[order]
-        return self._find_display()(table, label=name).plot(ax, **kwargs)
-
     def _of(self, measure):
         """Return name and result of a measure."""
         if measure is None and len(self.results) == 1:
@@ -445,8 +409,6 @@ class EstimatedDifferences(Result):
     shown_to_cover: bool = True
     greater_is_better: bool = True
 
-    _display = "IntervalDisplay"
-
     def significant(self, alpha: float | None = None) -> np.ndarray:
         """Compare the adjusted p value of each pair with alpha, shape (n_pairs,).
 
@@ -483,31 +445,6 @@ class EstimatedDifferences(Result):
                 "shown_to_cover": self.shown_to_cover,
             }
         )
-
-    def plot(self, ax=None, **kwargs) -> Any:
-        """Draw the differences with their intervals, the surest at the top.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes a new figure.
-        **kwargs
-            ``n_shown``, the number of pairs to draw, 40 by default.
-
-        Returns
-        -------
-        IntervalDisplay
-            The drawn display; its artists are attributes.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        """
-        table = self.to_frame().sort_values("p_value", kind="stable")
-        table = table.set_index(["first", "second"]).rename(columns={"difference": "value"})
-        label = f"difference in {self.measure}"
-        return self._find_display()(table, label=label, reference=0).plot(ax, **kwargs)
 
     def _summary(self):
         pairs = counted(len(self.first), "pair")

@@ -12,11 +12,8 @@ from skfilterrank.plot._compared_systems import (
     PairwiseComparisonDisplay as PairwiseComparisonDisplay,
 )
 from skfilterrank.plot._measure_curves import MeasureCurvesDisplay
-from skfilterrank.plot._named_rows import IntervalDisplay as IntervalDisplay
-from skfilterrank.plot._named_rows import ScoreDifferenceDisplay as ScoreDifferenceDisplay
 from skfilterrank.plot._query_difference import QueryDifferenceDisplay
 from skfilterrank.plot._threshold_curves import RiskCoverageDisplay, ThresholdCurveDisplay
-from skfilterrank.plot._threshold_curves import TradeOffDisplay as TradeOffDisplay
 
 __all__ = [
     "CriticalDifferenceDisplay",

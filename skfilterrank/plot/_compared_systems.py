@@ -17,7 +17,6 @@ from skfilterrank.plot._display import (
     number,
     points,
     shorten_all,
-    styled,
 )
 
 _BAR_STEP = 0.5  # distance of bars, in rows
@@ -131,9 +130,7 @@ class CriticalDifferenceDisplay(Display):
             self.critical_difference = float(np.max(comparison.high - comparison.low)) / 2
 
     @classmethod
-    def from_comparison(
-        cls, comparison: PairwiseComparison, *, ax=None, n_shown: int = 15, **kwargs
-    ) -> Self:
+    def from_comparison(cls, comparison: PairwiseComparison, *, ax=None, n_shown: int = 15) -> Self:
         """Draw the result of an existing comparison.
 
         Parameters
@@ -144,8 +141,6 @@ class CriticalDifferenceDisplay(Display):
             Axes to draw on; None makes a new figure.
         n_shown : int, default=15
             Number of systems to show; these are the best.
-        **kwargs
-            Passed to :meth:`plot`.
 
         Returns
         -------
@@ -159,7 +154,7 @@ class CriticalDifferenceDisplay(Display):
         ImportError
             If matplotlib is not installed.
         """
-        return cls(comparison, n_shown=n_shown).plot(ax=ax, **kwargs)
+        return cls(comparison, n_shown=n_shown).plot(ax)
 
     @classmethod
     def from_scores(
@@ -213,15 +208,13 @@ class CriticalDifferenceDisplay(Display):
         comparison = compare_systems(scores, test=test, **params)
         return cls.from_comparison(comparison, n_shown=n_shown, ax=ax)
 
-    def plot(self, ax=None, *, bar_kw=None) -> Self:
+    def plot(self, ax=None) -> Self:
         """Draw the diagram.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes a new figure.
-        bar_kw : dict or None, default=None
-            Passed to matplotlib for the bars.
 
         Returns
         -------
@@ -239,7 +232,7 @@ class CriticalDifferenceDisplay(Display):
         end = first_row + n_right
         ax = self._open(ax, (8, 1.2 + _ROW * (end + 1)))
         self._draw_scale(ax, end)
-        style = styled(bar_kw, color="black", linewidth=3.5, solid_capstyle="round")
+        style = {"color": "black", "linewidth": 3.5, "solid_capstyle": "round"}
         self.bars_ = []
         for (start, stop), level in zip(self._runs, levels):
             ends = self.values[[start, stop]]
@@ -345,7 +338,7 @@ class PairwiseComparisonDisplay(Display):
     marks_ : matplotlib PathCollection
         Dots on the significant cells. For more than 40 systems there are no dots, and cells that
         are not significant are grey.
-    colorbar_ : matplotlib Colorbar or None
+    colorbar_ : matplotlib Colorbar
         Scale of the colours.
     ax_ : matplotlib Axes
         Axes with the drawing.
@@ -383,21 +376,13 @@ class PairwiseComparisonDisplay(Display):
         table = sign * comparison.matrix("difference" if self._by_mean else "effect_size")
         self.advantage = table.loc[list(self.systems), list(self.systems)].to_numpy()
 
-    def plot(self, ax=None, *, cmap="RdBu", colorbar=True, image_kw=None, mark_kw=None) -> Self:
+    def plot(self, ax=None) -> Self:
         """Draw the heat map.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes a new figure.
-        cmap : str or matplotlib Colormap, default="RdBu"
-            Colours from the most negative to the most positive difference.
-        colorbar : bool, default=True
-            True draws the scale of the colours.
-        image_kw : dict or None, default=None
-            Passed to matplotlib for the heat map.
-        mark_kw : dict or None, default=None
-            Passed to matplotlib for the dots.
 
         Returns
         -------
@@ -418,19 +403,15 @@ class PairwiseComparisonDisplay(Display):
         # If dots would be too small, only significant cells are coloured.
         is_dotted = n_systems <= _N_DOTTED
         shown = self.advantage if is_dotted else np.where(self.better, self.advantage, np.nan)
-        style = styled(image_kw, cmap=_pale(cmap), vmin=-largest, vmax=largest)
-        self.image_ = ax.imshow(shown, **style)
+        self.image_ = ax.imshow(shown, cmap=_pale("RdBu"), vmin=-largest, vmax=largest)
         rows, columns = np.nonzero(self.better if is_dotted else [[]])
         size = min(0.4 * room / n_systems, 7) ** 2
-        style = styled(mark_kw, s=size, color="black", linewidths=0)
-        self.marks_ = ax.scatter(columns, rows, **style)
+        self.marks_ = ax.scatter(columns, rows, s=size, color="black", linewidths=0)
         self._label_systems(ax, room)
         measure = self.comparison.scores.measure or "score"
-        self.colorbar_ = None
-        if colorbar:
-            self.colorbar_ = ax.figure.colorbar(self.image_, ax=ax, shrink=0.8)
-            what = "difference of means" if self._by_mean else self.comparison.effect_name
-            self.colorbar_.set_label(f"{measure}: row better than column\n({what})")
+        self.colorbar_ = ax.figure.colorbar(self.image_, ax=ax, shrink=0.8)
+        what = "difference of means" if self._by_mean else self.comparison.effect_name
+        self.colorbar_.set_label(f"{measure}: row better than column\n({what})")
         mark = "dots: significant" if is_dotted else "grey: not significant"
         title = f"{mark} at {self.alpha:g}\n{self.comparison.test_text()}"
         ax.set_title(title, fontsize="medium")

@@ -46,11 +46,6 @@ class Display:
         return ax
 
 
-def styled(options, **defaults):
-    """Return keywords for matplotlib: the defaults, updated by the user's options or None."""
-    return defaults | (options or {})
-
-
 def annotate(ax, text, place, offset, **options):
     """Write a text at an offset in points from a position, which may be outside the axes."""
     style = {"textcoords": "offset points", "fontsize": FONT_SIZE, "annotation_clip": False}

@@ -5,7 +5,7 @@ from typing import Self
 
 from skfilterrank._lists.results import Result
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.plot._display import FONT_SIZE, Display, shorten_all, styled
+from skfilterrank.plot._display import FONT_SIZE, Display, shorten_all
 
 # The colours of Okabe and Ito can be distinguished by colour-blind readers; markers help in
 # greyscale.
@@ -76,15 +76,13 @@ class MeasureCurvesDisplay(Display):
     def __init__(self, curves):
         self.curves = _named(curves)
 
-    def plot(self, ax=None, *, line_kw=None) -> Self:
+    def plot(self, ax=None) -> Self:
         """Draw the curves.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes a new figure.
-        line_kw : dict or None, default=None
-            Passed to matplotlib for all curves.
 
         Returns
         -------
@@ -104,15 +102,15 @@ class MeasureCurvesDisplay(Display):
         (x_name, y_name), (xlabel, ylabel) = _KINDS[type(next(iter(self.curves.values()))).__name__]
         for number, (name, curve) in enumerate(self.curves.items()):
             x, y = getattr(curve, x_name), getattr(curve, y_name)
-            style = styled(
-                line_kw,
+            (self.lines_[name],) = ax.plot(
+                x,
+                y,
                 color=_COLORS[number % len(_COLORS)],
                 marker=_MARKERS[number % len(_MARKERS)],
                 markersize=5,
                 markevery=max(1, len(x) // 10),  # markers on all points would hide the line
                 label=labels[number],
             )
-            (self.lines_[name],) = ax.plot(x, y, **style)
         ax.set_ylim(bottom=0)
         ax.yaxis.set_major_formatter(PercentFormatter(1))
         ax.set(xlabel=xlabel, ylabel=ylabel)

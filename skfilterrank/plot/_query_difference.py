@@ -7,7 +7,7 @@ import pandas as pd
 
 from skfilterrank._lists.checks import check_count
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS, merge_values
-from skfilterrank.comparison import PairwiseComparison, SystemScores
+from skfilterrank.comparison import SystemScores
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.plot._display import (
     BETTER,
@@ -20,7 +20,6 @@ from skfilterrank.plot._display import (
     points,
     shorten,
     shorten_all,
-    styled,
 )
 
 
@@ -77,7 +76,7 @@ class QueryDifferenceDisplay(Display):
 
     Examples
     --------
-    >>> from skfilterrank.comparison import PairwiseComparison, SystemScores
+    >>> from skfilterrank.comparison import SystemScores
     >>> from skfilterrank.plot import QueryDifferenceDisplay
     >>> scores = SystemScores([[0.9, 0.5, 0.2], [0.1, 0.6, 0.3]], systems=["new", "old"],
     ...                       queries=["q1", "q2", "q3"], measure="ap")
@@ -99,31 +98,6 @@ class QueryDifferenceDisplay(Display):
         self.measure = measure
         self.is_preference = is_preference
         self.leader, self.deciding, self.n_needed = self._decide()
-
-    @classmethod
-    def from_comparison(
-        cls, comparison: PairwiseComparison, first=None, second=None, *, ax=None, **kwargs
-    ) -> Self:
-        """Draw the differences of two systems of an existing comparison.
-
-        Parameters
-        ----------
-        comparison : PairwiseComparison
-            Result of :func:`skfilterrank.comparison.compare_systems`.
-        first, second, ax, **kwargs
-            Parameters of :meth:`from_scores`.
-
-        Returns
-        -------
-        QueryDifferenceDisplay
-            The drawn display.
-
-        Raises
-        ------
-        ValueError, ImportError
-            In the same cases as :meth:`from_scores`.
-        """
-        return cls.from_scores(comparison.scores, first, second, ax=ax, **kwargs)
 
     @classmethod
     def from_scores(
@@ -179,7 +153,7 @@ class QueryDifferenceDisplay(Display):
         )
         return display.plot(ax=ax, **kwargs)
 
-    def plot(self, ax=None, *, n_named: int = 10, bar_kw=None) -> Self:
+    def plot(self, ax=None, *, n_named: int = 10) -> Self:
         """Draw the differences as bars.
 
         Parameters
@@ -189,8 +163,6 @@ class QueryDifferenceDisplay(Display):
         n_named : int, default=10
             Largest number of deciding queries to name. If there are more, those with the largest
             differences are named, and a text counts the others.
-        bar_kw : dict or None, default=None
-            Passed to matplotlib for the bars.
 
         Returns
         -------
@@ -211,8 +183,8 @@ class QueryDifferenceDisplay(Display):
         # Colours by sign as index: 0, 1, and -1 for the last.
         colors = np.array([NEUTRAL, BETTER, WORSE])[np.sign(self.differences).astype(int)]
         # Many bars have no gaps, because gaps of about a pixel would look like stripes.
-        style = styled(bar_kw, color=colors, width=0.8 if n_queries <= 60 else 1.0)
-        self.bars_ = ax.bar(np.arange(n_queries), self.differences, **style)
+        width = 0.8 if n_queries <= 60 else 1.0
+        self.bars_ = ax.bar(np.arange(n_queries), self.differences, color=colors, width=width)
         for bar, deciding in zip(self.bars_, decides):
             bar.set_alpha(1.0 if deciding or self.leader is None else 0.45)
         ax.axhline(0, color="0.2", linewidth=0.8)

@@ -1,4 +1,4 @@
-"""Displays of threshold curves, risk-coverage curves and trade-off curves."""
+"""Displays of threshold curves and risk-coverage curves."""
 
 from collections.abc import Mapping
 from typing import Self
@@ -9,21 +9,15 @@ from sklearn.utils.validation import check_is_fitted
 from skfilterrank._lists.checks import check_choice
 from skfilterrank._lists.queries import find_groups
 from skfilterrank.exceptions import InputError
-from skfilterrank.plot._display import Display, label_of_mean, name_of_measure, number, styled
+from skfilterrank.plot._display import Display, label_of_mean, name_of_measure, number
 from skfilterrank.thresholds import (
     RiskCoverageCurve,
     ThresholdCurve,
-    TradeOffCurve,
     risk_coverage_curve,
     threshold_curve,
 )
 
 _CONFIDENCES = ("best_score", "score_gap", "score_std", "score_regression")
-_LINES = {
-    "forbidden_shown": "queries shown a forbidden document",
-    "good_hidden": "good documents hidden",
-    "empty": "queries shown nothing",
-}
 _SIZE = (6.4, 4.8)  # inches
 
 
@@ -80,7 +74,7 @@ class ThresholdCurveDisplay(Display):
         self.threshold = threshold
 
     @classmethod
-    def from_estimator(cls, estimator, X=None, y=None, *, groups=None, ax=None, **kwargs) -> Self:
+    def from_estimator(cls, estimator, X=None, y=None, *, groups=None, ax=None) -> Self:
         """Draw the curve of a fitted threshold or RankAndFilter, and mark the threshold in use.
 
         Parameters
@@ -96,8 +90,6 @@ class ThresholdCurveDisplay(Display):
             Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes a new figure.
-        **kwargs
-            Passed to :meth:`plot`.
 
         Returns
         -------
@@ -163,12 +155,12 @@ class ThresholdCurveDisplay(Display):
         if threshold == curve.best_threshold:
             threshold = "best"
         return cls(curve, fold_curves=folds, measure_name=cut.measure_, threshold=threshold).plot(
-            ax=ax, **kwargs
+            ax
         )
 
     @classmethod
     def from_predictions(
-        cls, y_true, y_score, *, groups=None, gains=None, measure="ndcg_f", ax=None, **kwargs
+        cls, y_true, y_score, *, groups=None, gains=None, measure="ndcg_f", ax=None
     ) -> Self:
         """Compute and draw the threshold curve of given scores.
 
@@ -178,8 +170,6 @@ class ThresholdCurveDisplay(Display):
             Parameters of :func:`skfilterrank.thresholds.threshold_curve`.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes a new figure.
-        **kwargs
-            Passed to :meth:`plot`.
 
         Returns
         -------
@@ -187,21 +177,15 @@ class ThresholdCurveDisplay(Display):
             The drawn display.
         """
         curve = threshold_curve(y_true, y_score, groups=groups, gains=gains, measure=measure)
-        return cls(curve, measure_name=name_of_measure(measure)).plot(ax=ax, **kwargs)
+        return cls(curve, measure_name=name_of_measure(measure)).plot(ax)
 
-    def plot(self, ax=None, *, name=None, line_kw=None, fold_line_kw=None) -> Self:
+    def plot(self, ax=None) -> Self:
         """Draw the curves.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes a new figure.
-        name : str or None, default=None
-            Name of the curve in the legend.
-        line_kw : dict or None, default=None
-            Passed to matplotlib for the curve over all queries.
-        fold_line_kw : dict or None, default=None
-            Passed to matplotlib for the curves of the folds.
 
         Returns
         -------
@@ -217,11 +201,11 @@ class ThresholdCurveDisplay(Display):
         low, high = self._range()
         self.fold_lines_ = []
         for place, fold in enumerate(self.fold_curves):
-            style = styled(fold_line_kw, color="0.75", linewidth=0.8, zorder=1)
+            style = {"color": "0.75", "linewidth": 0.8, "zorder": 1}
             if place == 0:
-                style.setdefault("label", "each fold")
+                style["label"] = "each fold"
             self.fold_lines_ += _draw_steps(ax, fold, low, high, style)
-        style = styled(line_kw, color="C0", linewidth=2, label=name or "all queries")
+        style = {"color": "C0", "linewidth": 2, "label": "all queries"}
         (self.line_,) = _draw_steps(ax, self.curve, low, high, style)
         self.marked_ = self._draw_threshold(ax, low, high)
         level = self.curve.values[0]
@@ -316,7 +300,6 @@ class RiskCoverageDisplay(Display):
         measure="ndcg_f",
         over="all",
         ax=None,
-        **kwargs,
     ) -> Self:
         """Compute and draw the risk-coverage curves of given scores.
 
@@ -331,8 +314,6 @@ class RiskCoverageDisplay(Display):
             Queries of the mean, as in the class.
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes a new figure.
-        **kwargs
-            Passed to :meth:`plot`.
 
         Returns
         -------
@@ -348,17 +329,15 @@ class RiskCoverageDisplay(Display):
             name: risk_coverage_curve(y_true, y_score, confidence=each, **params)
             for name, each in confidences.items()
         }
-        return cls(curves, measure_name=name_of_measure(measure), over=over).plot(ax=ax, **kwargs)
+        return cls(curves, measure_name=name_of_measure(measure), over=over).plot(ax)
 
-    def plot(self, ax=None, *, line_kw=None) -> Self:
+    def plot(self, ax=None) -> Self:
         """Draw the curves.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
             Axes to draw on; None makes a new figure.
-        line_kw : dict or None, default=None
-            Passed to matplotlib for all curves.
 
         Returns
         -------
@@ -379,7 +358,7 @@ class RiskCoverageDisplay(Display):
         for name, curve in curves.items():
             label = f"{name} (area {curve.area:.2f})".strip()
             values = curve.values if self.over == "all" else curve.answered_values
-            (line,) = ax.plot(curve.shares, values, label=label, **(line_kw or {}))
+            (line,) = ax.plot(curve.shares, values, label=label)
             self.lines_.append(line)
             if self.over == "all":
                 place = [curve.best_share], [curve.best_value]
@@ -389,73 +368,6 @@ class RiskCoverageDisplay(Display):
             self.measure_name or (measures.pop() if len(measures) == 1 else None)
         )
         ax.set(xlabel="share of queries that are answered", ylabel=ylabel, xlim=(0, 1))
-        ax.legend()
-        return self
-
-
-class TradeOffDisplay(Display):
-    """Shares of shown forbidden and hidden good documents by the price of a forbidden document.
-
-    ``trade_off_curve(...).plot()`` draws one.
-
-    Parameters
-    ----------
-    curve : TradeOffCurve
-        Result of :func:`skfilterrank.thresholds.trade_off_curve`.
-
-    Attributes
-    ----------
-    lines_ : dict of str to matplotlib Line2D
-        Lines by the names "forbidden_shown", "good_hidden" and "empty".
-    ax_ : matplotlib Axes
-        Axes with the drawing.
-    figure_ : matplotlib Figure
-        Figure of the axes.
-
-    See Also
-    --------
-    skfilterrank.thresholds.trade_off_curve : Compute the shares.
-
-    Examples
-    --------
-    >>> from skfilterrank.datasets import make_rank_and_filter
-    >>> from skfilterrank.thresholds import trade_off_curve
-    >>> _, y, groups, scores = make_rank_and_filter(200, random_state=0)
-    >>> display = trade_off_curve(y, scores, groups=groups).plot()
-    >>> list(display.lines_)
-    ['forbidden_shown', 'good_hidden', 'empty']
-    """
-
-    def __init__(self, curve: TradeOffCurve):
-        self.curve = curve
-
-    def plot(self, ax=None, *, line_kw=None) -> Self:
-        """Draw the lines.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes a new figure.
-        line_kw : dict or None, default=None
-            Passed to matplotlib for all lines.
-
-        Returns
-        -------
-        TradeOffDisplay
-            The display itself, with the artists as attributes.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        """
-        ax = self._open(ax, _SIZE)
-        self.lines_ = {}
-        for (name, label), marker in zip(_LINES.items(), "os^"):
-            style = styled(line_kw, marker=marker, label=label)
-            (self.lines_[name],) = ax.plot(self.curve.prices, getattr(self.curve, name), **style)
-        ax.set(xscale="log", xlabel="price of a forbidden document (gain, negated)", ylabel="share")
-        ax.set_ylim(bottom=0)
         ax.legend()
         return self
 

@@ -36,8 +36,6 @@ class ScoreDifference(Result):
     difference: float
     scale: str
 
-    _display = "ScoreDifferenceDisplay"
-
     def to_frame(self) -> pd.DataFrame:
         """Return a row for each feature, largest contribution first.
 
@@ -91,7 +89,7 @@ def score_difference(model, X, document, other=None, *, groups=None) -> ScoreDif
     Returns
     -------
     ScoreDifference
-        Contributions of features; ``print`` shows a table, and ``plot()`` draws them as bars.
+        Contributions of features; ``print`` shows a table.
 
         features : list of str
             Names of the features, as the last step of the model sees them.

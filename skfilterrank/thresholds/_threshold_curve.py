@@ -321,7 +321,6 @@ class TradeOffCurve(Result):
         Share of the queries that are shown nothing.
     """
 
-    _display = "TradeOffDisplay"
     prices: np.ndarray
     thresholds: np.ndarray
     values: np.ndarray

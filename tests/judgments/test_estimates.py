@@ -466,10 +466,3 @@ def test_shrinkage_believes_what_is_not_contradicted():
     praised = values / 100 + np.array([0, 0, 50.0, 0, 0, 0])
     order = np.argsort(shrink(values, covariance, praised))
     assert order.tolist() == np.argsort(values).tolist()
-
-
-def test_a_measure_in_place_of_axes_is_told():
-    with pytest.raises(
-        InputError, match="ax must be matplotlib Axes or None, got 'dcg': pass measu"
-    ):
-        by_hand().plot("dcg")

@@ -221,13 +221,11 @@ def test_degenerate_values():
         display.figure_.canvas.draw()
 
 
-def test_axes_and_styles_are_the_callers():
+def test_axes_are_the_callers():
     ax = Figure().subplots()
     display = CriticalDifferenceDisplay.from_scores(scores(), ax=ax)
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
-    display = CriticalDifferenceDisplay(display.comparison).plot(bar_kw={"color": "green"})
-    assert {bar.get_color() for bar in display.bars_} == {"green"}
 
 
 def test_errors():

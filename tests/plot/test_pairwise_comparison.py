@@ -162,17 +162,11 @@ def test_degenerate_values():
     assert constant.better.tolist() == [[0, 1], [-1, 0]]
 
 
-def test_axes_and_styles_are_the_callers():
+def test_axes_are_the_callers():
     ax = Figure().subplots()
     display = compare_systems(scores()).plot(ax)
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
-    display = PairwiseComparisonDisplay(display.comparison).plot(
-        colorbar=False, cmap="PuOr", image_kw={"vmin": -5, "vmax": 5}, mark_kw={"s": 3}
-    )
-    assert display.colorbar_ is None
-    assert display.image_.get_clim() == (-5, 5)
-    assert display.marks_.get_sizes().tolist() == [3]
 
 
 def test_errors():

@@ -193,12 +193,11 @@ def test_the_best_two_systems_are_the_default():
     assert (display.first, display.second) == ("b", "a")
 
 
-def test_axes_and_styles_are_the_callers():
+def test_axes_are_the_callers():
     ax = Figure().subplots()
-    display = QueryDifferenceDisplay.from_scores(scores(), ax=ax, bar_kw={"color": "green"})
+    display = QueryDifferenceDisplay.from_scores(scores(), ax=ax)
     assert display.ax_ is ax
     assert display.figure_ is ax.figure
-    assert {to_hex(bar.get_facecolor()) for bar in display.bars_} == {"#008000"}
 
 
 def test_errors():
@@ -210,11 +209,3 @@ def test_errors():
         QueryDifferenceDisplay.from_scores([[1, 2]])
     with pytest.raises(ValueError, match="n_named must be a whole number from 1 up, got 0"):
         QueryDifferenceDisplay.from_scores(scores(), n_named=0)
-
-
-def test_from_comparison():
-    comparison = compare_systems(scores())
-    drawn = QueryDifferenceDisplay.from_comparison(comparison, "a")
-    expected = QueryDifferenceDisplay.from_scores(scores(), "a")
-    assert (drawn.first, drawn.second) == (expected.first, expected.second)
-    pd.testing.assert_series_equal(drawn.differences, expected.differences)

@@ -52,10 +52,6 @@ def test_options_reach_the_display():
     display = SCORES.plot(test="t", n_shown=2)
     assert display.comparison.test == "t"
     assert len(display.systems) == 2
-    line = stability_curve(SCORES, sizes=[5], n_resamples=5, random_state=0).plot(
-        line_kw={"color": "red"}
-    )
-    assert line.lines_["ap"].get_color() == "red"
 
 
 def test_a_result_without_display_says_so():

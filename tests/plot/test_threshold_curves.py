@@ -18,7 +18,6 @@ from skfilterrank.thresholds import (
     TunedThreshold,
     risk_coverage_curve,
     threshold_curve,
-    trade_off_curve,
 )
 
 Y_TRUE = [2, 1, -1, -1, 1]
@@ -103,21 +102,12 @@ def test_long_curves_are_thinned_but_keep_their_ends_and_their_peak():
     assert (drawn[0], drawn.max(), drawn[-1]) == (0.1, 0.9, 0.2)
 
 
-def test_axes_names_and_styles_are_the_callers(model):
+def test_axes_are_the_callers(model):
     from matplotlib.figure import Figure
 
     ax = Figure().subplots()
-    display = ThresholdCurveDisplay.from_estimator(
-        model,
-        ax=ax,
-        name="mine",
-        line_kw={"color": "green"},
-        fold_line_kw={"linestyle": "--", "label": "part"},
-    )
+    display = ThresholdCurveDisplay.from_estimator(model, ax=ax)
     assert display.ax_ is ax
-    assert display.line_.get_color() == "green"
-    assert display.line_.get_label() == "mine"
-    assert {line.get_linestyle() for line in display.fold_lines_} == {"--"}
 
 
 def test_the_numbers_are_those_of_threshold_curve():
@@ -297,17 +287,6 @@ def test_bad_input(rows):
         RiskCoverageDisplay.from_predictions(
             y, scores, groups=groups, confidences="score_gap", over="some"
         )
-
-
-def test_prices():
-    _, y, groups, scores = make_rank_and_filter(n_queries=60, random_state=0)
-    given = {"groups": groups, "prices": [1, 5], "measure": "ndcg_f@3"}
-    curve = trade_off_curve(y, scores, **given)
-    display = curve.plot()
-    for name, line in display.lines_.items():
-        np.testing.assert_array_equal(line.get_xdata(), [1, 5])
-        np.testing.assert_array_equal(line.get_ydata(), getattr(curve, name))
-    assert display.ax_.get_xscale() == "log"
 
 
 @pytest.mark.parametrize("function", [threshold_curve, risk_coverage_curve])

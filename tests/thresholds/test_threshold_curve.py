@@ -426,8 +426,6 @@ def test_curves_draw_themselves():
     y, scores, groups = [2, 1, -1], [0.9, 0.5, 0.1], ["a", "a", "b"]
     curve = threshold_curve(y, scores, groups=groups)
     assert curve.plot().curve is curve
-    prices = trade_off_curve(y, scores, groups=groups, prices=[1.0, 2.0])
-    assert list(prices.plot().lines_) == ["forbidden_shown", "good_hidden", "empty"]
     assert len(risk_coverage_curve(y, scores, groups=groups).plot().lines_) == 1
 
 
