@@ -332,36 +332,6 @@ def test_tables_for_papers_by_hand(compare, measures):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("measures", [["rr", "precision@1"], ["precision@1", "rr"]])
-def test_csv_and_json_by_hand(compare, measures):
-    # Differences of the means, the better run first.
-    means = {"rr": (1, 3 / 4, 5 / 12), "precision@1": (1, 1 / 2, 0)}
-    table = from_csv(compare("--format", "csv", measures=measures))
-    assert table["measure"].tolist() == [name for name in measures for _ in range(3)]
-    records = map(json.loads, compare("--format", "json", measures=measures).splitlines())
-    for name, record in zip(measures, records, strict=True):
-        good, fair, poor = means[name]
-        pairs = table[table["measure"] == name]
-        assert list(zip(pairs["first"], pairs["second"])) == [
-            ("good", "fair"), ("good", "poor"), ("fair", "poor"),
-        ]  # fmt: skip
-        assert pairs["mean_first"].tolist() == pytest.approx([good, good, fair])
-        assert pairs["mean_second"].tolist() == pytest.approx([fair, poor, poor])
-        differences = [good - fair, good - poor, fair - poor]
-        assert pairs["difference"].tolist() == pytest.approx(differences)
-        assert (pairs["low"] <= pairs["difference"]).all()
-        assert (pairs["difference"] <= pairs["high"]).all()
-        assert (pairs["low"] < pairs["high"]).any()
-        assert record["measure"] == name
-        found = {each["run"]: each["mean"] for each in record["runs"]}
-        assert found == pytest.approx({"good": good, "fair": fair, "poor": poor})
-        for pair, row in zip(record["pairs"], pairs.to_dict("records"), strict=True):
-            assert (pair["first"], pair["second"]) == (row["first"], row["second"])
-            same = ("difference", "low", "high", "p_value", "p_adjusted")
-            assert [pair[each] for each in same] == pytest.approx([row[each] for each in same])
-
-
-@pytest.mark.slow
 def test_topics_that_runs_lack(run, files):
     (files / "fair").write_text(RUNS["fair"].replace("2 Q0 a 1 9 x\n", ""))
     (files / "poor").write_text(RUNS["poor"].replace("1 Q0", "9 Q0").replace("2 Q0", "8 Q0"))
@@ -511,26 +481,6 @@ def test_what_the_library_remarks_is_told(run, files):
     assert "precision@1: the systems of 1 pair differ by the same amount for every query" in err
     assert "or take --test sign\n" in err
     assert run("compare", "qrels", "good.txt", "fair", "-m", "rr")[2] == ""
-
-
-@pytest.mark.slow
-def test_jobs_change_nothing(compare, files):
-    # Workers that joblib kept from another test are in the folder of that test.
-    runs = [str(files / name) for name in RUNS]
-    assert compare("--n-jobs", "2", runs=runs) == compare()
-
-
-@pytest.mark.nightly
-def test_real_runs(run, data_dir):
-    folder = data_dir / "trec-covid-round1"
-    paths = sorted((folder / "runs").iterdir())[::35]
-    args = ["-m", "ndcg_f@20", "--test", "tukey", "--format", "csv"]
-    code, out, err = run("compare", folder / "qrels.txt.gz", *paths, *args)
-    assert (code, err) == (0, "")
-    found = from_csv(out)
-    assert len(found) == len(paths) * (len(paths) - 1) // 2
-    assert found["significant"].between(0, 1).all()
-    assert np.all(found["mean_first"] >= found["mean_second"])
 
 
 @pytest.mark.slow

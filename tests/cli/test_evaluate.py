@@ -408,7 +408,7 @@ def test_levels_and_gains_of_single_measures_are_read_back(evaluate, format):
 
 
 @pytest.mark.slow
-def test_tables_for_papers(evaluate, files, run):
+def test_tables_for_papers(evaluate, files):
     found = evaluate("--format", "markdown").splitlines()
     expected = means()
     assert found[:2] == [
@@ -428,19 +428,6 @@ def test_tables_for_papers(evaluate, files, run):
     assert latex.count("\\\\\n") == 5  # the head, three queries and their mean
     evaluate("--out", "table.tex")
     assert (files / "table.tex").read_text() == evaluate("--format", "latex")
-    args = ["compare", "qrels.txt", *RUNS, "-m", "ap,P_5", "--missing", "empty", "--quiet"]
-    code, out, err = run(*args, "--format", "markdown")
-    assert (code, err) == (0, "")
-    assert out.startswith("| run | ap | P\\_5 |\n| --- | ---: | ---: |\n| a good |")
-    assert run(*args, "--format", "latex")[1].startswith("\\begin{tabular}{lrr}")
-
-
-@pytest.mark.slow
-def test_csv_of_means_and_of_topics(evaluate):
-    found = from_csv(evaluate("--format", "csv"), "run")
-    pd.testing.assert_frame_equal(found, means(), check_exact=True)
-    found = from_csv(evaluate("--format", "csv", "--per-query"), ["run", "qid"])
-    pd.testing.assert_frame_equal(found, values(), check_exact=True)
 
 
 @pytest.mark.slow

@@ -110,15 +110,6 @@ def test_the_same_seed_prints_the_same_table(train):
     assert first == again
 
 
-def test_fixed_thresholds_choose_by_cross_validation_on_train(run, folder):
-    code, out, _ = run(
-        "rank-filter", "train.csv", "--test-data", "test.csv", "--gains", "Bad=-1,Ok=1,Good=2",
-        "--models", "bce,mse", "--learner", "linear", "--threshold", "0.3",
-    )  # fmt: skip
-    assert code == 0
-    assert "* best by cross-validation on train.csv" in out
-
-
 @pytest.mark.usefixtures("trained_once")
 def test_one_fixed_threshold_has_nothing_to_choose(train):
     code, out, _ = train("--test-data", "test.csv", "--threshold", "0.3")
@@ -206,21 +197,6 @@ def test_letor(run, folder):
     assert {line[2] for line in lines} == expected
     assert run("apply", "m.joblib", "test.txt", "--out", "b.txt")[0] == 0
     assert (folder / "a.txt").read_text() == (folder / "b.txt").read_text()
-
-
-@pytest.mark.nightly
-def test_letor_of_public_data(run, folder, data_dir):
-    files = [data_dir / "mq2007" / f"S{number}.txt.gz" for number in (1, 5)]
-    code, out, err = run(
-        "rank-filter", files[0], "--test-data", files[1], "--gains", "0=-1,1=1,2=2", "--k", "10",
-        "--models", "mse", "--learner", "linear", "--out-run", "a.txt", "--save", "m.joblib",
-    )  # fmt: skip
-    assert code == 0
-    assert "labels 0: 10,274, 1: 2,997, 2: 742\n" in err
-    assert "measures at 10 places" in out
-    assert run("apply", "m.joblib", files[1], "--out", "b.txt")[0] == 0
-    with open("a.txt") as ours, open("b.txt") as theirs:
-        assert ours.read() == theirs.read()
 
 
 def test_texts(run, folder, texts):

@@ -124,29 +124,10 @@ def test_order_of_rows_and_names_of_queries_do_not_matter(T):
     np.testing.assert_allclose(other["label"].sort_index(), found["label"], atol=2e-3)
 
 
-def test_labels_of_other_queries_do_not_matter(T):
-    other = T["qid"] == "heat"
-    rng = np.random.RandomState(0)
-    mixed = T["label"].copy()
-    mixed[other] = rng.permutation(T["label"][other].to_numpy())
-    found = LabelPredictor().fit_transform(T)
-    again = LabelPredictor().fit_transform(T.assign(label=mixed))
-    pd.testing.assert_frame_equal(again[~other], found[~other])
-
-
-# Graded labels.
-
-
-# Chances.
-
-
 def test_confidence_of_hard_labels(T):
     predictor = LabelPredictor().fit(T)
     assert predictor.calibration_ is None
     assert (predictor.confidence_[predictor.imputed_] >= 0.5).all()
-
-
-# Queries without a model of their own.
 
 
 @pytest.mark.slow
@@ -252,12 +233,6 @@ def test_a_table_of_one_label(T):
         assert (found["label"] == 0).all()
 
 
-# What to judge next.
-
-
-# Labels as if fewer had been asked for, and the score.
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("labels", [(0.0, 1.0), (-1.0, 0.0, 2.0)], ids=str)
 def test_score_is_cohens_kappa_of_masked_labels(labels):
@@ -334,15 +309,6 @@ def test_grid_search_tunes_the_predictor():
     assert len(set(inner.cv_results_["mean_test_score"])) == 2
     alone = cross_val_score(LabelPredictor(one_class="copy", n_per_query=2), T, T["qid"], cv=folds)
     assert alone.shape == (2,)
-
-
-# Who gave a label.
-
-
-# Tables.
-
-
-# Bad input.
 
 
 @pytest.mark.slow
@@ -570,40 +536,6 @@ def test_maxrep_is_the_default_and_starts_from_what_is_judged():
     # Without labels, the first round needs no fit: one of each kind.
     first = mask(LabelPredictor(), C.drop(columns="label"), 3)
     assert np.flatnonzero(first).tolist() == [0, 1, 2]
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-def test_rounds_of_maxrep_by_a_greedy_choice(seed):
-    """The second round is the greedy choice of eq. 1 given the first, query by query."""
-    T = make_table(seed=seed)
-    prior = np.random.RandomState(seed).rand(len(T))
-    X = T.assign(label=NAN)
-    selector = MaxRepSelector(0.3)
-    predictor = LabelPredictor(selector=selector)
-    first = mask(predictor, X, 0.25, prior=prior)
-    assert first.sum() == 2 * 6
-    X = X.assign(label=T["truth"].where(first))
-    second = mask(predictor, X, 4, prior=prior)
-    assert not (first & second).any()
-    counts = pd.DataFrame([pd.Series(text.split()).value_counts() for text in T["text"]]).fillna(0)
-    df = (counts[~T["text"].duplicated().to_numpy()] > 0).sum()
-    vectors = (counts * np.log(T["text"].nunique() / df)).to_numpy()
-    vectors = vectors / np.linalg.norm(vectors, axis=1)[:, None]
-    similar = vectors @ vectors.T
-    similar[similar < 0.3] = 0
-    for query in WORDS:
-        rows = np.flatnonzero(T["qid"] == query)
-        best = similar[rows][:, rows[first[rows]]].max(axis=1)
-        chosen = []
-        for _ in range(4):
-            gains = [
-                -1 if first[row] or row in chosen else
-                prior[rows] @ np.maximum(similar[rows, row] - best, 0) for row in rows
-            ]  # fmt: skip
-            chosen.append(rows[int(np.argmax(gains))])
-            best = np.maximum(best, similar[rows, chosen[-1]])
-        assert sorted(chosen) == np.flatnonzero(second & (T["qid"] == query)).tolist()
 
 
 @pytest.mark.slow

@@ -1,6 +1,5 @@
 """MaxRepSelector: texts, vectors, similarities, queries."""
 
-import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
 
@@ -157,7 +155,7 @@ def as_kind(kind, texts):
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["texts", "vectors", "dense", "precomputed"])
 def test_the_order_of_rows_does_not_change_what_is_chosen(kind):
-    for seed in range(60 if kind == "texts" else 6):
+    for seed in range(20 if kind == "texts" else 4):
         rng = np.random.default_rng(seed)
         texts = ordinary_texts(seed)
         prior = rng.integers(1, 3, len(texts)).astype(float) if seed % 2 else None
@@ -333,17 +331,6 @@ def test_no_copies_of_what_is_judged():
     assert selector.ranking_.tolist() == [3, 4, 1, 2]
 
 
-def test_judged_by_hand():
-    # Document 2 is judged and stands for document 0 with 0.9 of its weight 10, 1 is left. Document
-    # 1 would add (1 - 0.9) * 10 + 2, document 3 adds 2.5.
-    similarity = np.array([[1, 1, 0.9, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1.0]])
-    selector = MaxRepSelector(metric="precomputed").fit(
-        similarity, groups=[1] * 4, prior=[10, 2, 1, 2.5], judged=[False, False, True, False]
-    )
-    np.testing.assert_allclose(selector.gains_, [0, 3, 0, 2.5], atol=1e-12)
-    assert selector.ranking_.tolist() == [3, 1, 4, 2]
-
-
 @pytest.mark.parametrize("judged", [[0, 1], [True], ["yes", "no"], [True, None], True])
 def test_bad_judged(judged):
     with pytest.raises(ValueError, match=r"judged must hold True or False for each of the 2 rows"):
@@ -355,18 +342,6 @@ def test_judged_of_other_rows():
     X, judged = pd.DataFrame(np.eye(2), index), pd.Series([True, False], index + 1)
     with pytest.raises(ValueError, match=r"X and judged have different indexes.*fillna\(False\)"):
         MaxRepSelector().fit(X, judged=judged)
-
-
-def test_jobs_clone_pickle():
-    texts, groups, prior = pool(9)
-    selector = MaxRepSelector(0.5).fit(texts, groups=groups, prior=prior)
-    for other in (
-        MaxRepSelector(0.5, n_jobs=2).fit(texts, groups=groups, prior=prior),
-        clone(selector).fit(texts, groups=groups, prior=prior),
-        pickle.loads(pickle.dumps(selector)),
-    ):
-        np.testing.assert_array_equal(other.ranking_, selector.ranking_)
-        np.testing.assert_array_equal(other.gains_, selector.gains_)
 
 
 def test_empty_and_missing_texts():
@@ -423,14 +398,6 @@ class MaxRepOfOneQuery(MaxRepSelector):
 @pytest.mark.slow
 def test_scikit_learn_checks():
     assert_passes_checks(MaxRepOfOneQuery())
-
-
-def test_frequencies_are_of_all_queries():
-    # "rain" is in every document of query 1, but not in all documents.
-    texts = ["rain bread", "rain wine", "cheese wine", "cheese bread"]
-    selector = MaxRepSelector(0.3).fit(texts, groups=[1, 1, 2, 2])
-    # All four terms are in half of the documents: each pair shares one of two equal weights.
-    np.testing.assert_allclose(np.sort(selector.gains_.reshape(2, 2)), [[0.5, 1.5]] * 2)
 
 
 def test_terms_of_all_documents_do_not_count():
@@ -535,18 +502,6 @@ def test_equals_brute_force_in_blocks(density, seed, monkeypatch):
     expected_order, expected_gains = greedy(similarity.tolist(), weights.tolist())
     assert order.tolist() == expected_order
     np.testing.assert_allclose(gains, expected_gains, rtol=1e-12, atol=1e-15)
-
-
-def test_by_hand():
-    # Documents 0 and 1 are near-duplicates (0.9), 2 stands alone, all with weight 1.
-    similarity = [[1, 0.9, 0], [0.9, 1, 0], [0, 0, 1]]
-    order, gains = run(similarity)
-    assert order.tolist() == [0, 2, 1]
-    np.testing.assert_allclose(gains, [1 + 0.9, 1, 1 - 0.9], rtol=1e-12)
-    # Document 1 counts 3: it first, 3 + 0.9; then 2; then 0 adds 0.1.
-    order, gains = run(similarity, [1, 3, 1])
-    assert order.tolist() == [1, 2, 0]
-    np.testing.assert_allclose(gains, [3 + 0.9, 1, 1 - 0.9], rtol=1e-12)
 
 
 def test_ties_in_spite_of_rounding():

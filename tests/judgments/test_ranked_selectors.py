@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from sklearn.base import clone
 
 from profiles import times
 from selections import budget, mask
@@ -129,11 +128,6 @@ def test_runs_are_as_good_as_their_table():
     np.testing.assert_array_equal(by_runs.ranking_, by_table.ranking_)
     assert by_runs.pool_.equals(ranks.index)
     assert mask(by_runs).tolist() == [True, False, True, True, False]
-    jobs = PoolingSelector(depth=1, n_jobs=2).fit(ranks)
-    np.testing.assert_array_equal(jobs.ranking_, by_table.ranking_)
-    again = pickle.loads(pickle.dumps(by_runs))
-    np.testing.assert_array_equal(mask(again, 0.5), mask(by_runs, 0.5))
-    assert clone(by_runs).depth == 1
 
 
 def test_groups_that_contradict_the_index():
