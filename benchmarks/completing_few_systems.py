@@ -21,7 +21,7 @@ from when_to_impute import RANKS, letor, rank_features
 
 from skfilterrank.exceptions import SkfilterrankWarning
 from skfilterrank.io import read_qrels, read_runs
-from skfilterrank.judgments import LabelPredictor, complete_qrels, rank_table
+from skfilterrank.judgments import complete_qrels, rank_table
 from skfilterrank.metaevaluation import judging_curve
 from skfilterrank.metrics import evaluate_runs
 
@@ -93,14 +93,10 @@ class Completing:
     def __init__(self, runs, truth, documents):
         self.runs, self.documents = runs, documents
         self.truth = truth.set_index(["qid", "docno"])["label"]
-        self.predictor = None
         self.facts = []
         if documents is None:
             ranks = rank_features(rank_table(runs, depth=100))
-            self.by_row = ranks
-            self.predictor = LabelPredictor(text=None, features=RANKS)
-        elif isinstance(documents, pd.DataFrame):
-            self.predictor = LabelPredictor(text=None, features=list(documents))
+            self.by_row = ranks[RANKS]
 
     def __call__(self, table):
         own = table[["qid", "docno", "label"]]
@@ -114,7 +110,6 @@ class Completing:
                 qrels=own,
                 runs=None,
                 documents=rows,
-                predictor=self.predictor,
                 unjudged_label=None,
                 random_state=0,
             )
@@ -123,7 +118,6 @@ class Completing:
                 qrels=own,
                 runs=self.runs,
                 documents=self.documents,
-                predictor=self.predictor,
                 unjudged_label=None,
                 random_state=0,
             )

@@ -77,8 +77,8 @@ def predicted(folder, qrels):
     part = np.random.RandomState(0).permutation(len(table)) / len(table)
     halves = [
         LabelPredictor(one_class="pool", unjudged_query="pool", output="soft").fit_transform(
-            table.assign(label=table["label"].where(mine))
-        )["label"]
+            table["text"].fillna(""), table["label"].where(mine), table["qid"]
+        )
         for mine in (part < LEARNED, part >= 1 - LEARNED)
     ]
     return table[["qid", "docno"]].assign(label=halves[0].where(part >= LEARNED, halves[1]))

@@ -231,11 +231,10 @@ def soft_labels(collection):
         judged = np.zeros(len(truth), dtype=bool)
         judged[selector.fit(texts, groups=topics, prior=prior).select(share=share)] = True
         label = np.where(judged, truth, np.nan)
-        table = pd.DataFrame({"qid": topics, "text": texts, "label": label})
         cells = [f"{truth[~judged].mean():.3f}"]
         for calibration in ("pooled", None):
             predictor = LabelPredictor(output="soft", calibration=calibration)
-            found = predictor.fit_transform(table)["label"].to_numpy()
+            found = predictor.fit_transform(texts, label, topics)
             cells.append(f"{np.nanmean(found[~judged]):.3f}")
         name = type(selector).__name__
         lines.append(f"| {name}, {share:.0%} | {' | '.join(cells)} |")

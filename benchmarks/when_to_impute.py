@@ -21,6 +21,7 @@ from _common import RESULTS, arguments, write_report
 from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.preprocessing import StandardScaler
 
 from skfilterrank.exceptions import SkfilterrankWarning
 from skfilterrank.io import read_letor, read_qrels, read_runs
@@ -73,11 +74,9 @@ def trained(X, y, full, groups):
     yield "all labels", Ridge().fit(X, full)
     yield "dropped", Ridge().fit(X[known], y[known])
     yield "unjudged as 0", Ridge().fit(X, np.nan_to_num(y))
-    table = pd.DataFrame(X).add_prefix("x").assign(qid=groups, label=y)
-    features = list(table)[: X.shape[1]]
     for name, predictor in PREDICTORS.items():
-        own = clone(predictor).set_params(text=None, features=features)
-        labels = own.fit_transform(table)["label"].to_numpy()
+        own = clone(predictor).set_params(vectorizer=StandardScaler())
+        labels = own.fit_transform(X, y, groups)
         kept = ~np.isnan(labels)
         yield name, Ridge().fit(X[kept], labels[kept])
         if name in ("topic by topic, one_class copy", "shared, trees, soft"):
@@ -218,10 +217,15 @@ def mitigations_of(documents):
     kind = "ranks" if numbers == RANKS else "features"
     for name in ("one_class pool", "logistic, soft", "trees, soft"):
         full = next(each for each in PREDICTORS if each.endswith(name))
-        params = PREDICTORS[full].get_params(deep=False) | {"text": None, "features": numbers}
-        found[f"{kind}, {full}"] = LabelPredictor(**params)
-    hard = LabelPredictor(LOGISTIC, shared=True, text=None, features=numbers)
-    return found | {f"{kind}, shared, logistic, hard": hard}
+        found[f"{kind}, {full}"] = partial(by_numbers, PREDICTORS[full], numbers)
+    hard = LabelPredictor(LOGISTIC, shared=True)
+    return found | {f"{kind}, shared, logistic, hard": partial(by_numbers, hard, numbers)}
+
+
+def by_numbers(predictor, numbers, table):
+    """Labels of a table by its columns of numbers, also where it has texts."""
+    own = clone(predictor).set_params(vectorizer=StandardScaler())
+    return own.fit_transform(table[numbers], table["label"], table["qid"])
 
 
 def scoring(name, collection, repetitions):

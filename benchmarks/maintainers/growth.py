@@ -118,6 +118,11 @@ def texts(n, n_topics=None):
     )
 
 
+def completed(table):
+    """The labels of a table of texts, completed."""
+    return judgments.LabelPredictor().fit_transform(table["text"], table["label"], table["qid"])
+
+
 # --- cells ------------------------------------------------------------------------------------
 
 
@@ -365,7 +370,7 @@ def judgment_cells():
         yield (
             "LabelPredictor.fit_transform",
             axis,
-            lambda n, t=n_topics: partial(judgments.LabelPredictor().fit_transform, texts(n, t)),
+            lambda n, t=n_topics: partial(completed, texts(n, t)),
         )
     yield "rank_table", "rows", lambda n: partial(judgments.rank_table, runs(n))
     yield "pseudo_qrels", "rows", lambda n: partial(judgments.pseudo_qrels, runs(n))

@@ -1894,16 +1894,16 @@ def _labels(book, j):
         for what, rows in (("two", table), ("three", three)):
             book.note(
                 f"LabelPredictor/{name}/{what}",
-                lambda: (
-                    j.LabelPredictor(random_state=0, **options)
-                    .fit_transform(rows)
-                    .drop(columns="text")
+                lambda: j.LabelPredictor(random_state=0, **options).fit_transform(
+                    rows["text"], rows["label"], groups=groups
                 ),
             )
     for budget in ({"n_per_query": 3}, {"n_total": 20}, {"share": 0.2}):
         book.note(
             f"LabelPredictor/select/{said(budget)}",
-            lambda: j.LabelPredictor(random_state=0).select(table, **budget),
+            lambda: j.LabelPredictor(random_state=0).select(
+                table["text"], y, groups=groups, **budget
+            ),
         )
     documents = dict(zip(table["docno"], table["text"]))
     judged = table.dropna(subset="label")[["qid", "docno", "label"]].reset_index(drop=True)

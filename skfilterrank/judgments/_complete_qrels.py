@@ -8,11 +8,14 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 
+from skfilterrank._files.forms import as_table, is_frame
 from skfilterrank._lists.checks import check_random_state
 from skfilterrank._lists.gains import PROBABILITY, is_sample, refuse_sample
+from skfilterrank._lists.queries import check_groups
 from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.words import JUDGED_BY, warn_user
+from skfilterrank._lists.words import JUDGED_BY, PEOPLE, PREDICTED, is_of_machine, warn_user
 from skfilterrank.exceptions import (
     DataWarning,
     InputError,
@@ -24,12 +27,12 @@ from skfilterrank.exceptions import (
 )
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments._label_predictor import LabelPredictor
-from skfilterrank.judgments._label_table import column_of, is_table, judges_of, labels_of_people
 from skfilterrank.judgments._level_model import dealt_folds, held_out_labels
 from skfilterrank.judgments._rank_table import rank_table
 from skfilterrank.judgments._ranked_selectors import statap_prior
 
 _SHOWN = 5
+_TEXT = "text"
 # Below this precision, predicted labels do more harm than good.
 _LEAST = 0.5
 # Limit for `judged_above_unjudged`: 0.47 to 0.51 in random samples of TREC 2019 and Cranfield, 0.89
@@ -166,7 +169,8 @@ def complete_qrels(
         documents of `qrels`.
     documents : dict or Series {docno: text}, or DataFrame
         Texts by document id. A DataFrame, of pandas or polars, has the id in a column or index
-        level "docno", and the columns that the predictor names by `text` and `features`.
+        level "docno", and the texts in a column "text"; or numbers in all its other columns, which
+        are scaled to mean 0 and variance 1.
     depth : int or None, default=None
         Number of first documents of each run and query that are used. None means all.
     unjudged_label : None, float, "trec" or "warn", default="warn"
@@ -204,7 +208,7 @@ def complete_qrels(
 
     See Also
     --------
-    LabelPredictor : The same for a table that holds the texts.
+    LabelPredictor : The same for documents, labels and queries as arrays.
     skfilterrank.judgments.estimate : Values with intervals from labels of which most are a
         machine's.
 
@@ -252,7 +256,6 @@ def complete_qrels(
                 f"predictor.{name} must be None, got {brief(value)}: all given labels are used for "
                 "fitting."
             )
-    predictor.set_params(query="qid", document="docno", label="label", imputed=None)
     random_state = check_random_state(random_state)
     if runs is None and depth is not None:
         raise InputError("depth is the depth of the runs, but there are no runs.")
@@ -269,17 +272,16 @@ def complete_qrels(
         judged,
         leaves=predictor.unjudged_query == "leave" and not predictor.shared,
     )
-    columns = _columns_of(documents, predictor)
-    has_text = _add_columns(table, columns, predictor)
+    has_text, X = _find_documents(table, documents)
     known = table[has_text].reset_index(drop=True)
-    fitted = predictor.fit_transform(known)
-    table.loc[has_text, "label"] = fitted["label"].to_numpy()
+    labels = predictor.fit_transform(X, known["label"].to_numpy(), known["qid"])
+    table.loc[has_text, "label"] = labels
     is_predicted = np.zeros(len(table), dtype=bool)
     is_predicted[has_text] = predictor.imputed_
-    table[JUDGED_BY] = judges_of(table["label"], is_predicted)
+    judges = pd.Series(PEOPLE, table.index, dtype=object).where(table["label"].notna(), None)
+    table[JUDGED_BY] = judges.mask(is_predicted, PREDICTED)
     places = None if ranks is None else _places(ranks, known)
-    precision, n_relevant, quality = _quality(predictor, known, fitted, places, random_state)
-    table = table[["qid", "docno", "label", JUDGED_BY]]
+    precision, n_relevant, quality = _quality(predictor, X, known, labels, places, random_state)
     completed = CompletedQrels(
         table,
         precision,
@@ -313,7 +315,7 @@ def _pool(ranks, qrels, *, leaves):
     """Return judged and unjudged documents by query, and the queries without judgments."""
     table = qrels[["qid", "docno", "label"]].astype({"label": np.float64})
     if JUDGED_BY in qrels:
-        table["label"] = labels_of_people(table["label"].to_numpy(), qrels[JUDGED_BY], "qrels")
+        table["label"] = labels_of_people(table["label"].to_numpy(), qrels[JUDGED_BY])
     if table["label"].isna().all():
         raise InputError(
             "qrels holds no label that people gave: there is nothing to learn from. Judge some "
@@ -348,47 +350,29 @@ def _pool(ranks, qrels, *, leaves):
     return table.iloc[np.argsort(queries, kind="stable")].reset_index(drop=True), unknown
 
 
-def _columns_of(documents, predictor):
-    """Return the columns that the predictor reads, by document id."""
-    if isinstance(documents, Mapping | pd.Series):
-        if predictor.text is None or predictor.features is not None:
-            raise InputError(
-                "documents must be a DataFrame if the predictor uses features, got only texts."
-            )
-        texts = pd.Series(documents, dtype=object)
-        documents = pd.DataFrame({"docno": texts.index, predictor.text: texts.to_numpy()})
-    elif not is_table(documents):
-        raise InputTypeError(
-            "documents must be a dict or Series of texts by document id, or a DataFrame with the "
-            f"column 'docno', got {type(documents).__name__}."
+def labels_of_people(labels, judged_by) -> np.ndarray:
+    """Return labels, with NaN for labels by machines, and warn of these."""
+    is_machine = is_of_machine(judged_by).to_numpy(dtype=bool) & ~np.isnan(labels)
+    if n_machine := int(np.count_nonzero(is_machine)):
+        names = sorted(map(str, judged_by[is_machine].unique()))
+        warn_user(
+            f"qrels holds {n_machine} labels that machines gave (column {brief(JUDGED_BY)}: "
+            f"{', '.join(names[:_SHOWN])}): they are not used for fitting, and are predicted "
+            "again.",
+            DataWarning,
         )
-    texts = [] if predictor.text is None else [predictor.text]
-    columns = pd.DataFrame(
-        {
-            name: column_of(documents, name, table="documents").to_numpy()
-            for name in (*texts, *(predictor.features or ()))
-        },
-        column_of(documents, "docno", table="documents").astype(str),
-    )
-    if columns.empty:
-        raise InputError("documents holds no document.")
-    if columns.index.has_duplicates:
-        again = columns.index[columns.index.duplicated()][0]
-        raise InputError(f"documents holds {brief(again)} twice: keep one row of each document.")
-    return columns
+    return np.where(is_machine, np.nan, labels)
 
 
-def _add_columns(table, columns, predictor):
-    """Add texts and features of the documents; return a mask of the documents that have them."""
-    is_there = np.ones(len(table), dtype=bool)
-    for name in columns:
-        values = columns[name].reindex(table["docno"])
-        if name == predictor.text:
-            values = values.fillna("").astype(object)
-            is_there &= np.array([str(value).strip() != "" for value in values])
-        else:
-            is_there &= values.notna().to_numpy()
-        table[name] = values.to_numpy()
+def _find_documents(table, documents):
+    """Return a mask of the documents of the pool that are known, and their texts or numbers."""
+    columns = _columns_of(documents)
+    found = columns.reindex(table["docno"])
+    if _TEXT in columns:
+        texts = found[_TEXT].fillna("").to_numpy(dtype=object)
+        is_there = np.array([str(text).strip() != "" for text in texts])
+    else:
+        is_there = found.notna().all(axis=1).to_numpy()
     if not is_there.any():
         raise InputError(
             "no document of the pool has a text in documents: ids there are such as "
@@ -398,7 +382,45 @@ def _add_columns(table, columns, predictor):
         raise InputError(
             "no judged document has a text in documents: there is nothing to learn from."
         )
-    return is_there
+    if _TEXT in columns:
+        return is_there, texts[is_there].tolist()
+    return is_there, StandardScaler().fit_transform(found[is_there].to_numpy())
+
+
+def _columns_of(documents) -> pd.DataFrame:
+    """Return the column of texts, or columns of numbers, by document id."""
+    if isinstance(documents, Mapping | pd.Series):
+        columns = pd.Series(documents, dtype=object).to_frame(_TEXT)
+    elif not is_frame(documents):
+        raise InputTypeError(
+            "documents must be a dict or Series of texts by document id, or a DataFrame with the "
+            f"column 'docno', got {type(documents).__name__}."
+        )
+    else:
+        columns = as_table(documents, "label")
+        if "docno" in columns:
+            columns = columns.set_index("docno")
+        elif "docno" not in columns.index.names:
+            raise InputError(
+                f"documents has no column 'docno', but {brief_list(columns.columns)}: give the "
+                "column of document ids that name."
+            )
+        columns = columns.set_axis(columns.index.get_level_values("docno"), axis=0)
+    columns.index = columns.index.astype(str)
+    if columns.empty:
+        raise InputError("documents holds no document with a text or numbers.")
+    if columns.index.has_duplicates:
+        again = columns.index[columns.index.duplicated()][0]
+        raise InputError(f"documents holds {brief(again)} twice: keep one row of each document.")
+    if _TEXT in columns:
+        return columns[[_TEXT]]
+    try:
+        return columns.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            "documents must have a column 'text', or numbers in all columns but 'docno', got "
+            f"{brief_list(columns.columns)} ({error})."
+        ) from error
 
 
 def _places(ranks, table):
@@ -421,30 +443,30 @@ def _judged_above_unjudged(table, places) -> float:
     return float(n_higher / n_pairs) if n_pairs else np.nan
 
 
-def _quality(predictor, table, fitted, places, random_state):
+def _quality(predictor, X, table, completed, places, random_state):
     """Return the expected precision, the number of documents for it, and the table of labels."""
-    read = predictor._read(table, needs_label=True)
-    vectors = predictor._document_vectors.transform(table)
+    labels, index = table["label"].to_numpy(), check_groups(table["qid"], n_rows=len(table))
+    vectors = predictor.vectors_of(X)
     hard = clone(predictor).set_params(output="hard", calibration=None, verbose=0)
     if hard.unjudged_query == "raise":
         # A query with one label has none left when it is held out; its warning is not shown.
         hard.set_params(unjudged_query="leave")
-    folds = dealt_folds(read.index, read.labels, random_state)
-    held_out = held_out_labels(hard, vectors, read.index, read.labels, folds)
-    found = fitted["label"].to_numpy()
+    folds = dealt_folds(index, labels, random_state)
+    held_out = held_out_labels(hard, vectors, index, labels, folds)
+    found = completed
     if predictor.output != "hard":
         found = np.full(len(table), np.nan)
         is_there = predictor.imputed_
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SkfilterrankWarning)  # the first call has warned
-            found[is_there] = hard.fit_vectors(vectors, read.index, read.labels)[is_there]
-    is_new = np.isnan(read.labels) & ~np.isnan(found)
+            found[is_there] = hard.fit_vectors(vectors, index, labels)[is_there]
+    is_new = np.isnan(labels) & ~np.isnan(found)
     is_known = ~np.isnan(held_out)
     relevant = is_new & (found > 0)
     precision = np.nan
     if relevant.any():
         precision = expected_precision(
-            read.labels[is_known] > 0,
+            labels[is_known] > 0,
             held_out[is_known] > 0,
             None if places is None else places[is_known],
             None if places is None else places[relevant],
@@ -453,10 +475,10 @@ def _quality(predictor, table, fitted, places, random_state):
     for label in predictor.labels_.tolist():
         is_said = held_out == label
         rows[label] = {
-            "n_judged": np.count_nonzero(read.labels == label),
+            "n_judged": np.count_nonzero(labels == label),
             "n_predicted": np.count_nonzero(found[is_new] == label),
             "n_held_out": np.count_nonzero(is_said),
-            "agreement": np.mean(read.labels[is_said] == label) if is_said.any() else np.nan,
+            "agreement": np.mean(labels[is_said] == label) if is_said.any() else np.nan,
         }
     quality = pd.DataFrame.from_dict(rows, orient="index").rename_axis("label")
     return precision, int(np.count_nonzero(relevant)), quality

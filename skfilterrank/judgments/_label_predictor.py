@@ -1,17 +1,27 @@
 """LabelPredictor, an imputer of missing labels, and simulation of judging budgets."""
 
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
-from sklearn.base import clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import check_choice, check_flag, check_random_state
+from skfilterrank._lists.checks import (
+    as_column,
+    as_numbers,
+    check_choice,
+    check_flag,
+    check_random_state,
+    count_rows,
+)
 from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.ties import mean_tolerance
@@ -20,18 +30,12 @@ from skfilterrank.exceptions import (
     DataWarning,
     FitWarning,
     InputError,
-    InputTypeError,
     UnjudgedWarning,
     brief,
 )
-from skfilterrank.judgments._label_table import (
-    DocumentVectors,
-    TableImputer,
-    is_table,
-    warn_of_minus_one,
-)
 from skfilterrank.judgments._level_model import (
     NO_LABEL,
+    Vectors,
     fit_level_model,
     fit_queries,
     predict_queries,
@@ -41,24 +45,26 @@ from skfilterrank.judgments._maxrep import MaxRepSelector
 from skfilterrank.judgments._ranked_selectors import StatAPSelector
 from skfilterrank.judgments._selector import (
     QuerySelector,
+    check_no_duplicates,
     check_number_of_documents,
     check_share,
+    is_texts,
     named_budgets,
 )
 
 _SHOWN = 5
 
 
-class LabelPredictor(TableImputer):
-    r"""Imputer of labels, for a table of judgments or for `y` with NaN where unjudged.
+class LabelPredictor(BaseEstimator):
+    r"""Imputer of the labels of `y` that are NaN, because nobody judged these documents.
 
     Each query gets its own classifier, which is fitted on the query's judged documents and predicts
     the labels of the others. All queries share the document vectors. Existing labels are not
     changed.
 
-    X is a judgment table, a DataFrame with columns of queries, texts and labels, or documents, with
-    labels in `y` and queries in `groups` or an index level "qid". Documents may be texts, or
-    vectors of texts from an earlier step of a Pipeline.
+    X holds the documents: texts, or vectors of numbers, such as those from an earlier step of a
+    Pipeline. Queries are in `groups` or in an index level "qid" of `y` or X. For judgments, runs
+    and texts in tables, see :func:`complete_qrels`.
 
     Parameters
     ----------
@@ -66,28 +72,10 @@ class LabelPredictor(TableImputer):
         Binary classifier, cloned for each query and each pair of neighbouring labels. It needs
         `predict`, and `predict_proba` or `decision_function`, and is fitted on vectors with targets
         0 and 1. None means ``LinearSVC(class_weight="balanced", random_state=0)``.
-    text : str or None, default="text"
-        Column with the documents' text; a missing text counts as empty. None uses only `features`.
-    features : list of str or None, default=None
-        Columns of numbers as features, in addition to the text vectors or instead of them. They are
-        scaled to mean 0 and variance 1 over the rows in `fit`.
-    query : str, default="qid"
-        Column, or index level, with the query of each row.
-    document : str or None, default="docno"
-        Column, or index level, with the document's id: a document that occurs twice in a query is
-        an error. The default column "docno" may be missing; then, and with None, duplicates are not
-        checked.
-    label : str, default="label"
-        Column with the labels: numbers, higher is better, below 0 forbidden, NaN (or null) where
-        unjudged. -1 never means unjudged. Labels by machines, according to a column "judged_by",
-        count as NaN, with a warning.
-    imputed : str or None, default="imputed"
-        Name of the bool column that :meth:`transform` adds, True where the label is predicted. None
-        adds no column. The column "judged_by" has the same information, and is kept in files of
-        judgments.
     vectorizer : transformer or None, default=None
-        Turns texts into vectors, such as HashingVectorizer; cloned. None means
-        ``TfidfVectorizer(max_features=n_terms)``, fitted on the distinct texts of all rows.
+        Turns documents into vectors, such as HashingVectorizer, or a ColumnTransformer for a table;
+        cloned, and fitted on all rows, on distinct texts only. None means
+        ``TfidfVectorizer(max_features=n_terms)`` for texts; numbers are taken as they are.
     n_terms : int, default=1_000_000
         Number of terms, the most frequent ones, that are used.
     output : {"hard", "soft"}, default="hard"
@@ -106,16 +94,16 @@ class LabelPredictor(TableImputer):
     one_class : {"auto", "pool", "copy", "leave"}, default="auto"
         Treatment of queries whose judged documents all have one label: use a model of all queries'
         judged documents ("pool"), copy the label to the other documents as in [1]_ ("copy"), or
-        leave the rows NaN ("leave"). "auto" means "pool" if there are columns of numbers or
-        ``shared=True``. With only texts it means "leave", with a warning, because a model of terms
-        of all queries is of little use for one query.
+        leave the rows NaN ("leave"). "auto" means "pool" for numbers and for ``shared=True``. For
+        texts it means "leave", with a warning, because a model of terms of all queries is of little
+        use for one query.
     unjudged_query : {"leave", "pool", "raise"}, default="leave"
         Treatment of queries without a judged document, and of queries that `fit` has not seen:
         leave the rows NaN with a warning, use the model of all queries, or raise a ValueError.
     selector : QuerySelector, "uncertainty" or None, default=None
-        Strategy of :meth:`select`. It gets the texts, or the scaled feature columns if `text` is
-        None. None means ``MaxRepSelector()``, which starts from the judged documents; "uncertainty"
-        selects the documents whose label is least certain.
+        Strategy of :meth:`select`. It gets the texts or the vectors. None means
+        ``MaxRepSelector()``, which starts from the judged documents; "uncertainty" selects the
+        documents whose label is least certain.
     n_per_query : int or None, default=None
         Number of the labels of each query that are used, to compare strategies and budgets on
         existing labels: those that the selector asks for first. `fit` treats the others as
@@ -159,11 +147,11 @@ class LabelPredictor(TableImputer):
     labels_ : ndarray of shape (n_labels,), dtype float64
         The distinct labels, ascending.
     vectorizer_ : transformer or None
-        The fitted vectorizer.
+        The fitted vectorizer; None for numbers without one.
     n_features_in_ : int
-        Number of columns of the table.
+        Number of columns of X, if it has any.
     feature_names_in_ : ndarray of str
-        Their names.
+        Their names, if they are texts.
 
     See Also
     --------
@@ -211,32 +199,16 @@ class LabelPredictor(TableImputer):
 
     Examples
     --------
-    >>> import pandas as pd
     >>> from skfilterrank.judgments import LabelPredictor
-    >>> X = pd.DataFrame({
-    ...     "qid": ["wings"] * 5 + ["heat"] * 3,
-    ...     "text": ["lift of a wing", "wing in a slipstream", "heat in slabs", "a swept wing",
-    ...              "heat flow", "heat in slabs", "heat flow", "lift of a wing"],
-    ...     "label": [1, 1, 0, None, None, 1, None, 0],
-    ... })
-    >>> LabelPredictor().fit_transform(X)
-         qid                  text  label  imputed  judged_by
-    0  wings        lift of a wing    1.0    False     people
-    1  wings  wing in a slipstream    1.0    False     people
-    2  wings         heat in slabs    0.0    False     people
-    3  wings          a swept wing    1.0     True  predicted
-    4  wings             heat flow    0.0     True  predicted
-    5   heat         heat in slabs    1.0    False     people
-    6   heat             heat flow    1.0     True  predicted
-    7   heat        lift of a wing    0.0    False     people
-
-    In a Pipeline, behind any transformer, labels are `y`, and its index holds the queries:
-
-    >>> from sklearn.feature_extraction.text import TfidfVectorizer
-    >>> from sklearn.pipeline import make_pipeline
-    >>> y = X.set_index("qid")["label"]
-    >>> make_pipeline(TfidfVectorizer(), LabelPredictor()).fit_transform(X["text"], y).tolist()
+    >>> groups = ["wings"] * 5 + ["heat"] * 3
+    >>> X = ["lift of a wing", "wing in a slipstream", "heat in slabs", "a swept wing",
+    ...      "heat flow", "heat in slabs", "heat flow", "lift of a wing"]
+    >>> y = [1, 1, 0, None, None, 1, None, 0]
+    >>> predictor = LabelPredictor()
+    >>> predictor.fit_transform(X, y, groups).tolist()
     [1.0, 1.0, 0.0, 1.0, 0.0, 1.0, 1.0, 0.0]
+    >>> predictor.imputed_.tolist()
+    [False, False, False, True, True, False, True, False]
     """
 
     imputed_: Any
@@ -257,19 +229,12 @@ class LabelPredictor(TableImputer):
     # By default, scikit-learn's metadata routing passes `groups`.
     __metadata_request__fit = {"groups": True}  # noqa: RUF012
     __metadata_request__predict = {"groups": True}  # noqa: RUF012
-    __metadata_request__transform = {"groups": True}  # noqa: RUF012
     __metadata_request__score = {"groups": True}  # noqa: RUF012
 
     def __init__(
         self,
         estimator: Any = None,
         *,
-        text: str | None = "text",
-        features: list[str] | None = None,
-        query: str = "qid",
-        document: str | None = "docno",
-        label: str = "label",
-        imputed: str | None = "imputed",
         vectorizer: Any = None,
         n_terms: int = 10**6,
         output: Literal["hard", "soft"] = "hard",
@@ -285,12 +250,6 @@ class LabelPredictor(TableImputer):
         verbose: int = 0,
     ) -> None:
         self.estimator = estimator
-        self.text = text
-        self.features = features
-        self.query = query
-        self.document = document
-        self.label = label
-        self.imputed = imputed
         self.vectorizer = vectorizer
         self.n_terms = n_terms
         self.output = output
@@ -306,21 +265,18 @@ class LabelPredictor(TableImputer):
         self.verbose = verbose
 
     @all_or_nothing
-    def fit(self, X, y=None, groups=None) -> Self:
+    def fit(self, X, y, groups=None) -> Self:
         """Fit a model for each query.
 
         Parameters
         ----------
-        X : DataFrame, list of str, array-like or sparse matrix of n_rows rows
-            The judgment table, a DataFrame with the label column. With labels in `y`: a DataFrame
-            without it, texts, or a matrix of numbers such as a TfidfVectorizer makes, taken as it
-            comes. Rows in any order.
-        y : array-like of shape (n_rows,), default=None
-            Labels, NaN where unjudged; a Series may carry queries in an index level "qid". Not used
-            if X has the label column; then it may be passed for splitting.
+        X : list of str, array-like, sparse matrix or DataFrame of n_rows rows
+            Documents in any order: texts, vectors of numbers, or what `vectorizer` takes.
+        y : array-like of shape (n_rows,)
+            Labels: numbers, higher is better, below 0 forbidden, NaN where unjudged. -1 never means
+            unjudged.
         groups : array-like of shape (n_rows,), default=None
-            Query of each row. None takes the query column of a judgment table; with `y`, the index
-            level "qid" of y or X, or else the query column of X.
+            Query of each row. None takes the index level "qid" of y or X.
 
         Returns
         -------
@@ -329,12 +285,10 @@ class LabelPredictor(TableImputer):
 
         Raises
         ------
-        TypeError
-            If X is not a table.
         ValueError
-            If a column is missing or has invalid values, such as -1 among integers without a NaN;
-            if no row is judged, a document occurs twice in a query, no text has a term, or a
-            parameter is out of range.
+            If labels are invalid, such as -1 among integers; if no row is judged, a document (index
+            level "docno" of X) occurs twice in a query, no text has a term, or a parameter is out
+            of range.
 
         Warns
         -----
@@ -345,38 +299,33 @@ class LabelPredictor(TableImputer):
             If queries stay unjudged: queries without a judged document, and by default queries with
             one label.
         """
-        self._fit_table(X, y, groups)
+        self._fit(X, y, groups)
         return self
 
     @all_or_nothing
-    def fit_transform(self, X, y=None, groups=None, **fit_params) -> Any:
+    def fit_transform(self, X, y, groups=None) -> np.ndarray | pd.Series:
         """Fit, and return the given labels completed.
 
         Parameters
         ----------
-        X, y, groups
+        X, y, groups : array-like of n_rows rows
             As in :meth:`fit`.
-        **fit_params
-            Not supported; present for scikit-learn's conventions.
 
         Returns
         -------
-        DataFrame, or ndarray or Series of shape (n_rows,)
-            A judgment table as :meth:`transform` returns it. With `y`, the labels with predictions
-            for missing ones, NaN if none could be made; a Series if y is one.
+        ndarray of shape (n_rows,), or Series
+            Labels as floats; a Series if y is one. Known labels are unchanged.
         """
-        if fit_params:
-            raise InputTypeError(
-                f"fit takes no parameters but X, y and groups, got {', '.join(fit_params)}."
-            )
-        return self._completed(*self._fit_table(X, y, groups))
+        known, predicted = self._fit(X, y, groups)
+        labels = np.where(np.isnan(known), predicted, known)
+        return pd.Series(labels, y.index, name=y.name) if isinstance(y, pd.Series) else labels
 
     def predict(self, X, groups=None) -> np.ndarray:
-        """Predict the label of every row, judged or not.
+        """Predict the label of every row.
 
         Parameters
         ----------
-        X : DataFrame, list of str, array-like or sparse matrix of n_rows rows
+        X : list of str, array-like, sparse matrix or DataFrame of n_rows rows
             Documents in the form of `fit`, of queries that were in `fit`.
         groups : array-like of shape (n_rows,), default=None
             Query of each row, as in :meth:`fit`.
@@ -385,42 +334,15 @@ class LabelPredictor(TableImputer):
         -------
         ndarray of shape (n_rows,), dtype float64
             Predicted labels, NaN for queries without a model.
-        """
-        check_is_fitted(self)
-        index = self._read(X, groups=groups).index
-        every = np.ones(index.n_rows, dtype=bool)
-        return self._predict(self._document_vectors.transform(X), index, every)[0]
-
-    def transform(self, X, groups=None) -> Any:
-        """Complete the labels of a table.
-
-        Parameters
-        ----------
-        X : DataFrame, list of str, array-like or sparse matrix of n_rows rows
-            The table of `fit`, or other documents in the same form. If the label column is missing,
-            no row is judged. Existing labels are kept, but not used for fitting.
-        groups : array-like of shape (n_rows,), default=None
-            Query of each row, as in :meth:`fit`.
-
-        Returns
-        -------
-        DataFrame, or ndarray of shape (n_rows,)
-            The table with the label column as floats, the column that marks imputed rows, and
-            "judged_by": "people" or "predicted", missing if the label is missing. The type of table
-            is that of X, unless `set_output` sets another. If the labels were passed as y to `fit`,
-            the result is that of :meth:`predict`, since X has no labels.
 
         Raises
         ------
         ValueError
-            For the reasons of :meth:`fit`; if the column to add exists already; with
-            ``unjudged_query="raise"``, if a query is unknown.
+            For the reasons of :meth:`fit`; with ``unjudged_query="raise"``, if a query is unknown.
         """
         check_is_fitted(self)
-        table = self._read(X, groups=groups)
-        vectors = self._document_vectors.transform(X)
-        labels, _ = self._predict(vectors, table.index, np.isnan(table.labels))
-        return self._completed(table, labels)
+        index, _ = self._read(X, None, groups)
+        return self._predict(self.vectors_of(X), index, np.ones(index.n_rows, dtype=bool))[0]
 
     def select(
         self, X, y=None, *, groups=None, n_per_query=None, n_total=None, share=None, prior=None
@@ -429,10 +351,10 @@ class LabelPredictor(TableImputer):
 
         Parameters
         ----------
-        X : DataFrame, list of str, array-like or sparse matrix of n_rows rows
+        X : list of str, array-like, sparse matrix or DataFrame of n_rows rows
             Documents in the form of `fit`, judged and unjudged.
         y, groups : array-like of shape (n_rows,), default=None
-            Labels and queries, as in :meth:`fit`.
+            Labels and queries, as in :meth:`fit`. Without labels, all rows are unjudged.
         n_per_query, n_total, share : int, int and float, default=None
             The budget, as in :meth:`MaxRepSelector.select`. If a query has fewer unjudged
             documents, or without a budget, all are selected.
@@ -461,29 +383,27 @@ class LabelPredictor(TableImputer):
         is_own = isinstance(selector, str)
         if is_own:
             check_is_fitted(self)
-        table = self._read(X, y, groups)
-        budgets = named_budgets(table.index, n_per_query, n_total, share, warn=False)
-        budgets = table.index.sizes if budgets is None else budgets
-        unjudged = np.isnan(table.labels)
+        index, labels = self._read(X, y, groups)
+        budgets = named_budgets(index, n_per_query, n_total, share, warn=False)
+        budgets = index.sizes if budgets is None else budgets
+        unjudged = np.isnan(labels)
         if is_own and prior is not None:
             raise InputError(f"prior needs a strategy: {selector!r} does not use it.")
         if is_own:
-            order = self._certainty(X, table.index, unjudged)
+            order = self._certainty(X, index, unjudged)
         else:
-            documents = DocumentVectors(self, of_table=self._takes_table(X, y)).selectable(X)
-            order = selection_order(selector, documents, table.index, prior, ~unjudged)
-        return np.flatnonzero(first_rows(order, table.index, unjudged, budgets))
+            order = selection_order(selector, self._selectable(X), index, prior, ~unjudged)
+        return np.flatnonzero(first_rows(order, index, unjudged, budgets))
 
-    def score(self, X, y=None, groups=None) -> float:
+    def score(self, X, y, groups=None) -> float:
         """Measure the agreement of given labels with predictions for their rows.
 
         Parameters
         ----------
-        X : DataFrame, list of str, array-like or sparse matrix of n_rows rows
+        X : list of str, array-like, sparse matrix or DataFrame of n_rows rows
             Documents that were not in `fit`, of queries that were; only rows with a label count.
-        y : array-like of shape (n_rows,), default=None
-            Labels, if they were passed so to `fit`. Not used with judgment tables; then it may be
-            passed for splitting (see Notes).
+        y : array-like of shape (n_rows,)
+            Labels.
         groups : array-like of shape (n_rows,), default=None
             Query of each row, as in :meth:`fit`.
 
@@ -498,16 +418,15 @@ class LabelPredictor(TableImputer):
         Raises
         ------
         ValueError
-            If no row of X is judged; for the reasons of :meth:`transform`.
+            If no row is judged; for the reasons of :meth:`predict`.
 
         Notes
         -----
         GridSearchCV uses this to tune the predictor, including `n_per_query` and the selector. The
-        models are for single queries, so every fold needs rows of every query:
-        ``GridSearchCV(predictor, grid, cv=StratifiedKFold(5, shuffle=True,
-        random_state=0)).fit(table, table["qid"])``. With folds of whole queries, nothing could be
-        predicted. The score holds for labels *like the judged ones*; if these were selected as
-        likely to be relevant, other labels are predicted worse.
+        models are for single queries, so every fold needs rows of every query, as in the example.
+        With folds of whole queries, nothing could be predicted. The score holds for labels *like
+        the judged ones*; if these were selected as likely to be relevant, other labels are
+        predicted worse.
 
         Examples
         --------
@@ -516,46 +435,84 @@ class LabelPredictor(TableImputer):
         >>> from skfilterrank.judgments import LabelPredictor
         >>> texts = ["a cat purrs", "the cat sleeps", "cat and mouse", "my cat", "cat food"]
         >>> texts += ["a dog barks", "the dog runs", "dog and bone", "my dog", "dog food"]
-        >>> table = pd.DataFrame({"qid": "1", "text": texts, "label": 5 * [1.0] + 5 * [0.0]})
-        >>> folds = StratifiedKFold(5, shuffle=True, random_state=0)
+        >>> y = pd.Series(5 * [1.0] + 5 * [0.0], index=pd.Index(["1"] * 10, name="qid"))
+        >>> folds = StratifiedKFold(5, shuffle=True, random_state=0).split(texts, y.index)
         >>> predictor = LabelPredictor(one_class="copy")
-        >>> search = GridSearchCV(predictor, {"n_per_query": [2, None]}, cv=folds)
-        >>> search.fit(table, table["qid"]).best_params_
+        >>> search = GridSearchCV(predictor, {"n_per_query": [2, None]}, cv=list(folds))
+        >>> search.fit(texts, y).best_params_
         {'n_per_query': None}
         """
         check_is_fitted(self)
-        table = self._read(X, y, groups, needs_label=True)
-        known = ~np.isnan(table.labels)
+        index, labels = self._read(X, y, groups)
+        known = ~np.isnan(labels)
         if not known.any():
             raise InputError(
-                f"{self._place_of_labels()} has no label in any of {len(known)} rows: the score "
-                "compares labels with what is predicted for them."
+                f"y has no label in any of {len(known)} rows: the score compares labels with what "
+                "is predicted for them."
             )
-        predicted, _ = self._predict(self._document_vectors.transform(X), table.index, known)
-        return concordance(table.labels[known], np.nan_to_num(predicted[known], nan=0.0))
+        predicted, _ = self._predict(self.vectors_of(X), index, known)
+        return concordance(labels[known], np.nan_to_num(predicted[known], nan=0.0))
 
-    @property
-    def vectorizer_(self) -> object:
-        """The fitted vectorizer."""
-        return self._document_vectors.vectorizer
-
-    def _fit_table(self, X, y=None, groups=None):
-        """Fit; return the parsed table, and the labels for its unjudged rows."""
+    def _fit(self, X, y, groups):
+        """Fit; return the known labels, and the labels for the unjudged rows."""
         check_parameters(self)
-        vars(self).pop("_of_table", None)
-        self._of_table = self._takes_table(X, y)
-        table = self._read(X, y, groups, needs_label=True)
-        warn_of_minus_one(table.labels, self._place_of_labels())
-        vars(self).pop("feature_names_in_", None)
-        if is_table(X):
-            self.feature_names_in_ = np.array([str(name) for name in X.columns], dtype=object)
-        if np.ndim(X) > 1 or sparse.issparse(X):
-            self.n_features_in_ = X.shape[1] if hasattr(X, "shape") else len(X[0])
-        self._document_vectors = DocumentVectors(self, of_table=self._of_table)
-        vectors, labels = self._document_vectors.fit_transform(X), table.labels
+        index, labels = self._read(X, y, groups)
+        _warn_of_minus_one(labels)
+        for name in ("n_features_in_", "feature_names_in_"):
+            vars(self).pop(name, None)
+        validate_data(self, X, skip_check_array=True)
+        vectors, used = self.vectors_of(X, fits=True), labels
         if self.n_per_query is not None or self.share is not None:
-            labels = self._asked_labels(self._document_vectors.selectable(X), table.index, labels)
-        return table, self.fit_vectors(vectors, table.index, labels)
+            used = self._asked_labels(self._selectable(X), index, labels)
+        return labels, self.fit_vectors(vectors, index, used)
+
+    def _read(self, X, y, groups) -> tuple[GroupIndex, np.ndarray]:
+        """Check documents; return the index of queries, and labels, all NaN without y."""
+        n_rows = count_rows(X)
+        labels = np.full(n_rows, np.nan) if y is None else check_labels(y)
+        if len(labels) != n_rows:
+            raise InputError(f"y has {len(labels)} labels but X has {n_rows} rows.")
+        carrier = "y or X as a pandas object"
+        index = check_groups(groups, y, X, n_rows=n_rows, names=("y", "X"), carrier=carrier)
+        check_no_duplicates(X, index)
+        return index, labels
+
+    def vectors_of(self, X, *, fits=False) -> Vectors:
+        """Return vectors of documents; `fits` learns terms and scales from all of them first."""
+        texts = _texts(X)
+        of_texts = texts is not None
+        numbers, documents = pd.factorize(texts) if of_texts else (np.arange(count_rows(X)), X)
+        if fits:
+            default = TfidfVectorizer(max_features=self.n_terms) if of_texts else None
+            self.vectorizer_ = default if self.vectorizer is None else clone(self.vectorizer)
+        if self.vectorizer_ is None:
+            matrix = _matrix(X)
+        elif not fits:
+            matrix = self.vectorizer_.transform(documents)
+        else:
+            try:
+                matrix = self.vectorizer_.fit_transform(documents)
+            except ValueError as error:
+                if not of_texts:
+                    raise
+                raise InputError(
+                    f"the texts of X give no terms to learn from ({error}): {len(documents)} "
+                    "distinct texts, all empty or stop words."
+                ) from error
+        matrix = matrix.tocsr() if sparse.issparse(matrix) else np.asarray(matrix)
+        if not of_texts:
+            return Vectors(matrix, numbers, np.zeros(len(numbers), dtype=bool), of_texts)
+        is_empty = np.array([not text.strip() for text in documents])
+        if sparse.issparse(matrix):
+            is_empty = np.diff(matrix.indptr) == 0
+        return Vectors(matrix, numbers, is_empty[numbers], of_texts)
+
+    def _selectable(self, X):
+        """Return documents for selection strategies: texts or vectors."""
+        texts = _texts(X)
+        if texts is not None:
+            return texts.tolist()
+        return _matrix(X if self.vectorizer is None else clone(self.vectorizer).fit_transform(X))
 
     def _asked_labels(self, documents, index, labels) -> np.ndarray:
         """Return the labels that the strategy asks for, NaN for the others.
@@ -583,12 +540,9 @@ class LabelPredictor(TableImputer):
         found[asked] = labels[asked]
         return found
 
-    def _place_of_labels(self):
-        return f"column {brief(self.label)} of X" if self._of_table else "y"
-
     def _certainty(self, X, index, unjudged):
         """Return the probability of each row's likeliest label, -1 without a model."""
-        vectors = self._document_vectors.transform(X)
+        vectors = self.vectors_of(X)
         models = [self.models_.get(query) for query in index.query_ids.tolist()]
         _, confidence = predict_queries(
             models, self.calibration_, vectors, index, unjudged, soft=True
@@ -615,10 +569,7 @@ class LabelPredictor(TableImputer):
         estimator = check_parameters(self)
         unjudged = np.isnan(labels)
         if unjudged.all():
-            raise InputError(
-                "no row is judged: expected labels that are not NaN, in column "
-                f"{brief(self.label)} of X (or in y)."
-            )
+            raise InputError("no row is judged: expected labels in y that are not NaN.")
         seeds = self._seeds(index.n_queries + 1)
         wants_chances = self.output == "soft" and not hasattr(estimator, "predict_proba")
         calibrate = self.calibration == "pooled" or (self.calibration == "auto" and wants_chances)
@@ -712,6 +663,13 @@ class LabelPredictor(TableImputer):
             soft=self.output == "soft",
         )
 
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
+
     def _seeds(self, n_seeds):
         """Return a seed for each query and for the model of all; None if random_state is None."""
         if self.random_state is None:
@@ -746,9 +704,6 @@ def check_parameters(predictor):
         check_number_of_documents(predictor.n_per_query, "n_per_query")
     if predictor.share is not None:
         check_share(predictor.share)
-    features = predictor.features
-    if features is not None and (isinstance(features, str) or len(features) == 0):
-        raise InputError(f"features must be None or a list of column names, got {brief(features)}.")
     estimator = predictor.estimator
     if estimator is None:
         return LinearSVC(class_weight="balanced", random_state=0)
@@ -811,3 +766,74 @@ def first_rows(order, index: GroupIndex, wanted, budgets) -> np.ndarray:
         rows = rows[wanted[rows]]
         chosen[rows[np.argsort(order[rows], kind="stable")[:budget]]] = True
     return chosen
+
+
+def check_labels(labels) -> np.ndarray:
+    """Return labels as float64, NaN where unjudged; raise if -1 seems to mean missing."""
+    column = as_column(labels, "y", "label")
+    values = as_numbers(column, "y")
+    if values is None:
+        shown = next(
+            (x for x in column if not isinstance(x, Real) and not pd.isna(x)), column.dtype
+        )
+        raise InputError(
+            f"y must hold numbers, NaN where unjudged, got {brief(shown)}: map labels to numbers "
+            "first, such as {'Bad': -1, 'Good': 1}; they say which is better."
+        )
+    is_whole = values.dtype.kind in "iu"
+    values = values.astype(np.float64, copy=False)
+    if np.isinf(values).any():
+        raise InputError(
+            f"y holds an infinite label in row {int(np.isinf(values).argmax())}: expected finite "
+            "numbers, or NaN where unjudged."
+        )
+    n_missing = int(np.count_nonzero(values == -1))
+    if is_whole and n_missing:
+        raise InputError(
+            f"y holds integers, {n_missing} of them -1, and no NaN: unjudged rows are marked by "
+            "NaN, as negative labels mean forbidden. Where -1 means unjudged, turn it into NaN (in "
+            "pandas .replace(-1, np.nan)); where it means forbidden, convert y to floats "
+            "(.astype(float))."
+        )
+    return values
+
+
+def _warn_of_minus_one(labels) -> None:
+    """Warn if no label is missing but some are -1, which may mean missing."""
+    n_minus_one = int(np.count_nonzero(labels == -1))
+    if n_minus_one and not np.isnan(labels).any():
+        warn_user(
+            f"y has no NaN, so there is nothing to complete, and {n_minus_one} of its "
+            f"{len(labels)} labels are -1: labels below 0 mean forbidden. Use NaN for unjudged "
+            "rows; where -1 does mean forbidden, silence this by "
+            "warnings.filterwarnings('ignore', message='.*labels are -1').",
+            DataWarning,
+        )
+
+
+def _texts(X) -> np.ndarray | None:
+    """Return texts as str, empty where missing; None if X holds no texts."""
+    if not is_texts(X):
+        return None
+    column = pd.Series(list(X), dtype=object)
+    texts = column.where(column.notna(), "").to_numpy()
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputError(f"X must hold texts, got {brief(text)} at row {row}.")
+    return texts
+
+
+def _matrix(X):
+    """Return vectors of numbers as a csr matrix or an array."""
+    if sparse.issparse(X):
+        return X.tocsr()
+    try:
+        matrix = np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"labels cannot be predicted from X ({error}): expected texts or vectors of numbers; "
+            "for other columns, pass a ColumnTransformer as vectorizer=."
+        ) from error
+    if matrix.ndim != 2:
+        raise InputError(f"X must hold texts or vectors of numbers, got shape {matrix.shape}.")
+    return matrix

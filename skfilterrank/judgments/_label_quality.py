@@ -14,11 +14,9 @@ from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.results import Result, counted
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex
-from skfilterrank.judgments._label_table import (
-    KEY,
-    key_columns,
-    refuse_repeated,
-)
+from skfilterrank.judgments._selector import refuse_repeated
+
+_KEY = ["qid", "docno"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -189,10 +187,16 @@ def _labels(name, source):
         # Machines count as assessors here.
         is_frame = isinstance(source, pd.DataFrame)
         frame = source if is_frame else QrelsIndex(source, predicted="use").to_frame()
-        frame = key_columns(frame, "a table of judgments", "label")
-        pairs = pd.MultiIndex.from_frame(frame[KEY].astype(str))
+        levels = [level for level in frame.index.names if level not in (None, *frame.columns)]
+        frame = frame.reset_index(level=levels) if levels else frame
+        if not {*_KEY, "label"} <= set(frame.columns):
+            raise InputError(
+                "a table of judgments must have columns or index levels 'qid', 'docno' and "
+                f"'label', got columns {brief_list(frame.columns)}."
+            )
+        pairs = pd.MultiIndex.from_frame(frame[_KEY].astype(str))
         labels = pd.Series(as_gains(frame["label"], name="label"), pairs).dropna()
-        refuse_repeated(*(labels.index.get_level_values(name) for name in KEY), "the table")
+        refuse_repeated(*(labels.index.get_level_values(name) for name in _KEY), "the table")
         if labels.empty:
             raise InputError("the judgments hold no label.")
         return labels

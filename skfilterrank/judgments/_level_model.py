@@ -1,7 +1,7 @@
 """Models of ordered labels from binary classifiers, fitted for each query, with calibration."""
 
 import warnings
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -13,7 +13,6 @@ from sklearn.utils.parallel import delayed
 
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import SkfilterrankWarning, brief
-from skfilterrank.judgments._label_table import Vectors
 from skfilterrank.judgments._selector import query_by_query
 
 NO_LABEL = "no judged document"
@@ -21,6 +20,22 @@ _N_FOLDS = 5
 # Number of rows of the rarer class that the sigmoid needs.
 _MIN_ROWS = 5
 _NEAR_1 = 1.0 - 2.0**-40
+
+
+class Vectors(NamedTuple):
+    """Document vectors: a matrix, and the row of the matrix for each document.
+
+    `is_empty` is True for texts without a known term, and `of_texts` if X holds texts.
+    """
+
+    matrix: Any
+    numbers: np.ndarray
+    is_empty: np.ndarray
+    of_texts: bool
+
+    def take(self, rows):
+        """Return the vectors of some documents."""
+        return self.matrix[self.numbers[rows]]
 
 
 class LevelCalibration(NamedTuple):

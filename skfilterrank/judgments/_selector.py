@@ -25,7 +25,6 @@ from skfilterrank._lists.queries import check_groups, check_same_index
 from skfilterrank._lists.sklearn_compat import safe_indexing
 from skfilterrank._lists.words import in_parallel, progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
-from skfilterrank.judgments._label_table import refuse_repeated
 from skfilterrank.judgments._rank_table import are_runs, as_rank_table
 
 # Hint for wrongly guessed names of the budget.
@@ -404,6 +403,19 @@ def check_no_duplicates(X, index, name: str = "X") -> None:
     if "docno" in getattr(getattr(X, "index", None), "names", ()):
         queries = index.query_ids[index.codes()]
         refuse_repeated(queries, X.index.get_level_values("docno"), name)
+
+
+def refuse_repeated(queries, documents, name: str) -> None:
+    """Raise for the first document that occurs twice in its query; missing ids are ignored."""
+    pairs = pd.DataFrame({"query": queries, "document": documents}, dtype=object)
+    again = (pairs.duplicated() & pairs["document"].notna()).to_numpy()
+    if again.any():
+        row = int(again.argmax())
+        query, document = pairs.iloc[row]
+        raise InputError(
+            f"{name} holds document {brief(document)} twice in query {brief(query)}, again in row "
+            f"{row}: keep one row of each."
+        )
 
 
 def is_texts(X) -> bool:

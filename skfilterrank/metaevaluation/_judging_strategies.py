@@ -9,6 +9,7 @@ import numpy as np
 from joblib import delayed
 from scipy.stats import rankdata
 from sklearn.base import clone
+from sklearn.preprocessing import StandardScaler
 
 from skfilterrank._lists.checks import as_list, check_choice, check_count, check_numbers
 from skfilterrank._lists.gains import OwnReading
@@ -311,19 +312,17 @@ def _completed(predictor, table, name):
             predictor(table.copy()), f"the result of {brief(name)}", n_rows=len(table)
         )
         return np.where(np.isnan(known), labels, known)
-    if predictor is None:
-        numbers = [each for each in table if each not in ("qid", "docno", "label", "prior", TEXT)]
-        has_text = TEXT in table
-        predictor = LabelPredictor(
-            text=TEXT if has_text else None, features=numbers if not has_text else None
-        )
-    predictor = clone(predictor).set_params(query="qid", document="docno", label="label")
+    if TEXT in table:
+        X = table[TEXT].tolist()
+    else:
+        X = StandardScaler().fit_transform(table.drop(columns=["qid", "docno", "label", "prior"]))
+    predictor = LabelPredictor() if predictor is None else clone(predictor)
     with warnings.catch_warnings():
         # Missing texts were already warned of when the documents were read. Queries whose known
         # labels are all equal stay unjudged on purpose.
         warnings.filterwarnings("ignore", "the text holds no known term", DataWarning)
         warnings.simplefilter("ignore", UnjudgedWarning)
-        return predictor.fit_transform(table)["label"].to_numpy(dtype=np.float64)
+        return predictor.fit_transform(X, known, table["qid"])
 
 
 @dataclass(frozen=True, eq=False, repr=False)

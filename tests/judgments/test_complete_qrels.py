@@ -82,12 +82,14 @@ def test_the_same_as_a_predictor_of_the_joined_table(collection, completed):
     table = truth.rename_axis(["qid", "docno"]).reset_index(name="truth")
     table["label"] = table.merge(qrels, how="left", on=["qid", "docno"])["label"]
     table["text"] = table["docno"].map(texts)
-    expected = LabelPredictor().fit_transform(table)
-    index = ["qid", "docno"]
-    merged = found.qrels.merge(expected, on=index, suffixes=("", "_expected"))
+    labels = LabelPredictor().fit_transform(table["text"], table["label"], table["qid"])
+    is_judged = table["label"].notna()
+    merged = found.qrels.merge(
+        table.assign(expected=labels, is_judged=is_judged), on=["qid", "docno"]
+    )
     assert len(found.qrels) == len(merged) == 120
-    np.testing.assert_array_equal(merged["label"], merged["label_expected"])
-    np.testing.assert_array_equal(merged["judged_by"], merged["judged_by_expected"])
+    np.testing.assert_array_equal(merged["label_x"], merged["expected"])
+    np.testing.assert_array_equal(merged["judged_by"] == "people", merged["is_judged"])
     assert (found.qrels["judged_by"] == "predicted").sum() == 60 == found.predictor.n_imputed_
     assert found.unknown_queries == []
     assert found.without_text.empty
@@ -127,21 +129,24 @@ def test_kinds_of_documents(collection, of_one_query, kind):
 
 
 def test_features_of_documents(collection):
-    runs, qrels, texts, truth = collection
+    runs, qrels, _, truth = collection
     rng = np.random.RandomState(1)
     labels = truth.droplevel(0)
     documents = pd.DataFrame(
         {"f": labels + rng.normal(size=len(labels)) / 4, "docno": labels.index}
     )
     documents.loc[documents["docno"] == "2-29", "f"] = np.nan
-    predictor = LabelPredictor(text=None, features=["f"])
-    found = complete_qrels(qrels, runs, documents, predictor=predictor, random_state=0)
+    found = complete_qrels(qrels, runs, documents, random_state=0)
+    again = complete_qrels(qrels, runs, documents.assign(f=7 + 9 * documents["f"]), random_state=0)
+    pd.testing.assert_frame_equal(again.qrels, found.qrels)
     joined = found.qrels.set_index(["qid", "docno"])["label"]
     is_there = joined.index.get_level_values("docno") != "2-29"
     assert (joined[is_there] == truth[joined.index][is_there]).mean() > 0.9
     assert found.without_text["docno"].tolist() == ["2-29"]
-    with pytest.raises(ValueError, match="documents must be a DataFrame if the predictor uses"):
-        complete_qrels(qrels, runs, texts, predictor=predictor, random_state=0)
+    with pytest.raises(ValueError, match=r"must have a column 'text', or numbers in all .*'words'"):
+        complete_qrels(qrels, runs, documents.assign(words="a word"))
+    with pytest.raises(ValueError, match="documents has no column 'docno', but 'f', 'id'"):
+        complete_qrels(qrels, runs, documents.rename(columns={"docno": "id"}))
 
 
 def test_documents_without_text_stay_unjudged(collection):
@@ -362,7 +367,7 @@ def test_after_five_judgments_a_query_most_are_wrong(data_dir):
             {"documents": pd.DataFrame({"docno": ["1-1", "1-1"], "text": ["a", "b"]})},
             "documents holds '1-1' twice",
         ),
-        ({"documents": pd.DataFrame({"docno": ["1-1"]})}, "documents has no column 'text'"),
+        ({"documents": pd.DataFrame({"docno": ["1-1"]})}, "no document with a text or numbers"),
         ({"runs": None}, "no document is unjudged: name the label that means unjudged"),
         ({"runs": None, "depth": 3}, "depth is the depth of the runs, but there are no"),
         ({"depth": 0}, "depth must be"),

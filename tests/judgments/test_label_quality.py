@@ -117,7 +117,10 @@ def test_files(tmp_path):
         ("qrels.txt", "qrels must be a list of paths, or a dict"),
         (frames(a=[1]), "judgments of two assessors, got 1"),
         (frames(a=[1, nan], b=[nan, 1]), "no document is judged by two assessors"),
-        (frames(a=[1]) | {"b": pd.DataFrame({"qid": [1]})}, "'docno', 'label', got columns 'qid'"),
+        (
+            frames(a=[1]) | {"b": pd.DataFrame({"qid": [1]})},
+            "'docno' and 'label', got columns 'qid'",
+        ),
         (frames(a=[1], b=[nan]), "hold no label"),
         (frames(a=[1]) | {"b": pd.concat(2 * [*frames(b=[1]).values()])}, "'d0' twice in query"),
         (frames(a=[1]) | {"b": io.StringIO("1 0 a\n")}, "3 columns"),

@@ -1,13 +1,12 @@
 """Models of ordered labels, their chances, and folds that hold labels out."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.optimize import minimize
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
-from judgment_tables import NAN, NOISE, WORDS, make_table
+from judgment_tables import NAN, NOISE, WORDS, make_table, parts
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.judgments import (
     LabelPredictor,
@@ -38,19 +37,16 @@ class Fixed(DummyClassifier):
 
 def test_chances_of_three_labels_by_hand():
     # Labels -1, 0, 2 of one, two and one judged documents: P(> -1) = 3/4, P(> 0) = 1/4, to which
-    # the shift of the new document is added. Features are scaled by mean 0 and deviation 1.
-    shifts = np.array([0.0, 0.0, 0.0, 0.0, 0.5, -0.5])
-    T = pd.DataFrame({"qid": 1, "x": shifts / shifts.std(), "label": [-1.0, 0, 0, 2, NAN, NAN]})
-    settings = {"text": None, "features": ["x"]}
-    step = 0.5 / shifts.std()
-    soft = LabelPredictor(Fixed(), output="soft", **settings)
-    found = soft.fit_transform(T)["label"].to_numpy()[4:]
-    above_low, above_mid = min(3 / 4 + step, 1), min(1 / 4 + step, 1)
+    # the shift of the new document is added.
+    X = np.array([[0.0], [0.0], [0.0], [0.0], [0.1], [-0.5]])
+    rows = X, [-1.0, 0, 0, 2, NAN, NAN], [1] * 6
+    found = LabelPredictor(Fixed(), output="soft").fit_transform(*rows)[4:]
+    above_low, above_mid = 3 / 4 + 0.1, 1 / 4 + 0.1
     assert found[0] == pytest.approx(-1 + above_low + 2 * above_mid, abs=1e-9)
-    above_low, above_mid = max(3 / 4 - step, 0), max(1 / 4 - step, 0)
+    above_low, above_mid = 3 / 4 - 0.5, 0
     assert found[1] == pytest.approx(-1 + above_low + 2 * above_mid, abs=1e-9)
-    hard = LabelPredictor(Fixed(), **settings).fit(T)
-    assert hard.transform(T)["label"].tolist()[4:] == [2.0, -1.0]
+    hard = LabelPredictor(Fixed()).fit(*rows)
+    assert hard.predict(X, [1] * 6).tolist()[4:] == [0.0, -1.0]
     model = hard.models_[1]
     assert model.levels.tolist() == [-1, 0, 2]
     assert len(model.classifiers) == 2
@@ -60,12 +56,12 @@ def test_chances_of_three_labels_by_hand():
 def test_graded_and_forbidden_labels():
     T = make_table(n_docs=40, labels=(-1.0, 1.0, 2.0))
     predictor = LabelPredictor()
-    found = predictor.fit_transform(T)
-    imputed = found["imputed"]
-    assert set(found["label"]) == {-1.0, 1.0, 2.0} == set(predictor.labels_)
-    assert (found["label"] == T["truth"])[imputed].mean() > 0.7
-    soft = LabelPredictor(output="soft").fit_transform(T)["label"][imputed]
-    means = soft.groupby(T["truth"][imputed]).mean()
+    found = predictor.fit_transform(*parts(T)).to_numpy()
+    imputed = predictor.imputed_
+    assert set(found) == {-1.0, 1.0, 2.0} == set(predictor.labels_)
+    assert (found == T["truth"])[imputed].mean() > 0.7
+    soft = LabelPredictor(output="soft").fit_transform(*parts(T))[imputed]
+    means = soft.groupby(T["truth"][imputed].to_numpy()).mean()
     assert means.is_monotonic_increasing
     assert soft.between(-1, 2).all()
 
@@ -121,15 +117,15 @@ def test_a_sigmoid_by_maximum_likelihood():
 def test_expected_label_of_two_is_linear_in_the_chance(T):
     T = T.assign(label=T["label"].map({0.0: -2.0, 1.0: 3.0}))
     predictor = LabelPredictor(output="soft", calibration=None)
-    found = predictor.fit_transform(T)
+    found = predictor.fit_transform(*parts(T)).to_numpy()
     X = predictor.vectorizer_.transform(T["text"])
     for query in WORDS:
-        rows = ((T["qid"] == query) & found["imputed"]).to_numpy()
+        rows = (T["qid"] == query).to_numpy() & predictor.imputed_
         margins = predictor.models_[query].classifiers[0].decision_function(X[rows])
         p = 1 / (1 + np.exp(-margins))
-        np.testing.assert_allclose(found["label"][rows], p * 3 + (1 - p) * -2, atol=1e-12)
+        np.testing.assert_allclose(found[rows], p * 3 + (1 - p) * -2, atol=1e-12)
         np.testing.assert_allclose(predictor.confidence_[rows], np.maximum(p, 1 - p))
-    assert np.isnan(predictor.confidence_[~found["imputed"]]).all()
+    assert np.isnan(predictor.confidence_[~predictor.imputed_]).all()
 
 
 @pytest.mark.slow
@@ -145,7 +141,7 @@ def test_pooled_calibration_makes_chances_of_margins():
     errors = {}
     for calibration in ("pooled", None):
         predictor = LabelPredictor(output="soft", calibration=calibration)
-        found = predictor.fit_transform(T)["label"][todo]
+        found = predictor.fit_transform(*parts(T)).to_numpy()[todo]
         errors[calibration] = np.mean((found - T["truth"][todo]) ** 2)
         if calibration:
             assert found.mean() == pytest.approx(T["label"].mean(), abs=0.04)
@@ -158,12 +154,12 @@ def test_too_few_judged_rows_leave_margins_as_they_are():
     T = make_table(n_docs=6, share=0.0)
     for params in ({"output": "soft"}, {"calibration": "pooled"}):
         with pytest.warns(UserWarning, match="probabilities are not calibrated") as caught:
-            predictor = LabelPredictor(**params).fit(T)
+            predictor = LabelPredictor(**params).fit(*parts(T))
         assert caught[0].filename == __file__
         assert predictor.calibration_ is None
     # Hard labels, or a classifier with chances of its own, ask for no calibration.
-    LabelPredictor().fit(T)
-    LabelPredictor(LogisticRegression(), output="soft").fit(T)
+    LabelPredictor().fit(*parts(T))
+    LabelPredictor(LogisticRegression(), output="soft").fit(*parts(T))
 
 
 def test_labels_are_dealt_evenly_to_folds():

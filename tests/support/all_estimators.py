@@ -157,10 +157,9 @@ def documents(seed) -> Data:
 
 
 def judgments(seed) -> Data:
-    """A judgment table of two topics, half of it judged."""
-    table = texts(seed).args[0]
-    label = np.array([1.0, 0.0, np.nan, np.nan] * 5)
-    return Data((table.assign(qid=np.arange(20) % 2, label=np.roll(label, seed)),), {})
+    """Texts of two topics, half of them judged."""
+    label = np.roll([1.0, 0.0, np.nan, np.nan] * 5, seed)
+    return Data((texts(seed).args[0]["text"].tolist(), label), {"groups": np.arange(20) % 2})
 
 
 def scores(seed) -> Data:
@@ -279,7 +278,7 @@ CASES = {
     "LabelPredictor.fit_transform": Case(
         LabelPredictor(output="soft", random_state=0),
         "judgments",
-        lambda predictor: predictor.fit_transform(judgments(1).args[0]),
+        lambda predictor: predictor.fit_transform(*judgments(1).args, **judgments(1).kwargs),
     ),
 }
 
@@ -292,11 +291,7 @@ def asked(estimator, data: Data) -> list:
     if isinstance(estimator, QuerySelector):
         return [estimator.ranking_, estimator.gains_, mask(estimator, 3)]
     if isinstance(estimator, LabelPredictor):
-        return [
-            estimator.transform(data.args[0])
-            .drop(columns=["text", "query", "judged_by"])
-            .to_numpy(float)
-        ]
+        return [estimator.predict(data.args[0], **data.kwargs), estimator.imputed_]
     if hasattr(estimator, "transform"):
         features = estimator.transform(data.args[0])
         return [features.toarray() if hasattr(features, "toarray") else features]

@@ -25,3 +25,8 @@ def make_table(n_docs=24, share=0.5, seed=0, labels=(0.0, 1.0)):
             rows.append((topic, f"{topic[0]}{number}", " ".join(picked), label, labels[grade]))
     table = pd.DataFrame(rows, columns=["qid", "docno", "text", "label", "truth"])
     return table.sample(frac=1, random_state=seed, ignore_index=True)
+
+
+def parts(table):
+    """Texts, and labels with queries in their index."""
+    return table["text"].tolist(), table.set_index("qid")["label"]

@@ -48,7 +48,7 @@ def data():
 
 def test_whatever_predicts_is_in_the_contract():
     predicting = {found for found in all_estimators() - BASES if hasattr(found, "predict")}
-    # Thresholds learn from scores, LabelPredictor from a judgment table: they have own contracts.
+    # Thresholds learn from scores, LabelPredictor from missing labels: they have own contracts.
     predicting = {
         each for each in predicting if not issubclass(each, BaseThreshold | LabelPredictor)
     }
