@@ -76,7 +76,7 @@ def lines_of(kind, n, per_topic=100):
     templates = {
         "run": "{q} Q0 doc{i} {p} {s} run\n",
         "qrels": "{q} 0 doc{i} {b}\n",
-        "prels": "{q} doc{i} {b} 1 0.5\n",
+        "sample": "{q} doc{i} {b} 1 0.5\n",
         "letor": "{b} qid:{q} 1:{s} 2:0.5 3:{p} #docid = doc{i}\n",
         "csv": "{q},doc{i},{b},{s},word{p}\n",
         "jsonl": '{{"qid": "{q}", "docno": "doc{i}", "label": {b}, "a": {s}}}\n',
@@ -198,7 +198,7 @@ def file_cells():
     def jsonl(source):
         return table(source, document="docno", format="jsonl")
 
-    readers = {"run": files.read_run, "qrels": files.read_qrels, "prels": files.read_prels}
+    readers = {"run": files.read_run, "qrels": files.read_qrels, "sample": files.read_qrels}
     readers |= {"letor": files.read_letor, "csv": csv, "jsonl": jsonl}
     for kind, read in readers.items():
         yield f"read {kind}", "rows", lambda n, k=kind, r=read: reading(r, lines_of(k, n))

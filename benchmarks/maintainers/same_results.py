@@ -2288,7 +2288,7 @@ def files(book):
         ),
     )
     book.note(
-        "read_prels", lambda: library.read_prels(folder / "mq2007" / "prels.txt.gz"), table=frame
+        "read_prels", lambda: library.read_qrels(folder / "mq2007" / "prels.txt.gz"), table=frame
     )
     for name, part in (("ohsumed-letor", "S1"), ("mq2007", "S5")):
         book.note(
@@ -2306,8 +2306,8 @@ def files(book):
                 ("run", library.write_run, library.read_run, run),
                 (
                     "prels",
-                    library.write_prels,
-                    library.read_prels,
+                    library.write_qrels,
+                    library.read_qrels,
                     qrels.assign(inclusion_probability=0.5),
                 ),
             ):

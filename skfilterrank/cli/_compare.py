@@ -39,7 +39,7 @@ from skfilterrank.exceptions import (
     brief,
     brief_list,
 )
-from skfilterrank.io import QrelsIndex, read_prels, read_qrels
+from skfilterrank.io import QrelsIndex, read_qrels
 from skfilterrank.judgments import RankedPool, estimate, rank_table
 from skfilterrank.metaevaluation import conflicts
 
@@ -378,9 +378,6 @@ def _check_estimation(sampling, reading) -> None:
             "--predicted use: a machine's labels are no sample of people's. Give them by "
             "--machine-qrels."
         )
-    if sampling.prels is not None and _inputs.text_gains(reading):
-        # Files of samples contain only numbers.
-        _inputs.numbered_gains(reading.gains)
 
 
 def estimated(qrels, runs, measures, sampling, reading):
@@ -394,9 +391,12 @@ def estimated(qrels, runs, measures, sampling, reading):
     measures = parse_measures(list(measures or MEASURES))
     runs, given = _inputs.with_standard_input(runs), reading.gains
     using = replace(reading, predicted="use")
-    read = partial(_inputs.read_sample_or_judgments, reading=using)
+    read = partial(_inputs.read_labels, reading=using)
     people = _inputs.without_machines(read(qrels), qrels)
-    sample, unit, target = _sample(people, qrels, sampling)
+    drawn = None
+    if sampling.prels is not None:
+        drawn = _inputs.without_machines(read(sampling.prels), sampling.prels)
+    sample, unit, target = _sample(people, drawn, qrels, sampling)
     machines = _inputs.named_paths(sampling.machine_qrels or [])
     judges = {name: read(path) for name, path in machines.items()} or None
     documents = None
@@ -437,11 +437,19 @@ def origin_of(estimates) -> dict[str, Any]:
     }
 
 
-def _sample(people, qrels, sampling):
-    """Return people's labels with probabilities, the sampling unit, and the target."""
+def _sample(people, drawn, qrels, sampling):
+    """Return people's labels with probabilities, the sampling unit, and the target.
+
+    `drawn` are the labels of --prels, if it is given.
+    """
     target = sampling.target and sampling.target.replace("-", " ")
-    if sampling.prels is not None:
-        drawn = _inputs.without_machines(read_prels(sampling.prels), sampling.prels)
+    if drawn is not None:
+        if PROBABILITY not in drawn:
+            raise InputError(
+                f"{sampling.prels} has no inclusion probabilities, with which its documents were "
+                "drawn to be judged. Give the sample that 'skfilterrank select --strategy sample' "
+                "writes."
+            )
         sample = _with_labels(drawn, people, sampling.prels, qrels)
     elif "inclusion_probability" in people:
         sample = people

@@ -18,7 +18,7 @@ from skfilterrank._lists.words import JUDGED_BY, N_ITEMS, is_of_machine, warn_us
 from skfilterrank.cli._output import listed, plural, progress, standard_input, tell
 from skfilterrank.cli._types import LabelOptions, label_key
 from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, brief, brief_list
-from skfilterrank.io import read_judged_table, read_prels, read_qrels, read_run
+from skfilterrank.io import read_judged_table, read_qrels, read_run
 
 STDIN = "-"
 # A TREC run cannot contain an empty list, so a missing query may be an empty list or an omission.
@@ -123,7 +123,7 @@ def read_judgments(path, reading: LabelOptions, *, measures=None):
 
     A sample is allowed if `measures` are estimators for samples.
     """
-    qrels = read_sample_or_judgments(path, reading)
+    qrels = read_labels(path, reading)
     if not is_sample(qrels["label"], qrels.get(PROBABILITY)):
         return qrels
     if measures is None:
@@ -155,20 +155,14 @@ def read_gains(path, reading: LabelOptions):
     return qrels
 
 
-def read_sample_or_judgments(path, reading: LabelOptions):
+def read_labels(path, reading: LabelOptions):
     """Read judgments, with the inclusion probabilities of a sample if the file has them."""
-    try:
-        return read_qrels(
-            source(path),
-            unjudged_label=reading.said_unjudged,
-            predicted=reading.predicted,
-            gains=text_gains(reading),
-        )
-    except FileFormatError as error:
-        try:
-            return read_prels(source(path))
-        except FileFormatError:
-            raise error from None
+    return read_qrels(
+        source(path),
+        unjudged_label=reading.said_unjudged,
+        predicted=reading.predicted,
+        gains=text_gains(reading),
+    )
 
 
 def without_machines(qrels, path):

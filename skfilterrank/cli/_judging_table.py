@@ -104,7 +104,7 @@ def _judged(given):
     """Return people's labels so far, by query and document."""
     if given.judged is None:
         return pd.DataFrame({"qid": [], "docno": [], "label": []}).set_index(_KEY)
-    rows = _inputs.read_sample_or_judgments(given.judged, _reading(given))
+    rows = _inputs.read_labels(given.judged, _reading(given))
     rows = _inputs.without_machines(rows, given.judged)
     if isinstance(given.gains, dict):
         # A gain of NaN means that nobody judged.
@@ -206,7 +206,7 @@ def _drawn(runs, pool, known, given):
         refuse(["depth"], f"makes a pool of the runs. Leave out this option, or {whose}")
     else:
         pool = _rank_table(runs, given.depth).index.union(known.index)
-    read = partial(_inputs.read_sample_or_judgments, reading=_reading(given))
+    read = partial(_inputs.read_labels, reading=_reading(given))
     ranked = judgments.RankedPool.read(
         {name: read(path) for name, path in machines.items()} or None,
         runs,

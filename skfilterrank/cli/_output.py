@@ -373,7 +373,6 @@ _PHRASES = {
     "groups holds queries that": "there are queries that",
     "gains has no gain for labels of": "--gains has no gain for labels of",
     "(skfilterrank.judgments)": "(evaluate --interval)",
-    "such as files that read_prels reads (5": "or a file of a sample (5",
     "skfilterrank.metrics.get_measure_names() lists the names;": (
         "the page 'measures' of the documentation lists the names;"
     ),

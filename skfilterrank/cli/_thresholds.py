@@ -137,7 +137,7 @@ def judges_of(machines, run, missing):
 
 def read_people(path, reading) -> tuple[pd.DataFrame, bool]:
     """Read labels by people, and tell whether they are a sample, of equal probabilities."""
-    people = _inputs.read_sample_or_judgments(path, reading)
+    people = _inputs.read_labels(path, reading)
     if not is_sample(people["label"], people.get(PROBABILITY)):
         return people, False
     if np.ptp(people[PROBABILITY]) > 0:

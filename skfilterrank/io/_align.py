@@ -118,7 +118,7 @@ def align(
     qrels : QrelsIndex, str, PathLike, file object, data frame, dict or other object
         Judgments in any form that `read_qrels` takes. A data frame has "qid" (or "query_id"),
         "docno" (or "doc_id") and "label" (or "relevance"). A label of NaN means that the document
-        is pooled, but not judged. An optional column "inclusion_probability", as from `read_prels`,
+        is pooled, but not judged. An optional column "inclusion_probability", as from `read_qrels`,
         is kept. For many runs, pass one `QrelsIndex`.
     run : str, PathLike, file object, data frame, dict or other object
         A run in any form that `read_run` takes. A data frame has "qid" (or "query_id"), "docno" (or

@@ -26,7 +26,7 @@ class Layout(NamedTuple):
 
 
 QRELS = Layout("qrels", "qid iteration docno label")
-PRELS = Layout("prels", "qid docno label method inclusion_probability")
+PRELS = Layout("sample", "qid docno label method inclusion_probability")
 RUN = Layout("run", "qid Q0 docno rank score run")
 MS_MARCO_RUN = Layout("MS MARCO run", "qid docno rank")
 # Control bytes from the tab (9) to the carriage return (13) are white space.
@@ -110,7 +110,9 @@ class TrecLines:
         rest = ", but a number was expected"
         if name == "rank":
             is_number &= np.isfinite(values)
-            rest += f"; the columns of a run are {self.layout.columns}; ids have no white space"
+        if name == "rank" or self.layout is PRELS:
+            kind, columns = self.layout
+            rest += f"; the columns of a {kind} are {columns}; ids have no white space"
         if not is_number.all():
             row = int(np.argmin(is_number))
             self.fail(row, f"{what} {brief(tokens.take([row]).tolist()[0])}", f"{rest}.")

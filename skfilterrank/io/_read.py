@@ -40,10 +40,11 @@ _MOST = 5
 # Keys in DataFrame.attrs. They mark data frames for which a warning about labels below 0 or about
 # labels of machines is not needed any more.
 _SAID, _SAID_OF_MACHINES = "unjudged_label", "predicted"
+# Kinds of lines by the kind that is expected and the number of columns of the first line.
+_BY_WIDTH = {(QRELS, len(PRELS.names)): PRELS, (RUN, len(MS_MARCO_RUN.names)): MS_MARCO_RUN}
 # For each kind of file: its description for messages, and its column of values.
 _KINDS = {
     QRELS: ("judgments", "label"),
-    PRELS: ("judgments of a sample", "label"),
     RUN: ("a run", "score"),
 }
 
@@ -56,6 +57,9 @@ def read_qrels(
     gains: dict | None = None,
 ) -> pd.DataFrame:
     r"""Read judgments, in TREC format (``qid iteration docno label``) or any other form.
+
+    Judgments of a sample, ``qid docno label method inclusion_probability``, have this format in
+    TREC's Million Query tracks.
 
     Parameters
     ----------
@@ -89,9 +93,9 @@ def read_qrels(
     ------
     FileFormatError
         A ValueError whose message starts with file and line: if the number of columns is wrong, a
-        label is not a finite number, a query holds a document twice, bytes are not UTF-8, the file
-        has no lines, or a compressed file is damaged. If the file looks like another kind of file,
-        the message says so.
+        label is not a finite number, a probability is not above 0 and at most 1, a query holds a
+        document twice, bytes are not UTF-8, the file has no lines, or a compressed file is damaged.
+        If the file looks like another kind of file, the message says so.
     ImportError
         If pyarrow (for Parquet) or zstandard (for zstd) is needed but not installed.
 
@@ -112,7 +116,8 @@ def read_qrels(
     form feed, as in trec_eval. Blank lines and lines that begin with "#" are skipped. Qrels of MS
     MARCO have this format. Ids stay as they are written, so "01" and "1" are two queries. The
     second column is "predicted" or "predicted:NAME" for labels of machines; any other value means
-    that people judged.
+    that people judged. Lines of five columns are a sample, with the probability with which each
+    document was drawn; the column of the method of selection is left out.
 
     Other files are tables. CSV, TSV and files with single spaces between columns need the names of
     the columns in the first line, as files of BEIR have them. CSV of spreadsheets may have
@@ -153,6 +158,10 @@ def read_qrels(
       qid docno  label judged_by
     0   1    d7      2    people
     1   1    d2      1     large
+    >>> read_qrels(io.StringIO("10 d7 2 1 0.25\n10 d2 0 1 1.0\n"))
+      qid docno  label  inclusion_probability
+    0  10    d7      2                   0.25
+    1  10    d2      0                   1.00
     """
     if gains is not None:
         # Gains define the meaning of every label, so no warning about labels below 0 is needed.
@@ -174,54 +183,6 @@ def qrels_rows(
     content = _opened(source, QRELS, argument)
     rows = qrels_rows_of(content, gains)
     return settled(rows, source, unjudged_label, predicted, content.name)
-
-
-def read_prels(source) -> pd.DataFrame:
-    r"""Read judgments of a random sample, ``qid docno label method inclusion_probability``.
-
-    This format of TREC's Million Query tracks is needed to estimate average precision by statAP.
-
-    Parameters
-    ----------
-    source : str, PathLike, file object, data frame or other object
-        Judgments in a form that `read_qrels` takes; a table must have a column
-        "inclusion_probability".
-
-    Returns
-    -------
-    prels : DataFrame of shape (n_judgments, 4)
-        Columns "qid", "docno" (str), "label" and "inclusion_probability" (float64), with rows in
-        the order of the file. Labels are int64 if all are whole numbers, else float64. The column
-        of the selection method is left out.
-
-    Raises
-    ------
-    FileFormatError
-        In the same cases as `read_qrels`, and if a probability is not above 0 and at most 1.
-
-    See Also
-    --------
-    read_qrels : Read judgments without probabilities.
-    write_prels : Write such a file.
-    align : Join judgments with a run, and keep the probabilities.
-
-    Examples
-    --------
-    >>> import io
-    >>> from skfilterrank.io import read_prels
-    >>> read_prels(io.StringIO("10 d7 2 1 0.25\n10 d2 0 1 1.0\n"))
-      qid docno  label  inclusion_probability
-    0  10    d7      2                   0.25
-    1  10    d2      0                   1.00
-    """
-    content = _opened(source, PRELS, "source")
-    rows = qrels_rows_of(content)
-    if rows.probabilities is None:
-        raise InputError(
-            f"{content.name} must have a column 'inclusion_probability', the probability with "
-            "which each document was drawn to be judged; add it, or use read_qrels."
-        )
-    return _qrels_frame(rows)
 
 
 def read_run(source) -> pd.DataFrame:
@@ -355,7 +316,7 @@ def _run_columns(run):
 
 def run_frame(source, argument) -> pd.DataFrame:
     """Read a run in any form as the data frame that `read_run` returns."""
-    content = _opened(source, RUN, argument, also=("rank",))
+    content = _opened(source, RUN, argument)
     rows = run_rows_of(content)
     columns = {"qid": distinct_column(rows.codes, rows.queries), "docno": text_column(rows.docnos)}
     if isinstance(content, Table):
@@ -414,11 +375,10 @@ def _no_documents():
     return pd.DataFrame({"qid": [], "docno": [], "score": []})
 
 
-def _opened(source, layout, argument, *, also=()) -> TrecLines | Table:
+def _opened(source, layout, argument) -> TrecLines | Table:
     """Read a path, an open file, a data frame or another object as lines or as a table.
 
-    `layout` is the expected kind of file, `argument` the name of the argument in messages, and
-    `also` names further columns to keep.
+    `layout` is the expected kind of file, and `argument` the name of the argument in messages.
     """
     what, value = _KINDS[layout]
     if got := _of_the_other_role(source, value):
@@ -446,10 +406,9 @@ def _opened(source, layout, argument, *, also=()) -> TrecLines | Table:
     if form != LINES:
         frame, line_of = read_form(form, content, name)
         return Table(frame, name, line_of)
-    if layout is RUN and width == len(MS_MARCO_RUN.names):
-        return TrecLines(content, name, MS_MARCO_RUN, MS_MARCO_RUN.names)
-    wanted = {"qid", "iteration", "docno", "label", "inclusion_probability", "score", "run", *also}
-    return TrecLines(content, name, layout, wanted)
+    values = {"label", "inclusion_probability", "rank", "score"}
+    wanted = {"qid", "iteration", "docno", "run", *values}
+    return TrecLines(content, name, _BY_WIDTH.get((layout, width), layout), wanted)
 
 
 def check_unjudged_label(label):

@@ -161,6 +161,8 @@ def _lines(queries, documents, ranks, scores, names) -> str:
 def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
     r"""Write judgments in TREC format, ``qid 0 docno label``.
 
+    Judgments of a sample are written as ``qid docno label 1 inclusion_probability``.
+
     Parameters
     ----------
     path : str, PathLike or file object
@@ -170,7 +172,9 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
         Judgments in memory in any form that `read_qrels` takes. A data frame has the columns or
         index levels "qid" (or "query_id"), "docno" (or "doc_id") and "label" (or "relevance"). Rows
         are written in their order. A column "judged_by", as from `read_qrels`, names the judges;
-        for a machine, the second column of the file is "predicted" or "predicted:NAME".
+        for a machine, the second column of the file is "predicted" or "predicted:NAME". If there
+        is a column "inclusion_probability", lines have the format of samples, in which people
+        give all labels; leave the column out to write judgments without it.
     unjudged_label : float, default=None
         Label to write for NaN, that is for documents that are pooled but not judged. An example is
         -1, as for trec_eval's infAP. With None, NaN is an error.
@@ -180,18 +184,21 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
     ValueError
         If a column is missing or there are no rows; if a label is not a finite number, or is NaN
         and `unjudged_label` is None, or equals `unjudged_label`; if an id or the name of a machine
-        is missing or holds white space; if a query holds a document twice.
+        is missing or holds white space; if a query holds a document twice. Of a sample also if a
+        probability is not above 0 and at most 1, or a machine gave a label.
     TypeError
         If `path` is neither a path nor an open file, or `qrels` is not a data frame.
 
     See Also
     --------
     read_qrels : Read such a file.
+    skfilterrank.judgments.StatAPSelector : Draw a sample and compute the probabilities.
 
     Notes
     -----
     Whole numbers are written without a decimal point, because trec_eval reads only such labels.
-    Other numbers are written so that they can be read back exactly.
+    Other numbers are written so that they can be read back exactly. In files of samples, the column
+    of the method of selection is always 1.
 
     Examples
     --------
@@ -207,10 +214,13 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
     >>> write_qrels(sys.stdout, qrels[:2].assign(judged_by=["people", "large"]))
     7 0 a 2
     7 predicted:large b -1
+    >>> write_qrels(sys.stdout, qrels[:2].assign(inclusion_probability=[0.25, 1.0]))
+    7 a 2 1 0.25
+    7 b -1 1 1
     """
     check_target(path, "write_qrels(path, qrels)")
     unjudged = None if unjudged_label is None else check_number(unjudged_label, "unjudged_label")
-    rows, docnos = _judged_rows(qrels, "qrels", may_lack=unjudged is not None)
+    rows, docnos = _judged_rows(qrels, may_lack=unjudged is not None)
     labels = rows.values
     missing = np.isnan(labels)
     if unjudged is not None and (same := labels == unjudged).any():
@@ -220,96 +230,52 @@ def write_qrels(path, qrels, *, unjudged_label: float | None = None) -> None:
         )
     labels = np.where(missing, unjudged, labels) if missing.any() else labels
     _check_ids([] if rows.judges is None else rows.judges.names, "judged_by")
-    iterations = iterations_of(rows.judges, len(labels))
-    columns = _query_names(rows), iterations, docnos, _number_texts(labels)
-    write_lines(path, map("{} {} {} {}\n".format, *columns))
-
-
-def write_prels(path, prels) -> None:
-    r"""Write judgments of a random sample, ``qid docno label 1 inclusion_probability``.
-
-    Parameters
-    ----------
-    path : str, PathLike or file object
-        File to write. It is compressed with gzip if its name ends in ".gz". An existing file is
-        replaced only when the new file is complete.
-    prels : DataFrame
-        Judgments with the columns or index levels "qid", "docno", "label" and
-        "inclusion_probability", or the other names that `write_qrels` takes. Rows are written in
-        their order.
-
-    Raises
-    ------
-    ValueError
-        If a column is missing or there are no rows; if a label is not a finite number; if a
-        probability is not above 0 and at most 1; if an id is missing or holds white space; if a
-        query holds a document twice; or if a machine gave a label, according to the column
-        "judged_by".
-    TypeError
-        If `path` is neither a path nor an open file, or `prels` is not a data frame.
-
-    See Also
-    --------
-    read_prels : Read such a file.
-    skfilterrank.judgments.StatAPSelector : Draw such a sample and compute the probabilities.
-
-    Notes
-    -----
-    The column of the selection method is always 1. Labels and probabilities are written with all
-    digits.
-
-    Examples
-    --------
-    >>> import sys
-    >>> import pandas as pd
-    >>> from skfilterrank.io import write_prels
-    >>> prels = pd.DataFrame({"qid": "10", "docno": ["d7", "d2"], "label": [2, 0]})
-    >>> write_prels(sys.stdout, prels.assign(inclusion_probability=[0.25, 1.0]))
-    10 d7 2 1 0.25
-    10 d2 0 1 1
-    """
-    check_target(path, "write_prels(path, prels)")
-    rows, docnos = _judged_rows(prels, "prels", may_lack=False)
+    queries, texts = np.array(rows.queries, dtype=object)[rows.codes], _number_texts(labels)
     if rows.probabilities is None:
-        raise InputError(
-            "prels must have a column 'inclusion_probability', the probability with which each "
-            "document was drawn: add it, or use write_qrels."
-        )
+        iterations = iterations_of(rows.judges, len(labels))
+        write_lines(path, map("{} {} {} {}\n".format, queries, iterations, docnos, texts))
+    else:
+        _check_sample(rows)
+        probabilities = _number_texts(rows.probabilities)
+        write_lines(path, map("{} {} {} 1 {}\n".format, queries, docnos, texts, probabilities))
+
+
+def _check_sample(rows):
+    """Raise for what lines with probabilities cannot say."""
+    leave_out = "or leave the column 'inclusion_probability' out"
     if rows.judges is not None and (is_machine := rows.judges.is_machine).any():
         row = int(is_machine.argmax())
         name = rows.judges.names[rows.judges.codes[row]]
         raise InputError(
-            f"prels must hold labels of people only, but the machine {brief(name)} gave the label "
-            f"in row {row}, and this format has no column for judges: write such rows with "
-            "write_qrels."
+            f"qrels holds inclusion probabilities, but the machine {brief(name)} gave the label in "
+            f"row {row}, and files of samples have no column for judges: leave such rows out, "
+            f"{leave_out}."
         )
-    columns = _number_texts(rows.values), _number_texts(rows.probabilities)
-    write_lines(path, map("{} {} {} 1 {}\n".format, _query_names(rows), docnos, *columns))
+    if (missing := np.isnan(rows.probabilities)).any():
+        raise InputError(
+            f"qrels holds no inclusion probability in row {int(missing.argmax())}: leave such rows "
+            f"out, {leave_out}."
+        )
 
 
-def _judged_rows(frame, argument, *, may_lack):
+def _judged_rows(frame, *, may_lack):
     """Read a data frame of judgments; raise if an id cannot be written or a label is missing.
 
     Returns the rows and the list of document ids. ``may_lack=True`` allows missing labels.
     """
     table = as_table(frame, "label")
     if table is None:
-        raise InputTypeError(f"{argument} must be a data frame, got {type(frame).__name__}.")
-    rows = qrels_rows_of(Table(table, argument))
+        raise InputTypeError(f"qrels must be a data frame, got {type(frame).__name__}.")
+    rows = qrels_rows_of(Table(table, "qrels"))
     docnos = rows.docnos.tolist()
     _check_ids(rows.queries, "qid", begins_line=True)
     _check_ids(docnos, "docno")
     if not may_lack and (missing := np.isnan(rows.values)).any():
         raise InputError(
-            f"{argument} holds no label in row {int(missing.argmax())}; leave such rows out, or "
-            "use write_qrels with unjudged_label=, the label to write for them."
+            f"qrels holds no label in row {int(missing.argmax())}; leave such rows out, or pass "
+            "unjudged_label=, the label to write for them."
         )
     return rows, docnos
-
-
-def _query_names(rows):
-    """Return the query id of each row as text."""
-    return np.array(rows.queries, dtype=object)[rows.codes]
 
 
 def _number_texts(numbers):

@@ -50,7 +50,7 @@ from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
-from skfilterrank.io import QrelsIndex, read_prels
+from skfilterrank.io import QrelsIndex, read_qrels
 from skfilterrank.judgments._estimates import (
     Estimates,
     MeasureEstimate,
@@ -105,7 +105,7 @@ def estimate(
     qrels : data frame, path or file object
         People's labels of the sample, with a column "inclusion_probability": the table of
         :func:`draw_sample` with its labels filled in, or a file that
-        :func:`skfilterrank.io.read_prels` reads. Rows without a label are left out with a warning,
+        :func:`skfilterrank.io.read_qrels` reads. Rows without a label are left out with a warning,
         because the other rows are not a sample with these probabilities.
     runs : path, list of paths, or dict of name to run
         Runs, in any form that :func:`skfilterrank.metrics.evaluate_runs` accepts. Documents of
@@ -364,7 +364,7 @@ def _by_labels(form, labels):
 def _sample(qrels):
     """Read people's labels and their probabilities; count the documents without a label."""
     if is_path(qrels) or hasattr(qrels, "read"):
-        qrels = read_prels(qrels)
+        qrels = read_qrels(qrels)
     table = judged_table(qrels)
     if "inclusion_probability" not in table:
         raise InputError(

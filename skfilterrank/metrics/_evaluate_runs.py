@@ -407,8 +407,8 @@ def _add_probabilities(aligned, wanted, params):
         raise InputError(
             f"{brief(asking[0])} needs the probability with which each document was drawn to be "
             "judged, and these judgments do not have it: pass judgments with a column "
-            "'inclusion_probability', such as files that read_prels reads (5 columns: topic "
-            "docno label method probability). If the whole pool is judged, use 'ap'."
+            "'inclusion_probability', or a file of a sample (5 columns: qid docno "
+            "label method inclusion_probability). If the whole pool is judged, use 'ap'."
         )
     params[name] = aligned.inclusion_probability
 

@@ -10,7 +10,7 @@ import pytest
 from sampled_labels import PAGE
 from skfilterrank.cli import _rank_filter, main
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.io import read_qrels, write_prels, write_qrels, write_run
+from skfilterrank.io import read_qrels, write_qrels, write_run
 from skfilterrank.judgments import draw_sample
 
 GAINS = "Bad=-1,Ok=1,Good=2"
@@ -152,8 +152,8 @@ def written(world, tmp_path_factory):
     sample = draw_sample(world["machine"], world["runs"], "dcg@10", n_total=150, random_state=0)
     truth = world["people"].astype({"qid": str, "docno": str}).set_index(["qid", "docno"])
     sample["label"] = truth["label"].loc[pd.MultiIndex.from_frame(sample[["qid", "docno"]])].array
-    write_prels(folder / "sample.prels", sample)
-    write_qrels(folder / "people.txt", sample)
+    write_qrels(folder / "sample.prels", sample)
+    write_qrels(folder / "people.txt", sample.drop(columns="inclusion_probability"))
     return folder
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from judged_documents import fill
 from sampled_labels import PAGE, SAMPLED, estimates_of, sampled
-from skfilterrank.io import read_prels, read_qrels, read_run, write_prels, write_qrels, write_run
+from skfilterrank.io import read_qrels, read_run, write_qrels, write_run
 from skfilterrank.metrics import evaluate_runs
 
 pytestmark = pytest.mark.slow
@@ -32,7 +32,7 @@ def test_the_judgments_may_hold_the_probabilities(run, runs):
 
 
 def test_labels_that_the_sample_lacks_are_those_of_the_judgments(run, runs):
-    read_prels("sample.prels").assign(label=np.nan).to_csv("sample.csv", index=False)
+    read_qrels("sample.prels").assign(label=np.nan).to_csv("sample.csv", index=False)
     arguments = [*sampled("sample.csv")]
     assert run("evaluate", "people.txt", *runs, *arguments) == run(
         "evaluate", "people.txt", *runs, *SAMPLED
@@ -128,7 +128,7 @@ _LINES = {
         "9 599 2 1 0.5\n1 d 2 1 1.5\n",
         "bad.prels:2: .* 1.5 for a label.* at most 1",
     ),
-    "no probability": ("9 599 2 1\n", "bad.prels:1: 4 columns where a prels has 5"),
+    "no probability": ("9 599 2 1\n", "bad.prels has no inclusion probabilities, with which"),
     "a probability that is no number": (
         "9 599 2 1 x\n",
         "bad.prels:1: .*'x', but a number was expected",
@@ -154,12 +154,12 @@ def test_samples_that_are_none_name_file_and_line(run, runs, case, command):
 
 
 def test_all_labels_alike_and_a_grade_that_the_machine_never_gives(run, runs):
-    write_prels("same.prels", read_prels("sample.prels").assign(label=1))
+    write_qrels("same.prels", read_qrels("sample.prels").assign(label=1))
     code, _, err = run("evaluate", "same.prels", *runs, *sampled("same.prels"))
     assert code == 2
     assert "all 150 labels of qrels have the gain 1" in err
-    sample = read_prels("sample.prels")
-    write_prels("three.prels", sample.assign(label=sample["label"].where(sample.index > 5, 3)))
+    sample = read_qrels("sample.prels")
+    write_qrels("three.prels", sample.assign(label=sample["label"].where(sample.index > 5, 3)))
     code, _out, err = run("evaluate", "three.prels", *runs, *sampled("three.prels"))
     assert (code, err) == (0, "")
 
@@ -202,7 +202,7 @@ def test_machines_that_miss_documents_and_runs_that_miss_topics_are_told(run, ru
 
 @pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
 def test_labels_of_machines_in_the_judgments_are_told(run, runs):
-    sample = read_prels("sample.prels")
+    sample = read_qrels("sample.prels")
     rest = read_qrels("llm.txt").merge(sample, on=["qid", "docno"], how="left", indicator=True)
     rest = rest[rest["_merge"] == "left_only"].rename(columns={"label_x": "label"})
     marked = pd.concat([sample.assign(judged_by="people"), rest.assign(judged_by="large")])

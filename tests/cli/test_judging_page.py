@@ -11,7 +11,7 @@ import pytest
 from browsers import contrast, requested, resize, start_browser
 from skfilterrank.cli._judging_table import write_page
 from skfilterrank.exceptions import InputError, MissingPackageError
-from skfilterrank.io import read_prels, read_qrels
+from skfilterrank.io import read_qrels
 
 pytest.importorskip("jinja2", reason="the page to judge on needs jinja2")
 
@@ -201,7 +201,7 @@ class TestBrowser:
         assert qrels["label"].tolist()[:3] == [2, -1, 0]
         assert qrels["label"].isna().tolist() == [False, False, False, True]
         drawn = TABLE["inclusion_probability"].tolist()
-        assert read_prels(table)["inclusion_probability"].tolist() == drawn
+        assert read_qrels(table)["inclusion_probability"].tolist() == drawn
         cells = pd.read_csv(table, dtype=str, keep_default_na=False)
         assert list(cells) == list(TABLE)
         assert cells["text"].tolist() == [*TEXTS[:3], f"'{TEXTS[3]}"]

@@ -8,7 +8,7 @@ import pytest
 from skfilterrank.cli import main
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import InputError
-from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels
+from skfilterrank.io import QrelsIndex, align, read_qrels
 from skfilterrank.judgments import complete_qrels
 from skfilterrank.metaevaluation import judging_curve, label_degradation
 from skfilterrank.metrics import evaluate_runs, values_of_run
@@ -47,7 +47,7 @@ def folder(made, monkeypatch):
 def write_files():
     """What the tests read."""
     Path("sample.prels").write_text(PRELS)
-    table = read_prels("sample.prels")
+    table = read_qrels("sample.prels")
     table.to_csv("sample.csv", index=False)
     table.to_json("sample.jsonl", orient="records", lines=True)
     Path("run.txt").write_text(RUN)
@@ -97,7 +97,7 @@ def test_models_do_not_learn_from_a_sample(run):
 
 
 def test_machine_labels_are_no_sample_of_people(run):
-    table = read_prels("sample.prels").assign(judged_by="large")
+    table = read_qrels("sample.prels").assign(judged_by="large")
     table.to_csv("machine.csv", index=False)
     Path("none.txt").write_text("1 0 z 0\n")
     code, _, err = run(
@@ -147,7 +147,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
 @pytest.mark.parametrize("source", [*FILES[1:], "frame"])
 def test_functions_refuse_a_sample(function, source):
-    qrels = read_prels("sample.prels") if source == "frame" else source
+    qrels = read_qrels("sample.prels") if source == "frame" else source
     with pytest.raises(InputError, match="is a sample with inclusion probabilities below 1"):
         function(qrels)
 
@@ -159,7 +159,7 @@ def test_judgments_drawn_with_certainty_are_complete():
     pd.testing.assert_frame_equal(
         values, values_of_run(run="run.txt", qrels=bare, measures="dcg@10")
     )
-    assert QrelsIndex(read_prels("sample.prels")).is_sample
+    assert QrelsIndex(read_qrels("sample.prels")).is_sample
     assert not QrelsIndex(qrels).is_sample
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from judged_documents import DOCS, RUNS, fill, table_of
 from skfilterrank.cli.select import STRATEGIES
-from skfilterrank.io import read_prels, read_qrels, read_runs, write_qrels
+from skfilterrank.io import read_qrels, read_runs, write_qrels
 from skfilterrank.judgments import (
     MoveToFrontSelector,
     StatAPSelector,
@@ -246,7 +246,7 @@ def test_a_sample_keeps_its_probabilities(run, sampled_folder, sampled_runs, peo
     assert run("select", *sampled_runs, *how, "--out", "judge.csv")[0] == 0
     drawn = draw_sample(read_qrels("llm.txt"), sampled_runs, "dcg@10", n_total=150, random_state=0)
     fill("judge.csv", people, sep=";", decimal=",")
-    read = read_prels("judged.csv")
+    read = read_qrels("judged.csv")
     columns = ["qid", "docno", "inclusion_probability"]
     pd.testing.assert_frame_equal(read[columns], drawn[columns])
     machine = {"machine_qrels": {"llm": read_qrels("llm.txt")}}

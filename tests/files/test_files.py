@@ -41,7 +41,6 @@ from skfilterrank.io import (
     read_letor,
     read_qrels,
     write_letor,
-    write_prels,
     write_qrels,
     write_run,
 )
@@ -91,7 +90,7 @@ NOISE = np.random.default_rng(0).random(N_ROWS)
 WRITERS = {
     ".run": lambda path: write_run(path, [1] * N_ROWS, docnos=IDS, y_score=np.arange(N_ROWS)),
     ".run.gz": lambda path: write_run(path, [1] * N_ROWS, docnos=IDS, y_score=NOISE),
-    ".prels": lambda path: write_prels(
+    ".prels": lambda path: write_qrels(
         path,
         pd.DataFrame({"qid": 1, "docno": IDS, "label": 0, "inclusion_probability": 1.0}),
     ),

@@ -18,7 +18,6 @@ from skfilterrank.exceptions import SkfilterrankError
 from skfilterrank.io import (
     read_judged_table,
     read_letor,
-    read_prels,
     read_qrels,
     read_run,
 )
@@ -59,7 +58,7 @@ READERS = {
     "run without scores": (read_run, "", b"1 a 1\n1 b 2\n"),
     "trec topics": (read_topics, "", b"<top>\n<num> 1\n<title> t\n</top>\n"),
     "bare topics": (read_topics, "", b"1\tsome words\n2\tmore\n"),
-    "prels": (read_prels, "", b"1 a 2 1 0.5\n1 b 0 1 1.0\n"),
+    "prels": (read_qrels, "", b"1 a 2 1 0.5\n1 b 0 1 1.0\n"),
     "run": (read_run, "", b"1 Q0 a 1 9.5 x\n1 Q0 b 2 -1e3 x\n2 Q0 a 1 -inf x\n"),
     "scores csv": (SCORES, "", b"run,qid,ap\nr,1,0.5\nr,2,\n"),
     "scores json": (SCORES, "", SCORES_JSON),

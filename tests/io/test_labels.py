@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning, InputError
-from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, write_prels, write_qrels
+from skfilterrank.io import QrelsIndex, align, read_qrels, write_qrels
 from skfilterrank.metrics import evaluate_runs, values_of_run
 
 MIXED = "1 0 a 1\n1 predicted b 2\n1 predicted:large c 1\n2 Q0 a 0\n"
@@ -204,10 +204,10 @@ def test_files_of_samples_hold_no_label_of_a_machine():
     prels = prels.assign(inclusion_probability=0.5, judged_by=["people", "large"])
     out = io.StringIO()
     with pytest.raises(InputError, match="the machine 'large' gave the label in row 1"):
-        write_prels(out, prels)
+        write_qrels(out, prels)
     assert out.getvalue() == ""
-    write_prels(out, prels.assign(judged_by="people"))
-    assert len(read_prels(io.StringIO(out.getvalue()))) == 2
+    write_qrels(out, prels.assign(judged_by="people"))
+    assert len(read_qrels(io.StringIO(out.getvalue()))) == 2
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,9 @@ from skfilterrank.exceptions import DataWarning, FileFormatError, InputError, In
 from skfilterrank.io import (
     QrelsIndex,
     align,
-    read_prels,
     read_qrels,
     read_run,
     read_runs,
-    write_prels,
     write_qrels,
     write_run,
 )
@@ -316,7 +314,7 @@ RUN_PRELS = pd.DataFrame({"qid": "10", "docno": ["d2", "x", "d3"], "score": [3.0
 
 
 def test_columns():
-    frame = read_prels(io.StringIO(PRELS))
+    frame = read_qrels(io.StringIO(PRELS))
     assert frame["qid"].tolist() == ["10"] * 3
     assert frame["docno"].tolist() == ["d1", "d2", "d3"]
     assert frame["label"].tolist() == [2, 0, 1]
@@ -324,7 +322,7 @@ def test_columns():
 
 
 def test_probabilities_are_carried_along():
-    aligned = align(read_prels(io.StringIO(PRELS)), RUN_PRELS)
+    aligned = align(read_qrels(io.StringIO(PRELS)), RUN_PRELS)
     assert aligned.docnos.tolist() == ["d2", "x", "d3", "d1"]
     np.testing.assert_array_equal(aligned.inclusion_probability, [1, np.nan, 0.25, 0.5])
     # R is estimated as 1 / 0.5 + 1 / 0.25; d3 at place 3 has nothing relevant above it.
@@ -336,14 +334,14 @@ def test_probabilities_are_carried_along():
 
 
 def test_without_probabilities_there_are_none():
-    qrels = read_prels(io.StringIO(PRELS)).drop(columns="inclusion_probability")
+    qrels = read_qrels(io.StringIO(PRELS)).drop(columns="inclusion_probability")
     assert align(qrels, RUN_PRELS).inclusion_probability is None
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("10 d1 2 1\n", "4 columns where a prels has 5 .* qrels have 4"),
+        ("10 d1 2 1 1\n10 d1 2 1\n", "2: 4 columns where a sample has 5 .* qrels have 4"),
         (
             "10 d1 2 1 0\n",
             "1: the line holds the inclusion probability 0.0 for a label.* above 0 and at most 1",
@@ -352,7 +350,8 @@ def test_without_probabilities_there_are_none():
         ("10 d1 2 1 nan\n", "1: the line holds the inclusion probability nan"),
         (
             "10 d1 2 1 x\n",
-            "1: the line holds the inclusion probability 'x', but a number was expected",
+            "1: the line holds the inclusion probability 'x', but a number was expected; "
+            "the columns of a sample are qid docno label method inclusion_probability; ids",
         ),
         ("10 d1 inf 1 1\n", "1: the line holds the label inf; labels must be finite"),
         ("10 d1 2 1 1\n10 d1 2 1 1\n", "d1"),
@@ -360,16 +359,18 @@ def test_without_probabilities_there_are_none():
 )
 def test_bad_files(text, message):
     with pytest.raises(FileFormatError, match=message):
-        read_prels(io.StringIO(text))
+        read_qrels(io.StringIO(text))
 
 
-def test_a_sample_is_no_table_of_judgments():
-    with pytest.raises(FileFormatError, match="5 columns where a qrels has 4"):
-        read_qrels(io.StringIO(PRELS))
+def test_an_id_with_a_blank_makes_no_sample():
+    with pytest.raises(FileFormatError, match=r"1: the line holds the label 'c', but .* no white"):
+        read_qrels(io.StringIO("10 0 c 1 2\n10 0 d 2 1\n"))
+    with pytest.raises(FileFormatError, match="2: 5 columns where a qrels has 4"):
+        read_qrels(io.StringIO("10 0 c 1\n10 0 c 2 1\n"))
 
 
 def test_a_bad_probability_of_a_frame():
-    qrels = read_prels(io.StringIO(PRELS))
+    qrels = read_qrels(io.StringIO(PRELS))
     qrels["inclusion_probability"] = [0.5, 0, 1]
     with pytest.raises(ValueError, match=r"inclusion probability 0.0 in row 1 for a label"):
         QrelsIndex(qrels)
@@ -377,7 +378,7 @@ def test_a_bad_probability_of_a_frame():
 
 def test_written_lines():
     file = io.StringIO()
-    write_prels(file, read_prels(io.StringIO(PRELS)))
+    write_qrels(file, read_qrels(io.StringIO(PRELS)))
     assert file.getvalue() == "10 d1 2 1 0.5\n10 d2 0 1 1\n10 d3 1 1 0.25\n"
 
 
@@ -398,45 +399,46 @@ def test_what_is_written_reads_back(rows):
     columns = ["qid", "docno", "label", "inclusion_probability"]
     prels = pd.DataFrame(rows, columns=columns)
     file = io.StringIO()
-    write_prels(file, prels)
-    found = read_prels(io.StringIO(file.getvalue()))
+    write_qrels(file, prels)
+    found = read_qrels(io.StringIO(file.getvalue()))
     pd.testing.assert_frame_equal(found, prels, check_dtype=False, check_exact=True)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"label": np.nan}, "prels holds no label in row 0"),
+        ({"label": np.nan}, "qrels holds no label in row 0.* pass unjudged_label="),
         ({"inclusion_probability": 0.0}, "inclusion probability 0.0 in row 0 for a label"),
         ({"inclusion_probability": 1.5}, "it must be above 0 and at most 1"),
         ({"docno": "a b"}, "'a b', but ids in a TREC file must not"),
     ],
 )
 def test_what_cannot_be_written(change, message):
-    prels = read_prels(io.StringIO(PRELS.splitlines()[0] + "\n")).assign(**change)
+    prels = read_qrels(io.StringIO(PRELS.splitlines()[0] + "\n")).assign(**change)
     with pytest.raises(InputError, match=message):
-        write_prels(io.StringIO(), prels)
+        write_qrels(io.StringIO(), prels)
 
 
-def test_without_probabilities_nothing_is_written():
-    prels = read_prels(io.StringIO(PRELS)).drop(columns="inclusion_probability")
-    with pytest.raises(
-        InputError, match=r"must have a column 'inclusion_probability'.* use write_qrels"
-    ):
-        write_prels(io.StringIO(), prels)
+def test_unjudged_documents_of_a_sample():
+    sample = read_qrels(io.StringIO(PRELS)).assign(label=[1, np.nan, 0])
+    file = io.StringIO()
+    write_qrels(file, sample, unjudged_label=-9)
+    assert file.getvalue() == "10 d1 1 1 0.5\n10 d2 -9 1 1\n10 d3 0 1 0.25\n"
+    found = read_qrels(io.StringIO(file.getvalue()), unjudged_label=-9)
+    pd.testing.assert_frame_equal(found, sample)
+    sample.loc[1, "inclusion_probability"] = np.nan
+    with pytest.raises(InputError, match="no inclusion probability in row 1: leave such rows out"):
+        write_qrels(io.StringIO(), sample, unjudged_label=-9)
 
 
 def test_tables_with_probabilities():
     table = b"qid,docno,label,inclusion_probability\n1,a,2,0.25\n1,b,0,1\n"
-    expected = read_prels(io.StringIO("1 a 2 1 0.25\n1 b 0 1 1\n"))
-    for read in (read_prels, read_qrels):
-        pd.testing.assert_frame_equal(read(io.BytesIO(table)), expected)
-    with pytest.raises(ValueError, match="<stream> must have a column 'inclusion_probability'"):
-        read_prels(io.BytesIO(table.replace(b"inclusion_", b"")))
+    expected = read_qrels(io.StringIO("1 a 2 1 0.25\n1 b 0 1 1\n"))
+    pd.testing.assert_frame_equal(read_qrels(io.BytesIO(table)), expected)
     with pytest.raises(
         ValueError, match=r":3: the row holds the inclusion probability 2.0 for a label"
     ):
-        read_prels(io.BytesIO(table.replace(b"0,1\n", b"0,2\n")))
+        read_qrels(io.BytesIO(table.replace(b"0,1\n", b"0,2\n")))
 
 
 FRAME = pd.DataFrame(
@@ -539,7 +541,5 @@ def test_several_labels_of_one_document():
 def test_empty_probabilities_are_none():
     text = "qid,docno,inclusion_probability,label\n1,a,,1\n1,b,,\n"
     assert "inclusion_probability" not in read_qrels(io.StringIO(text))
-    with pytest.raises(InputError, match="must have a column 'inclusion_probability'"):
-        read_prels(io.StringIO(text))
     with pytest.raises(FileFormatError, match=":3: the row holds the inclusion probability nan"):
         read_qrels(io.StringIO(text.replace("a,,", "a,.5,").replace("b,,", "b,,1")))

@@ -12,7 +12,7 @@ import pytest
 from skfilterrank._lists.words import collecting_warnings, warn_user
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import DataWarning, InputError, MissingValuesError
-from skfilterrank.io import QrelsIndex, align, read_prels, read_qrels, read_run
+from skfilterrank.io import QrelsIndex, align, read_qrels, read_run
 from skfilterrank.metrics import _evaluate_runs as module
 from skfilterrank.metrics import (
     evaluate,
@@ -408,14 +408,14 @@ def test_real_runs_give_what_trec_eval_gives(data_dir):
 
 def test_stat_ap_takes_the_probabilities_of_the_judgments(files):
     (files / "prels.txt").write_text("1 a 2 1 0.5\n1 c 1 1 0.25\n1 b 0 1 1\n")
-    prels = read_prels(files / "prels.txt")
+    prels = read_qrels(files / "prels.txt")
     # Topic 1 shows b, a, x, c: (2 * 1 / 2 + 4 * (1 + 2) / 4) / (2 + 4)
     values = values_of_run(run=files / "good.txt", qrels=prels, measures="stat_ap")
     assert values["stat_ap"]["1"] == pytest.approx((2 * 1 / 2 + 4 * 3 / 4) / 6)
 
 
 def test_stat_ap_is_not_guessed(files):
-    with pytest.raises(ValueError, match=r"'stat_ap' needs the probability .*read_prels"):
+    with pytest.raises(ValueError, match=r"'stat_ap' needs the probability .*a file of a sample"):
         values_of_run(files / "qrels.txt", files / "good.txt", "stat_ap")
 
 

@@ -136,10 +136,6 @@ CALLS = {
     "io.align": {"run": RUNS["first"], "qrels": QRELS},
     "io.read_runs": {"runs": RUNS},
     "io.write_letor": {"path": _written, "X": FEATURES, "y": LABELS, "groups": GROUPS},
-    "io.write_prels": {
-        "path": _written,
-        "prels": QRELS.assign(inclusion_probability=1.0),
-    },
     "io.write_qrels": {"path": _written, "qrels": QRELS},
     "io.write_run": {
         "path": _written,
@@ -180,7 +176,6 @@ CALLS = {
 # Files are read by tests of their own.
 READERS = {
     "io.read_letor",
-    "io.read_prels",
     "io.read_qrels",
     "io.read_run",
     "thresholds.load_threshold",

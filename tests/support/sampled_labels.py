@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from skfilterrank.io import read_prels, read_qrels, read_run
+from skfilterrank.io import read_qrels, read_run
 from skfilterrank.judgments import estimate
 
 PAGE = Path(__file__).parents[2] / "docs/machine_labels.md"
@@ -17,4 +17,4 @@ def sampled(prels):
 def estimates_of(runs, measures="dcg@10", **params):
     runs = {Path(path).stem: read_run(path) for path in runs}
     params = {"machine_qrels": {"llm": read_qrels("llm.txt")}} | params
-    return estimate(read_prels("sample.prels"), runs, measures, **params)
+    return estimate(read_qrels("sample.prels"), runs, measures, **params)

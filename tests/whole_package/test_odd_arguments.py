@@ -38,7 +38,6 @@ OTHER_WORDS = {
     "scores": ("values",),
     "first": ("values", "run"),
     "second": ("values", "run"),
-    "prels": ("qrels",),
     "docnos": ("docno",),
 }
 
