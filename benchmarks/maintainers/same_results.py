@@ -2615,7 +2615,7 @@ def _commands_of_models(run):
 
 
 def _commands_of_texts(run):
-    for more in ("", "--labels soft", "--depth 10", "--labels soft --depth 5"):
+    for more in ("", "--depth 10"):
         run(f"complete cran.qrels cran.run --docs docs.csv {more}")
 
 

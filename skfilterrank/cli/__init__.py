@@ -38,7 +38,8 @@ COMMANDS = {
     "complete": "predict labels of documents that nobody judged",
     "demo": "rank and filter built-in data",
 }
-_MODULES = {"apply": "saved", "monitor": "saved", "demo": "rank_filter"}
+_MODULES = {"fuse": "evaluate", "apply": "threshold", "monitor": "threshold"}
+_MODULES |= {"demo": "rank_filter", "select": "judging", "complete": "judging"}
 _COMMON = ("quiet", "verbose", "plugin", "debug")
 _INTERRUPTED = 130  # exit code of shells after Ctrl-C
 _OVERVIEW = """\

@@ -10,7 +10,7 @@ import pandas as pd
 from skfilterrank._files import forms
 from skfilterrank._files.files import read_bytes
 from skfilterrank._files.forms import files_of_folders, name_of_path, text_of_path
-from skfilterrank._files.tables import format_of_name, is_table_name, read_format, text_ids
+from skfilterrank._files.tables import is_table_name, text_ids
 from skfilterrank._lists.gains import PROBABILITY, is_sample, measures_of_all_labels
 from skfilterrank._lists.measure import counts_forbidden
 from skfilterrank._lists.results import counted
@@ -308,15 +308,14 @@ def written(label) -> str:
     return f"{label:g}" if isinstance(label, float) else str(label)
 
 
-def read_documents(path, *, document=None, text=None, format=None) -> pd.Series:
+def read_documents(path, *, text=None) -> pd.Series:
     """Return the text of each document by id; several columns are joined."""
-    return joined(read_document_texts(path, document=document, text=text, format=format))
+    return joined(read_document_texts(path, text=text))
 
 
-def read_document_texts(path, *, document=None, text=None, format=None) -> pd.DataFrame:
+def read_document_texts(path, *, text=None) -> pd.DataFrame:
     """Return text columns by document id: the requested ones, or else those with usual names."""
-    names = DOCUMENT_NAMES if document is None else (document,)
-    table, line_of = _read_by_id(path, "document", names, format)
+    table, line_of = _read_by_id(path, "document", DOCUMENT_NAMES)
     if text is None:
         text = [name for name in _TEXT_NAMES if name in table] or _text_columns(table)
     table = _one_row_each(table, text, "document", path, line_of)
@@ -388,7 +387,7 @@ def without_repetition(texts) -> list[str]:
     ]
 
 
-def _read(path, kinds, format=None):
+def _read(path, kinds):
     """Return a table without id columns, the ids as texts by kind, and line numbers.
 
     For each kind, the column is the first of several names that the table has.
@@ -399,10 +398,7 @@ def _read(path, kinds, format=None):
             f"the file is empty. A table with {next(iter(kinds))} ids was expected.", path
         )
     ids = [each for names in kinds.values() for each in names]
-    if format is None:
-        table, line_of = forms.read_texts(data, name, ids)
-    else:
-        table, line_of = read_format(data, name, ids, format_of_name(format, name))
+    table, line_of = forms.read_texts(data, name, ids)
     rest, found = table, {}
     for kind, names in kinds.items():
         column = next((each for each in names if each in table), None)
@@ -417,9 +413,9 @@ def _read(path, kinds, format=None):
     return rest, found, line_of
 
 
-def _read_by_id(path, kind, names, format=None):
+def _read_by_id(path, kind, names):
     """Return a table indexed by the column of one of these names, and the lines of its rows."""
-    table, ids, line_of = _read(path, {kind: names}, format)
+    table, ids, line_of = _read(path, {kind: names})
     return table.set_axis(ids[kind], axis=0), line_of
 
 

@@ -16,11 +16,10 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skfilterrank._lists.checks import label_array
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.results import counted
 from skfilterrank._lists.sklearn_compat import safe_indexing
 from skfilterrank._lists.words import printable, progress_bar
 from skfilterrank.cli._output import Section, call, progress
-from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.ranking import (
     LOSSES,
     RankAndFilter,
@@ -35,17 +34,6 @@ WITH_CURVE = ("tune", "first_k")
 _FOLDS = 5
 _RANK_ONLY = "rank-only ({})"
 _HEAD = ["", "nDCG_f", "95 % CI", "nDCG_0", "nDCG_min", "forbid %", "lost %", "empty %"]
-
-
-def check_baseline(baseline, models, filters) -> None:
-    """Raise for a wrong baseline before hours of training."""
-    parts = ("{}", "rank-only ({})", "filter-only ({})") if filters else ("{}",)
-    systems = [part.format(name) for part in parts for name in models] + ["filter-all"]
-    if baseline is not None and baseline not in systems:
-        raise InputError(
-            f"--baseline {brief(baseline)} is not one of the systems. Choose from "
-            f"{', '.join(systems)}."
-        )
 
 
 def make_models(
@@ -117,21 +105,21 @@ class Comparison(NamedTuple):
         return {name: ranking for name, ranking in own.items() if ranking in self.scores}
 
 
-def compared(names, train, test, *, cv, refit, clusters=None, **settings) -> Comparison:
+def compared(names, train, test, *, cv, refit, **settings) -> Comparison:
     """Train models and score the rows of `test`, or those of `train` out of fold."""
     n_queries, splits = train.groups.nunique(), []
     if test is None:
-        splits = _splits(train, cv, n_queries, clusters)
+        splits = _splits(train, cv, n_queries)
         n_queries = min(train.groups[rows].nunique() for rows, _ in splits)
     models = make_models(names, train.columns, n_queries=n_queries, **settings)
     if test is not None and len(names) > 1 and isinstance(settings["threshold"], FixedThreshold):
         # The test rows have no say in the choice of the model.
-        splits = _splits(train, None, n_queries, clusters)
+        splits = _splits(train, None, n_queries)
     call.documents = train.docnos
-    return compare_models(models, train, test, splits=splits, refit=refit, clusters=clusters)
+    return compare_models(models, train, test, splits=splits, refit=refit)
 
 
-def compare_models(models, train, test, *, splits, refit, clusters=None) -> Comparison:
+def compare_models(models, train, test, *, splits, refit) -> Comparison:
     """Fit models on each split and on all rows, as far as needed, and score held-out rows.
 
     With `test`, models of thresholds that are tuned are compared by ``best_score_``. Without it,
@@ -147,7 +135,7 @@ def compare_models(models, train, test, *, splits, refit, clusters=None) -> Comp
         if test is not None:
             # Models share their text features.
             with share_features():
-                fitted = {name: _fit(models, name, train, clusters, bar) for name in models}
+                fitted = {name: _fit(models, name, train, bar) for name in models}
                 both = {name: _predict(model, test) for name, model in fitted.items()}
             cv_scores = {
                 name: model.best_score_
@@ -155,7 +143,7 @@ def compare_models(models, train, test, *, splits, refit, clusters=None) -> Comp
                 if not isinstance(model.filter_, FixedThreshold)
             }
         if splits:
-            out_of_fold = _out_of_fold(models, train, clusters, splits, bar)
+            out_of_fold = _out_of_fold(models, train, splits, bar)
             cv_scores = {
                 name: parse_measure(models[name].measure).utility(
                     train.y, scores[0], groups=train.groups, gains=models[name].gains
@@ -165,21 +153,16 @@ def compare_models(models, train, test, *, splits, refit, clusters=None) -> Comp
         best = max(cv_scores, key=cv_scores.__getitem__, default=next(iter(models)))
         if test is None:
             both = out_of_fold
-            fitted = {best: _fit(models, best, train, clusters, bar)} if refit else {}
+            fitted = {best: _fit(models, best, train, bar)} if refit else {}
     return Comparison(_with_baselines(both), cv_scores, best, fitted)
 
 
-def _fit(models, name, train, clusters, bar, part="all rows"):
+def _fit(models, name, train, bar, part="all rows"):
     """Fit a clone of a model, and advance the bar."""
     model = clone(models[name])
     bar.set_description(f"{printable(name)}, {part}")
     model.set_params(verbose=int(progress()))
-    model.fit(
-        train.X,
-        label_array(train.y),
-        groups=train.groups,
-        clusters=clusters,
-    )
+    model.fit(train.X, label_array(train.y), groups=train.groups)
     if train.n_machine and hasattr(model, "certificate_"):
         certificate = replace(model.certificate_, n_machine=train.n_machine)
         model.certificate_ = model.filter_.certificate_ = certificate
@@ -194,7 +177,7 @@ def _predict(model, rows):
     return model.predict(rows.X, **how), model.decision_function(rows.X, **how)
 
 
-def _out_of_fold(models, train, clusters, splits, bar):
+def _out_of_fold(models, train, splits, bar):
     """Compute the scores of held-out rows, with and without the filter."""
     scores = {name: (np.empty(len(train.y)), np.empty(len(train.y))) for name in models}
     for number, (rows, held_out) in enumerate(splits, 1):
@@ -207,7 +190,6 @@ def _out_of_fold(models, train, clusters, splits, bar):
             )
             for each in (rows, held_out)
         )
-        own = None if clusters is None else safe_indexing(clusters, rows)
         # Only one fold's features are in memory.
         with share_features():
             for name in models:
@@ -215,7 +197,7 @@ def _out_of_fold(models, train, clusters, splits, bar):
                     # These are said of the models fitted on all rows.
                     warnings.filterwarnings("ignore", NOT_SHOWN_TO_PAY, FitWarning)
                     warnings.filterwarnings("ignore", f".*{STILL_UNJUDGED}", DataWarning)
-                    model = _fit(models, name, part, own, bar, f"fold {number}/{len(splits)}")
+                    model = _fit(models, name, part, bar, f"fold {number}/{len(splits)}")
                 for whole, found in zip(scores[name], _predict(model, unseen)):
                     whole[held_out] = found
     return scores
@@ -233,8 +215,8 @@ def _with_baselines(both):
     return systems | {"filter-all": np.full_like(scores, -np.inf)}
 
 
-def _splits(train, n_folds, n_queries, clusters=None):
-    """Split the training rows by query, or by cluster."""
+def _splits(train, n_folds, n_queries):
+    """Split the training rows by query."""
     if n_queries < 2:
         raise InputError(
             "there is only one query, and comparing by cross-validation needs at least two. Give "
@@ -245,14 +227,8 @@ def _splits(train, n_folds, n_queries, clusters=None):
             f"--cv {n_folds} needs as many queries, but there are {n_queries}. Lower it to "
             f"{n_queries} at most."
         )
-    units = train.groups if clusters is None else clusters
-    if (n_units := units.nunique()) < (n_folds or 2):
-        raise InputError(
-            f"--clusters names {counted(n_units, 'cluster')}, fewer than the {n_folds or 2} "
-            "folds, none of which may divide one. Lower --cv, or leave --clusters out."
-        )
-    folds = GroupKFold(n_folds or min(_FOLDS, n_units), shuffle=True, random_state=0)
-    return list(folds.split(train.groups, groups=units.to_numpy()))
+    folds = GroupKFold(n_folds or min(_FOLDS, n_queries), shuffle=True, random_state=0)
+    return list(folds.split(train.groups, groups=train.groups.to_numpy()))
 
 
 def report_section(report, models, *, k, best, baseline, foot=()) -> Section:

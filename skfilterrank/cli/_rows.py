@@ -105,35 +105,32 @@ class JudgedRows:
 def read_rows(path, options: dict[str, Any], like: dict | None = None, labelled=True) -> JudgedRows:
     """Read a LETOR file or a table.
 
-    `options` are the given ones: input_format, query, label, document, and roles. `like` holds the
-    settings of a model's training file.
+    `options` are the given ones: query, label, document, and roles. `like` holds the settings of a
+    model's training file.
     """
-    options = dict(options)
-    format = options.pop("input_format", None)
-    is_table = is_table_name(path) if format is None else format != "letor"
+    is_table = is_table_name(path)
     if like is not None and is_table != (like["kind"] == "table"):
         kinds = ["LETOR text", "a table with named columns"]
         raise InputError(
             f"{path} is read as {kinds[is_table]}, but the model learns from {kinds[not is_table]}."
-            " Give the same kind of file, or say with --input-format what it is."
+            " Give the same kind of file; the end of its name says what it is."
         )
     if is_table:
-        return _read_table(path, format, options, like, labelled)
+        return _read_table(path, dict(options), like, labelled)
     if options:
         raise InputError(
             f"--{next(iter(options)).replace('_', '-')} names a column, but {path} is read as "
-            "LETOR text. Leave the option out, or say with --input-format what the file is."
+            "LETOR text. Leave the option out, or end the file's name in .csv, .jsonl or the like."
         )
-    return _read_letor(path, format, like or {"n_features": None, "sparse": "auto"})
+    return _read_letor(path, like or {"n_features": None, "sparse": "auto"})
 
 
-def _read_letor(path, format, like):
+def _read_letor(path, like):
     """Read a LETOR file; a test file gets the settings of the training file."""
     try:
         data = read_letor(path, n_features=like["n_features"], sparse=like["sparse"])
     except FileFormatError as error:
-        if format is None:
-            error.add_note("(LETOR text was expected from the file's name; see --input-format.)")
+        error.add_note("(LETOR text was expected from the end of the file's name.)")
         raise
     n_features = data.X.shape[1]
     if not n_features:
@@ -160,14 +157,12 @@ def _read_letor(path, format, like):
     return JudgedRows(data.X, pd.Series(data.y, index=groups), groups, docnos, settings)
 
 
-def _read_table(path, format, options, like, labelled):
+def _read_table(path, options, like, labelled):
     """Read a table; a test file needs the columns of the training file."""
     asked = {name: options.pop(name, None) for name in ("query", "label", "document")}
     known = {name: asked[name] or (like or {}).get(name) for name in asked}
     label = (known["label"] or "label") if labelled else None
-    read = partial(
-        read_judged_table, path, query=known["query"] or "qid", label=label, format=format
-    )
+    read = partial(read_judged_table, path, query=known["query"] or "qid", label=label)
     table = read(document=asked["document"])
     if asked["document"] is None:
         candidates = (known["document"], *COLUMN_NAMES["docno"])

@@ -78,7 +78,6 @@ def _numbers_by_name(text, expected, values, key_of=str):
 
 
 risks = partial(_numbers_by_name, expected="RISK=LEVEL", values="levels")
-weights = partial(_numbers_by_name, expected="RUN=WEIGHT", values="weights")
 
 
 def _as_number(text, kind):
@@ -381,19 +380,14 @@ class Sampling:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Options of rank-filter and apply on the kind of a file of rows, and its columns of ids.
+    """Options of rank-filter and apply on the columns of ids of a file of rows.
 
     Parameters
     ----------
-    input_format
-        letor, csv, tsv, jsonl or parquet (default: by their names)
     query
         column of the query id (default: qid)
     """
 
-    input_format: Annotated[
-        Literal["letor", "csv", "tsv", "jsonl", "parquet"] | None, Arg(metavar="FORMAT")
-    ] = None
     query: Column = None
     document: Document = None
 
@@ -404,7 +398,7 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnOptions(Source):
-    """Options of rank-filter on the kind of a file of rows, and the roles of its columns.
+    """Options of rank-filter on the roles of the columns of a file of rows.
 
     Parameters
     ----------

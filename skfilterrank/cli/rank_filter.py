@@ -34,8 +34,6 @@ def rank_filter(
     learner: Annotated[Literal["auto", "linear", "trees", "blend"], t.Arg(metavar="NAME")] = "auto",
     gains: t.Gains = None,
     cutting: t.Cutting,
-    baseline: t.Baseline = None,
-    clusters: t.File = None,
     columns: t.ColumnOptions,
     save: t.NewFile = None,
     out_run: t.NewFile = None,
@@ -63,10 +61,6 @@ def rank_filter(
         places that count (default: those of the measure, else 3)
     gains
         gain of each label, as Bad=-1,Good=1; or exp2
-    baseline
-        system to compare with (default: the best model's ranking)
-    clusters
-        table with the cluster of each query, which no fold divides
     save
         save the best model, fitted on all of TRAIN, for apply; a file of joblib, which can run any
         program when it is read
@@ -86,7 +80,6 @@ def rank_filter(
     from skfilterrank.cli._rows import check_ids, read_rows, write_lists
     from skfilterrank.cli._thresholds import (
         chosen_measure,
-        clusters_of,
         in_full,
         make_threshold,
         value_of,
@@ -103,7 +96,6 @@ def rank_filter(
         chosen = chosen.with_cutoff(places)
     drawn = {"random_state": random_state, "n_jobs": n_jobs}
     unfitted = make_threshold(cutting, chosen, drawn)
-    work.check_baseline(baseline, models, threshold is not None)
     if plot and threshold not in work.WITH_CURVE:
         raise InputError(
             "--plot draws the curve that a threshold is searched along, and there is none for "
@@ -134,7 +126,6 @@ def rank_filter(
         None if test_data is None else tested,
         cv=cv,
         refit=bool(save or plot),
-        clusters=clusters_of(trained.groups, _inputs.read_clusters(clusters)),
         learner=learner,
         threshold=unfitted,
         measure=chosen.text,
@@ -146,7 +137,7 @@ def rank_filter(
     if threshold is None:
         # Nothing is filtered: each model is its own ranking, and its filter keeps all.
         scores, own = {name: scores[name] for name in (*models, "filter-all")}, None
-    baseline = baseline or (best if own is None else f"rank-only ({best})")
+    baseline = best if own is None else f"rank-only ({best})"
     # Before anything is shown, as whoever reads the output may have gone; first what took longest,
     # and cannot be made again from the others.
     if save is not None:

@@ -1,10 +1,11 @@
-"""``skfilterrank threshold``: from which score on a reranker's documents are shown."""
+"""``skfilterrank threshold``, and ``apply`` and ``monitor``, which use what was saved."""
 
+import os
 from typing import Annotated
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._output import chosen_format, print_sections, refuse, tell
-from skfilterrank.exceptions import InputError
+from skfilterrank.cli._output import chosen_format, overwritten, print_sections, refuse, tell
+from skfilterrank.exceptions import FileFormatError, InputError
 
 RULES = ("ratio", "harm")
 
@@ -113,3 +114,189 @@ def threshold(
         foot = work.in_full(certificate)
     section = work.thresholds_section(records, foot)
     print_sections([section], chosen_format(format, out, t.TABLES), out)
+
+
+FORMATS = ("table", "csv", "json")
+
+
+def apply(
+    saved: Annotated[str, t.Arg(metavar="SAVED", file="read")],
+    data: Annotated[str, t.Arg(metavar="DATA", file="read")],
+    *,
+    rows: t.Source,
+    filter_scores: t.FilterScores = None,
+    format: Annotated[str | None, t.format_arg(*t.LISTS, shown="by --out, else trec")] = None,
+    out: t.Out = None,
+) -> None:
+    """Rank and filter documents by a saved model, or the lists of a run by a saved threshold.
+
+    A TREC run holds what is shown; csv and json have qid, docno, rank, score and shown of every
+    document, and hidden ones the rank 0.
+
+    Parameters
+    ----------
+    saved
+        model of rank-filter --save, or threshold of threshold --save. A model can run any program
+        when it is read: take it only from those whom you trust
+    data
+        for a model, rows like those of its training file (a table needs no labels; in LETOR text
+        any number stands for them); for a threshold, a run, with whole lists where it is one for
+        each query
+
+    Examples
+    --------
+    skfilterrank apply model.joblib new.csv --out lists.txt
+    skfilterrank apply threshold.json new.run --format csv
+    """
+    import joblib
+    import numpy as np
+
+    from skfilterrank._files.files import reason_of
+    from skfilterrank.cli._inputs import holds_model, load_threshold_of_runs, read_scores
+    from skfilterrank.cli._rows import check_ids, read_rows, write_lists
+
+    format = chosen_format(format, out, t.LISTS)
+    if holds_model(saved):
+        refuse(["filter_scores"], f"is for a threshold, and {saved} holds a model. Leave it out.")
+        try:
+            model = joblib.load(saved)
+        except Exception as error:
+            raise FileFormatError(
+                "the model is damaged, or was written with other versions of the packages it needs "
+                f"({reason_of(error)}).",
+                saved,
+            ) from error
+        if not isinstance(model, dict) or not {"model", "name", "table"} <= set(model):
+            raise FileFormatError(
+                "holds a model that was not saved by 'skfilterrank rank-filter --save'. Load it "
+                "in Python with joblib.load.",
+                saved,
+            )
+        read = read_rows(data, rows.given(), model["table"], labelled=False)
+        check_ids(read, format, "--format csv or json")
+        found = model["model"].predict(read.X, groups=read.groups)
+        lists = read.lists(found, model["name"])
+    else:
+        refuse(vars(rows), f"is for a model, and {saved} holds a threshold. Leave it out.")
+        threshold = load_threshold_of_runs(saved, filter_scores)
+        lists, second = read_scores(data, filter_scores)
+        scores = lists["score"].to_numpy()
+        found = threshold.predict(scores, groups=lists["qid"].to_numpy(), filter_scores=second)
+        # Rules of two scores may change the order of what is shown.
+        is_shown = found > -np.inf
+        lists = lists.assign(score=np.where(is_shown, found, scores), is_shown=is_shown)
+    tell(write_lists(out, lists, format))
+
+
+def monitor(
+    saved: Annotated[str, t.Arg(metavar="THRESHOLD", file="read")],
+    *,
+    run: Annotated[str | None, t.Arg(metavar="RUN", file="read")] = None,
+    qrels: Annotated[str | None, t.Arg(metavar="QRELS", file="read")] = None,
+    filter_scores: t.FilterScores = None,
+    clusters: t.File = None,
+    state: t.NewFile = None,
+    confidence_level: Annotated[float | None, t.Arg(convert=t.share, metavar="P")] = None,
+    queries_per_false_alarm: t.Count = None,
+    restart: bool = False,
+    reading: t.LabelOptions,
+    missing: t.Missing = None,
+    format: Annotated[str | None, t.format_arg(*FORMATS)] = None,
+    out: t.Out = None,
+) -> int:
+    """Test with each new judged query whether the promises of a threshold still hold.
+
+    While they hold, there is at most one alarm in so many queries as --queries-per-false-alarm
+    says, on average, however often you look. Without --qrels, the scores of the run, and the share
+    of it that is shown, are compared with those of the queries that the threshold was made of;
+    nothing is counted.
+
+    The exit code is 0; 1 after an alarm, or without --qrels if scores are clearly on another scale,
+    of 30 queries or more (a message says if there are too few); 2 after an error.
+
+    Parameters
+    ----------
+    saved
+        file of threshold --risk ... --save
+    run
+        scores of the reranker for these queries, filtered or not
+    qrels
+        judgments of new queries
+    clusters
+        table with the cluster of each query; each cluster then counts once, and comes in one call.
+        Needed where THRESHOLD was made with --clusters
+    state
+        file with the counts so far, for the next call (default: THRESHOLD with the ending
+        .monitor.json)
+    confidence_level
+        confidence level of intervals (default: that of THRESHOLD)
+    queries_per_false_alarm
+        least mean number of queries before a false alarm (default: 10,000)
+    restart
+        begin anew, when the cause of an alarm has gone
+    gains
+        gains of labels that are texts; others have those of the threshold
+    missing
+        queries that the run lacks (default: by the risks, so that none looks lower than it is)
+
+    Examples
+    --------
+    skfilterrank threshold qrels.txt run.txt --k 10 --risk any_forbidden=0.1 --save safe.json
+    skfilterrank monitor safe.json --qrels monday.qrels --run monday.run
+    skfilterrank monitor safe.json --qrels tuesday.qrels --run tuesday.run
+    skfilterrank monitor safe.json --run today.run
+    """
+    from skfilterrank.cli._inputs import load_threshold_of_runs
+    from skfilterrank.cli._thresholds import (
+        compare_scores,
+        count_queries,
+        restart_monitor,
+        treatment_of_missing,
+    )
+
+    is_restart = run is None and qrels is None and restart
+    if run is None and not is_restart:
+        raise InputError("the scores to look at are missing. Name their run by --run.")
+    threshold = load_threshold_of_runs(saved, filter_scores)
+    certificate = getattr(threshold, "certificate_", None)
+    promised = ({}, "all") if certificate is None else (certificate.promises, certificate.among)
+    where = {"format": chosen_format(format, out, FORMATS), "out": out}
+    begun = {
+        "confidence_level": confidence_level,
+        "queries_per_false_alarm": queries_per_false_alarm,
+    }
+    if qrels is None:
+        of_queries = ["clusters", "gains", "unjudged_label", "predicted", "missing"]
+        of_state = ["state", *begun, "restart"]
+        refuse(
+            of_queries if is_restart else of_queries + of_state,
+            "is for judged queries. Name their judgments by --qrels.",
+        )
+    if qrels is None and not is_restart:
+        return compare_scores(threshold, saved, run, filter_scores, **where)
+    state = _state_of(saved, {"state": state, "run": run, "qrels": qrels, "out": out})
+    if is_restart:
+        return restart_monitor(threshold, saved, state, begun=begun, **where)
+    judged = {
+        "qrels": qrels,
+        "run": run,
+        "column": filter_scores,
+        "clusters": clusters,
+        "reading": reading,
+        "missing": missing or treatment_of_missing(*promised),
+    }
+    return count_queries(threshold, saved, state, begun=begun, restart=restart, **where, **judged)
+
+
+def _state_of(saved, files):
+    """Return the file of the state; where nobody names one, it is no other file of the command."""
+    from skfilterrank.cli import command_parser
+
+    if files["state"] is None:
+        files["state"] = f"{os.path.splitext(saved)[0]}.monitor.json"
+        if message := overwritten(command_parser("monitor").options(), files):
+            raise InputError(message)
+    state = files["state"]
+    if os.path.exists(state) and not os.path.isfile(state):
+        raise InputError(f"{state} is no regular file, which could keep a state. Name another.")
+    return state

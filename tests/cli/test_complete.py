@@ -64,18 +64,17 @@ def test_unjudged_rows_of_the_judgments(complete):
 
 def test_documents_of_runs(complete, folder):
     (folder / "qrels.txt").write_text("\n".join([*JUDGED, "2 0 h1 1", ""]))
-    lines, err = complete("a.run", "b.run", "--list-missing", "missing.txt")
+    lines, err = complete("a.run", "b.run")
     assert lines == [
         *JUDGED, "1 predicted h3 0", "1 predicted w4 2", "2 0 h1 1",
     ]  # fmt: skip
 
     assert "1 query of the runs without judgments: left out" in err
     assert "below 0" not in err
-    assert (folder / "missing.txt").read_text() == "1 x\n1 z\n"
+    assert err.endswith("the others left unjudged): x, z\n")
     # Two documents deep, z is not in the pool; one deep, w4 still is.
     assert "w4" in " ".join(complete("a.run", "--depth", "1")[0])
-    complete("a.run", "--depth", "2", "--list-missing", "missing.txt")
-    assert (folder / "missing.txt").read_text() == "1 x\n"
+    assert complete("a.run", "--depth", "2")[1].endswith("the others left unjudged): x\n")
 
 
 def test_labels_below_zero_are_told(complete):
@@ -84,18 +83,10 @@ def test_labels_below_zero_are_told(complete):
     assert "1 0 w3 -1" in lines
 
 
-def test_topics_that_only_runs_have(complete):
-    lines, err = complete("a.run", *UNJUDGED, "--unjudged-query", "pool")
-    assert "7 predicted w1 2" in lines
-    assert "left out" not in err
-    assert "2 queries with no judged document (model of all queries): 3, 7" in err
-
-
 def test_one_label_for_all(complete, folder):
     (folder / "qrels.txt").write_text("1 0 w1 0\n1 0 h1 0\n")
-    lines, err = complete("b.run", "--one-class", "copy")
-    assert "1 predicted w4 0" in lines
-    assert "warning: all judged labels are 0, so documents cannot be distinguished" in err
+    _, err = complete("b.run")
+    assert "1 query with judged labels all 0 (left unjudged): 1" in err
 
 
 def test_standard_output(run, complete):
@@ -134,17 +125,16 @@ def test_the_library_gives_the_same(run, tmp_path, data_dir):
         out,
         "--unjudged-label",
         "-1",
-        "--one-class",
-        "copy",
     )
     assert code == 0, err
     with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
         docs = pd.DataFrame(map(json.loads, file)).set_index("docid")["text"]
     T = qrels.assign(text=docs.loc[qrels["docno"]].to_numpy(), label=qrels["label"].where(~hidden))
-    expected = LabelPredictor(one_class="copy").fit_transform(T["text"], T["label"], T["qid"])
+    expected = LabelPredictor(one_class="leave").fit_transform(T["text"], T["label"], T["qid"])
     found = read_qrels(out, predicted="use")
-    assert (found["judged_by"] == "predicted").tolist() == hidden.tolist()
-    assert found["label"].tolist() == expected.tolist()
+    is_left = expected.isna()
+    assert (found["judged_by"] == "predicted").tolist() == (hidden & ~is_left).tolist()
+    assert found["label"].tolist() == expected.fillna(-1).tolist()
 
 
 def test_labels_of_machines_are_predicted_anew(complete, folder):
@@ -165,34 +155,18 @@ def test_other_commands_know_the_labels_for_predicted(run, complete, folder):
     assert "machines" not in run(*arguments, "--unjudged-label", "-1", "--predicted", "drop")[2]
 
 
-def test_soft_labels(complete):
-    lines, err = complete(*UNJUDGED, "--labels", "soft")
-    labels = {tuple(line.split()[::2][:2]): float(line.split()[3]) for line in lines}
-    soft = [float(line.split()[3]) for line in lines if line.split()[:3:2] in (["1", "w3"],)]
-    assert len(labels) == 10
-    assert 1 < soft[0] < 2
-    assert len(str(soft[0])) <= 6
-    assert "predicted 2 labels of 10, " in err
-    assert "too few judged documents to calibrate chances" in err
-
-
 def test_topics_without_a_model(complete):
-    for default in ((), ("--one-class", "leave")):
-        lines, err = complete(*UNJUDGED, *default)
-        assert "2 0 h2 -1" in lines
-        assert "judged labels all 1 (left unjudged): 2" in err
-    lines, err = complete(*UNJUDGED, "--one-class", "pool", "--unjudged-query", "pool")
-    assert "3 predicted w1 2" in lines
-    assert "no judged document (model of all queries): 3" in err
-    assert "2 predicted h2 1" in complete(*UNJUDGED, "--one-class", "copy")[0]
+    lines, err = complete(*UNJUDGED)
+    assert "2 0 h2 -1" in lines
+    assert "judged labels all 1 (left unjudged): 2" in err
 
 
 def test_columns_by_name_and_joined(complete, folder):
     expected = complete(*UNJUDGED)[0]
     title = [text.split()[0] for text in DOCS.values() if text.strip()] + [""]
     body = [" ".join(text.split()[1:]) for text in DOCS.values()]
-    pd.DataFrame({"key": list(DOCS), "title": title, "body": body}).to_csv("d.csv", index=False)
-    arguments = [*UNJUDGED, "--document", "key", "--text", "title,body"]
+    pd.DataFrame({"docno": list(DOCS), "title": title, "body": body}).to_csv("d.csv", index=False)
+    arguments = [*UNJUDGED, "--text", "title,body"]
     assert complete(*arguments, docs="d.csv")[0] == expected
 
 

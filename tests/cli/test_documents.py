@@ -41,9 +41,9 @@ def test_texts_without_a_word(complete, tmp_path):
     docs = DOCS | {"h2": ". .", "h1": "!"}
     lines = [json.dumps({"docno": docno, "text": text}) for docno, text in docs.items()]
     (tmp_path / "few.jsonl").write_text("\n".join(lines))
-    _, _, err = complete("few.jsonl", "--one-class", "copy")
-    # h2 in queries 1 and 2; h1 is judged in both.
-    assert "2 texts without a word to go by: labelled by the model's default" in err
+    _, _, err = complete("few.jsonl")
+    # h2 in query 1; h1 is judged, and query 2 is left out.
+    assert "1 text without a word to go by: labelled by the model's default" in err
 
 
 def test_documents_without_a_row(complete, tmp_path):

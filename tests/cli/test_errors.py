@@ -92,8 +92,6 @@ def sample(tmp_path, monkeypatch):
             "--threshold expected supports meas",
         ),
         ("evaluate q.txt r.txt -m no_such", "of the documentation lists the names"),
-        ("fuse r.txt o.txt --weights r=1", "--weights must name every run"),
-        ("fuse r.txt o.txt --weights r=1,o=-1", "0 leaves a run out"),
         ("evaluate q.txt r.txt -m lexirecall --n-items 1", "here 3 or more."),
         ("threshold bad.txt r.txt", "Check the labels and --gains."),
         (
@@ -159,8 +157,6 @@ def test_messages_of_commands_name_options(arguments, words, sample, run):
         ("threshold q.txt r.txt --confidence-level 0.9", "--confidence-level is about the rates"),
         ("rank-filter t.csv --gains Bad=-1,Good=1 --among answered", "--among is about the rates"),
         ("monitor x.json --run r.txt --gains 1=1", "--gains is for judged queries"),
-        ("fuse r.txt o.txt --rrf-k 5 --method borda", "--rrf-k has no effect on --method borda"),
-        ("fuse r.txt o.txt --normalize sum", "--normalize has no effect on --method rrf"),
         ("fuse r.txt o.txt --out f.csv", "--out f.csv: fuse writes a TREC run"),
         ("select r.txt --out j.csv --unit query", "--unit is for samples"),
         ("select r.txt --out j.csv --random-state 3", "--random-state has no effect on"),

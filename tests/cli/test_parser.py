@@ -137,7 +137,7 @@ def test_help_fits_on_a_screen(command, monkeypatch):
 @pytest.mark.parametrize("name", SHARED)
 def test_an_option_of_several_commands_takes_the_same_in_all(name):
     kinds = {(arg.convert, arg.metavar, arg.many, arg.file) for arg in SHARED[name].values()}
-    if name in ("--format", "--input-format", "--text", "--out"):
+    if name in ("--format", "--text", "--out"):
         # Formats and tables differ, and LETOR has no texts.
         kinds = {kind[-1] for kind in kinds}
     assert len(kinds) == 1, SHARED[name]

@@ -234,13 +234,11 @@ def test_gzip_and_parquet_give_the_table_of_csv(train, table):
     table.to_csv("t.csv", index=False)
     table.to_csv("t.csv.gz", index=False)
     table.to_csv("t.tsv", index=False, sep="\t")
-    table.to_csv("plain", index=False)
     table.to_parquet("t.parquet", index=False)
     table.to_json("t.jsonl.gz", orient="records", lines=True, double_precision=15)
     quick = ["--cv", "2", "--threshold", "0"]
     names = ("t.csv", "t.csv.gz", "t.tsv", "t.parquet", "t.jsonl.gz")
     printed = [train(*quick, file=name)[1] for name in names]
-    printed.append(train(*quick, "--input-format", "csv", file="plain")[1])
     assert systems(printed[0]) == ["bce *", "rank-only", "filter-only", "filter-all"]
     # The name of the file stands behind this.
     assert len({text.rpartition("* best by")[0] for text in printed}) == 1
@@ -358,19 +356,6 @@ def test_a_fixed_threshold_has_no_curve_to_draw(train):
     assert (code, out) == (2, "")
     assert "--plot draws the curve that a threshold is searched along" in err
     assert "there is none for --threshold 0.3. Leave one out" in err
-
-
-@pytest.mark.usefixtures("trained_once")
-def test_baseline(train):
-    code, out, _ = train("--test-data", "test.csv", "--baseline", "filter-all")
-    assert code == 0
-    assert "nDCG_f against filter-all" in out
-    code, out, err = train("--test-data", "test.csv", "--baseline", "mse")
-    assert (code, out) == (2, "")
-    assert (
-        "--baseline 'mse' is not one of the systems. Choose from bce, rank-only (bce), filter-only"
-        in err
-    )
 
 
 @pytest.mark.usefixtures("trained_once")
@@ -604,23 +589,3 @@ def test_a_small_p_value_is_no_zero():
     text = printed(frame, 2, baseline="filter-all")
     assert columns(text)[1][0].endswith(" <.001")
     assert pd.notna(frame.iloc[0, place])
-
-
-@pytest.mark.nightly
-def test_clusters_are_the_units_of_a_promise(train, table, run):
-    queries = pd.Series(table["qid"].unique(), name="qid").astype(str)
-    users = pd.DataFrame({"qid": queries, "user": np.arange(len(queries)) // 2})
-    users.to_csv("users.csv", index=False)
-    promise = ["--risk", "any_forbidden=0.8", "--confidence-level", "0.6"]
-    code, out, err = train(*promise, "--clusters", "users.csv", "--cv", "2", "--save", "m.joblib")
-    assert code == 0, err
-    certificate = joblib.load("m.joblib")["model"].certificate_
-    assert certificate.unit == "user"
-    assert certificate.n_units < certificate.n_queries
-    assert str(certificate) in out
-    users.head(3).to_csv("few.csv", index=False)
-    assert "--clusters lacks the cluster of the queries" in train("--clusters", "few.csv")[2]
-    users.assign(user=1).to_csv("one.csv", index=False)
-    code, _, err = train("--clusters", "one.csv", "--cv", "2")
-    assert code == 2
-    assert "--clusters names 1 cluster, fewer than the 2 folds" in err

@@ -115,7 +115,6 @@ def write(folder, name, text):
         ("a.txt", "1 qid:1 1:0.5 2:x\n", {}, "a.txt:1: .*'2:x'"),
         ("a.txt", "1 qid:1 1:0.5 # docid = d\n1 qid:1 1:1 # docid = d\n", {}, "'d' occurs a"),
         ("a.txt", "1 qid:1 1:0.5\n", {"text": ["x"]}, "--text names a column, but a.txt is read"),
-        ("a.csv", "1 qid:1 1:0.5\n", {"input_format": "letor", "query": "q"}, "--query names a"),
     ],
 )  # fmt: skip
 def test_files_that_cannot_be_used(folder, name, text, given, message):
@@ -137,7 +136,7 @@ def test_a_misread_file_has_a_hint(run, folder):
     write(folder, "a.txt", "qid,label,x\n1,1,2\n")
     code, _, err = run("rank-filter", "a.txt")
     assert code == 2
-    assert err.endswith("(LETOR text was expected from the file's name; see --input-format.)\n")
+    assert err.endswith("(LETOR text was expected from the end of the file's name.)\n")
 
 
 def test_a_test_file_with_other_columns(train, table):

@@ -28,8 +28,7 @@ READERS = {
     "evaluate --interval": "evaluate qrels.txt {} -m ap --interval --unjudged-label none",
     "compare": "compare qrels.txt {} run.txt -m ndcg_f@5 --unjudged-label none",
     "fuse": "fuse {} other.txt",
-    "fuse any": "fuse {} other.txt --filtered any",
-    "fuse scores": "fuse {} other.txt --method combsum --normalize none",
+    "fuse scores": "fuse {} other.txt --method combsum",
     "threshold": "threshold qrels.txt {} --missing empty --unjudged-label none",
     "filter": "apply saved.json {}",
     "monitor": "monitor saved.json --qrels qrels.txt --run {} "

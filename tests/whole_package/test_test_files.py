@@ -17,7 +17,7 @@ ELSEWHERE = {
     "cli/_judging_table.py": "cli/test_select.py",
     "cli/_thresholds.py": "cli/test_threshold.py",
     "cli/_types.py": "cli/test_parser.py",
-    "cli/saved.py": "cli/test_apply.py",
+    "cli/judging.py": "cli/test_complete.py",
     "plot/_compared_systems.py": "plot/test_critical_difference.py",
     "thresholds/_certify.py": "thresholds/test_certificate.py",
     "thresholds/_list_learner.py": "thresholds/test_learned.py",
