@@ -2092,8 +2092,6 @@ def comparison(book):
             )
         for options in (
             {"baseline": baseline},
-            {"alternative": "greater"},
-            {"alternative": "less"},
             {"alpha": 0.2},
         ):
             book.note(

@@ -21,7 +21,6 @@ from skfilterrank._lists.results import (
     paper_table,
 )
 from skfilterrank._lists.system_pairs import (
-    ALTERNATIVES,
     Pairs,
     Settings,
     adjust_p_values,
@@ -65,8 +64,6 @@ class PairwiseComparison(Result):
         Tukey tests, which correct by themselves.
     is_family_wise : bool
         True for the Tukey tests, whose p values are corrected for all pairs of systems.
-    alternative : str
-        Value of the parameter.
     alpha : float
         Level of significance; intervals have the confidence 1 - `alpha`.
     baseline : str or None
@@ -99,7 +96,6 @@ class PairwiseComparison(Result):
     scores: SystemScores
     test: str
     correction: str | None
-    alternative: str
     alpha: float
     baseline: str | None
     first: np.ndarray
@@ -274,10 +270,9 @@ class PairwiseComparison(Result):
         ----------
         what : {"p_adjusted", "p_value", "difference", "effect_size", "low", "high"}, \
                 default="p_adjusted"
-            Quantity in the cells. P values are symmetric, with 1 on the diagonal; for a one-sided
-            test, cells below the diagonal are NaN. Differences and effect sizes are those of row
-            minus column, with 0 on the diagonal. "low" and "high" are the interval of row minus
-            column.
+            Quantity in the cells. P values are symmetric, with 1 on the diagonal. Differences and
+            effect sizes are those of row minus column, with 0 on the diagonal. "low" and "high" are
+            the interval of row minus column.
 
         Returns
         -------
@@ -290,9 +285,8 @@ class PairwiseComparison(Result):
         table = np.full((self.scores.n_systems,) * 2, np.nan)
         np.fill_diagonal(table, 1.0 if is_p else 0.0)
         table[self.first, self.second] = getattr(self, what)
-        if not (is_p and self.alternative != "two-sided"):
-            mirrored = getattr(self, {"low": "high", "high": "low"}.get(what, what))
-            table[self.second, self.first] = (mirrored if is_p else -mirrored) + 0.0
+        mirrored = getattr(self, {"low": "high", "high": "low"}.get(what, what))
+        table[self.second, self.first] = (mirrored if is_p else -mirrored) + 0.0
         systems = pd.Index(self.scores.systems, name="system")
         return pd.DataFrame(table, index=systems, columns=systems.rename("other"))
 
@@ -336,11 +330,11 @@ class PairwiseComparison(Result):
         n_pairs = len(self.first)
         n_significant = np.count_nonzero(self.significant())
         differ = "pair differs" if n_pairs == 1 else "pairs differ"
+        against = f", against {self.baseline}" if self.baseline is not None else ""
         lines = [
             f"{self.scores.measure}: {self.title} of {self.scores.n_systems} systems for "
             f"{self.scores.n_queries} queries, {self.correction_text()}",
-            f"{n_significant:,} of {n_pairs:,} {differ} significantly at {self.alpha:g}"
-            f"{self._against()}",
+            f"{n_significant:,} of {n_pairs:,} {differ} significantly at {self.alpha:g}{against}",
             *self.notes,
         ]
         return "\n".join(lines)
@@ -388,10 +382,6 @@ class PairwiseComparison(Result):
             f"of {n_pairs:,} {which} with the worse {means} significantly better, because the test "
             f"uses the {self.effect_name}, not means"
         ) * bool(n_pairs)
-
-    def _against(self):
-        side = "" if self.alternative == "two-sided" else f" (first {self.alternative})"
-        return side + (f", against {self.baseline}" if self.baseline is not None else "")
 
     def _is_all_tied(self):
         return bool((self.n_tied == self.scores.n_queries).all())
@@ -454,7 +444,6 @@ def compare_systems(
     test: str | None = None,
     correction: str | None = "holm",
     baseline: str | None = None,
-    alternative: str = "two-sided",
     alpha: float = 0.05,
     n_resamples: int = 10_000,
     random_state=None,
@@ -480,14 +469,9 @@ def compare_systems(
         Name of a system that each other system is compared with; it is the second system of each
         pair. P values are corrected for these pairs only, but the Tukey tests still correct for
         all pairs of systems. None compares all pairs.
-    alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Alternative hypothesis: the systems differ, the first system has greater values, or the
-        first system has lower values. "greater" means greater values even if lower values are
-        better.
     alpha : float, default=0.05
         Level of significance, between 0 and 1. Intervals have the confidence 1 - `alpha`. They are
-        two-sided for every alternative, and not corrected for the number of pairs, except for the
-        Tukey tests.
+        not corrected for the number of pairs, except for the Tukey tests.
     n_resamples : int, default=10000
         Number of random resamples of the resampling tests, at least 100.
     random_state : int, RandomState instance or None, default=None
@@ -560,7 +544,7 @@ def compare_systems(
 
     If the difference of a pair is the same for every query, and not 0, it has no spread: t and d_z
     are infinite for any number of queries, and so are no evidence. "t" and "bootstrap" then give
-    the p value of n equal signs, 2 / 2**n (one-sided 1 / 2**n, or 1 in the other direction).
+    the p value of n equal signs, 2 / 2**n.
     "tukey" multiplies this p value by the number of all pairs, if no pair has any spread. The
     printed comparison mentions such pairs.
 
@@ -607,19 +591,13 @@ def compare_systems(
     alpha = check_share(alpha, "alpha")
     # With fewer resamples, the smallest possible p value would be above 0.01.
     n_resamples = check_count(n_resamples, "n_resamples", least=100)
-    check_choice(alternative, "alternative", ALTERNATIVES)
-    if is_family_wise and alternative != "two-sided":
-        raise InputError(
-            f"alternative must be 'two-sided' for test={brief(test)}, because ranges have no "
-            f"direction, got {brief(alternative)}: use test='t' or 'randomization'."
-        )
     if baseline is None:
         pairs = Pairs.all(scores.n_systems)
     else:
         (place,) = known_places([baseline], scores.systems, "baseline")
         baseline = scores.systems[place]
         pairs = Pairs.against(place, scores.n_systems)
-    settings = Settings(alternative, 1 - alpha, n_resamples, random_state, verbose)
+    settings = Settings(1 - alpha, n_resamples, random_state, verbose)
     values = merge_values(scores.values)
     figures = TESTS[test](values, pairs, settings)
     if figures.interval_of == "mean difference":
@@ -629,7 +607,6 @@ def compare_systems(
         scores=scores,
         test=test,
         correction=correction,
-        alternative=alternative,
         alpha=alpha,
         baseline=baseline,
         **vars(pairs),

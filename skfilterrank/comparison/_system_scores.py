@@ -90,8 +90,6 @@ class SystemScores(Result):
         Value of the parameter.
     dropped_queries : tuple
         Ids of the queries that were left out because of `missing`, or earlier.
-    n_filled : int
-        Number of missing values that were replaced by the number `missing`.
 
     Raises
     ------
@@ -137,8 +135,6 @@ class SystemScores(Result):
     greater_is_better: bool
     is_preference: bool
     dropped_queries: tuple
-    # True for values that replace a missing value; None if no value was missing.
-    _is_filled: np.ndarray | None
 
     _digits = 3
     _display = "CriticalDifferenceDisplay"
@@ -175,7 +171,7 @@ class SystemScores(Result):
         check_flag(greater_is_better, "greater_is_better")
         check_flag(is_preference, "is_preference")
         dropped_queries = tuple(as_list(dropped_queries, "dropped_queries", "query ids"))
-        array, is_filled, is_dropped = _settled(array, systems, queries, missing)
+        array, is_dropped = _settled(array, systems, queries, missing)
         array.flags.writeable = False
         vars(self).update(
             values=array,
@@ -185,7 +181,6 @@ class SystemScores(Result):
             greater_is_better=bool(greater_is_better),
             is_preference=bool(is_preference),
             dropped_queries=(*compress(queries, is_dropped), *dropped_queries),
-            _is_filled=is_filled,
         )
 
     @classmethod
@@ -404,9 +399,9 @@ class SystemScores(Result):
         SystemScores
             A new object; this one does not change.
         """
-        return self._part(values, self.systems, self.queries, self._is_filled, **changes)
+        return self._part(values, self.systems, self.queries, **changes)
 
-    def _part(self, values, systems, queries, is_filled, **changes):
+    def _part(self, values, systems, queries, **changes):
         """Make SystemScores with the settings of these, but other values, systems and queries."""
         params = {
             "measure": self.measure,
@@ -414,9 +409,7 @@ class SystemScores(Result):
             "is_preference": self.is_preference,
             "dropped_queries": self.dropped_queries,
         }
-        part = SystemScores(values, systems=systems, queries=queries, **(params | changes))
-        vars(part)["_is_filled"] = is_filled
-        return part
+        return SystemScores(values, systems=systems, queries=queries, **(params | changes))
 
     @property
     def oriented(self) -> np.ndarray:
@@ -432,11 +425,6 @@ class SystemScores(Result):
     def n_queries(self) -> int:
         """Number of queries, the number of columns of `values`."""
         return len(self.queries)
-
-    @property
-    def n_filled(self) -> int:
-        """Number of missing values that were replaced by the number `missing`."""
-        return 0 if self._is_filled is None else int(np.count_nonzero(self._is_filled))
 
     @property
     def means(self) -> pd.Series:
@@ -473,7 +461,6 @@ class SystemScores(Result):
             self.values[np.ix_(rows, columns)],
             [self.systems[row] for row in rows],
             [self.queries[column] for column in columns],
-            None if self._is_filled is None else self._is_filled[np.ix_(rows, columns)],
         )
 
     def aligned_to(self, other: Self) -> Self:
@@ -667,8 +654,6 @@ class SystemScores(Result):
             head += ", share of the other systems beaten"
         if self.dropped_queries:
             head += f" ({len(self.dropped_queries):,} dropped)"
-        if self.n_filled:
-            head += f", {counted(self.n_filled, 'missing value')} filled in"
         return head
 
     def _table(self):
@@ -699,7 +684,7 @@ def _settled(array, systems, queries, missing):
     ):
         raise InputError(f"missing must be 'raise', 'drop' or a number, got {brief(missing)}.")
     if not is_missing.any():
-        return array, None, is_dropped
+        return array, is_dropped
     if missing == "drop":
         is_dropped = is_missing.any(axis=0)
         if is_dropped.all():
@@ -707,7 +692,7 @@ def _settled(array, systems, queries, missing):
                 "missing='drop' leaves no query, because no query has a value of every system. "
                 "Leave out systems, or pass missing= a number to use as the missing value."
             )
-        return array[:, ~is_dropped], None, is_dropped
+        return array[:, ~is_dropped], is_dropped
     if missing == "raise":
         system, query = np.argwhere(is_missing)[0]
         raise MissingValuesError(
@@ -722,7 +707,7 @@ def _settled(array, systems, queries, missing):
                 if lacks.any()
             },
         )
-    return np.where(is_missing, float(missing), array), is_missing, is_dropped
+    return np.where(is_missing, float(missing), array), is_dropped
 
 
 def _numbers(values):

@@ -46,8 +46,8 @@ def paired_t(values, pairs, settings):
         rounding = rounding_errors(values, pairs[block])
         mean, deviation = mean_and_deviation(differences(values, pairs[block]), rounding)
         t = ratio(mean, deviation / np.sqrt(n_queries))
-        p_value = _p_of_tails(stdtr(n_queries - 1, -t), stdtr(n_queries - 1, t), settings)
-        by_signs = without_spread_p(mean, n_queries, settings.alternative)
+        p_value = _p_of_tails(stdtr(n_queries - 1, -t), stdtr(n_queries - 1, t))
+        by_signs = without_spread_p(mean, n_queries)
         low, high = t_interval(mean, deviation, n_queries, settings.confidence)
         yield PairFigures(
             # If all differences of a pair are equal, t is infinite even for two queries. The p
@@ -60,11 +60,9 @@ def paired_t(values, pairs, settings):
         )
 
 
-def _p_of_tails(at_least, at_most, settings):
-    """Compute the p value of the alternative from P(at least as great) and P(at most as great)."""
-    if settings.alternative == "two-sided":
-        return np.minimum(2 * np.minimum(at_least, at_most), 1.0)
-    return at_least if settings.alternative == "greater" else at_most
+def _p_of_tails(at_least, at_most):
+    """Compute the two-sided p value from P(at least as great) and P(at most as great)."""
+    return np.minimum(2 * np.minimum(at_least, at_most), 1.0)
 
 
 def t_interval(mean, deviation, n_queries, confidence):
@@ -91,14 +89,14 @@ def sign_test(values, pairs, settings):
         low, high = clopper_pearson(greater, decided, settings.confidence)
         chances = binom.sf(greater - 1, decided, 0.5), binom.cdf(greater, decided, 0.5)
         yield PairFigures(
-            p_value=_p_of_tails(*chances, settings),
+            p_value=_p_of_tails(*chances),
             effect_size=ratio((greater - less).astype(float), decided),
             # The effect is (share of positive) - (share of negative), that is 2 * share - 1.
             low=np.where(decided > 0, 2 * low - 1, 0.0),
             high=np.where(decided > 0, 2 * high - 1, 0.0),
             effect_name="net share of queries",
             interval_of="effect",
-            smallest_p=smallest_flip_p(n_queries, settings.alternative),
+            smallest_p=smallest_flip_p(n_queries),
         )
 
 
@@ -128,17 +126,17 @@ def wilcoxon_test(values, pairs, settings):
         above = np.where(difference > 0, ranks, 0.0).sum(axis=1)
         low, high = hodges_lehmann_interval(difference, settings.confidence)
         yield PairFigures(
-            p_value=_signed_rank_p_value(ranks, above, total, settings),
+            p_value=_signed_rank_p_value(ranks, above, total),
             effect_size=ratio(2 * above - total, total),
             low=low,
             high=high,
             effect_name="rank-biserial correlation",
             interval_of="pseudo-median",
-            smallest_p=smallest_flip_p(n_queries, settings.alternative),
+            smallest_p=smallest_flip_p(n_queries),
         )
 
 
-def _signed_rank_p_value(ranks, above, total, settings):
+def _signed_rank_p_value(ranks, above, total):
     """Compute p values of the signed-rank test, exact in the cases in which scipy's are exact.
 
     `ranks` has shape (n_pairs, n_queries); `above` is the sum of the ranks of positive differences
@@ -161,7 +159,7 @@ def _signed_rank_p_value(ranks, above, total, settings):
             sums = ranks[~untied] @ (sign_patterns(n_queries).T > 0).astype(float)
             at_most[~untied] = (sums <= above[~untied, None]).mean(axis=1)
             at_least[~untied] = (sums >= above[~untied, None]).mean(axis=1)
-    return np.where(total > 0, _p_of_tails(at_least, at_most, settings), 1.0)
+    return np.where(total > 0, _p_of_tails(at_least, at_most), 1.0)
 
 
 def signed_rank_distribution(n_queries):
@@ -247,16 +245,16 @@ def randomization_test(values, pairs, settings) -> PairFigures:
             signs = sign_patterns(n_queries, start, stop)
         else:
             signs = 2.0 * generator.integers(2, size=(stop - start, n_queries)) - 1.0
-        count += _count_as_extreme(centered, signs, pairs, settings.alternative)
+        count += _count_as_extreme(centered, signs, pairs)
     if is_exact:
-        smallest = smallest_flip_p(n_queries, settings.alternative)
+        smallest = smallest_flip_p(n_queries)
         return replace(figures, p_value=count / n_resamples, smallest_p=smallest)
     # The observed values count as one resample, so no p value is 0.
     smallest = 1 / (n_resamples + 1)
     return replace(figures, p_value=(count + 1) / (n_resamples + 1), smallest_p=smallest)
 
 
-def _count_as_extreme(values, signs, pairs, alternative):
+def _count_as_extreme(values, signs, pairs):
     """Count, for each pair, the resamples whose difference is at least as extreme as observed.
 
     `signs`, of shape (n_resamples, n_queries), has 1 and -1; -1 swaps the values of the systems.
@@ -265,18 +263,14 @@ def _count_as_extreme(values, signs, pairs, alternative):
     sums = values @ signs.T
     observed = values.sum(axis=1)
     scale = np.abs(values).sum(axis=1)
-    if alternative == "less":
-        sums, observed = -sums, -observed
     count = np.empty(len(pairs), dtype=np.int64)
     for start in range(0, len(pairs), _N_PAIRS):
         some = slice(start, start + _N_PAIRS)
         first, second = pairs.first[some], pairs.second[some]
-        at_least = observed[first] - observed[second]
+        at_least = np.abs(observed[first] - observed[second])
         resampled = sums[first]
         resampled -= sums[second]
-        if alternative == "two-sided":
-            at_least = np.abs(at_least)
-            np.abs(resampled, out=resampled)
+        np.abs(resampled, out=resampled)
         at_least -= ROUNDING_OF_MEANS * (scale[first] + scale[second])
         count[some] = np.count_nonzero(resampled >= at_least[:, None], axis=1)
     return count
@@ -306,27 +300,22 @@ def bootstrap_test(values, pairs, settings):
         difference = differences(values, pairs[block])
         rounding = rounding_errors(values, pairs[block])
         mean, deviation = mean_and_deviation(difference, rounding)
-        observed = ratio(mean, deviation / np.sqrt(n_queries))
+        observed = np.abs(ratio(mean, deviation / np.sqrt(n_queries)))
         shifted = np.where(deviation[:, None] > 0, difference - mean[:, None], 0.0)
         resampled = np.empty((len(mean), settings.n_resamples))
         for start in starts:
             some = slice(start, start + starts.step)
             drawn = counts[some].astype(np.float64)
             resampled[:, some] = _studentized(shifted, drawn, rounding[:, None])
-        sizes = np.abs(resampled)
-        # With this quantile, the interval excludes 0 exactly if the two-sided test rejects.
+        np.abs(resampled, out=resampled)
+        # With this quantile, the interval excludes 0 exactly if the test rejects.
         place = int(np.ceil(settings.confidence * settings.n_resamples * (1 - 1e-12))) - 1
-        quantile = np.partition(sizes, place, axis=1)[:, place]
+        quantile = np.partition(resampled, place, axis=1)[:, place]
         error = deviation / np.sqrt(n_queries)
         width = np.multiply(quantile, error, out=np.zeros_like(mean), where=deviation > 0)
-        if settings.alternative == "two-sided":
-            resampled, observed = sizes, np.abs(observed)
-        elif settings.alternative == "less":
-            resampled, observed = -resampled, -observed
-        sizes = np.where(np.isinf(observed), 0, 1 + np.abs(observed))
-        at_least = observed - ROUNDING_OF_MEANS * sizes
+        at_least = observed - ROUNDING_OF_MEANS * np.where(np.isinf(observed), 0, 1 + observed)
         p_value = (np.count_nonzero(resampled >= at_least[:, None], axis=1) + 1) * smallest
-        by_signs = without_spread_p(mean, n_queries, settings.alternative)
+        by_signs = without_spread_p(mean, n_queries)
         yield PairFigures(
             # The observed values count as one resample. Otherwise p could be 0, which stays 0 after
             # any correction for the number of pairs.
@@ -463,7 +452,7 @@ def tukey_hsd_blocked(values, pairs, settings) -> PairFigures:
         # Without residual variance, q is infinite for any number of queries. Only the signs are
         # evidence then; Bonferroni's correction covers all pairs.
         n_pairs = n_systems * (n_systems - 1) / 2
-        p_value = np.minimum(n_pairs * without_spread_p(difference, n_queries, "two-sided"), 1.0)
+        p_value = np.minimum(n_pairs * without_spread_p(difference, n_queries), 1.0)
     width = distribution.isf(1 - settings.confidence) * error
     return _figures(p_value, difference, mean_square, width)
 

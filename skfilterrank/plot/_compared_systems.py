@@ -102,13 +102,9 @@ class CriticalDifferenceDisplay(Display):
     ):
         check_count(n_shown, "n_shown")
         n_systems = comparison.scores.n_systems
-        if (
-            comparison.alternative != "two-sided"
-            or len(comparison.first) < n_systems * (n_systems - 1) // 2
-        ):
+        if len(comparison.first) < n_systems * (n_systems - 1) // 2:
             raise InputError(
-                "comparison must be a two-sided test of all pairs of systems: compare the systems "
-                "without baseline= and alternative=."
+                "comparison must test all pairs of systems: compare the systems without baseline=."
             )
         self.comparison = comparison
         self.alpha = alpha = comparison.alpha if alpha is None else alpha
@@ -150,7 +146,7 @@ class CriticalDifferenceDisplay(Display):
         Raises
         ------
         ValueError
-            If pairs are missing because of a `baseline`, or the test is one-sided.
+            If pairs are missing because of a `baseline`.
         ImportError
             If matplotlib is not installed.
         """

@@ -96,12 +96,6 @@ class TestSystemScores:
         assert dropped.values.tolist() == [[1, 3], [4, 6]]
         filled = SystemScores(values, missing=0)
         assert filled.values[0].tolist() == [1, 0, 3]
-        assert filled.n_filled == 1
-        assert str(filled).startswith("score of 2 systems for 3 queries, 1 missing value filled in")
-        assert filled.select(systems=["1", "0"]).n_filled == 1
-        assert filled.select(queries=[2, 1], systems=["0"]).n_filled == 1
-        assert filled.select(systems=["1"]).n_filled == filled.select(queries=[0, 2]).n_filled == 0
-        assert filled.select(queries=[2, 1]).select(queries=[1]).n_filled == 1
         with pytest.raises(ValueError, match="leaves no query"):
             SystemScores([[NAN, 1], [1, NAN]], missing="drop")
 

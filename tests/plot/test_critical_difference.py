@@ -229,10 +229,8 @@ def test_axes_are_the_callers():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="two-sided test of all pairs"):
+    with pytest.raises(ValueError, match="comparison must test all pairs"):
         CriticalDifferenceDisplay.from_scores(scores(), baseline="a")
-    with pytest.raises(ValueError, match="two-sided test of all pairs"):
-        CriticalDifferenceDisplay.from_scores(scores(), test="t", alternative="greater")
     with pytest.raises(ValueError, match="n_shown must be a whole number from 1 up, got 0"):
         CriticalDifferenceDisplay.from_scores(scores(), n_shown=0)
     with pytest.raises(ValueError, match="at least 2 systems"):
