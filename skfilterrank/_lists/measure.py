@@ -79,6 +79,9 @@ class Measure:
         ``of_set(block, count, **options)``: values without a cut-off at every prefix of each list,
         for a measure of the set of shown documents. ``count(mask)`` counts the shown documents in a
         mask, and ``count()`` all shown documents.
+    deciding : callable or None
+        ``deciding(list, **options)``: how many unjudged documents of a list must be good for the
+        extreme values, see `metrics._open_lists`; None stands for any number.
     order_matters : {"always", "with k", "never"}
         Whether the order of a query's judged documents changes the measure.
     over_queries : {"mean", "sum", "geometric mean"}
@@ -117,6 +120,7 @@ class Measure:
     ties_are_means: bool = True
     additive: Callable | None = None
     of_set: Callable | None = None
+    deciding: Callable | None = None
     order_matters: str = "always"
     over_queries: str = "mean"
     aliases: tuple[str, ...] = ()

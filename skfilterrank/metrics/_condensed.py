@@ -8,6 +8,8 @@ from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import ratio
 from skfilterrank._lists.ties import Ties
+from skfilterrank.metrics._average_precision import deciding_of_ap
+from skfilterrank.metrics._open_lists import at_ends
 
 
 def judged(block: ListBlock, k):
@@ -74,6 +76,7 @@ def _mean_sum_precision(ties: Ties, is_judged, relevant, k):
 @declare_measure(
     "judged",
     order_matters="never",
+    deciding=at_ends,
     undefined="the returned list is empty",
     value_range=(0, 1),
     reads_unjudged=True,
@@ -206,6 +209,7 @@ def bpref_score(block: ListBlock, k, *, variant: str = "trec_eval"):
 @declare_measure(
     "induced_ap",
     additive=induced_ap_sum,
+    deciding=deciding_of_ap,
     undefined="the query has no relevant document",
     value_range=(0, 1),
     reads_unjudged=True,

@@ -12,6 +12,7 @@ from skfilterrank._lists.checks import check_number
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import first_places, log_discount, ratio
+from skfilterrank.metrics._open_lists import at_ends, at_turns
 
 
 def forbidden_of_set(block: ListBlock, count):
@@ -49,6 +50,7 @@ def empty_of_set(block: ListBlock, count):
     of_set=forbidden_of_set,
     additive=forbidden_sum,
     order_matters="with k",
+    deciding=at_ends,
     undefined="the returned list is empty",
     value_range=(0, 1),
     greater_is_better=False,
@@ -86,6 +88,7 @@ def forbidden_at_k(block: ListBlock, k):
     "any_forbidden",
     of_set=any_forbidden_of_set,
     order_matters="with k",
+    deciding=at_ends,
     undefined="never",
     value_range=(0, 1),
     ties=WHOLE_ORDERS,
@@ -124,6 +127,7 @@ def any_forbidden_at_k(block: ListBlock, k):
     "false_reject_rate",
     of_set=false_reject_of_set,
     order_matters="never",
+    deciding=at_turns,
     undefined="no document of the query is good",
     value_range=(0, 1),
     takes_k=False,
@@ -159,6 +163,7 @@ def false_reject_rate(block: ListBlock, k):
     "empty_list_rate",
     of_set=empty_of_set,
     order_matters="never",
+    deciding=at_ends,
     undefined="never",
     value_range=(0, 1),
     takes_k=False,

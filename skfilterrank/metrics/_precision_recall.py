@@ -9,6 +9,7 @@ from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import first_places, ratio, reciprocal
 from skfilterrank._lists.ties import mean_none_relevant
+from skfilterrank.metrics._open_lists import OpenList, at_ends, at_turns, of_extremes
 
 
 def precision_of_set(block: ListBlock, count):
@@ -47,12 +48,49 @@ def first_relevant_sum(facts: Facts, worth) -> Additive:
     return Additive(facts.relevant, facts.in_top(worth_of_first), uses_levels=True)
 
 
+def _deciding_of_r_precision(found: OpenList, **options) -> np.ndarray | None:
+    """Return how many unjudged documents must be good for the extreme values of R-precision."""
+    if not found.has_places:
+        return None
+    if not found.low <= 0 < found.high:
+        return at_ends(found)
+    relevant, unjudged = found.gains > 0, found.unjudged
+    shown, n_open = slice(found.n_shown), len(found.rows)
+    # Numbers above each shown document's tie, and in it, of the relevant and the unjudged.
+    above, inside = [], []
+    for mask in (relevant, unjudged):
+        running = np.append(0, np.cumsum(mask[shown]))
+        above.append(running[found.first])
+        inside.append(running[found.first + found.length] - running[found.first])
+    values = []
+    for place, way in enumerate(found.ways):
+        number = np.arange(1, len(way) + 1)
+        m = np.count_nonzero(relevant) + number
+        row = np.minimum(m, found.n_shown) - 1
+        if not found.n_shown:
+            continue
+        n_above, n_in = above[1][row], inside[1][row]
+        if place == 0:
+            above_good = np.minimum(number, n_above)
+            in_good = np.clip(number - n_above, 0, n_in)
+        else:
+            n_all = n_open if place == 1 else len(way)
+            below = n_all - n_above - n_in
+            in_good = np.clip(number - below, 0, n_in)
+            above_good = np.maximum(number - below - n_in, 0)
+        share = (np.minimum(m, found.n_shown) - found.first[row]) / found.length[row]
+        good = above[0][row] + above_good + share * (inside[0][row] + in_good)
+        values.append(good / m)
+    return of_extremes(values)
+
+
 @declare_measure(
     "precision",
     aliases=("P", "P_@", "set_P"),
     additive=precision_sum,
     of_set=precision_of_set,
     order_matters="with k",
+    deciding=at_ends,
     undefined="never",
     value_range=(0, 1),
 )
@@ -113,6 +151,7 @@ def precision_at_k_score(block: ListBlock, k):
     aliases=("R", "recall_@", "set_recall", "context_recall"),
     additive=recall_sum,
     order_matters="with k",
+    deciding=at_turns,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )
@@ -171,6 +210,7 @@ def recall_at_k_score(block: ListBlock, k):
     "r_precision",
     aliases=("Rprec",),
     additive=r_precision_sum,
+    deciding=_deciding_of_r_precision,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     takes_k=False,
@@ -216,6 +256,7 @@ def r_precision_score(block: ListBlock, k):
     "rr",
     aliases=("MRR", "recip_rank"),
     additive=partial(first_relevant_sum, worth=reciprocal),
+    deciding=at_ends,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )
@@ -280,6 +321,7 @@ def reciprocal_rank_score(block: ListBlock, k):
     aliases=("success_@",),
     additive=partial(first_relevant_sum, worth=np.ones_like),
     order_matters="with k",
+    deciding=at_ends,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
 )

@@ -9,7 +9,8 @@ from skfilterrank._lists.checks import check_number, one_of
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import ratio
-from skfilterrank.metrics._average_precision import average_precision
+from skfilterrank.metrics._average_precision import average_precision, deciding_of_ap
+from skfilterrank.metrics._open_lists import at_ends, at_turns
 
 # trec_eval's names of the points that it prints, and how its version 10 rounds their levels.
 _AS_TREC_EVAL = {
@@ -69,6 +70,7 @@ def _highest_precisions(block):
 
 
 _COUNT = {
+    "deciding": at_ends,
     "order_matters": "never",
     "over_queries": "sum",
     "undefined": "never",
@@ -212,6 +214,7 @@ def n_relevant_retrieved_score(block: ListBlock, k):
     additive=f_measure_sum,
     of_set=f_of_set,
     order_matters="with k",
+    deciding=at_turns,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     # The square of a larger number overflows.
@@ -265,6 +268,7 @@ def f_score(block: ListBlock, k, *, beta: float = 1.0):
     "set_map",
     of_set=set_map_of_set,
     order_matters="never",
+    deciding=at_turns,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     takes_k=False,
@@ -409,6 +413,7 @@ def eleven_point_precision_score(block: ListBlock, k, *, rounding: str = "up"):
 @declare_measure(
     "gm_map",
     over_queries="geometric mean",
+    deciding=deciding_of_ap,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     takes_k=False,

@@ -15,14 +15,10 @@ from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.scoring import OVER_QUERIES, check_undefined
 from skfilterrank.exceptions import InputError
+from skfilterrank.metrics._open_lists import OpenList
 
 # Number of rows measured at once, which limits memory.
 _CELLS = 2**21
-# Measures that never get worse when the gain of one document rises, where they are defined.
-_MONOTONE = (
-    *("any_forbidden", "dcg", "err", "forbidden", "num_q", "num_rel", "num_rel_ret", "num_ret"),
-    *("precision", "rbp", "rr", "sp", "success"),
-)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,9 +126,9 @@ default=None
     do, except those that depend on labels in between. Only the given rows are considered, so they
     must reach as deep as the lists. For RBP, the difference of the two is the residual of [1]_.
 
-    A query with u unjudged rows needs 3 (u + 1) values of the measure. Fewer suffice for AP, and
-    for measures whose divisor does not depend on labels, such as RBP, DCG, precision and RR: their
-    time is linear in the number of rows.
+    A query with u unjudged rows needs 3 (u + 1) values of the measure, so the time grows with the
+    square of its rows. A few values suffice, and the time is linear, for precision, recall, F, AP,
+    R-precision, RR, RBP, ERR, the kinds of nDCG, and counts; but not for ties="worst" or "best".
 
     References
     ----------
@@ -175,9 +171,7 @@ default=None
             lists.gains[rows],
             scores[rows],
             (low, high),
-            _deciding_numbers(
-                parsed, lists.gains[rows], scores[rows], (low, high), lists.tie_codes is None
-            ),
+            _deciding_numbers(parsed, lists.gains[rows], scores[rows], (low, high), lists.ties),
             _in_top(scores[rows], parsed.k),
             lambda labels, y_score, groups, rows=rows: entry(
                 labels,
@@ -213,48 +207,18 @@ def _two_gains(gains, low, high):
     return low, high
 
 
-def _deciding_numbers(parsed, gains, scores, two_gains, has_ties):
+def _deciding_numbers(parsed, gains, scores, two_gains, ties):
     """Return how many unjudged documents must be good for the extreme values to occur."""
-    u = np.count_nonzero(np.isnan(gains))
-    if parsed.measure.name in _MONOTONE and parsed.options.get("relevance") != "scaled":
-        return np.unique([0, min(1, u), u])
-    low, high = two_gains
-    shown = scores[scores > -np.inf]
-    is_tied = has_ties and len(shown) > 1 and (np.diff(shown) == 0).any()
-    depends_on_found = parsed.options.get("normalize") == "found"
-    is_plain = parsed.measure.name == "ap" and not (is_tied or depends_on_found)
-    if not is_plain or not low <= 0 < high or u < 2:
-        return np.arange(u + 1)
-    found = [0, 1, u]
-    for values in _average_precisions(gains, len(shown), parsed.k, parsed.options):
-        found += [1 + values.argmin(), 1 + values.argmax()]
-    return np.unique(found)
-
-
-def _average_precisions(gains, n_shown, k, options):
-    """Compute AP if the first, or the last, 1, 2, ... unjudged documents are good."""
-    unjudged = np.isnan(gains)
-    relevant = gains > 0
-    rows = np.flatnonzero(unjudged)
-    place = np.arange(1, len(gains) + 1)
-    in_top = place <= (n_shown if k is None else min(n_shown, k))
-    worth = np.where(in_top, 1 / place, 0.0)
-    level = np.cumsum(relevant)
-    start = (relevant * level) @ worth
-    divisor = relevant.sum() + np.arange(1, len(rows) + 1)
-    normalize = options.get("normalize", "R")
-    if normalize == "min" and k is not None:
-        divisor = np.minimum(divisor, k)
-    elif normalize == "k":
-        divisor = np.ones(len(rows))
-
-    def below(mask):
-        return np.cumsum((mask * worth)[::-1])[::-1] - mask * worth
-
-    # Precision at the document that becomes good, plus the increase at relevant ones below it.
-    top = (level[rows] + np.arange(1, len(rows) + 1)) * worth[rows] + below(relevant)[rows]
-    end = (level[rows] + 1) * worth[rows] + below(relevant | unjudged)[rows]
-    return [(start + np.cumsum(added)) / divisor for added in (top, end[::-1])]
+    measure, options = parsed.measure, parsed.options
+    u, numbers = np.count_nonzero(np.isnan(gains)), None
+    own = measure.own_reading
+    if own is not None:
+        measure, gains, two_gains = measure.plain, own.of(gains), own.of(np.array(two_gains))
+    is_known = own is None or (own.ties is None and not own.options)
+    if measure.deciding is not None and is_known and two_gains[0] <= two_gains[1]:
+        found = OpenList.of(gains, scores, *two_gains, parsed.k, ties)
+        numbers = measure.deciding(found, **{**measure.defaults, **options})
+    return np.arange(u + 1) if numbers is None else np.unique([0, min(1, u), u, *numbers])
 
 
 def _in_top(scores, k):

@@ -11,6 +11,7 @@ from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import first_places, geometric, reciprocal
 from skfilterrank._lists.ties import mean_stops
 from skfilterrank.exceptions import InputError
+from skfilterrank.metrics._open_lists import at_ends
 
 
 def rbp_sum(facts: Facts) -> Additive:
@@ -34,9 +35,15 @@ def _satisfied(gains, max_grade):
     return result
 
 
+def _deciding_of_rbp(found, relevance, **options):
+    """Return no number, unless the highest gain of the list scales all others."""
+    return None if relevance == "scaled" else at_ends(found)
+
+
 @declare_measure(
     "rbp",
     additive=rbp_sum,
+    deciding=_deciding_of_rbp,
     undefined="never",
     value_range=(0, 1),
     options={"persistence": check_share, "relevance": one_of("binary", "graded", "scaled")},
@@ -119,6 +126,7 @@ def rbp_score(block: ListBlock, k, *, persistence: float = 0.8, relevance: str =
 
 @declare_measure(
     "err",
+    deciding=at_ends,
     undefined="no document of the query is relevant",
     value_range=(0, 1),
     # Up to grade 50, float64 can distinguish the highest grade's probability from 1.

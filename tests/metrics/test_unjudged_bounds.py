@@ -122,13 +122,44 @@ def test_gains_of_its_own():
     assert (found.least.tolist(), found.most.tolist()) == ([1 / 3], [1 / 2])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["ap", "ap@5", "ap(normalize=min)@5", "ap(normalize=k)@5", "rbp"])
-def test_bounds_without_ties_are_those_of_all_numbers(name):
+FEW = (
+    *("ap", "ap@20", "ap(rel=2)", "dcg", "err", "f@20", "false_reject_rate", "gm_map"),
+    *("induced_ap", "judged", "ndcg", "ndcg_0@20", "ndcg_f", "ndcg_min", "num_rel", "precision"),
+    *("r_precision", "rbp", "recall@20", "rr", "set_map", "sp", "success"),
+)
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_few_ways_to_judge_a_long_list_are_measured(name, monkeypatch):
+    """Their number does not grow with the list: else the time grows with its square."""
     rng = np.random.default_rng(0)
-    for _ in range(20):
+    gains = rng.choice([nan, -1.0, 0.0, 1.0, 2.0], 500, p=[0.6, *4 * [0.1]])
+    measured = []
+
+    class Counted(type(known_measure(name))):
+        def __call__(self, labels, *rest, **how):
+            measured.append(len(labels) // len(gains))
+            return super().__call__(labels, *rest, **how)
+
+    monkeypatch.setattr(known_measure(name), "__class__", Counted)
+    unjudged_bounds(gains, rng.integers(0, 200, 500), name, groups=np.zeros(500))
+    assert sum(measured) <= 60
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("ap", "ap@5", "ap(normalize=min)@5", "ap(normalize=k)@5", "rbp", "ndcg", "ndcg_0@5"),
+        *("ndcg_min", "ndcg_f", "ndcg_f@5", "recall@5", "f(beta=2)@5", "r_precision", "set_map"),
+    ],
+)
+@pytest.mark.parametrize("n_scores", [6, 10**9], ids=["ties", "no ties"])
+def test_bounds_are_those_of_all_numbers(name, n_scores):
+    rng = np.random.default_rng(0)
+    for _ in range(10):
         gains = rng.choice([nan, 0.0, 1.0], 25, p=[0.5, 0.25, 0.25])
-        scores = np.where(rng.random(25) < 0.1, -inf, -np.arange(25.0))
+        scores = np.where(rng.random(25) < 0.1, -inf, rng.integers(0, n_scores, 25))
         order = np.argsort(-scores, kind="stable")
         rows = order[np.isnan(gains[order])]
         ways = [gains.copy() for _ in range(2 * len(rows) + 2)]
