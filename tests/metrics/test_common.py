@@ -12,7 +12,7 @@ import pytest
 import measure_facts
 from measure_checks import CHECKS, LABELS, OF_ROWS, RandomRows
 from measure_table import MEASURES
-from reference import LISTS, NONNEGATIVE, PLAIN, expected_failures, gains_for, written
+from reference import NONNEGATIVE, expected_failures, gains_for, written
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import read_run, write_run
 from skfilterrank.metrics import get_measure, get_measure_names
@@ -67,15 +67,6 @@ def test_value_ranges():
     others |= dict.fromkeys(("ul_normalized", "compatibility"), (-1, 1))
     for name, entry in MEASURES.items():
         assert entry.value_range == others.get(name, (0, 1)), name
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("which", LISTS)
-def test_plain_lists(which):
-    gains, scores = LISTS[which]
-    for name, value in PLAIN[which].items():
-        actual = measure(name, gains, scores, undefined="drop")
-        assert actual == pytest.approx(np.nan if value is None else value, nan_ok=True), name
 
 
 def test_no_query_has_a_value():

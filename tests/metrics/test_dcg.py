@@ -119,22 +119,6 @@ class TestByHand:
 
 
 class TestTies:
-    def test_average_through_the_cut_off(self):
-        # First the 3; the second place holds one of 2, -1 and 0.
-        expected = 3 / log2(2) + ((2 - 1 + 0) / 3) / log2(3)
-        assert one(dcg_score, [2, 3, -1, 0], [1, 2, 1, 1], k=2) == pytest.approx(expected)
-
-    def test_given_orders(self):
-        gains, scores = [1, -1, 2], [7, 7, 7]
-        in_order = {
-            "stable": (1, -1, 2),
-            "worst": (-1, 1, 2),
-            "best": (2, 1, -1),
-        }
-        for ties, (first, second, third) in in_order.items():
-            expected = first / log2(2) + second / log2(3) + third / log2(4)
-            assert one(dcg_score, gains, scores, ties=ties) == pytest.approx(expected)
-
     @pytest.mark.parametrize(
         "ids",
         [
@@ -170,23 +154,6 @@ class TestUnjudged:
         expected = (1 / log2(2) + 0 / log2(3) + 2 / log2(4)) / self.ideal
         for measure in (ndcg_score, ndcg_0_score, ndcg_f_score):
             assert one(measure, self.gains, self.scores) == pytest.approx(expected)
-
-    def test_dropped(self):
-        expected = (1 / log2(2) + 2 / log2(3)) / self.ideal
-        for measure in (ndcg_score, ndcg_0_score, ndcg_f_score):
-            value = one(measure, self.gains, self.scores, unjudged="drop")
-            assert value == pytest.approx(expected)
-
-    def test_not_in_the_pool(self):
-        # The worst list of the judged is 1, 2, not 0, 1, 2.
-        worst = 1 / log2(2) + 2 / log2(3)
-        dcg = 1 / log2(2) + 0 / log2(3) + 2 / log2(4)
-        expected = (dcg - worst) / (self.ideal - worst)
-        assert one(ndcg_min_score, self.gains, self.scores) == pytest.approx(expected)
-
-    def test_a_tie_of_judged_and_unjudged(self):
-        assert one(dcg_score, [2, np.nan], [1, 1]) == pytest.approx(1 / log2(2) + 1 / log2(3))
-        assert one(dcg_score, [2, np.nan], [1, 1], unjudged="drop") == 2
 
 
 class TestUndefined:

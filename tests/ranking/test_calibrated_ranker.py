@@ -1,6 +1,5 @@
 """CalibratedRanker: curves by hand and by brute force, held-out queries, order of the scores."""
 
-import pickle
 from types import SimpleNamespace
 
 import numpy as np
@@ -22,13 +21,12 @@ from sklearn.metrics import (
     log_loss,
     roc_auc_score,
 )
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 from skfilterrank._lists.sklearn_compat import fit_calibrator
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.metrics import make_ranking_scorer
 from skfilterrank.ranking import CalibratedRanker, LambdaRankRanker, OrdinalRanker, RankAndFilter
 from versions import SCORERS_WANT_CLASSIFIERS
 
@@ -269,17 +267,6 @@ class TestHeldOut:
         kept = model.predict_proba(data.X)[~is_filtered, 1]
         assert kept.mean() == pytest.approx(np.mean(data.y[~is_filtered] > 0), abs=1e-3)
 
-    def test_n_jobs_does_not_change_the_result(self, data):
-        one = CalibratedRanker(Ridge()).fit(data.X, data.y, groups=data.groups)
-        two = CalibratedRanker(Ridge(), n_jobs=2).fit(data.X, data.y, groups=data.groups)
-        np.testing.assert_array_equal(one.predict(data.X), two.predict(data.X))
-
-    def test_order_of_rows(self, data):
-        rows = np.random.default_rng(0).permutation(len(data.y))
-        one = CalibratedRanker(Ridge()).fit(data.X, data.y, groups=data.groups)
-        two = CalibratedRanker(Ridge()).fit(data.X[rows], data.y[rows], groups=data.groups[rows])
-        np.testing.assert_allclose(one.predict(data.X), two.predict(data.X), atol=1e-6)
-
 
 class TestInsideScikitLearn:
     @pytest.mark.slow
@@ -299,18 +286,6 @@ class TestInsideScikitLearn:
         model = CalibratedRanker(LogisticRegression())
         assert not is_classifier(model)
         assert not is_regressor(model)
-
-    @pytest.mark.slow
-    def test_in_a_grid_search(self, data):
-        y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
-        search = GridSearchCV(
-            CalibratedRanker(Ridge(), cv=3),
-            {"estimator__alpha": [1.0, 1e6], "method": ["isotonic", "sigmoid"]},
-            scoring=make_ranking_scorer("ndcg_f@3"),
-            cv=GroupKFold(3),
-            error_score="raise",
-        ).fit(data.X, y, groups=data.groups)
-        assert search.best_score_ > 0.6
 
     def test_metadata_routing(self, data):
         weight = np.where(data.y < 0, 5.0, 1.0)
@@ -334,22 +309,6 @@ class TestInsideScikitLearn:
     def test_decision_functions(self, data):
         model = CalibratedRanker(LinearSVC(), cv=3).fit(data.X, data.y, groups=data.groups)
         assert 0 < model.predict_proba(data.X)[:, 1].min() < 0.5
-
-    def test_names_clone_and_pickle(self, data):
-        X = pd.DataFrame(data.X).add_prefix("x")
-        model = CalibratedRanker(Ridge(), cv=3).fit(X, data.y, groups=data.groups)
-        assert list(model.feature_names_in_) == list(X.columns)
-        assert model.n_features_in_ == 20
-        assert list(model.classes_) == [0, 1]
-        copy = pickle.loads(pickle.dumps(model))
-        np.testing.assert_array_equal(copy.predict(X), model.predict(X))
-        assert not hasattr(clone(model), "calibrator_")
-
-    def test_query_ids_in_the_index(self, data):
-        y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
-        found = CalibratedRanker(Ridge()).fit(data.X, y).predict(data.X)
-        expected = CalibratedRanker(Ridge()).fit(data.X, data.y, groups=data.groups)
-        np.testing.assert_array_equal(found, expected.predict(data.X))
 
 
 class TestBadInput:

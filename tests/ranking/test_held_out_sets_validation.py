@@ -8,15 +8,13 @@ from lightgbm import LGBMRanker, early_stopping
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from xgboost import XGBRanker
 from xgboost.callback import EarlyStopping
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import FitWarning, InputError
-from skfilterrank.metrics import make_ranking_scorer
+from skfilterrank.exceptions import FitWarning
 from skfilterrank.ranking import (
     AdaRankRanker,
     CoordinateAscentRanker,
@@ -24,7 +22,6 @@ from skfilterrank.ranking import (
     QueryRanker,
     RankAndFilter,
     RankBoostRanker,
-    make_ranker,
 )
 from skfilterrank.ranking._held_out_sets import held_out_rows
 
@@ -150,26 +147,6 @@ def test_a_grade_that_only_held_out_queries_have(data):
     QueryRanker(LIGHT, validation_fraction=0.25).fit(X, y, groups=groups)
 
 
-@pytest.mark.parametrize("name", ["lambdamart", "ranknet", "listnet"])
-def test_methods_by_name(data, name):
-    X, y, groups = data
-    method = make_ranker(name, n_estimators=200, early_stopping_rounds=3, validation_fraction=0.25)
-    assert n_rounds(method.fit(X, y, groups=groups)) < 199
-
-
-@pytest.mark.slow
-def test_in_folds_and_searches(data):
-    X, y, groups = data
-    labels = pd.Series(y, index=pd.Index(groups, name="qid"))
-    search = GridSearchCV(
-        clone(RANKERS["LambdaRankRanker"]),
-        {"validation_fraction": [0.1, 0.3]},
-        scoring=make_ranking_scorer("ndcg_f@3"),
-        cv=GroupKFold(2),
-    ).fit(X, labels, groups=groups)
-    assert search.best_estimator_.best_iteration_ < 60
-
-
 def test_rows_without_query_ids_are_queries(data):
     X, y, _ = data
     ranker = LambdaRankRanker(
@@ -273,23 +250,3 @@ def test_a_share_of_the_queries_is_held_out_whole():
     assert sizes(0.25) == ([5] * 6, [[5] * 2])
     assert sizes(0.3) == ([5] * 6, [[5] * 2])  # 2.4 of 8
     assert sizes(0.01) == ([5] * 7, [[5]])  # at least one
-
-
-@OLD_NAMES
-@pytest.mark.filterwarnings("ignore:.*unjudged")
-def test_queries_without_judgments_are_not_held_out():
-    y = np.where(GROUPS < 4, np.nan, Y)
-    # Half of the four queries that are judged.
-    assert sizes(0.5, y) == ([5] * 2, [[5] * 2])
-    held = held_out_rows(0.75, GROUPS, GROUPS >= 4)
-    assert np.count_nonzero(held) == 15
-    assert set(GROUPS[held]) < {4, 5, 6, 7}
-
-
-def test_none_must_be_left_to_learn_from():
-    with pytest.raises(
-        InputError, match="holds out 8 of 8 judged queries and leaves none to learn"
-    ):
-        sizes(0.95)
-    with pytest.raises(InputError, match="validation_fraction"):
-        sizes(1.5)

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.model_selection import GroupKFold, cross_val_score
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer, ndcg_score
@@ -26,14 +25,6 @@ SMALL = {
 }
 
 RECIPES = ("listnet", "random_forest", "ranknet", "logistic", "lambdamart")
-
-GRIDS = {
-    "listnet": {"estimator__num_leaves": [4, 15]},
-    "random_forest": {"estimator__min_samples_leaf": [1, 20]},
-    "ranknet": {"estimator__max_depth": [1, 4]},
-    "logistic": {"estimator__model__C": [1e-6, 1.0]},
-    "lambdamart": {"estimator__num_leaves": [4, 15]},
-}
 
 
 def make(name, **params):
@@ -129,10 +120,6 @@ class TestEveryMethod:
         if name in ("listnet", "random_forest"):
             assert not np.array_equal(first, other)
 
-    def test_can_be_cloned(self, name):
-        ranker = make(name, random_state=7)
-        assert repr(clone(ranker)) == repr(ranker)
-
     @pytest.mark.slow
     def test_queries_that_tell_nothing_are_harmless(self, data, fitted, name):
         # One document, and several of one label, in queries of their own.
@@ -149,28 +136,6 @@ class TestEveryMethod:
             )
         )
         assert found == pytest.approx(alone, abs=0.05)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[] if name in ("ranknet", "logistic") else [pytest.mark.nightly])
-        for name in RECIPES
-    ],
-)
-def test_grid_search_around_the_filter(data, series, name):
-    routing = name in ("random_forest", "ranknet")  # the others by the index of y
-    grid = {f"estimator__{key}": values for key, values in GRIDS[name].items()}
-    with sklearn.config_context(enable_metadata_routing=routing):
-        search = GridSearchCV(
-            RankAndFilter(make(name), measure="ndcg_f@3", cv=2),
-            grid,
-            scoring=make_ranking_scorer("ndcg_f@3"),
-            cv=GroupKFold(2),
-            error_score="raise",
-        ).fit(data.X, data.y if routing else series, groups=data.groups)
-    assert search.best_score_ > 0.7
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -195,17 +160,6 @@ class TestRecipes:
             assert settings["estimator__n_jobs"] == 2
 
     @pytest.mark.slow
-    def test_unjudged_rows_are_left_out(self, data, name):
-        y = data.y.astype(float)
-        y[::5] = np.nan
-        judged = ~np.isnan(y)
-        with pytest.warns(UserWarning, match="unjudged"):
-            ranker = make(name).fit(data.X, y, groups=data.groups)
-        assert ranker.n_unjudged_ == np.count_nonzero(~judged)
-        without = make(name).fit(data.X[judged], y[judged], groups=data.groups[judged])
-        np.testing.assert_array_equal(ranker.predict(data.X), without.predict(data.X))
-
-    @pytest.mark.slow
     def test_missing_values(self, data, fitted, name):
         X = pd.DataFrame(data.X.copy(), columns=list("abcde"))
         X.iloc[4, 1] = X.iloc[9, 3] = np.nan
@@ -228,12 +182,6 @@ class TestRecipes:
             message = "gets only one class" if name == "logistic" else "no order to learn"
             with pytest.raises(ValueError, match=message):
                 make(name).fit(data.X, y, groups=data.groups)
-
-    @pytest.mark.slow
-    def test_constant_column(self, data, name):
-        X = np.column_stack([data.X, np.full(len(data.X), 3.0)])
-        scores = make(name).fit(X, data.y, groups=data.groups).predict(X)
-        assert np.isfinite(scores).all()
 
     def test_importances_or_weights(self, fitted, name):
         ranker = fitted(name)

@@ -1,13 +1,10 @@
 """RankAndFilter end to end: thresholds, folds, what it keeps, and what it predicts."""
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GroupKFold, cross_val_predict
@@ -16,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import forbidden_at_k, ndcg_f_score, ndcg_score
 from skfilterrank.ranking import RankAndFilter
-from skfilterrank.thresholds import PerQueryThreshold, threshold_curve
+from skfilterrank.thresholds import threshold_curve
 
 # What RankAndFilter splits by unless told otherwise.
 FIVE_FOLDS = GroupKFold(5, shuffle=True, random_state=0)
@@ -59,15 +56,6 @@ class TestThreshold:
         np.testing.assert_allclose(ridge.threshold_curve_.values, curve.values)
         np.testing.assert_allclose(ridge.threshold_curve_.thresholds, curve.thresholds)
 
-    def test_best_score_is_the_measure_of_the_filtered_scores(self, data, ridge):
-        scores = cross_val_predict(Ridge(), data.X, data.y, groups=data.groups, cv=FIVE_FOLDS)
-        kept = np.where(scores >= ridge.threshold_, scores, -np.inf)
-        expected = ndcg_f_score(data.y, kept, groups=data.groups, k=3)
-        assert ridge.best_score_ == pytest.approx(expected)
-        for other in ridge.threshold_ + np.array([-0.5, -0.1, 0.1, 0.5]):
-            kept = np.where(scores >= other, scores, -np.inf)
-            assert ndcg_f_score(data.y, kept, groups=data.groups, k=3) <= expected
-
     def test_a_number_is_used_as_it_is(self, data):
         model = RankAndFilter(Ridge(), threshold=0.25).fit(data.X, data.y, groups=data.groups)
         scores = Ridge().fit(data.X, data.y).predict(data.X)
@@ -83,35 +71,6 @@ class TestThreshold:
         np.testing.assert_allclose(model.predict(data.X), scores)
         np.testing.assert_allclose(model.decision_function(data.X), scores)
         assert (model.rank(data.X, groups=data.groups) > 0).all()
-
-    @pytest.mark.slow
-    def test_per_query(self, data):
-        model = RankAndFilter(Ridge(), PerQueryThreshold(), measure="ndcg_f@3")
-        model.fit(data.X, data.y, groups=data.groups)
-        assert model.threshold_ is None
-        scores = model.predict(data.X, groups=data.groups)
-        raw = Ridge().fit(data.X, data.y).predict(data.X)
-        kept = np.isfinite(scores)
-        np.testing.assert_allclose(scores[kept], raw[kept])
-        lowest_kept = pd.Series(raw[kept]).groupby(data.groups[kept]).min()
-        best_filtered = pd.Series(raw[~kept]).groupby(data.groups[~kept]).max()
-        both = lowest_kept.index.intersection(best_filtered.index)
-        assert len(both) > 20
-        assert (lowest_kept[both] > best_filtered[both]).all()
-        margins = model.decision_function(data.X, groups=data.groups)
-        assert np.isfinite(margins).all()
-        shown = np.where(kept, raw, -np.inf)
-        assert ndcg_f_score(data.y, shown, groups=data.groups, k=3) > 0.8
-
-    @pytest.mark.slow
-    def test_per_query_does_not_depend_on_the_order_of_rows(self, data):
-        model = RankAndFilter(Ridge(), PerQueryThreshold(), measure="ndcg_f@3")
-        model.fit(data.X, data.y, groups=data.groups)
-        order = np.random.default_rng(0).permutation(len(data.y))
-        np.testing.assert_allclose(
-            model.predict(data.X[order], groups=data.groups[order]),
-            model.predict(data.X, groups=data.groups)[order],
-        )
 
     def test_another_measure(self, data):
         model = RankAndFilter(Ridge(), measure="ndcg@5").fit(data.X, data.y, groups=data.groups)
@@ -152,11 +111,6 @@ class TestQueries:
         assert model.score(X, y) == pytest.approx(ridge.score(data.X, data.y, groups=data.groups))
         if carrier == "X":
             np.testing.assert_array_equal(model.rank(X), ridge.rank(data.X, groups=data.groups))
-
-    def test_names_of_queries_do_not_count(self, data, ridge):
-        names = np.array([f"query {number:04d}" for number in range(300)])[data.groups]
-        model = RankAndFilter(Ridge(), measure="ndcg_f@3").fit(data.X, data.y, groups=list(names))
-        assert model.threshold_ == pytest.approx(ridge.threshold_)
 
     @pytest.mark.slow
     def test_without_queries_each_row_is_its_own(self, data):
@@ -230,24 +184,6 @@ class TestData:
         assert model.n_features_in_ == 8
 
 
-class TestAsEstimator:
-    def test_clone_and_pickle(self, data, ridge):
-        copy = pickle.loads(pickle.dumps(ridge))
-        np.testing.assert_array_equal(copy.predict(data.X), ridge.predict(data.X))
-        assert copy.score(data.X, data.y, groups=data.groups) == ridge.score(
-            data.X, data.y, groups=data.groups
-        )
-        fresh = clone(ridge)
-        assert fresh.get_params().keys() == ridge.get_params().keys()
-        with pytest.raises(NotFittedError):
-            fresh.predict(data.X)
-
-    def test_given_estimator_stays_unfitted(self, data):
-        inner = Ridge()
-        RankAndFilter(inner).fit(data.X, data.y, groups=data.groups)
-        assert not hasattr(inner, "coef_")
-
-
 class TestGeneratedData:
     @pytest.mark.slow
     @pytest.mark.parametrize("estimator", [LogisticRegression(), Ridge()], ids=["bce", "mse"])
@@ -271,24 +207,3 @@ class TestGeneratedData:
         assert reached.mean() > best.mean() - 0.02
         gain = reached - unfiltered
         assert gain.mean() > 5 * np.std(gain) / np.sqrt(len(gain))
-
-    @pytest.mark.slow
-    def test_out_of_fold_score_foretells_the_score_of_new_queries(self, halves):
-        (X, y, groups, _), train = halves
-        model = RankAndFilter(Ridge(), measure="ndcg_f@3").fit(
-            X[train], y[train], groups=groups[train]
-        )
-        score = model.score(X[~train], y[~train], groups=groups[~train])
-        assert model.best_score_ == pytest.approx(score, abs=0.02)
-
-
-def test_prefit_classifier_of_text_labels(data):
-    words = np.array(["bad", "fair", "good"])[np.searchsorted([-1, 1, 2], data.y)]
-    gains = {"bad": -1, "fair": 1, "good": 2}
-    classifier = LogisticRegression().fit(data.X, words)
-    model = RankAndFilter(classifier, measure="ndcg_f@3", gains=gains, cv="prefit")
-    model.fit(data.X, words, groups=data.groups)
-    expected = 1 - classifier.predict_proba(data.X)[:, list(classifier.classes_).index("bad")]
-    np.testing.assert_allclose(
-        model.decision_function(data.X) + model.threshold_, expected, atol=1e-12
-    )

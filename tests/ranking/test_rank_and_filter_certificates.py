@@ -1,21 +1,18 @@
 """RankAndFilter with a CertifiedThreshold: what is calibrated, and whether it holds exactly."""
 
 import math
-import pickle
 import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
 
 from certificates import only, promise_at, risks_at
 from given_scores import GivenScores
-from scikit_learn_checks import assert_passes_checks
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.metrics import (
@@ -25,7 +22,6 @@ from skfilterrank.metrics._filtering import qwa_score
 from skfilterrank.ranking import LambdaRankRanker, QueryRanker, RankAndFilter, make_ranker
 from skfilterrank.thresholds import (
     CertifiedThreshold,
-    RiskCertificate,
 )
 
 # Lists drawn at random often hold nothing that a promise could be broken by.
@@ -215,19 +211,6 @@ class TestRankAndFilter:
         # Each row is a query: the share of all rows that are shown and forbidden.
         assert 0.02 < (kept & (data.y < 0)).mean() < 0.1
 
-    def test_clone_pickle_and_parameters(self, data):
-        model = fit(data, threshold={"risks": {"forbidden@3": 0.15}, "confidence_level": 0.8})
-        again = pickle.loads(pickle.dumps(model))
-        np.testing.assert_equal(vars(only(again.certificate_)), vars(only(model.certificate_)))
-        assert isinstance(again.certificate_, RiskCertificate)
-        shown = (each.predict(data.X, groups=data.groups) for each in (again, model))
-        np.testing.assert_array_equal(*shown)
-        params = clone(model).get_params()
-        assert params["threshold__risks"] == {"forbidden@3": 0.15}
-        assert params["threshold__confidence_level"] == 0.8
-        copy = clone(model).fit(data.X, data.y, groups=data.groups)
-        assert vars(only(copy.certificate_)) == vars(only(model.certificate_))
-
     @pytest.mark.slow
     def test_in_a_grid_search_with_metadata_routing(self, data):
         with sklearn.config_context(enable_metadata_routing=True):
@@ -244,13 +227,6 @@ class TestRankAndFilter:
         assert search.best_params_ == {"threshold__risks": {"any_forbidden@3": 0.3}}
         assert search.best_estimator_.certificate_.exact
 
-    def test_row_order_does_not_matter(self, data):
-        model = fit(data, Ridge(), cv=0.5)
-        order = np.random.default_rng(0).permutation(len(data.y))
-        other = clone(model)
-        other.fit(data.X[order], data.y[order], groups=data.groups[order])
-        assert other.threshold_ == pytest.approx(model.threshold_)
-
     def test_bad_input(self, data):
         with pytest.raises(ValueError, match=r"risks must name .* got 'ndcg'"):
             fit(data, threshold={"risks": {"ndcg": 0.1}})
@@ -265,24 +241,6 @@ class TestRankAndFilter:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             fit(data)
-
-
-class RowsAreQueries(RankAndFilter):
-    """For scikit-learn's checks, which know no queries."""
-
-    def fit(self, X, y, groups=None):
-        rows = np.arange(len(y)) if y is not None and np.ndim(y) else None
-        return super().fit(X, y, groups=rows if groups is None else groups)
-
-    def score(self, X, y, groups=None):
-        return super().score(X, y, groups=np.arange(len(y)) if groups is None else groups)
-
-
-@pytest.mark.filterwarnings("ignore:No threshold but:UserWarning")
-@pytest.mark.nightly
-def test_scikit_learn_checks():
-    promise = CertifiedThreshold({"any_forbidden": 0.9}, confidence_level=0.5)
-    assert_passes_checks(RowsAreQueries(Ridge(), promise))
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,6 @@ from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     KFold,
-    cross_val_predict,
     cross_val_score,
 )
 from sklearn.pipeline import make_pipeline
@@ -111,14 +110,6 @@ class TestModelSelection:
         with pytest.raises(ValueError, match="groups is missing"):
             cross_val_score(Ridge(), data.X, data.y, scoring=SCORER, cv=3, error_score="raise")
 
-    @pytest.mark.slow
-    def test_out_of_fold_predictions(self, data):
-        index = pd.Index(data.groups, name="qid")
-        X = pd.DataFrame(data.X, index=index).add_prefix("x")
-        model = RankAndFilter(Ridge(), PerQueryThreshold(), measure="ndcg_f@3")
-        scores = cross_val_predict(model, X, data.y, groups=data.groups, cv=GroupKFold(3))
-        assert 0 < np.isneginf(scores).mean() < 0.5
-
 
 class TestInsideAPipeline:
     @pytest.mark.slow
@@ -146,25 +137,6 @@ class TestInsideAPipeline:
         assert SCORER(pipeline, data.X, data.y, groups=data.groups) == pytest.approx(
             ndcg_f_score(data.y, scores, groups=data.groups, k=3)
         )
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("enabled", [False, True])
-    def test_cross_validation_of_a_threshold_per_query(self, data, y_with_queries, enabled):
-        pipeline = make_pipeline(
-            StandardScaler(), RankAndFilter(Ridge(), PerQueryThreshold(), measure="ndcg_f@3")
-        )
-        with sklearn.config_context(enable_metadata_routing=enabled):
-            queries = {"params": {"groups": data.groups}} if enabled else {"groups": data.groups}
-            values = cross_val_score(
-                pipeline,
-                data.X,
-                y_with_queries,
-                cv=GroupKFold(3),
-                scoring=SCORER,
-                error_score="raise",
-                **queries,
-            )
-        assert (values > 0.7).all()
 
 
 @pytest.mark.usefixtures("routing")

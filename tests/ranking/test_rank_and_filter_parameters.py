@@ -262,10 +262,6 @@ class TestWordsOfErrors:
         with pytest.raises(ValueError, match=r"got 'passthrough'.*\.TunedThreshold on them"):
             RankAndFilter("passthrough").fit(data.X[:, :1], data.y, groups=data.groups)
 
-    def test_prefit_estimator_that_is_not_fitted(self, data):
-        with pytest.raises(NotFittedError):
-            RankAndFilter(LogisticRegression(), cv="prefit").fit(data.X, data.y, groups=data.groups)
-
     @pytest.mark.parametrize("refit", ["x", None, 2])
     def test_refit(self, data, refit):
         with pytest.raises(ValueError, match="refit must be one of True, False"):

@@ -1,6 +1,5 @@
 """RankAndFilter with every kind of threshold, and its parameters in searches."""
 
-import inspect
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +20,6 @@ from skfilterrank.thresholds import (
     ExpectedThreshold,
     FirstK,
     FixedThreshold,
-    JudgedScores,
     TunedThreshold,
 )
 
@@ -29,25 +27,6 @@ from skfilterrank.thresholds import (
 @pytest.fixture(scope="module")
 def few():
     return make_rank_and_filter(80, n_features=8, random_state=0)
-
-
-def test_parameters():
-    names = list(inspect.signature(RankAndFilter).parameters)
-    assert names == [
-        "estimator",
-        "threshold",
-        "filter_estimator",
-        "measure",
-        "target",
-        "gains",
-        "cv",
-        "refit",
-        "n_jobs",
-        "verbose",
-    ]
-    for gone in ("k", "max_shown", "risk", "confidence"):
-        with pytest.raises(TypeError, match=gone):
-            RankAndFilter(Ridge(), **{gone: None})
 
 
 @pytest.mark.slow
@@ -159,16 +138,3 @@ def test_a_query_held_out_twice_is_never_split(few):
     tried = np.concatenate([test for _, test in Recorded.splits[:5]])
     counts = np.bincount(tried)
     np.testing.assert_array_equal(counts, 2 * np.bincount(few.groups))
-
-
-def test_judged_scores_take_whole_lists(few):
-    from skfilterrank._lists.lists import RankedLists
-
-    lists = RankedLists(few.y, few.bayes_scores, groups=few.groups)
-    judged = JudgedScores(lists, few.y, np.arange(80) // 2, {"other": few.y * 2.0})
-    rows = np.flatnonzero(few.groups % 3 == 0)
-    part = judged.take(rows)
-    np.testing.assert_array_equal(part.gains, few.y[rows])
-    np.testing.assert_array_equal(part.columns["other"], 2.0 * few.y[rows])
-    np.testing.assert_array_equal(part.clusters, np.arange(0, 80, 3) // 2)
-    assert part.index.n_queries == 27

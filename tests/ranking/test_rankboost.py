@@ -69,54 +69,10 @@ def judged():
     return X, y.astype(float), groups
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("weights", WEIGHTS)
-def test_loss_falls_by_what_r_promises(judged, weights):
-    X, y, groups = judged
-    ranker = RankBoostRanker(n_estimators=100, pair_weights=weights).fit(X, y, groups)
-    loss = np.append(1.0, ranker.train_loss_)
-    r = np.tanh(ranker.alphas_)
-    assert (np.diff(loss) < 0).all()
-    assert (loss[1:] <= loss[:-1] * np.sqrt(1 - r**2) * (1 + 1e-12)).all()
-    scores = ranker.predict(X)
-    wrong = sum(d for i, k, d in all_pairs(y, groups, weights) if scores[i] <= scores[k])
-    assert wrong < loss[-1]
-
-
 def same_model(left, right):
     np.testing.assert_array_equal(left.features_, right.features_)
     np.testing.assert_allclose(left.thresholds_, right.thresholds_)
     np.testing.assert_allclose(left.alphas_, right.alphas_, rtol=1e-9)
-
-
-@pytest.mark.slow
-@given(st.integers(0, 10**6))
-def test_increasing_transforms_of_a_feature_do_not_matter(small, seed):
-    X, y, groups = small
-    expected = RankBoostRanker(n_estimators=8).fit(X, y, groups)
-    rng = np.random.default_rng(seed)
-    changed = X.copy()
-    for j in range(X.shape[1]):
-        distinct, place = np.unique(X[:, j], return_inverse=True)
-        changed[:, j] = np.cumsum(rng.uniform(0.01, 10, len(distinct)))[place]
-    ranker = RankBoostRanker(n_estimators=8).fit(changed, y, groups)
-    np.testing.assert_array_equal(ranker.features_, expected.features_)
-    np.testing.assert_allclose(ranker.predict(changed), expected.predict(X))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("weights", WEIGHTS)
-def test_queries_without_pairs_change_nothing(small, weights):
-    X, y, groups = small
-    settings = {"n_estimators": 8, "pair_weights": weights}
-    expected = RankBoostRanker(**settings).fit(X, y, groups)
-    more = np.random.default_rng(1).normal(size=(9, 3)) * 100
-    ranker = RankBoostRanker(**settings).fit(
-        np.vstack([X, more]),
-        np.append(y, [1, 2, 0, 2, 2, 2, -1, -1, -1]),
-        np.append(groups, [90, 91, 92, 93, 93, 93, 94, 94, 94]),
-    )
-    same_model(ranker, expected)
 
 
 def test_whether_a_value_is_there_is_a_weak_ranker():

@@ -1,19 +1,16 @@
 """Every measure once more, by loops that follow the definitions to the letter.
 
-Each module holds two dictionaries. ``REFERENCE[name](case)`` is the value of one query, None where
-undefined; `PLAIN` says what the lists below score, by name, as far as that needs no arithmetic.
+Each module holds a dictionary. ``REFERENCE[name](case)`` is the value of one query, None where
+undefined.
 A module may also hold ``OF_THE_MEAN[name](value, case)``, done to the mean of the above over tied
 orders, and `NONNEGATIVE`, the measures for which a negative gain is an error.
 """
 
 import importlib
 import pkgutil
-from math import inf, nan
 from typing import NamedTuple
 
 from skfilterrank._lists.gains import as_gains
-
-NO, NAN = -inf, nan
 
 
 class Case(NamedTuple):
@@ -30,25 +27,7 @@ class Case(NamedTuple):
     """Rows of the query, returned or not, judged or not."""
 
 
-# Gains and scores of lists that a reader knows the value of.
-LISTS = {
-    "the ideal list": ([2, 1, 0, -1], [3, 2, NO, NO]),
-    "the ideal list of good documents": ([2, 1, 0], [3, 2, 1]),
-    "the worst list": ([2, 1, 0, -1, -5], [NO, NO, NO, 1, 2]),
-    "the worst ranking": ([2, 1, 0, -1], [1, 2, 3, 4]),
-    "the empty list": ([1, -1], [NO, NO]),
-    "the empty list, nothing forbidden": ([1, 0], [NO, NO]),
-    "the empty list, nothing good": ([-1, 0], [NO, NO]),
-    "one good document": ([2], [0.5]),
-    "one forbidden document": ([-2], [0.5]),
-    "one unjudged document": ([NAN], [0.5]),
-    "nothing relevant": ([0, 0, 0], [3, 2, 1]),
-    "everything relevant": ([1, 1, 1], [1, 2, 3]),
-    "all tied": ([1, -1], [7, 7]),
-}
-
-
-REFERENCE, PLAIN = {}, {name: {} for name in LISTS}
+REFERENCE = {}
 OF_THE_MEAN, NONNEGATIVE = {}, set()
 # Options with which a measure takes any gain that the tests draw at random.
 OPTIONS = {}
@@ -67,8 +46,6 @@ for found in pkgutil.iter_modules(__path__):
     OPTIONS |= getattr(module, "OPTIONS", {})
     DIVIDES_BY_K |= getattr(module, "DIVIDES_BY_K", set())
     WORTH |= getattr(module, "WORTH", {})
-    for name, values in module.PLAIN.items():
-        PLAIN[name] |= values
 
 
 def gains_for(name, gains=None):

@@ -34,22 +34,3 @@ def q_measure(case, beta=1):
 
 
 REFERENCE = {"sp": sum_precision, "ap": average_precision, "q_measure": q_measure}
-
-PLAIN = {
-    "the ideal list": {"sp": 2, "ap": 1, "q_measure": 1},
-    "the ideal list of good documents": {"sp": 2, "ap": 1, "q_measure": 1},
-    "the worst list": {"sp": 0, "ap": 0, "q_measure": 0},
-    "the worst ranking": {
-        "sp": 1 / 3 + 2 / 4,
-        "ap": (1 / 3 + 2 / 4) / 2,
-        "q_measure": ((1 + 1) / (3 + 3) + (2 + 3) / (4 + 3)) / 2,
-    },
-    "the empty list": {"sp": 0, "ap": 0, "q_measure": 0},
-    "the empty list, nothing good": {"sp": 0, "ap": None, "q_measure": None},
-    "one good document": {"sp": 1, "ap": 1, "q_measure": 1},
-    "one forbidden document": {"sp": 0, "ap": None, "q_measure": None},
-    "one unjudged document": {"sp": 0, "ap": None, "q_measure": None},
-    "nothing relevant": {"sp": 0, "ap": None, "q_measure": None},
-    "everything relevant": {"sp": 3, "ap": 1, "q_measure": 1},
-    "all tied": {"sp": (1 + 1 / 2) / 2, "ap": 3 / 4, "q_measure": (1 + 2 / 3) / 2},
-}

@@ -75,12 +75,3 @@ OF_THE_MEAN = {"ul_normalized": v2_of_dcg}
 
 # Measures for which a negative gain is an error.
 NONNEGATIVE = {"ul_normalized"}
-
-PLAIN = {
-    "the ideal list of good documents": {"ul_normalized": 1},
-    "the empty list, nothing forbidden": {"ul_normalized": -1},
-    "one good document": {"ul_normalized": None},
-    "one unjudged document": {"ul_normalized": None},
-    "nothing relevant": {"ul_normalized": None},
-    "everything relevant": {"ul_normalized": None},
-}

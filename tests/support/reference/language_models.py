@@ -55,16 +55,3 @@ REFERENCE = {
     "harmful_compatibility": harmful,
 }
 OF_THE_MEAN = {"udcg": lambda value, case: 1 / (1 + exp(-value))}
-
-PLAIN = {
-    "the ideal list": {"udcg": 1 / (1 + exp(-3 / 2)), "compatibility": 1},
-    "the worst list": {"compatibility": -1, "harmful_compatibility": 1},
-    "the empty list": {"udcg": 0.5, "compatibility": 0, "harmful_compatibility": 0},
-    "the empty list, nothing forbidden": {"harmful_compatibility": None},
-    "the empty list, nothing good": {"udcg": 0.5, "compatibility": 0},
-    "one good document": {"compatibility": 1, "harmful_compatibility": None},
-    "one forbidden document": {"udcg": 1 / (1 + exp(2 / 3)), "compatibility": -1},
-    "one unjudged document": {"udcg": None, "compatibility": None},
-    "nothing relevant": {"udcg": 0.5, "compatibility": None, "harmful_compatibility": None},
-    "everything relevant": {"compatibility": 1},
-}

@@ -45,23 +45,3 @@ REFERENCE = {
 
 # The measures that divide by a cut-off beyond the list's end.
 DIVIDES_BY_K = {"precision", "f"}
-
-PLAIN = {
-    "the ideal list": {"precision": 1, "recall": 1, "r_precision": 1, "rr": 1, "success": 1},
-    "the ideal list of good documents": {
-        "precision": 2 / 3,
-        "recall": 1,
-        "r_precision": 1,
-        "rr": 1,
-    },
-    "the worst list": {"precision": 0, "recall": 0, "r_precision": 0, "rr": 0, "success": 0},
-    "the worst ranking": {"precision": 1 / 2, "recall": 1, "r_precision": 0, "rr": 1 / 3},
-    "the empty list": {"precision": 0, "recall": 0, "r_precision": 0, "rr": 0, "success": 0},
-    "the empty list, nothing good": {"precision": 0, "recall": None, "rr": None, "success": None},
-    "one good document": {"precision": 1, "recall": 1, "r_precision": 1, "rr": 1},
-    "one forbidden document": {"precision": 0, "recall": None, "r_precision": None, "rr": None},
-    "one unjudged document": {"precision": 0, "recall": None, "r_precision": None, "rr": None},
-    "nothing relevant": {"precision": 0, "recall": None, "r_precision": None, "success": None},
-    "everything relevant": {"precision": 1, "recall": 1, "r_precision": 1, "rr": 1, "success": 1},
-    "all tied": {"precision": 1 / 2, "recall": 1, "r_precision": 1 / 2, "rr": 3 / 4, "success": 1},
-}

@@ -57,16 +57,3 @@ REFERENCE = {
     "gm_map": lambda case: average_precision(case._replace(k=None)),
     "any_forbidden": any_forbidden,
 }
-PLAIN = {
-    "the ideal list": {"num_ret": 2, "num_rel": 2, "num_rel_ret": 2, "f": 1, "set_map": 1},
-    "the worst list": {"num_ret": 2, "num_rel": 2, "num_rel_ret": 0, "f": 0, "any_forbidden": 1},
-    "the worst ranking": {"num_ret": 4, "f": 2 / 3, "set_map": 1 / 2, "iprec": 1 / 2},
-    "the empty list": {"num_q": 1, "num_ret": 0, "num_rel": 1, "f": 0, "any_forbidden": 0},
-    "the empty list, nothing good": {"num_rel": 0, "f": None, "set_map": None, "iprec": None},
-    "one good document": {"f": 1, "set_map": 1, "iprec": 1, "eleven_points": 1, "gm_map": 1},
-    "one forbidden document": {"f": None, "gm_map": None, "any_forbidden": 1},
-    "one unjudged document": {"num_ret": 1, "num_rel": 0, "any_forbidden": 0},
-    "nothing relevant": {"num_rel_ret": 0, "eleven_points": None, "gm_map": None},
-    "everything relevant": {"f": 1, "iprec": 1, "eleven_points": 1, "gm_map": 1},
-    "all tied": {"f": 2 / 3, "set_map": 1 / 2, "iprec": 1 / 2, "any_forbidden": 1, "gm_map": 3 / 4},
-}

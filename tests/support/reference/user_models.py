@@ -24,17 +24,3 @@ def err(case, max_grade=4):
 
 
 REFERENCE = {"rbp": rbp, "err": err}
-
-PLAIN = {
-    "the ideal list": {"rbp": 0.2 + 0.2 * 0.8},
-    "the worst list": {"rbp": 0, "err": 0},
-    "the worst ranking": {"rbp": 0.2 * 0.8**2 + 0.2 * 0.8**3},
-    "the empty list": {"rbp": 0, "err": 0},
-    "the empty list, nothing good": {"rbp": 0, "err": None},
-    "one good document": {"rbp": 0.2},
-    "one forbidden document": {"rbp": 0, "err": None},
-    "one unjudged document": {"rbp": 0, "err": None},
-    "nothing relevant": {"rbp": 0, "err": None},
-    "everything relevant": {"rbp": 0.2 + 0.2 * 0.8 + 0.2 * 0.8**2},
-    "all tied": {"rbp": (0.2 + 0.2 * 0.8) / 2},
-}
