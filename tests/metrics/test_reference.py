@@ -84,6 +84,23 @@ def reference_values(name, rows, *, k, ties, unjudged):
     return values
 
 
+def check_rows(name, rows, *, k, ties, unjudged):
+    """Values of the measure are those of the reference."""
+    groups, y_true, y_score, ids = zip(*rows)
+    actual = MEASURES[name](
+        y_true,
+        y_score,
+        groups=groups,
+        ties=list(ids) if ties == "ids" else ties,
+        unjudged=unjudged,
+        undefined="drop",
+        average=None,
+        **({"k": k} if MEASURES[name].takes_k else {}),
+    )
+    expected = reference_values(name, rows, k=k, ties=ties, unjudged=unjudged)
+    np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-12, err_msg=ties)
+
+
 @st.composite
 def judged_rows(draw):
     """Up to 4 queries of up to 5 rows, mixed up, with ties, filtered and unjudged rows."""
@@ -112,22 +129,41 @@ def test_the_reference_is_complete():
 def test_every_measure(name, rows, k, unjudged):
     if name in NONNEGATIVE:
         rows = [(query, abs(label), *rest) for query, label, *rest in rows]
-    groups, y_true, y_score, ids = zip(*rows)
-    entry = MEASURES[name]
-    params = {"k": k} if entry.takes_k else {}
     for ties in rules(name):
-        actual = entry(
-            y_true,
-            y_score,
-            groups=groups,
-            ties=list(ids) if ties == "ids" else ties,
-            unjudged=unjudged,
-            undefined="drop",
-            average=None,
-            **params,
-        )
-        expected = reference_values(name, rows, k=k, ties=ties, unjudged=unjudged)
-        np.testing.assert_allclose(actual, expected, rtol=1e-9, atol=1e-12, err_msg=ties)
+        check_rows(name, rows, k=k, ties=ties, unjudged=unjudged)
+
+
+# Gains and scores of lists of every kind, a query each.
+PLAIN = (
+    ([2, 1, 0, -1], [3, 2, NO, NO]),  # the ideal list
+    ([2, 1, 0], [3, 2, 1]),
+    ([2, 1, 0, -1, -5], [NO, NO, NO, 1, 2]),  # the worst list
+    ([2, 1, 0, -1], [1, 2, 3, 4]),
+    ([1, -1], [NO, NO]),  # the empty list
+    ([1, 0], [NO, NO]),
+    ([-1, 0], [NO, NO]),
+    ([2], [0.5]),
+    ([-2], [0.5]),
+    ([np.nan], [0.5]),
+    ([np.nan, np.nan], [1, NO]),
+    ([0, 0, 0], [3, 2, 1]),
+    ([1, 1, 1], [1, 2, 3]),
+    ([1, -1], [7, 7]),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("unjudged", ["zero", "drop"])
+@pytest.mark.parametrize("name", sorted(REFERENCE))
+def test_plain_lists(name, unjudged):
+    rows = [
+        (query, float(abs(label) if name in NONNEGATIVE else label), score, place)
+        for query, (labels, scores) in enumerate(PLAIN)
+        for place, (label, score) in enumerate(zip(labels, scores))
+    ]
+    for k in (None, 1) if MEASURES[name].takes_k else (None,):
+        for ties in MEASURES[name].ties:
+            check_rows(name, rows, k=k, ties=ties, unjudged=unjudged)
 
 
 @pytest.fixture(scope="module")

@@ -2,24 +2,18 @@
 
 import inspect
 import pickle
-import warnings
 from dataclasses import dataclass, replace
-from itertools import islice, pairwise, permutations, product
-from math import factorial, prod
 
 import numpy as np
 import pandas as pd
 from joblib import wrap_non_picklable_objects
 
-from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer
-from skfilterrank.thresholds import threshold_curve
+from skfilterrank.metrics import get_measure, make_ranking_scorer
 
 NO = -np.inf
 LABELS = (-2, -1, 0, 1, 2.5, np.nan)
 _CUT_OFFS = (None, 1, 5, 3)
 _N_SEEDS = 2
-_MOST_ORDERS = 24
-_MOST_ALONE = 8
 
 
 @dataclass(frozen=True)
@@ -113,63 +107,6 @@ def cutoffs(measure, k) -> list[dict]:
     return [{"k": None}, {"k": k}] if takes_k else [{}]
 
 
-def check_every_kind_of_list(measure, labels):
-    """Lists of every kind (empty, tied, unjudged, ...) have a value, without a RuntimeWarning."""
-    kinds = list(_kinds_of_lists(labels))
-    for kind in kinds:
-        _check_values(measure, [kind])
-    for cutoff in cutoffs(measure, 1):
-        for unjudged in ("zero", "drop"):
-            given = {**cutoff, "unjudged": unjudged}
-            try:
-                _check_values(measure, kinds, **given)
-            except AssertionError:
-                # If a single list also fails, the message is about this list only.
-                for kind in kinds:
-                    _check_values(measure, [kind], **given)
-                raise
-    values = score(measure, RandomRows.random(0, labels))
-    assert not np.isnan(values).all(), f"the value is NaN (undefined) for all {len(values)} lists"
-
-
-def _check_values(measure, kinds, **given):
-    """Raise an AssertionError if a list has no finite value or causes an error or warning."""
-    names, labels, scores = zip(*kinds)
-    which = f"{len(kinds)} lists of every kind"
-    if len(kinds) == 1:
-        asked = "".join(f", {name}={value!r}" for name, value in given.items())
-        which = f"{names[0]} (y_true={labels[0]}, y_score={scores[0]}{asked})"
-    groups = np.repeat(np.arange(len(kinds)), list(map(len, labels)))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", RuntimeWarning)
-            values = measure(
-                *map(np.concatenate, (labels, scores)), groups=groups, average=None, **given
-            )
-    except Exception as error:
-        raise AssertionError(f"for {which}, {type(error).__name__}: {error}") from error
-    assert np.isfinite(values).all(), f"for {which}, the value is {values}"
-
-
-def _kinds_of_lists(labels):
-    """Yield lists of every kind: a description, the labels and the scores."""
-    judged = sorted(label for label in labels if not np.isnan(label))
-    places = list(range(len(judged)))
-    # An ordinary list comes first, so that a general error is not reported for an unusual list.
-    yield "a list with the best documents first", judged, places
-    yield "a list with the worst documents first", judged[::-1], places
-    yield "a list of tied documents", judged, [1] * len(judged)
-    yield "a list that is empty, because all documents are filtered", judged, [NO] * len(judged)
-    for label in judged:
-        yield "a list of one document", [label], [1]
-        yield "a list of documents of one label", [label] * 3, [1, 2, 3]
-    yield "a list without a judged document", [np.nan, np.nan], [1, NO]
-    rows = RandomRows.random(0, labels)
-    for query in range(_MOST_ALONE):
-        mine = rows.groups == query
-        yield "a list", rows.y_true[mine].tolist(), rows.y_score[mine].tolist()
-
-
 def check_the_same_again(measure, labels):
     """Rows that are measured again have the same values, also after other rows were measured."""
     judged = [label for label in labels if not np.isnan(label)]
@@ -211,84 +148,12 @@ def check_direction(measure, labels):
     )
 
 
-def check_order_of_rows(measure, rows):
-    """Values do not depend on the order of the rows, for any rule for ties but "stable"."""
-    moved = rows.take(rows.order)
-    for ties in (*measure.measure.ties, "ids"):
-        if ties != "stable":
-            actual, expected = (
-                score(measure, each, ties=each.ids if ties == "ids" else ties)
-                for each in (moved, rows)
-            )
-            same(actual, expected, f"ties={ties!r}")
-
-
 def check_scale_of_scores(measure, rows):
     """Values depend only on the order of the scores, not on their scale."""
     expected = score(measure, rows)
     finite = np.maximum(rows.y_score, -9)
     for other in (finite + 100, 2 * finite - 7, np.exp(finite), finite**3, 1e-300 * finite):
         same(score(measure, rows, y_score=np.where(rows.y_score == NO, NO, other)), expected)
-
-
-def check_queries_alone(measure, rows):
-    """The value of a query does not depend on other queries."""
-    queries = range(min(rows.n_queries, _MOST_ALONE))
-    alone = [score(measure, rows.take(rows.groups == query))[0] for query in queries]
-    same(score(measure, rows)[: len(alone)], alone, "all queries in one call, not one by one")
-
-
-def check_other_measures(measure, rows):
-    """Other measures that are evaluated after it in the same call keep their values."""
-    others = [name for name in ("ap", "ndcg_f") if name != measure.text]
-    given = {"groups": rows.groups, "undefined": "drop"}
-    alone = evaluate(rows.y_true, rows.y_score, others, **given).per_query
-    after = evaluate(rows.y_true, rows.y_score, [measure, *others], **given).per_query
-    same(after[others], alone)
-
-
-def check_cut_off_beyond_the_list(measure, rows):
-    """A cut-off beyond the end of every list gives the same values as no cut-off."""
-    if measure.measure.takes_k and measure.k is None:
-        expected = score(measure, rows, k=None)
-        longest = int(np.bincount(rows.groups).max())
-        for k in (longest, longest + 1, 10**6):
-            same(score(measure, rows, k=k), expected, f"k={k}, beyond every list, not k=None")
-
-
-def check_worst_and_best_ties(measure, rows):
-    """ties="worst" gives no better values than "average", and "average" no better than "best"."""
-    rules = [rule for rule in ("worst", "average", "best") if rule in measure.measure.ties]
-    if not measure.measure.greater_is_better:
-        rules.reverse()
-    values = [score(measure, rows, ties=rule) for rule in rules]
-    for (lower, higher), names in zip(pairwise(values), pairwise(rules)):
-        assert not (lower > higher + 1e-12).any(), "ties={!r} is above ties={!r}".format(*names)
-
-
-def check_average_of_ties(measure, rows):
-    """With averaged ties, the value is the mean over all orders of tied documents."""
-    if not measure.measure.has_exact_mean:
-        return
-    # Each query is copied for every order of its tied documents; ids give the order in each copy.
-    queries, cells, ids = [], [], []
-    for query in range(rows.n_queries):
-        mine = np.flatnonzero(rows.groups == query)
-        scores = rows.y_score[mine]
-        tied = [np.flatnonzero(scores == value) for value in np.unique(scores) if value > NO]
-        if prod(factorial(len(tie)) for tie in tied) <= _MOST_ORDERS:
-            for order in product(*(permutations(tie) for tie in tied)):
-                place = np.zeros(len(mine), dtype=int)
-                for tie, moved in zip(tied, order):
-                    place[tie] = moved
-                queries.append(query)
-                cells.append(mine)
-                ids.append(place)
-    copies = np.repeat(np.arange(len(cells)), [len(mine) for mine in cells])
-    every_order = replace(rows.take(np.concatenate(cells)), groups=copies)
-    values = score(measure, every_order, ties=np.concatenate(ids))
-    means = pd.Series(values).groupby(queries).mean()
-    same(score(measure, rows, ties="average")[means.index], means)
 
 
 def check_range(measure, rows):
@@ -311,42 +176,6 @@ def check_range(measure, rows):
             f"{outside[0]} lies outside of the range {low}, {high}, with gains that "
             f"range_holds_for={known!r} allows"
         )
-
-
-def check_filtered_rows(measure, rows):
-    """Unjudged documents that are filtered out do not change the values."""
-    n = rows.n_queries
-    filtered = {
-        "y_true": np.append(rows.y_true, np.full(n, np.nan)),
-        "y_score": np.append(rows.y_score, np.full(n, NO)),
-        "groups": np.append(rows.groups, np.arange(n)),
-    }
-    same(score(measure, rows, **filtered), score(measure, rows))
-
-
-def check_dropped_unjudged_rows(measure, rows):
-    """With ``unjudged="drop"``, unjudged documents do not change the values."""
-    if measure.measure.reads_unjudged:
-        return
-    judged = rows.take(~np.isnan(rows.y_true))
-    dropped = score(measure, rows, unjudged="drop")
-    same(score(measure, judged), dropped[np.unique(judged.groups)])
-
-
-def check_threshold_curve(measure, rows):
-    """At each threshold, `threshold_curve` has the mean value of the lists above the threshold."""
-    if measure.measure.over_queries != "mean":
-        return
-    judged = rows.take(~np.isnan(rows.y_true))
-    y_true, groups, y_score = judged.y_true, judged.groups, judged.ids.astype(float)
-    k = rows.k if measure.measure.takes_k and measure.k is None else None
-    cutoff = {} if k is None else {"k": k}
-    name = measure.text if k is None else f"{measure.text}@{k}"
-    curve = threshold_curve(y_true, y_score, groups=groups, measure=name)
-    for threshold, value in islice(zip(curve.thresholds, curve.values), None, None, 17):
-        shown = np.where(y_score >= threshold, y_score, NO)
-        expected = measure(y_true, shown, groups=groups, average=None, **cutoff).mean()
-        same(value, expected, f"threshold={threshold}", rtol=1e-9)
 
 
 def check_order_matters(measure, labels):

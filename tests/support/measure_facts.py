@@ -1,20 +1,10 @@
 """Facts that the library keeps for every measure, whatever its function is: for random rows."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, RegressorMixin
 
-from measure_checks import NO, same, score
+from measure_checks import same, score
 from skfilterrank._lists.scoring import OVER_QUERIES
-from skfilterrank.metrics import evaluate, get_measure, make_ranking_scorer
-
-
-def check_stable_ties(measure, rows):
-    """With stable ties, the order of a query's own rows is all that matters."""
-    together = rows.take(np.argsort(rows.groups, kind="stable"))
-    same(score(measure, together, ties="stable"), score(measure, rows, ties="stable"))
 
 
 def check_names_of_queries(measure, rows):
@@ -58,20 +48,6 @@ def check_types_of_scores(measure, rows):
         same(score(measure, rows, y_score=whole.astype(dtype)), expected)
 
 
-def check_further_queries(measure, rows):
-    """Queries may come twice, with one that shows nothing and one that nobody judged."""
-    n_queries, others = rows.n_queries, rows.y_true[:5]
-    size = len(others)
-    parts = [
-        (rows.y_true, rows.y_score, rows.groups),
-        (rows.y_true, rows.y_score, rows.groups + n_queries),
-        (others, np.full(size, NO), np.full(size, 2 * n_queries)),
-        (np.full(size, np.nan), np.arange(size), np.full(size, 3 * n_queries)),
-    ]
-    joined = dict(zip(("y_true", "y_score", "groups"), map(np.concatenate, zip(*parts))))
-    same(score(measure, rows, **joined)[: 2 * n_queries], np.tile(score(measure, rows), 2))
-
-
 def check_mean(measure, rows):
     """The mean, or what the table says there is instead, is that of the values per query."""
     values = score(measure, rows)
@@ -104,35 +80,6 @@ def check_nothing_is_written_to(measure, rows):
         score(measure, rows, unjudged=unjudged, **given)
     for array, before in zip(arrays, (rows.y_true, rows.y_score, rows.groups, rows.ids)):
         np.testing.assert_array_equal(array, before)
-
-
-def check_ties_without_ties(measure, rows):
-    """Rules for ties do not matter without equal scores."""
-    rows = replace(rows, y_score=np.where(rows.y_score == NO, NO, rows.ids.astype(float)))
-    expected = score(measure, rows)
-    for ties in ("stable", "worst", "best", -rows.ids):
-        same(score(measure, rows, ties=ties), expected)
-
-
-class _Scores(RegressorMixin, BaseEstimator):
-    """A regressor that predicts what it is given."""
-
-    def predict(self, X):
-        """Return the first column."""
-        return X[:, 0]
-
-
-def check_wherever_measures_are_named(measure, rows):
-    """`evaluate` and scorers give the same number."""
-    name = measure.text
-    if measure.measure.takes_k and measure.k is None and rows.k is not None:
-        name = f"{name}@{rows.k}"
-    data = {"groups": rows.groups}
-    table = evaluate(rows.y_true, rows.y_score, [name], **data, undefined="drop").per_query
-    same(table[name], score(measure, rows))
-    value = make_ranking_scorer(name)(_Scores(), rows.y_score[:, None], rows.y_true, **data)
-    expected = get_measure(name)(rows.y_true, rows.y_score, **data)
-    same(value, expected if measure.measure.greater_is_better else -expected)
 
 
 CHECKS = [check for name, check in list(globals().items()) if name.startswith("check_")]

@@ -31,11 +31,6 @@ REFERENCE = {}
 OF_THE_MEAN, NONNEGATIVE = {}, set()
 # Options with which a measure takes any gain that the tests draw at random.
 OPTIONS = {}
-# The measures that divide by a cut-off beyond the list's end.
-DIVIDES_BY_K = set()
-# The measures for which each row is an item of the collection, unless n_items says how many.
-COUNTS_ROWS = {"lexiprecision", "lexirecall", "metric_lexirecall", "tse"}
-COUNTS_ROWS |= {"recall_error", "search_length"}
 # What ties="worst" and "best" order by, where it is not the gain (unjudged as 0): from the gain.
 WORTH = {}
 for found in pkgutil.iter_modules(__path__):
@@ -44,7 +39,6 @@ for found in pkgutil.iter_modules(__path__):
     OF_THE_MEAN |= getattr(module, "OF_THE_MEAN", {})
     NONNEGATIVE |= getattr(module, "NONNEGATIVE", set())
     OPTIONS |= getattr(module, "OPTIONS", {})
-    DIVIDES_BY_K |= getattr(module, "DIVIDES_BY_K", set())
     WORTH |= getattr(module, "WORTH", {})
 
 
@@ -62,15 +56,3 @@ def written(name):
     """The measure with the options by which it takes any gain."""
     options = ",".join(f"{option}={value}" for option, value in OPTIONS.get(name, {}).items())
     return f"{name}({options})" if options else name
-
-
-def expected_failures(text):
-    """Checks of `measure_checks` that a measure fails on purpose, with the reason."""
-    name = text.partition("(")[0]
-    reasons = {}
-    if name in DIVIDES_BY_K:
-        reasons["check_cut_off_beyond_the_list"] = "It divides by k."
-    if name in COUNTS_ROWS:
-        reasons["check_filtered_rows"] = "Each row is an item of the collection."
-        reasons["check_dropped_unjudged_rows"] = "Each row is an item of the collection."
-    return reasons

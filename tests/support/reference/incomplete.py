@@ -87,5 +87,3 @@ REFERENCE = {
 }
 
 WORTH = {"judged": lambda gain: not isnan(gain)}
-
-BOTH = (1 + (1 + 1.00001 / 1.00002) / 2) / 2

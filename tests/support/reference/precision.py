@@ -44,4 +44,3 @@ REFERENCE = {
 }
 
 # The measures that divide by a cut-off beyond the list's end.
-DIVIDES_BY_K = {"precision", "f"}
