@@ -18,9 +18,9 @@ from skfilterrank.judgments import (
     MaxRepSelector,
     PoolingSelector,
     RandomSelector,
+    StatAPSelector,
     complete_qrels,
     rank_table,
-    statap_prior,
 )
 
 BUDGETS = (5, 10, 20, 50)
@@ -74,7 +74,7 @@ def rankings(table, texts):
     """Place of each document by each strategy."""
     groups = table.index.get_level_values("qid")
     own = texts.reindex(table.index.get_level_values("docno")).fillna("").tolist()
-    prior = statap_prior(table).to_numpy()
+    prior = StatAPSelector().fit(table).prior_
     yield "pooling", PoolingSelector().fit(table).ranking_
     yield "random", RandomSelector(random_state=0).fit(table, groups=groups).ranking_
     yield "MAXREP", MaxRepSelector(0.8).fit(own, groups=groups, prior=prior).ranking_

@@ -20,8 +20,8 @@ from skfilterrank.judgments import (
     MaxRepSelector,
     PriorSelector,
     RandomSelector,
+    StatAPSelector,
     rank_table,
-    statap_prior,
 )
 from skfilterrank.judgments._similarity import similarity_join
 from skfilterrank.metaevaluation import judging_curve
@@ -80,7 +80,7 @@ class Collection:
     def pool(self):
         """Texts, topics and prior of the pooled documents."""
         texts = self.texts.loc[self.qrels["docno"]].tolist()
-        return texts, self.qrels["qid"].to_numpy(), statap_prior(self.ranks).to_numpy()
+        return texts, self.qrels["qid"].to_numpy(), StatAPSelector().fit(self.ranks).prior_
 
 
 def both(collection, repetitions, predict_repetitions):

@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skfilterrank.exceptions import SkfilterrankWarning
 from skfilterrank.io import read_letor, read_qrels, read_runs
-from skfilterrank.judgments import LabelPredictor, rank_table, statap_prior
+from skfilterrank.judgments import LabelPredictor, StatAPSelector, rank_table
 from skfilterrank.metaevaluation import judging_curve
 from skfilterrank.metrics import evaluate
 
@@ -141,7 +141,7 @@ def rank_features(ranks):
     inverse = np.nan_to_num(1 / values)
     return pd.DataFrame(
         {
-            "log_prior": np.log(statap_prior(ranks).to_numpy() + 1e-9),
+            "log_prior": np.log(StatAPSelector().fit(ranks).prior_ + 1e-9),
             "best": inverse.max(axis=1),
             "n_runs": (~np.isnan(values)).mean(axis=1),
             "mean": inverse.mean(axis=1),

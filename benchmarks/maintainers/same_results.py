@@ -1811,8 +1811,6 @@ def _selectors(book, j, qrels, runs):
     ranks = j.rank_table(runs)
     book.note("rank_table", lambda: ranks)
     book.note("rank_table/depth", lambda: j.rank_table(runs, depth=10))
-    for method in ("exact", "approximate"):
-        book.note(f"statap_prior/{method}", lambda: j.statap_prior(runs, method=method))
     labels = qrels.set_index(["qid", "docno"])["label"].reindex(ranks.index).fillna(0).to_numpy()
     made = {
         "PoolingSelector": j.PoolingSelector(),
@@ -1825,9 +1823,7 @@ def _selectors(book, j, qrels, runs):
         "PriorSelector": j.PriorSelector(),
     }
     for name, selector in made.items():
-        prior = (
-            {"prior": np.asarray(j.statap_prior(runs)).ravel()} if name == "PriorSelector" else {}
-        )
+        prior = {"prior": j.StatAPSelector().fit(runs).prior_} if name == "PriorSelector" else {}
         fitted = book.note(
             f"{name}",
             lambda: selector.fit(ranks, **prior),
@@ -2122,12 +2118,6 @@ def comparison(book):
         book.note(f"{name} of an order", lambda: getattr(c, name)(first, order))
     for symmetric in (False, True):
         book.note(f"tau_ap/{symmetric}", lambda: c.tau_ap(first, order, symmetric=symmetric))
-    for persistence in (0.5, 0.9):
-        best = sorted(first, key=first.get, reverse=True)
-        book.note(
-            f"rank_biased_overlap/{persistence}",
-            lambda: c.rank_biased_overlap(best, order, persistence=persistence),
-        )
     scores, y, groups = made_lists()
     other = np.random.default_rng(1).permutation(scores)
     book.note(

@@ -17,8 +17,8 @@ from skfilterrank.judgments import (
     PoolingSelector,
     PriorSelector,
     RandomSelector,
+    StatAPSelector,
     rank_table,
-    statap_prior,
 )
 
 # Eight runs of 30 queries, and the labels that assessors would give.
@@ -53,8 +53,9 @@ for _ in range(3):
 # %%
 # Relevant documents found with 1 to 20 judgments for each query:
 budgets = range(1, 21)
+prior = StatAPSelector().fit(pool).prior_
 selectors = {
-    "in many runs": PriorSelector().fit(pool, prior=statap_prior(pool)),
+    "in many runs": PriorSelector().fit(pool, prior=prior),
     "best rank": PoolingSelector().fit(pool),
     "at random": RandomSelector(random_state=0).fit(pool),
 }

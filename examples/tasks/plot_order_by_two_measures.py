@@ -3,8 +3,7 @@ Kendall's tau between the orders of two measures
 ================================================
 
 Do two measures put systems in the same order? Kendall's tau counts swapped
-pairs, tau_ap weighs the top of the list more, and rank-biased overlap compares
-the first places.
+pairs, and tau_ap weighs the top of the list more.
 """
 
 import matplotlib.pyplot as plt
@@ -13,7 +12,6 @@ import pandas as pd
 
 from skfilterrank.comparison import (
     kendall_tau,
-    rank_biased_overlap,
     score_systems,
     tau_ap,
 )
@@ -47,8 +45,6 @@ print("by AP:  ", *order["ap"])
 print("by P@5: ", *order["precision@5"])
 print(f"Kendall's tau {kendall_tau(by_ap, by_precision):.3f}")
 print(f"tau_ap        {tau_ap(by_ap, order['precision@5']):.3f}")
-overlap = rank_biased_overlap(by_ap, by_precision, ties="average")
-print(f"rank-biased overlap {overlap.value:.3f}")
 
 # %%
 figure, axis = plt.subplots(figsize=(5, 5), layout="constrained")

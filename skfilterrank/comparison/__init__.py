@@ -11,7 +11,6 @@ from skfilterrank.comparison._compare_systems import (
 from skfilterrank.comparison._order_systems import order_systems
 from skfilterrank.comparison._rank_correlation import (
     kendall_tau,
-    rank_biased_overlap,
     swap_rate,
     tau_ap,
 )
@@ -25,7 +24,6 @@ __all__ = [
     "comparison_table",
     "kendall_tau",
     "order_systems",
-    "rank_biased_overlap",
     "score_predictions",
     "score_systems",
     "swap_rate",

@@ -23,8 +23,8 @@ from skfilterrank.judgments._ranked_selectors import (
     PriorSelector,
     RandomSelector,
     StatAPSelector,
-    statap_prior,
 )
+from skfilterrank.judgments._ranked_selectors import statap_prior as statap_prior
 from skfilterrank.judgments._sample import draw_sample
 
 __all__ = [
@@ -43,7 +43,6 @@ __all__ = [
     "pseudo_qrels",
     "rank_systems",
     "rank_table",
-    "statap_prior",
 ]
 
 if not TYPE_CHECKING:  # without this check, type checkers accept any name

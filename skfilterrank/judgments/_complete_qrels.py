@@ -216,7 +216,7 @@ def complete_qrels(
     -----
     Each judged document is predicted by models that were not fitted on it (five folds within
     queries). With runs, a logistic regression is fitted: relevance against the prediction and the
-    logarithm of the document's :func:`statap_prior`. It gives the probability of relevance of each
+    logarithm of the prior of :class:`StatAPSelector`. It gives the probability of relevance of each
     unjudged document that is predicted relevant, and `expected_precision` is the mean of these
     probabilities. Without the ranks, the estimate would be far too high if the best ranks were
     judged, since the other documents are ranked lower. So without runs it is valid only if judged

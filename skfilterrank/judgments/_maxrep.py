@@ -90,7 +90,7 @@ class MaxRepSelector(QuerySelector):
     See Also
     --------
     PriorSelector : The prior alone, the baseline.
-    statap_prior : A prior from ranks in runs.
+    StatAPSelector : Its attribute `prior_` is a prior from ranks in runs.
 
     Notes
     -----
@@ -243,7 +243,7 @@ class MaxRepSelector(QuerySelector):
             raise InputError(
                 "X must hold texts, vectors or similarities of documents, but is a rank table, "
                 "which has no content of documents: pass the texts of the "
-                "documents in its index, with prior=statap_prior of the table."
+                "documents in its index, with prior=StatAPSelector().fit(table).prior_."
             )
         self._judged = _check_judged(judged, X)
         super().fit(X, y, groups=groups, prior=prior)

@@ -41,7 +41,7 @@ def rank_table(runs, *, depth: int | None = None) -> pd.DataFrame:
     See Also
     --------
     PoolingSelector : Judge what stands high in some run.
-    statap_prior : How likely each document is to be relevant, by its ranks.
+    StatAPSelector : Its `prior_` says how likely each document is to be relevant, by its ranks.
 
     Notes
     -----

@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from scipy.special import bdtrc, gammaln
+from scipy.special import bdtrc
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
@@ -48,7 +48,7 @@ class PriorSelector(QuerySelector):
 
     See Also
     --------
-    statap_prior : A prior from ranks in runs.
+    StatAPSelector : Its attribute `prior_` is a prior from ranks in runs.
     PoolingSelector : From ranks in runs without a prior.
 
     Notes
@@ -103,7 +103,7 @@ class PriorSelector(QuerySelector):
         if prior is None:
             raise InputError(
                 "prior is missing, and PriorSelector needs it. Pass prior=; for runs, for "
-                "example, table = rank_table(runs) and fit(table, prior=statap_prior(table))."
+                "example, prior=StatAPSelector().fit(runs).prior_ and X=rank_table(runs)."
             )
         return super().fit(X, y, groups=groups, prior=prior)
 
@@ -400,77 +400,10 @@ class RandomSelector(QuerySelector):
         return order, np.full(n_rows, np.nan)
 
 
-def statap_prior(runs, *, method: str = "exact") -> pd.Series:
-    """Compute the probability with which statAP draws each pooled document.
-
-    This is the sampling distribution of statAP. Documents that are ranked high in many runs, and so
-    are likely to be relevant, have higher probabilities.
-
-    Parameters
-    ----------
-    runs : path, list of paths, dict {name: path, open file or DataFrame}, or DataFrame
-        The runs in a form that :func:`skfilterrank.io.read_runs` accepts, or their
-        :func:`rank_table`.
-    method : {"exact", "approximate"}, default="exact"
-        "exact" is the distribution above. "approximate" is the logarithm of [2]_ divided by its sum
-        over the list, which is 0 for the last document of a list.
-
-    Returns
-    -------
-    prior : Series of shape (n_rows,), dtype float64
-        Probability of each document within its query, with the index of the rank table (levels
-        "qid" and "docno").
-
-    Raises
-    ------
-    ValueError
-        If `runs` is anything else, or `method` is unknown.
-
-    See Also
-    --------
-    StatAPSelector : Draws by it.
-    PriorSelector : Takes the highest first.
-
-    Notes
-    -----
-    In a run that returns n documents for a query, the one at rank r has the probability [1]_
-
-    ``W(r) = 1 / (2 * n) * (1 + 1 / r + 1 / (r + 1) + ... + 1 / n)``
-
-    whose sum over the ranks 1 to n is 1. For large n it is about ``log(n / r) / (2 * n)`` plus a
-    constant. The formula in [2]_ omits the constant, and sums to about 1 / 2. The prior is the mean
-    over the runs. A run without documents for a query adds 0 to all of its documents: if k of m
-    runs return documents for a query, its priors sum to k / m.
-
-    The length n is the last rank of the run in the query. So compute the prior from the whole rank
-    table, and select rows afterwards. If rows are removed before, the other probabilities are
-    unchanged only if the last document of each list is kept.
-
-    References
-    ----------
-    .. [1] Aslam and Pavlu, "A Practical Sampling Strategy for Efficient Retrieval Evaluation",
-       technical report, Northeastern University, 2007.
-    .. [2] Hui and Berberich, "Selective Labeling and Incomplete Label Mitigation for Low-Cost
-       Evaluation", section 2.1.
-
-    Examples
-    --------
-    In run a, d1 has 1/4 * (1 + 1/1 + 1/2) and d2 has 1/4 * (1 + 1/2); in run b, d1 has all.
-
-    >>> import pandas as pd
-    >>> from skfilterrank.judgments import statap_prior
-    >>> a = pd.DataFrame({"qid": "1", "docno": ["d1", "d2"], "score": [9.0, 7.0]})
-    >>> b = pd.DataFrame({"qid": "1", "docno": ["d1"], "score": [3.0]})
-    >>> statap_prior({"a": a, "b": b})
-    qid  docno
-    1    d1       0.8125
-         d2       0.1875
-    Name: prior, dtype: float64
-    """
-    check_choice(method, "method", ("exact", "approximate"))
+def statap_prior(runs) -> pd.Series:
+    """Return the probability with which statAP draws each document of a rank table or of runs."""
     table = as_rank_table(runs)
     queries = GroupIndex.from_groups(table.index.get_level_values("qid")).codes()
-    shares = _exact_shares if method == "exact" else _approximate_shares
     total = np.zeros(len(table))
     for column in range(table.shape[1]):
         ranks = table.iloc[:, column].to_numpy(dtype=np.float64, na_value=np.nan)
@@ -480,22 +413,14 @@ def statap_prior(runs, *, method: str = "exact") -> pd.Series:
         own, own_queries = ranks[rows].astype(np.int64), queries[rows]
         lengths = np.zeros(queries.max() + 1, dtype=np.int64)
         np.maximum.at(lengths, own_queries, own)
-        total[rows] += shares(own, lengths[own_queries])
+        total[rows] += _shares(own, lengths[own_queries])
     return pd.Series(total / table.shape[1], index=table.index, name="prior")
 
 
-def _exact_shares(ranks, lengths):
+def _shares(ranks, lengths):
     """Compute W(r) for each rank in a list of the given length."""
     harmonic = np.cumsum(np.append(0.0, 1 / np.arange(1.0, lengths.max() + 1)))
     return (1 + harmonic[lengths] - harmonic[ranks - 1]) / (2 * lengths)
-
-
-def _approximate_shares(ranks, lengths):
-    """Compute log(n / r) divided by its sum over r; 1 if the list has one document."""
-    is_only = lengths == 1
-    # The sum of log(n / r) over r is n log(n) - log(n!).
-    sums = lengths * np.log(lengths) - gammaln(lengths + 1)
-    return np.where(is_only, 1.0, np.log(lengths / ranks) / np.where(is_only, 1.0, sums))
 
 
 class StatAPSelector(QuerySelector):
@@ -539,11 +464,20 @@ class StatAPSelector(QuerySelector):
 
     See Also
     --------
-    statap_prior : The prior that is used where none is given.
     skfilterrank.metrics.stat_ap_score : Average precision from such a sample.
 
     Notes
     -----
+    Without a given prior, it is the sampling distribution of statAP. In a run that returns n
+    documents for a query, the one at rank r has the probability [1]_
+
+    ``W(r) = 1 / (2 * n) * (1 + 1 / r + 1 / (r + 1) + ... + 1 / n)``
+
+    whose sum over the ranks 1 to n is 1. For large n it is about ``log(n / r) / (2 * n)`` plus a
+    constant, which the formula in [2]_ omits. The prior is the mean over the runs. A run without
+    documents for a query adds 0: if k of m runs return documents for a query, its priors sum to
+    k / m. The length n is the last rank of the run in the query, so fit on the whole rank table.
+
     This is the stratified sampling of [1]_. To draw m documents of a query, its documents are
     sorted by prior (ties by row) and divided into buckets of m. Then m buckets are drawn with
     replacement, with probabilities proportional to the sum of their priors. From a bucket that was
@@ -568,6 +502,8 @@ class StatAPSelector(QuerySelector):
     ----------
     .. [1] Aslam and Pavlu, "A Practical Sampling Strategy for Efficient Retrieval Evaluation",
        technical report, Northeastern University, 2007.
+    .. [2] Hui and Berberich, "Selective Labeling and Incomplete Label Mitigation for Low-Cost
+       Evaluation", section 2.1.
 
     Examples
     --------
@@ -621,7 +557,8 @@ class StatAPSelector(QuerySelector):
             Query of each row. None takes the index level "qid" of X, or else of `prior`.
         prior : array-like of shape (n_rows,), default=None
             How likely each document is to be relevant, up to a factor; at least 0. A Series with
-            queries in its index must have the index of X. None means ``statap_prior(X)``.
+            queries in its index must have the index of X. None takes the prior of statAP from
+            the ranks in X, see Notes.
 
         Returns
         -------
@@ -640,7 +577,7 @@ class StatAPSelector(QuerySelector):
         if prior is None and not (are_runs(X) or isinstance(X, pd.DataFrame)):
             raise InputError(
                 "prior is missing: pass prior=, or runs (a dict of names and DataFrames, or their "
-                f"rank table) as X to take statap_prior(X). X is of type {type(X).__name__}."
+                f"rank table) as X to take the prior of statAP. X is of type {type(X).__name__}."
             )
         if prior is None or self.pooled > 0 or are_runs(X):
             X = as_rank_table(X, name="X")

@@ -102,7 +102,7 @@ class QuerySelector(BaseEstimator):
             raise InputError(
                 f"X must hold the documents for {type(self).__name__}, one in each row, but is a "
                 "dict of runs: rank_table(runs) has their documents in its index, and "
-                "prior=statap_prior(runs) is a prior from the runs."
+                "prior=StatAPSelector().fit(runs).prior_ is a prior from the runs."
             )
         return X
 

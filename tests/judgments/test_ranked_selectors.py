@@ -1,7 +1,7 @@
 import functools
 import pickle
 from collections import Counter
-from math import comb, factorial, floor, log
+from math import comb, factorial, floor
 
 import joblib
 import numpy as np
@@ -286,15 +286,6 @@ def test_exact_prior_is_the_chance_of_two_steps():
     np.testing.assert_allclose(statap_prior({"a": run({1: "abcdef"})}), by_steps)
 
 
-@pytest.mark.parametrize("n", [1, 2, 7, 100])
-def test_approximate_prior_of_one_run(n):
-    prior = statap_prior(
-        {"a": run({1: [f"{place:03}" for place in range(n)]})}, method="approximate"
-    )
-    logs = [log(n / r) for r in range(1, n + 1)] if n > 1 else [1.0]
-    np.testing.assert_allclose(prior, [value / sum(logs) for value in logs], atol=1e-14)
-
-
 def test_prior_of_some_rows_is_that_of_all():
     table = rank_table({"a": run({1: "abcdef", 2: "ab"}), "b": run({1: "fegcba", 2: "bcd"})})
     prior = statap_prior(table)
@@ -303,13 +294,6 @@ def test_prior_of_some_rows_is_that_of_all():
     cut = table.iloc[rows]
     assert cut.groupby("qid").max().equals(table.groupby("qid").max())
     pd.testing.assert_series_equal(statap_prior(cut), prior.iloc[rows])
-
-
-def test_bad_prior_arguments():
-    with pytest.raises(ValueError, match="method must be one of 'exact', 'approximate'"):
-        statap_prior({"a": run({1: "ab"})}, method="log")
-    with pytest.raises(TypeError, match="runs must be a path"):
-        statap_prior([run({1: "ab"})])
 
 
 def by_enumeration(weights, n_draws):

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from skfilterrank import plot
-from skfilterrank.comparison import SystemScores, compare_systems, rank_biased_overlap
+from skfilterrank.comparison import SystemScores, compare_systems, order_systems
 from skfilterrank.metaevaluation import sensitivity_curve, stability_curve
 
 SHIFTS = np.array([[0], [0.1], [0.2]])
@@ -55,5 +55,5 @@ def test_options_reach_the_display():
 
 
 def test_a_result_without_display_says_so():
-    with pytest.raises(TypeError, match="RankBiasedOverlap has no display"):
-        rank_biased_overlap(["a"], ["a"]).plot()
+    with pytest.raises(TypeError, match="SystemOrder has no display"):
+        order_systems(SCORES, n_resamples=0).plot()

@@ -10,8 +10,8 @@ from skfilterrank.judgments import (
     MTCSelector,
     PoolingSelector,
     PriorSelector,
+    StatAPSelector,
     rank_table,
-    statap_prior,
 )
 from skfilterrank.metaevaluation import judging_curve
 
@@ -45,7 +45,7 @@ def means_of(qrels, measure, **options):
 
 
 def fitted(name, seed=None):
-    prior = statap_prior(RANKS).to_numpy()
+    prior = StatAPSelector().fit(RANKS).prior_
     if name == "pooling":
         return PoolingSelector().fit(RANKS)
     if name == "prior":

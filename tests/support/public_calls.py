@@ -113,7 +113,6 @@ CALLS = {
         "format": "markdown",
     },
     "comparison.order_systems": {"scores": VALUES, **_FEW},
-    "comparison.rank_biased_overlap": {"first": ["a", "b"], "second": ["b", "a"]},
     "metaevaluation.reliability": {"scores": VALUES},
     "comparison.score_predictions": {**_SYSTEMS, "measures": ["ap"]},
     "comparison.score_systems": _OF_RUNS,
@@ -171,7 +170,6 @@ CALLS = {
     "judgments.pseudo_qrels": {"runs": RUNS, "n_trials": 2},
     "judgments.rank_systems": {"runs": RUNS, "n_trials": 2},
     "judgments.rank_table": {"runs": RUNS},
-    "judgments.statap_prior": {"runs": RUNS},
 }
 # Files are read by tests of their own.
 READERS = {

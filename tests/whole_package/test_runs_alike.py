@@ -33,7 +33,6 @@ from skfilterrank.judgments import (
     pseudo_qrels,
     rank_systems,
     rank_table,
-    statap_prior,
 )
 from skfilterrank.metaevaluation import judging_curve, label_degradation
 from skfilterrank.metrics import evaluate_runs, values_of_run
@@ -59,7 +58,6 @@ ON_JUDGMENTS = {
 ALONE = {
     "read_runs": lambda runs: pd.concat(read_runs(runs)),
     "rank_table": rank_table,
-    "statap_prior": lambda runs: statap_prior(runs).to_frame(),
     "pseudo_qrels": pseudo_qrels,
     "rank_systems": rank_systems,
     "fuse_runs": fuse_runs,
