@@ -728,7 +728,6 @@ def _measures_of_rows(book, metrics):
         book.note(
             f"rows {name}", lambda: metrics.evaluate(rows, few), means=lambda found: found.means
         )
-        book.note(f"rows {name}/report", lambda: metrics.rank_filter_report(rows, {"a": "score"}))
 
 
 @contextlib.contextmanager

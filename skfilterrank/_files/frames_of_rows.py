@@ -20,19 +20,17 @@ from skfilterrank.exceptions import (
 
 
 class Wanted(NamedTuple):
-    """Columns to read: query ids, labels, and scores and other columns by key."""
+    """Columns to read: query ids, labels, scores, and other columns by key."""
 
     query: str
-    label: str | None
-    scores: Mapping[Any, str]
-    others: Mapping[Any, str]
+    label: str
+    score: str
+    others: Mapping[str, str]
 
     @property
     def names(self) -> list[str]:
         """Distinct names of all wanted columns."""
-        labels = [] if self.label is None else [self.label]
-        every = [self.query, *labels, *self.scores.values(), *self.others.values()]
-        return list(dict.fromkeys(every))
+        return list(dict.fromkeys([self.query, self.label, self.score, *self.others.values()]))
 
 
 def is_frame(data) -> bool:
@@ -90,11 +88,10 @@ def block_of(frame, wanted: Wanted, where: str = "rows") -> Block:
 
     ids, sizes = query_runs(_column(frame, wanted.query, where), named(wanted.query))
     n_rows = int(sizes.sum())
-    columns: dict[Any, np.ndarray] = {}
-    if wanted.label is not None:
-        columns["label"] = _plain(_column(frame, wanted.label, where), named(wanted.label))
-    for key, name in wanted.scores.items():
-        columns[key] = check_scores(_column(frame, name, where), name=named(name))
+    columns: dict[Any, np.ndarray] = {
+        "label": _plain(_column(frame, wanted.label, where), named(wanted.label)),
+        "score": check_scores(_column(frame, wanted.score, where), name=named(wanted.score)),
+    }
     for key, name in wanted.others.items():
         columns[key] = _plain(_column(frame, name, where), named(name))
     for key, values in columns.items():

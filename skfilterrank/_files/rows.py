@@ -98,8 +98,7 @@ class Reading:
 class Rows:
     """Rows of queries that need not fit into memory, in files, frames or Dask partitions.
 
-    :func:`skfilterrank.metrics.evaluate`, :func:`skfilterrank.metrics.rank_filter_report`,
-    :func:`skfilterrank.comparison.score_predictions` and the thresholds
+    :func:`skfilterrank.metrics.evaluate` and the thresholds
     :class:`~skfilterrank.thresholds.TunedThreshold`,
     :class:`~skfilterrank.thresholds.CertifiedThreshold` and
     :class:`~skfilterrank.thresholds.FixedThreshold` accept them in place of arrays. Only these
@@ -217,7 +216,6 @@ class Rows:
 def opened(
     rows: Rows,
     *,
-    scores: Mapping | None = None,
     others: Mapping | None = None,
     n_passes: int = 1,
 ) -> Reading:
@@ -227,14 +225,12 @@ def opened(
     ----------
     rows : Rows
         The rows.
-    scores, others : dict or None
-        Column names of scores, and of other columns, by their keys in blocks. None means the score
-        column under the key "score", and no others.
+    others : dict or None
+        Names of other columns than those of labels and scores, by their keys in blocks.
     n_passes : int
         Number of passes over the rows.
     """
-    scores = {"score": rows.score} if scores is None else scores
-    wanted = Wanted(rows.query, rows.label, scores, others or {})
+    wanted = Wanted(rows.query, rows.label, rows.score, others or {})
     source = rows._source
     if isinstance(source, DaskPartitions):
         source = source.whole_queries(wanted)
@@ -246,9 +242,9 @@ def opened(
     return Reading(source, wanted, rows.n_jobs, rows.verbose)
 
 
-def read_once(rows: Rows, work: Work, **columns) -> Any:
+def read_once(rows: Rows, work: Work) -> Any:
     """Merge the results of `work` on all rows, in one pass."""
-    return opened(rows, **columns).total(work, closed=ClosedQueries())
+    return opened(rows).total(work, closed=ClosedQueries())
 
 
 def rows_in_memory(rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -271,19 +267,6 @@ def check_rows(rows, function: str, **others) -> Rows:
             "in memory."
         )
     return rows
-
-
-def columns_of_systems(y_scores) -> dict:
-    """Return score columns by the key ("score", name of the system)."""
-    if not isinstance(y_scores, Mapping) or not y_scores:
-        raise InputError(
-            "y_scores must be a dict {name: column of scores} of at least one system, got "
-            f"{brief(y_scores)}."
-        )
-    return {
-        ("score", name): check_column(column, f"y_scores[{brief(name)}]")
-        for name, column in y_scores.items()
-    }
 
 
 def check_column(column, name: str) -> str:

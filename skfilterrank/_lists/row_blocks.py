@@ -68,15 +68,6 @@ def merged(states: Iterable) -> Any:
     return reduce(lambda left, right: left.merge(right), states)
 
 
-class ByKey(dict):
-    """Dict of states; merging two dicts merges states of equal keys and keeps the others."""
-
-    def merge(self, other: "ByKey") -> "ByKey":
-        """Merge the states of each key."""
-        both = {key: each.merge(other[key]) for key, each in self.items() if key in other}
-        return ByKey({**self, **other, **both})
-
-
 class Pieces(tuple):
     """List of objects that is merged by concatenation."""
 

@@ -8,8 +8,7 @@ import pandas as pd
 from joblib import delayed
 
 from skfilterrank._files.forms import errors_of, for_any_process, named_runs
-from skfilterrank._files.rows import Rows, check_rows, columns_of_systems, read_once
-from skfilterrank._lists.measure import forbidden_seen, warn_of, warn_of_forbidden
+from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.positions import (
     PreferenceMatrix,
@@ -17,7 +16,6 @@ from skfilterrank._lists.positions import (
     preference_matrix,
     relevant_positions,
 )
-from skfilterrank._lists.row_blocks import Block, Pieces
 from skfilterrank._lists.run_doubts import RunDoubts, doubts_of, misled_measure, warn_of_doubts
 from skfilterrank._lists.words import (
     collecting_warnings,
@@ -180,14 +178,11 @@ def score_predictions(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_rows,), or Rows
+    y_true : array-like of shape (n_rows,)
         Label of each row, which is a pair of query and document; rows are in any order. NaN means
         unjudged. A Series may hold the query ids in an index level "qid".
-        :class:`skfilterrank.io.Rows` need not fit into memory and are read once; only 8 bytes for
-        each system, query and measure stay in memory.
     y_scores : dict of str to array-like of shape (n_rows,)
-        Scores by the name of each system; higher is better, -inf hides a document. If `y_true` is
-        Rows: the name of the column of scores by the name of each system.
+        Scores by the name of each system; higher is better, -inf hides a document.
     measures : str or list of str
         Names of measures such as "ap", "ndcg_f@20" or "lexirecall".
     groups : array-like of shape (n_rows,), default=None
@@ -238,39 +233,6 @@ def score_predictions(
     of_values = params | {"ties": ties, "undefined": undefined} | options
     if ties is not None:
         params["ties"] = ties
-    if isinstance(y_true, Rows):
-        rows = check_rows(y_true, "score_predictions", groups=groups)
-        names = {name for each in valued.values() for name in each.measure.columns}
-        others = {name: options[name] for name in names if options.get(name) is not None}
-        work = _Scoring(tuple(y_scores), valued, kinds, of_values, params, tuple(others))
-        found = _joined(read_once(rows, work, scores=columns_of_systems(y_scores), others=others))
-        warn_of([parsed for text, parsed in valued.items() if text in found.forbidden])
-    else:
-        found = _predicted(y_true, y_scores, groups, valued, kinds, of_values, params)
-        warn_of_forbidden(valued.values(), y_true, gains)
-    table = pd.concat(found.tables, names=["run"]) if valued else pd.DataFrame()
-    scores = {}
-    for text in wanted:
-        if text in valued:
-            scores[text] = SystemScores.of(table[text], missing=missing, name="y_scores")
-        else:
-            scores[text] = SystemScores.from_preferences(found.preferences[text])
-    return scores
-
-
-class _Predicted(NamedTuple):
-    """Measured systems: values and preferences by query.
-
-    `forbidden` holds the measures that warn because labels below 0 were seen.
-    """
-
-    tables: dict
-    preferences: dict
-    forbidden: frozenset = frozenset()
-
-
-def _predicted(y_true, y_scores, groups, valued, kinds, of_values, params):
-    """Measure all systems; an error says which system it concerns."""
     tables = {}
     for name, y_score in y_scores.items() if valued else ():
         try:
@@ -282,55 +244,15 @@ def _predicted(y_true, y_scores, groups, valued, kinds, of_values, params):
         text: preference_matrix(y_true, y_scores, kind=kind, groups=groups, **params)
         for text, kind in kinds.items()
     }
-    return _Predicted(tables, preferences)
-
-
-def _joined(parts) -> _Predicted:
-    """Join the measured values of several blocks of queries, sorted by query id."""
-    ids_of_parts, every = zip(*parts)
-    ids = np.concatenate(ids_of_parts)
-    order = np.argsort(ids, kind="stable")
-    queries = pd.Index(ids[order], name="qid", tupleize_cols=False)
-
-    def table(frames):
-        return pd.concat(frames, ignore_index=True).iloc[order].set_axis(queries)
-
-    preferences = {}
-    for text, first in every[0].preferences.items():
-        matrices = [each.preferences[text] for each in every]
-        n_relevant = np.concatenate([each.n_relevant for each in matrices])[order]
-        ranks = table([each.ranks for each in matrices])
-        preferences[text] = PreferenceMatrix(ranks, n_relevant, first.kind)
-    tables = {name: table([each.tables[name] for each in every]) for name in every[0].tables}
-    return _Predicted(tables, preferences, frozenset().union(*(each.forbidden for each in every)))
-
-
-class _Scoring(NamedTuple):
-    """Function that measures all systems for one block of rows; rows are read block by block."""
-
-    systems: tuple
-    valued: dict
-    kinds: dict
-    of_values: dict
-    params: dict
-    in_columns: tuple
-
-    def __call__(self, block: Block) -> Pieces:
-        """Measure all systems for the queries of a block, which holds whole queries."""
-        labels = block.columns["label"]
-        columns = {name: block.columns[name] for name in self.in_columns}
-        found = _predicted(
-            labels,
-            {system: block.columns["score", system] for system in self.systems},
-            block.group_index(),
-            self.valued,
-            self.kinds,
-            self.of_values | columns,
-            self.params,
-        )
-        seen = forbidden_seen(self.valued.values(), labels, self.params["gains"])
-        forbidden = frozenset(text for text, each in self.valued.items() if each in seen)
-        return Pieces([(block.ids, found._replace(forbidden=forbidden))])
+    warn_of_forbidden(valued.values(), y_true, gains)
+    table = pd.concat(tables, names=["run"]) if valued else pd.DataFrame()
+    scores = {}
+    for text in wanted:
+        if text in valued:
+            scores[text] = SystemScores.of(table[text], missing=missing, name="y_scores")
+        else:
+            scores[text] = SystemScores.from_preferences(preferences[text])
+    return scores
 
 
 class _RunScores(NamedTuple):

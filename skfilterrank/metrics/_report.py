@@ -9,13 +9,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._files.rows import Rows, check_rows, columns_of_systems, read_once
 from skfilterrank._lists.checks import check_k, check_share, count_rows, is_hashable
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.queries import check_groups
-from skfilterrank._lists.row_blocks import Block, ByKey
 from skfilterrank._lists.scoring import (
-    Moments,
     QueryWeight,
     mean_and_error,
     mean_over_queries,
@@ -29,7 +26,7 @@ from skfilterrank.metrics._evaluate import evaluate
 
 
 def rank_filter_report(
-    y_true: ArrayLike | Rows,
+    y_true: ArrayLike,
     y_scores: Mapping,
     *,
     groups: ArrayLike | None = None,
@@ -47,12 +44,11 @@ def rank_filter_report(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_rows,), or Rows
+    y_true : array-like of shape (n_rows,)
         Label of each (query, document) row, NaN where unjudged. A Series may carry the query ids
-        in an index level named "qid". :class:`skfilterrank.io.Rows` are read once; `groups`
-        and `query_weight` are not possible with them.
+        in an index level named "qid".
     y_scores : dict of str to array-like of shape (n_rows,)
-        Scores of each system, -inf where filtered. With Rows the column of each system's scores.
+        Scores of each system, -inf where filtered.
     groups : array-like of shape (n_rows,), default=None
         Query id of each row. None looks for an index level "qid" on `y_true`.
     k : int or None, default=3
@@ -102,9 +98,6 @@ def rank_filter_report(
     weighted mean m of n queries of weight above 0 is ``sqrt(n / (n - 1) * sum(w**2 * (x - m)**2)) /
     sum(w)``, the standard error of a ratio [2]_; with equal weights it is the usual one.
 
-    Intervals and p values need the number, sum and sum of squares of values and of differences.
-    With Rows these sums are exact, and values of single queries are not kept.
-
     References
     ----------
     .. [1] Carmel et al., "IR Evaluation and Learning in the Presence of Forbidden Documents",
@@ -137,12 +130,6 @@ def rank_filter_report(
     compared = _pairs(y_scores, baseline, own_baselines)
     confidence_level = check_share(confidence_level, "confidence_level")
     measuring = _Measuring(_measures(k), gains, ndcg_0_gains, ties, unjudged)
-    if isinstance(y_true, Rows):
-        rows = check_rows(y_true, "rank_filter_report", groups=groups, query_weight=query_weight)
-        pairs = {pair for each in compared.values() for pair in each.items()}
-        summing = _Summing(measuring, tuple(y_scores), tuple(pairs))
-        total = read_once(rows, summing, scores=columns_of_systems(y_scores))
-        return _report_of_sums(total, y_scores, measuring.names, confidence_level, compared)
     per_query = measuring.per_query(y_true, y_scores, groups)
     weights = None
     if query_weight is not None:
@@ -222,29 +209,6 @@ class _Measuring(NamedTuple):
         ).per_query
 
 
-class _Summing(NamedTuple):
-    """Work of a pass over Rows: measure all systems of a block, and add up their values."""
-
-    measuring: _Measuring
-    systems: tuple
-    pairs: tuple
-
-    def __call__(self, block: Block) -> ByKey:
-        """Add up a block of whole queries: by system and measure, and by pair of systems."""
-        labels = block.columns["label"]
-        scores = {system: block.columns["score", system] for system in self.systems}
-        found = self.measuring.per_query(labels, scores, block.group_index())
-        main = self.measuring.names[0]
-        total = ByKey(
-            ((system, name), Moments.of(values))
-            for system, columns in found.items()
-            for name, values in columns.items()
-        )
-        for one, two in self.pairs:
-            total[one, two, "difference"] = Moments.of(found[one][main] - found[two][main])
-        return total
-
-
 def _report(per_query, confidence_level, weights, compared):
     """Make the report from the values of every query."""
     main = next(iter(next(iter(per_query.values()))))
@@ -256,24 +220,6 @@ def _report(per_query, confidence_level, weights, compared):
     lines = {
         system: _row(each, main, confidence_level, weights) for system, each in per_query.items()
     }
-    return _table(lines, compared, p_value)
-
-
-def _report_of_sums(total, systems, names, confidence_level, compared):
-    """Make the report from sums over queries."""
-    lines = {}
-    for system in systems:
-        first, *others = (total[system, name] for name in names)
-        low, high = t_interval(first.mean, first.error, first.n, confidence_level)
-        lines[system] = {names[0]: first.mean, "low": low, "high": high}
-        lines[system] |= {name: each.mean for name, each in zip(names[1:], others)}
-
-    def p_value(system, other):
-        moments = total[system, other, "difference"]
-        if not moments.total_of_squares:
-            return 1.0
-        return t_test(moments.mean, moments.error, moments.n)
-
     return _table(lines, compared, p_value)
 
 

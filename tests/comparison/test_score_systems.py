@@ -1,19 +1,15 @@
 """Values of runs and of predictions for every query."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from ranked_runs import GROUPS, QRELS, RUNS, SYSTEMS, Y_TRUE, run
-from rows_of_queries import cut, make_rows
 from skfilterrank._lists.positions import preference_matrix
 from skfilterrank.comparison import (
     SystemScores,
     score_predictions,
     score_systems,
 )
-from skfilterrank.exceptions import InputError
-from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate, evaluate_runs
 
 # What labels below 0 mean is not said here, and not what is tested.
@@ -29,7 +25,7 @@ class TestScoreSystems:
         found = score_systems(QRELS, RUNS, measures)
         assert list(found) == measures
         for name, scores in found.items():
-            table = expected[name].unstack(sort=False)  # noqa: PD010
+            table = expected[name].unstack(sort=False)
             np.testing.assert_array_equal(scores.values, table.to_numpy())
             assert scores.measure == name
         assert not found["recall_error"].greater_is_better
@@ -53,7 +49,7 @@ class TestScoreSystems:
         for name in ("lexirecall(scale=log_odds)", "lexiprecision(scale=log)"):
             (scores,) = score_systems(QRELS, RUNS, name).values()
             assert not scores.is_preference
-            expected = evaluate_runs(QRELS, RUNS, name).per_query[name].unstack(sort=False)  # noqa: PD010
+            expected = evaluate_runs(QRELS, RUNS, name).per_query[name].unstack(sort=False)
             np.testing.assert_array_equal(scores.values, expected.to_numpy())
 
     @pytest.mark.slow
@@ -127,54 +123,3 @@ def test_preferences_of_one_system():
     preferences = preference_matrix([1, 0], {"a": [2, 1]}, groups=["q"] * 2)
     with pytest.raises(ValueError, match="at least 2 systems"):
         SystemScores.from_preferences(preferences)
-
-
-OF_ROWS = make_rows(120)
-OF_ROWS["other"] = np.random.default_rng(5).normal(size=len(OF_ROWS["qid"]))
-OF_ROWS["same"] = OF_ROWS["score"].copy()
-
-
-COLUMNS_OF_SYSTEMS = {"one": "score", "two": "other", "copy": "same"}
-
-
-IN_MEMORY = {
-    "y_true": OF_ROWS["label"],
-    "y_scores": {name: OF_ROWS[column] for name, column in COLUMNS_OF_SYSTEMS.items()},
-    "groups": OF_ROWS["qid"],
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("given", [{}, {"undefined": "drop", "missing": "drop"}, {"ties": "worst"}])
-@pytest.mark.parametrize("n_jobs", [None, 2])
-def test_values_of_systems_of_rows(given, n_jobs):
-    names = ["ndcg_f@5", "false_reject_rate", "lexirecall", "lexiprecision"]
-    expected = score_predictions(measures=names, **IN_MEMORY, **given)
-    rows = Rows(cut(OF_ROWS, 200, 201, 1000), chunk_rows=300, n_jobs=n_jobs)
-    found = score_predictions(rows, COLUMNS_OF_SYSTEMS, names, **given)
-    assert list(found) == names
-    for name in names:
-        pd.testing.assert_frame_equal(found[name].to_frame(), expected[name].to_frame(), rtol=1e-13)
-        assert found[name].dropped_queries == expected[name].dropped_queries
-        assert found[name].is_preference == expected[name].is_preference
-
-
-def test_orders_of_systems_belong_to_their_queries():
-    """Queries come as c, a, b: c has nothing relevant, a prefers the first system, b the other."""
-    columns = {
-        "qid": list("ccaabb"),
-        "label": [0, 0, 1, 0, 1, 0],
-        "one": [2, 1, 2, 1, 1, 2],
-        "two": [2, 1, 1, 2, 2, 1],
-    }
-    name = "lexirecall(scale=preference)"
-    found = score_predictions(Rows(columns), {"one": "one", "two": "two"}, name)
-    scores = found[name]
-    assert list(scores.queries) == ["a", "b"]
-    assert list(scores.dropped_queries) == ["c"]
-    assert scores.values[:, list(scores.systems).index("one")].tolist() == [1, 0]
-
-
-def test_missing_values_of_rows():
-    with pytest.raises(InputError, match="values are missing"):
-        score_predictions(Rows(OF_ROWS), COLUMNS_OF_SYSTEMS, "false_reject_rate", undefined="drop")

@@ -1,14 +1,10 @@
 """The report of systems: each column is a measure, with an interval and a test of the main one."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import stats
 
-from rows_of_queries import cut, make_rows
 from skfilterrank import metrics
-from skfilterrank.exceptions import InputError
-from skfilterrank.io import Rows
 from skfilterrank.metrics import ndcg_f_score, rank_filter_report
 
 NO = -np.inf
@@ -149,48 +145,3 @@ def test_gains_of_ndcg_0_alone(judged):
     others = report.columns.drop("ndcg_0@3")
     assert report[others].equals(plain[others])
     assert report["ndcg_0@3"].tolist() != plain["ndcg_0@3"].tolist()
-
-
-OF_ROWS = make_rows(120)
-OF_ROWS["other"] = np.random.default_rng(5).normal(size=len(OF_ROWS["qid"]))
-OF_ROWS["same"] = OF_ROWS["score"].copy()
-
-
-COLUMNS_OF_SYSTEMS = {"one": "score", "two": "other", "copy": "same"}
-
-
-ROWS = Rows(cut(OF_ROWS, 200, 201, 1000), chunk_rows=300)
-
-
-IN_MEMORY = {
-    "y_true": OF_ROWS["label"],
-    "y_scores": {name: OF_ROWS[column] for name, column in COLUMNS_OF_SYSTEMS.items()},
-    "groups": OF_ROWS["qid"],
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "given",
-    [
-        {},
-        {"k": None, "baseline": "two", "confidence_level": 0.9},
-        {"baseline": "copy", "own_baselines": {"one": "two"}, "gains": "exp2"},
-        {"ndcg_0_gains": "exp2", "unjudged": "drop", "ties": "worst"},
-    ],
-)
-def test_report_of_rows(given):
-    expected = rank_filter_report(**IN_MEMORY, **given)
-    found = rank_filter_report(ROWS, COLUMNS_OF_SYSTEMS, **given)
-    pd.testing.assert_frame_equal(found, expected, rtol=1e-11, atol=1e-14)
-
-
-def test_odd_systems_of_rows():
-    with pytest.raises(InputError, match="baseline 'three' is not one of the systems"):
-        rank_filter_report(ROWS, COLUMNS_OF_SYSTEMS, baseline="three")
-    with pytest.raises(InputError, match="y_scores must be a dict"):
-        rank_filter_report(ROWS, ["score"])
-    with pytest.raises(InputError, match=r"y_scores\['one'\] must be the name of a column"):
-        rank_filter_report(ROWS, {"one": 3})
-    with pytest.raises(InputError, match="query_weight is not possible where rank_filter_report"):
-        rank_filter_report(ROWS, COLUMNS_OF_SYSTEMS, query_weight={1: 2.0})
