@@ -17,7 +17,7 @@ from skfilterrank.ranking import QueryScaler, RankAndFilter, make_ranker, make_t
 from skfilterrank.thresholds import threshold_curve
 from skfilterrank.thresholds._certify import certify, make_certificate, make_tests
 from skfilterrank.thresholds._risk_steps import Units
-from skfilterrank.thresholds._risks import find_unjudged, read_promises
+from skfilterrank.thresholds._risks import find_unjudged, read_risks
 
 RISKS = ("forbidden", "any_forbidden", "false_reject_rate")
 TO_GAIN = {0: -1, 1: 1, 2: 2, 3: 3}
@@ -71,7 +71,7 @@ class Population:
 
 def _steps(risk, lists, k):
     """Each query's loss at every threshold."""
-    (promise,) = read_promises(at_cutoff({risk: 0.1}, k))
+    (promise,) = read_risks(at_cutoff({risk: 0.1}, k))
     return promise.steps(lists, None)
 
 
@@ -178,4 +178,6 @@ def certificate_of(curve, lists, promises, every, confidence, clusters=None, uni
     units = Units.of(lists, clusters=clusters, name=unit)
     tests = make_tests(promises, every, units, confidence)
     found = certify(tests, curve, lists.scores)
-    return make_certificate(tests, units, lists, confidence, found, find_unjudged(lists, promises))
+    bounds = {test.risk.name: test.found(found[0]) for test in tests}
+    unjudged = find_unjudged(lists, promises)
+    return make_certificate(bounds, units, lists, confidence, found, unjudged, max_shown=None)

@@ -240,9 +240,9 @@ def certificate_table(task, found, tables):
     for form in ("risk", "strict"):
         for name, results in found.items():
             certificate = results[form].certificate
-            assert certificate.exact
+            assert certificate.facts["exact"]
             share = shows_forbidden(task, results[form].scores)
-            (promised,) = certificate.promises.values()
+            (promised,) = certificate.risks.values()
             cells = [name, f"{promised.max_risk:g}", f"{promised.n_queries}"]
             if np.isposinf(certificate.threshold):
                 assert share == 0

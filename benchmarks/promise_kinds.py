@@ -33,7 +33,7 @@ from skfilterrank._lists.prefixes import shown_at_most
 from skfilterrank.datasets import make_marketplace
 from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds import CertifiedThreshold, threshold_curve
-from skfilterrank.thresholds._risks import read_promises
+from skfilterrank.thresholds._risks import read_risks
 
 CONFIDENCE, N_QUERIES, N_COPIES, N_CLUSTERS = 0.95, 300, 5, 100
 LEVELS, N_POPULATION = (0.15, 0.1), 4000
@@ -66,7 +66,7 @@ class Truth:
         lists = shown_at_most(lists, self.k)
         risks = {f"{name}@{self.k}": 0.1 for name in ("any_forbidden", "forbidden")}
         risks["false_reject_rate"] = 0.1
-        self.steps = {each.name: each.steps(lists, None) for each in read_promises(risks)}
+        self.steps = {each.name: each.steps(lists, None) for each in read_risks(risks)}
         n = len(population.sizes)
         self.best = np.full(n, -np.inf)
         np.maximum.at(self.best, population.groups, population.scores)
@@ -160,7 +160,7 @@ def of_kind(kind, truth, levels, repeats):
         )
         steps: dict = {}
         for number, risks in enumerate(promises):
-            read = read_promises(risks, among)
+            read = read_risks(risks, among)
             for each in read:
                 if each.name not in steps:
                     steps[each.name] = each.steps(lists, None)
@@ -178,9 +178,7 @@ def of_kind(kind, truth, levels, repeats):
                 continue
             t = certificate.threshold
             kept, kept_anywhere = truth.kept_by(risks, certificate, **true)
-            low, high = (
-                getattr(certificate, f"share_answered_{end}") for end in ("lower", "upper")
-            )
+            low, high = (certificate.facts[f"share_answered_{end}"] for end in ("lower", "upper"))
             answered = truth.weights[true["of"]] @ (truth.best >= t)
             found[number].append(
                 (

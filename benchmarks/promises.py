@@ -41,7 +41,7 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import CertifiedThreshold, _risks, threshold_curve
 from skfilterrank.thresholds._risk_steps import steps_of_measure
-from skfilterrank.thresholds._risks import read_promises
+from skfilterrank.thresholds._risks import read_risks
 
 try:
     from mapie.risk_control.methods import ltt_procedure
@@ -90,7 +90,7 @@ class Grid:
         self.thresholds = np.unique(np.quantile(population.scores, np.linspace(0, 1, N_GRID)))
         self.losses, self.counts = {}, {}
         for risk in RISKS:
-            steps = read_promises(at_cutoff({risk: 0.1}, population.k))[0].steps(lists, None)
+            steps = read_risks(at_cutoff({risk: 0.1}, population.k))[0].steps(lists, None)
             losses = np.zeros((len(population.sizes), len(self.thresholds)))
             losses[steps.counted] = np.column_stack([steps.at(t) for t in self.thresholds])
             self.losses[risk] = losses
@@ -145,7 +145,7 @@ def certified(population, queries):
     _steps.clear()
     found = []
     for levels in PROMISES:
-        risks = read_promises(at_cutoff(levels, population.k))
+        risks = read_risks(at_cutoff(levels, population.k))
         every = [risk.steps(lists, None) for risk in risks]
         try:
             found.append(certificate_of(curve, lists, risks, every, CONFIDENCE))
@@ -367,7 +367,7 @@ def certificates(population, queries, levels):
     found = {}
     for risk in RISKS:
         for level in levels:
-            promises = read_promises(at_cutoff({risk: level}, population.k))
+            promises = read_risks(at_cutoff({risk: level}, population.k))
             try:
                 every = [promise.steps(lists, None) for promise in promises]
                 found[risk, level] = certificate_of(curve, lists, promises, every, CONFIDENCE)

@@ -33,7 +33,7 @@ COMMANDS = {
     "rank-filter": "train models that rank and filter, and compare them",
     "threshold": "find from which score on a reranker's documents are shown",
     "apply": "rank and filter documents by a saved model or threshold",
-    "monitor": "test whether a saved threshold still keeps its promises",
+    "monitor": "test whether a saved threshold still keeps its risks",
     "select": "choose the documents that people should judge",
     "complete": "predict labels of documents that nobody judged",
     "demo": "rank and filter built-in data",

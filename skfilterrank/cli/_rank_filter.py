@@ -27,7 +27,12 @@ from skfilterrank.ranking import (
     make_text_features,
     share_features,
 )
-from skfilterrank.thresholds import NOT_SHOWN_TO_PAY, STILL_UNJUDGED, FixedThreshold
+from skfilterrank.thresholds import (
+    NOT_SHOWN_TO_PAY,
+    STILL_UNJUDGED,
+    FixedThreshold,
+    by_machines,
+)
 
 # Thresholds with a curve that can be drawn.
 WITH_CURVE = ("tune", "first_k")
@@ -164,7 +169,7 @@ def _fit(models, name, train, bar, part="all rows"):
     model.set_params(verbose=int(progress()))
     model.fit(train.X, label_array(train.y), groups=train.groups)
     if train.n_machine and hasattr(model, "certificate_"):
-        certificate = replace(model.certificate_, n_machine=train.n_machine)
+        certificate = model.certificate_.with_conditions(by_machines(train.n_machine))
         model.certificate_ = model.filter_.certificate_ = certificate
     model.set_params(verbose=models[name].verbose)
     bar.update()

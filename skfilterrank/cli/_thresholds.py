@@ -3,7 +3,6 @@
 import os
 import warnings
 from contextlib import suppress
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -73,7 +72,7 @@ def make_threshold(
         return thresholds.FixedThreshold(how, measure=measure.text, **given)
     if how != "tune":
         raise InputError("--risk chooses the threshold. Leave out --threshold or --risk.")
-    without = "of which --risk can promise nothing. Leave out one of the two."
+    without = "of which --risk can certify nothing. Leave out one of the two."
     refuse(["min_shown"], f"shows documents at any score, {without}")
     k = measure.k or cutting.k or None
     return thresholds.CertifiedThreshold(
@@ -275,30 +274,42 @@ def fit_run(
         judges = judges_of(machines, run, missing)
         if judges is not None:
             n_machine = int(np.count_nonzero((judges == PREDICTED) & ~np.isnan(y_true)))
-            certificate = threshold.certificate_ = replace(certificate, n_machine=n_machine)
-        record["certificate"] = certificate.digest
-        record["confidence_level"] = certificate.confidence_level
-        if certificate.n_machine:
-            record["n_machine_labels"] = certificate.n_machine
-        if certificate.rule is not None:
-            record["level"] = certificate.threshold
-        if certificate.unit is not None:
-            record["unit"] = certificate.unit
-        if certificate.among != "all":
-            record["among"] = certificate.among
-        record["share_answered"] = certificate.share_answered
-        if certificate.n_left_out:
-            record["n_left_out"] = certificate.n_left_out
-        record["risks"] = {
-            risk: {
-                "max_risk": promise.max_risk,
-                "observed": promise.observed,
-                "upper_bound": promise.upper_bound,
-                "n_units": promise.n_queries,
-            }
-            for risk, promise in certificate.promises.items()
-        }
+            if n_machine:
+                certificate = certificate.with_conditions(thresholds.by_machines(n_machine))
+            threshold.certificate_ = certificate
+        record |= _of_certificate(certificate)
     return record
+
+
+def _of_certificate(certificate):
+    """Return what the output says of a certificate."""
+    facts = certificate.facts
+    record = {
+        "certificate": certificate.digest,
+        "confidence_level": certificate.confidence_level,
+    }
+    if n_machine := facts["n_machine"]:
+        record["n_machine_labels"] = n_machine
+    if facts["rule"] is not None:
+        record["level"] = certificate.threshold
+    if facts["unit"] is not None:
+        record["unit"] = facts["unit"]
+    if certificate.among != "all":
+        record["among"] = certificate.among
+    record["share_answered"] = facts["share_answered"]
+    if facts["n_left_out"]:
+        record["n_left_out"] = facts["n_left_out"]
+    return record | {
+        "risks": {
+            name: {
+                "max_risk": risk.max_risk,
+                "observed": risk.observed,
+                "upper_bound": risk.upper_bound,
+                "n_units": risk.n_queries,
+            }
+            for name, risk in certificate.risks.items()
+        }
+    }
 
 
 def _tell_of_missing(run, aligned, missing):
@@ -473,7 +484,7 @@ def _resumed(threshold, saved, state, begun, restart):
     """Load the monitor's state, or make a new monitor; begin anew if asked."""
     if not hasattr(threshold, "certificate_"):
         raise InputError(
-            f"{saved} promises nothing that could be monitored. Make it with 'skfilterrank "
+            f"{saved} certifies nothing that could be monitored. Make it with 'skfilterrank "
             "threshold --risk RISK=LEVEL'."
         )
     if not os.path.exists(state):

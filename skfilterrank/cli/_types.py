@@ -426,7 +426,7 @@ class ColumnOptions(Source):
 
 @dataclass(frozen=True, kw_only=True)
 class Cutting:
-    """Options of rank-filter and threshold on how lists are cut, and what is promised of it.
+    """Options of rank-filter and threshold on how lists are cut, and what is certified of it.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ def threshold(
     format: Annotated[str | None, t.format_arg(*t.TABLES)] = None,
     out: t.Out = None,
 ) -> None:
-    """Find from which score on documents should be shown, and what can be promised of it.
+    """Find from which score on documents should be shown, and what can be certified of it.
 
     The scores are those of a reranker. Several runs are compared, each with its own threshold.
 
@@ -204,7 +204,7 @@ def monitor(
     format: Annotated[str | None, t.format_arg(*FORMATS)] = None,
     out: t.Out = None,
 ) -> int:
-    """Test with each new judged query whether the promises of a threshold still hold.
+    """Test with each new judged query whether a threshold still keeps its risks.
 
     While they hold, there is at most one alarm in so many queries as --queries-per-false-alarm
     says, on average, however often you look. Without --qrels, the scores of the run, and the share
@@ -259,7 +259,7 @@ def monitor(
         raise InputError("the scores to look at are missing. Name their run by --run.")
     threshold = load_threshold_of_runs(saved, filter_scores)
     certificate = getattr(threshold, "certificate_", None)
-    promised = ({}, "all") if certificate is None else (certificate.promises, certificate.among)
+    certified = ({}, "all") if certificate is None else (certificate.risks, certificate.among)
     where = {"format": chosen_format(format, out, FORMATS), "out": out}
     begun = {
         "confidence_level": confidence_level,
@@ -283,7 +283,7 @@ def monitor(
         "column": filter_scores,
         "clusters": clusters,
         "reading": reading,
-        "missing": missing or treatment_of_missing(*promised),
+        "missing": missing or treatment_of_missing(*certified),
     }
     return count_queries(threshold, saved, state, begun=begun, restart=restart, **where, **judged)
 

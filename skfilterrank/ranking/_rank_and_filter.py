@@ -26,7 +26,9 @@ from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._out_of_fold import check_inner, is_prefit, out_of_fold, split_rows
 from skfilterrank.ranking._training_rows import learns_labels, prepare_rows
 from skfilterrank.thresholds import (
+    APPROXIMATE,
     FILTER_SCORE,
+    UNSEEN,
     BaseThreshold,
     CertifiedThreshold,
     FixedThreshold,
@@ -162,7 +164,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     ``cv="prefit"`` and queries that the estimator was not fitted on. With several folds, or
     ``refit=True``, the models that were calibrated are replaced by a model fitted on all rows. This
     uses more training and calibration queries, but the certificate is then only an approximation
-    without proof, and ``certificate_.exact`` is False.
+    without proof, and ``certificate_.facts["exact"]`` is False.
 
     Two things are not checked: whether a "prefit" estimator was fitted on the calibration queries,
     and whether a search chose settings on the same queries. Choose settings on some queries, and
@@ -476,11 +478,12 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
                 "Calibrate on other queries.",
                 FitWarning,
             )
-        self.filter_.certificate_ = replace(
-            self.filter_.certificate_,
-            exact=tuning.is_calibrated and not n_known,
-            assumes_unseen=self._is_prefit,
-        )
+        certificate = self.filter_.certificate_
+        if not tuning.is_calibrated or n_known:
+            certificate = certificate.with_conditions(APPROXIMATE)
+        if not self._is_prefit:
+            certificate = certificate.with_conditions(UNSEEN._replace(value=False, sentence=""))
+        self.filter_.certificate_ = certificate
 
     def predict(self, X, groups=None) -> np.ndarray:
         """Score the rows of X, -inf where hidden.

@@ -8,6 +8,9 @@ from skfilterrank.thresholds._base import BaseThreshold as BaseThreshold
 from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certified import CertifiedThreshold
 from skfilterrank.thresholds._certify import risk_certificate
+from skfilterrank.thresholds._conditions import APPROXIMATE as APPROXIMATE
+from skfilterrank.thresholds._conditions import UNSEEN as UNSEEN
+from skfilterrank.thresholds._conditions import by_machines as by_machines
 from skfilterrank.thresholds._drift import ThresholdCheck as ThresholdCheck
 from skfilterrank.thresholds._expected import ExpectedThreshold, PerQueryThreshold
 from skfilterrank.thresholds._files import load_threshold

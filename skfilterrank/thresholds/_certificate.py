@@ -1,17 +1,18 @@
-"""Certificates: guarantees that the risks of a threshold stay below their levels on new queries."""
+"""Certificates: bounds of the risks of a threshold on new queries, and their conditions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from skfilterrank._files import states
 from skfilterrank._files.files import open_for_writing
-from skfilterrank._lists.results import Result, counted, plural
+from skfilterrank._lists.results import Result, plural
 from skfilterrank.exceptions import InputError, brief, brief_list
-from skfilterrank.thresholds._hide_rules import rule_in_words
+from skfilterrank.thresholds._conditions import UNSEEN, Condition
 
 _RATES = {
     "any_forbidden": "the share of {queries} with a forbidden document in the shown {top}",
@@ -19,21 +20,7 @@ _RATES = {
     "false_reject_rate": "the share of a query's good documents that is hidden",
     "empty_list_rate": "the share of queries that are shown nothing",
 }
-_COMMON = (
-    "share_answered",
-    "share_answered_lower",
-    "share_answered_upper",
-    "max_shown",
-    "shows_more",
-    "n_unjudged",
-    "n_machine",
-    "confidence_level",
-    "unit",
-    "rule",
-    "n_apart",
-)
-# A file does not tell which queries a model has seen, and holds no table of documents.
-_NOT_SAVED = "assumes_unseen", "_to_judge"
+# Number of digits of a digest.
 _N_DIGITS = 12
 _LEARN_THEN_TEST = (
     "Learn then Test with fixed-sequence testing, so that every real threshold is tested "
@@ -46,7 +33,7 @@ _TESTS = (
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RiskPromise(Result):
+class RiskBound(Result):
     """A risk, its level, and its estimate on the calibration queries.
 
     Attributes
@@ -69,7 +56,7 @@ class RiskPromise(Result):
         Mean loss at the threshold, over all queries or over the answered ones (see `among`).
     upper_bound : float
         Upper confidence bound of the risk at the threshold. If the threshold was chosen, the bound
-        is computed as for a given threshold, and capped at `max_risk`, which is guaranteed. Bets
+        is computed as for a given threshold, and capped at `max_risk`, which is certified. Bets
         that win before the last losses may rule out even the mean; the bound is then the mean.
     lower_bound : float
         Lower confidence bound of the risk at a given threshold, else NaN.
@@ -93,10 +80,10 @@ class RiskPromise(Result):
     n_left_out: int = 0
 
     @classmethod
-    def of(cls, promise, **found) -> "RiskPromise":
-        """Make a result from a promise and its test results."""
-        among = "answered" if promise.answered else "all"
-        return cls(promise.name, promise.max_risk, promise.k, among=among, **found)
+    def of(cls, risk, **found) -> "RiskBound":
+        """Make a result from a risk and its test results."""
+        among = "answered" if risk.answered else "all"
+        return cls(risk.name, risk.max_risk, risk.k, among=among, **found)
 
     @property
     def verdict(self) -> str:
@@ -132,11 +119,11 @@ class RiskPromise(Result):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RiskCertificate(Result):
-    """A guarantee for the risks of a threshold on new queries; `str` gives it in words.
+    """Bounds of the risks of a threshold on new queries; `str` gives them in words.
 
     Attributes
     ----------
-    promises : dict of str to RiskPromise
+    risks : dict of str to RiskBound
         For each risk by its name: `max_risk`, its level; `k`, its cut-off; `n_queries` that count;
         `observed`, the mean over them; `lower_bound` and `upper_bound`; `verdict`, which is "kept",
         "broken" or "open"; and `lower` and `upper`, between which thresholds keep it.
@@ -149,70 +136,50 @@ class RiskCertificate(Result):
         given.
     is_chosen : bool
         True if the threshold was chosen to keep the risks, False if it was given.
-    exact : bool
-        False if the guarantee is approximate, because the scores of the calibration queries come
-        from other models than the one in use.
-    n_unjudged : int
-        Number of unjudged documents of the calibration queries that could change a risk. They count
-        as neither forbidden nor good. If there are any, nothing is guaranteed for completely judged
-        queries.
-    max_shown : int or None
-        Largest number of shown documents of a list that the guarantee covers; None means any.
-    shows_more : bool
-        True if a threshold that was given shows more than `max_shown` documents of a query, so that
-        the guarantee covers only the first places.
-    n_machine : int
-        Number of labels by machines in the judgments. If there are any, the guarantee holds for
-        such labels. The commands count them in a column "judged_by"; arrays do not tell.
-    assumes_unseen : bool
-        True if the guarantee assumes that the model behind the scores has not seen the calibration
-        queries. False if RankAndFilter has fitted the model on other queries.
-    n_queries : int
-        Number of calibration queries.
-    n_units : int
-        Number of independent draws: queries, or clusters.
-    unit : str or None
-        Name of a cluster, such as "user"; each cluster counts once, with the mean loss of its
-        queries. None if each query is a unit.
-    n_labels : int
-        Number of judged documents of the calibration queries.
-    share_answered : float
-        Share of the queries that are shown something at the threshold; with clusters, the mean
-        share of a cluster.
-    share_answered_lower, share_answered_upper : float
-        Confidence interval of `share_answered`. It holds at all thresholds at once, and so at a
-        chosen one.
-    share_hidden : float
-        Share of the documents of the calibration queries that is hidden.
-    rule : {"ratio", "harm"} or None
-        Rule that hides by a second score; `threshold` is then its level. None without such a score.
-    n_apart : int
-        Number of other queries, from which the curves of `rule` were learned.
+    conditions : tuple of Condition
+        Facts and limits, each with its `name`, its `value` and a `sentence`. Names:
+
+        * "n_queries", "n_units", "n_labels": numbers of calibration queries, of independent draws
+          (queries or clusters), and of labels.
+        * "unit": name of a cluster, such as "user"; each cluster counts once, with the mean loss of
+          its queries. None if each query is a draw.
+        * "share_answered", "share_answered_lower", "share_answered_upper": share of the queries
+          that are shown something (with clusters, the mean share of a cluster), and its confidence
+          interval, which holds at all thresholds at once.
+        * "share_hidden": share of the documents of the calibration queries that is hidden.
+        * "max_shown": largest number of shown documents of a list that the certificate covers; None
+          means any.
+        * "rule", "n_apart": rule that hides by a second score, whose level `threshold` is, and
+          number of other queries from which its curves were learned. None without such a score.
+        * "n_left_out": largest number of queries that are left out of a risk, as no document is
+          judged that tells their loss.
+        * "n_unjudged": number of unjudged documents that could change a risk. They count as neither
+          forbidden nor good; see `to_judge`.
+        * "n_machine": number of labels by machines. The commands count them in a column
+          "judged_by"; arrays do not tell.
+        * "assumes_unseen": true if the model behind the scores must not have seen the calibration
+          queries. RankAndFilter sees to that itself.
+        * "exact": false if the scores come from other models than the one in use.
     """
 
-    promises: dict[str, RiskPromise]
+    risks: dict[str, RiskBound]
     confidence_level: float
     threshold: float
     value: float = np.nan
     is_chosen: bool = True
-    exact: bool = True
-    n_unjudged: int = 0
-    assumes_unseen: bool = False
-    max_shown: int | None = None
-    shows_more: bool = False
-    n_machine: int = 0
-    n_queries: int = 0
-    n_units: int = 0
-    unit: str | None = None
-    n_labels: int = 0
-    share_answered: float = np.nan
-    share_answered_lower: float = np.nan
-    share_answered_upper: float = np.nan
-    share_hidden: float = np.nan
-    rule: str | None = None
-    n_apart: int = 0
+    conditions: tuple[Condition, ...] = ()
     # Columns of `to_judge` as arrays, which JSON and skops can hold.
     _to_judge: dict[str, np.ndarray] | None = None
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """Values of the conditions by their names."""
+        return {each.name: each.value for each in self.conditions}
+
+    def with_conditions(self, *conditions: Condition) -> "RiskCertificate":
+        """Return the certificate with more conditions; they replace those of the same name."""
+        found = {each.name: each for each in (*self.conditions, *conditions)}
+        return replace(self, conditions=tuple(found.values()))
 
     @property
     def to_judge(self) -> pd.DataFrame:
@@ -224,7 +191,7 @@ class RiskCertificate(Result):
         return pd.DataFrame(self._to_judge, columns=["query", "row"])
 
     def to_html(self, *, path=None, monitor=None, notes=None) -> str | None:
-        """Make a printable page: the guarantee, its data, its limits and its state.
+        """Make a printable page: the certificate, its conditions, its limits and its state.
 
         The page is one file without scripts or external resources. It fits one sheet of A4 unless
         there are many risks or notes.
@@ -265,7 +232,7 @@ class RiskCertificate(Result):
         >>> safe = CertifiedThreshold({"any_forbidden@3": 0.2}).fit(scores, y, groups=groups)
         >>> page = safe.certificate_.to_html(notes={"Dates": "May 2026", "Segment": "German"})
         >>> re.findall("<h2>(.*)</h2>", page)[:3]
-        ['What is shown', 'On which data and labels', 'What it does not cover']
+        ['Data and conditions', 'What it does not cover', 'How it was made']
         """
         return _card_of(self, path, monitor, notes)
 
@@ -277,17 +244,12 @@ class RiskCertificate(Result):
     @property
     def lower(self) -> float:
         """All risks are kept at thresholds above this and up to `upper`."""
-        return max(promise.lower for promise in self.promises.values())
+        return max(risk.lower for risk in self.risks.values())
 
     @property
     def upper(self) -> float:
         """All risks are kept at thresholds up to this and above `lower`."""
-        return min(promise.upper for promise in self.promises.values())
-
-    @property
-    def n_left_out(self) -> int:
-        """Largest number of queries that are left out of a risk, as nothing tells their loss."""
-        return max(promise.n_left_out for promise in self.promises.values())
+        return min(risk.upper for risk in self.risks.values())
 
     @property
     def among(self) -> str:
@@ -295,182 +257,96 @@ class RiskCertificate(Result):
 
         The share of empty lists, which is always of all queries, decides only if it is alone.
         """
-        is_answered = any(promise.among == "answered" for promise in self.promises.values())
+        is_answered = any(risk.among == "answered" for risk in self.risks.values())
         return "answered" if is_answered else "all"
 
     def to_frame(self) -> pd.DataFrame:
         """Make a table with a row for each risk, named after it.
 
-        Columns about the whole certificate, from "share_answered" to "dates", are equal in all
-        rows.
+        The confidence level and the values of the conditions are equal in all rows.
         """
-        common = {name: getattr(self, name) for name in _COMMON}
-        rows = [
-            vars(promise) | {"verdict": promise.verdict} | common
-            for promise in self.promises.values()
-        ]
+        common = {"confidence_level": self.confidence_level} | self.facts
+        rows = [common | vars(risk) | {"verdict": risk.verdict} for risk in self.risks.values()]
         return pd.DataFrame(rows).set_index("risk")
 
     def _table(self) -> pd.DataFrame | None:
-        if len(self.promises) == 1:
+        if len(self.risks) == 1:
             return None
         return self.to_frame()[["max_risk", "observed", "upper_bound", "n_queries"]]
 
     def _summary(self):
+        facts = self.facts
         levels = ", ".join(
-            f"{p.risk} at most {p.max_risk:g}{' among answered' * (p.among == 'answered')}"
-            for p in self.promises.values()
+            f"{risk.risk} at most {risk.max_risk:g}{' among answered' * (risk.among == 'answered')}"
+            for risk in self.risks.values()
         )
-        machines = ", for labels of machines" if self.n_machine else ""
-        over = "" if self.unit is None else f", over {plural(self.unit)}"
-        answered = ""
-        if not np.isnan(self.share_answered):
-            answered = f", {100 * self.share_answered:.1f} % answered"
-        return f"{levels} {self._grounds()}{machines}{over}, {self._where()}{answered}"
-
-    def _grounds(self):
-        return f"with confidence {self.confidence_level:g}"
+        machines = ", for labels of machines" if facts["n_machine"] else ""
+        over = f", over {plural(facts['unit'])}" if facts["unit"] else ""
+        return (
+            f"{levels} with confidence {self.confidence_level:g}{machines}{over}, {self._where()}, "
+            f"{100 * facts['share_answered']:.1f} % answered"
+        )
 
     def _where(self):
         """Name the threshold, or the rule and its level."""
-        if self.rule is None:
+        rule = self.facts["rule"]
+        if rule is None:
             return f"at threshold {self.threshold:.4g}"
-        return f"at level {self.threshold:.4g} of the rule {self.rule!r}"
-
-    def shows(self) -> str:
-        """Say in a sentence without its full stop which documents are shown."""
-        return rule_in_words(self.rule, self.threshold)
-
-    def learned(self) -> str:
-        """Say in a sentence what was learned from other queries; empty if nothing was."""
-        if not self.n_apart:
-            return ""
-        others = counted(self.n_apart, "other query")
-        return f"The curves of the rule were learned from {others}."
-
-    def own_bounds(self) -> str:
-        """Say in a sentence which observed means are their own upper bounds; empty for none."""
-        names = [name for name, each in self.promises.items() if each.is_own_bound]
-        if not names:
-            return ""
-        return (
-            f"Of {', '.join(names)} the bets ruled out the observed mean itself before all queries "
-            "were counted, so that it is stated as the upper bound, too."
-        )
-
-    def on_new(self) -> str:
-        """Name the units that the guarantee is about."""
-        units = "queries" if self.unit is None else plural(self.unit)
-        return f"new {units}"
+        return f"at level {self.threshold:.4g} of the rule {rule!r}"
 
     def _head(self):
-        told = [self.learned(), self.own_bounds()]
-        if self.rule is not None:
-            told.insert(0, f"{self.shows()}.")
-        told = "".join(f" {each}" for each in told if each)
-        covers, holes = self._covers() + told + self._answers(), ""
-        if self.n_left_out:
-            holes += (
-                f" {self.n_left_out:,} of {self.n_queries:,} queries are left out, since no "
-                "document is judged that could tell the loss: the others must be like a random "
-                "draw of all."
-            )
-        if self.n_unjudged:
-            holes += (
-                f" {self.n_unjudged} documents of these queries are unjudged, and count as not "
-                "forbidden."
-            )
-        if self.n_machine:
-            labels = counted(self.n_machine, "label")
-            holes += (
-                f" Machines gave {labels} of these judgments: the guarantee holds for such labels, "
-                "and not for those of people."
-            )
+        sentences = [each.sentence for each in self.conditions if each.sentence]
+        return " ".join([self.statement(), *sentences])
+
+    def statement(self) -> str:
+        """Say in sentences which risks are kept at the threshold, or what was found there."""
+        given = f"With confidence {self.confidence_level:g}"
+        risks = list(self.risks.values())
         if not self.is_chosen:
-            return "\n".join(map(self._verdict, self.promises.values())) + covers + holes
-        grounds = self._grounds()
-        parts = [
-            f"{promise.in_words()} is {'' if self.exact else 'approximately '}at most "
-            f"{promise.max_risk:g}"
-            for promise in self.promises.values()
-        ]
-        text = (
-            f"{grounds[0].upper()}{grounds[1:]}, {', and '.join(parts)} on {self.on_new()}, "
-            f"{self._where()}"
-        )
-        if len(parts) == 1:
-            (promise,) = self.promises.values()
-            observed, upper = promise.figures()
+            return "\n".join(f"{given}, {self._found(risk)}." for risk in risks)
+        exactly = "" if self.facts["exact"] else "approximately "
+        parts = [f"{each.in_words()} is {exactly}at most {each.max_risk:g}" for each in risks]
+        text = f"{given}, {', and '.join(parts)} on new {self.units()}, {self._where()}"
+        if len(risks) == 1:
+            observed, upper = risks[0].figures()
             text += (
-                f": on {promise.n_queries} {self._units('calibration ', promise)} it is "
+                f": on {risks[0].n_queries} {self.units('calibration ', risks[0])} it is "
                 f"{observed}, with an upper bound of {upper}"
             )
-        if self.assumes_unseen:
-            holes = (
-                f" This holds if the model that gave the scores has not seen these queries.{holes}"
-            )
-        return f"{text}.{covers}{holes}"
+        return f"{text}."
 
-    def _units(self, of="", promise=None):
-        """Return the unit in the plural, or the units that count for a risk, such as "users"."""
-        answered = promise is not None and promise.among == "answered"
-        if self.unit is None:
-            return f"{'answered ' if answered else ''}{of}queries"
-        return f"{of}{plural(self.unit)}{' with an answered query' if answered else ''}"
-
-    def _answers(self):
-        """Describe in sentences the share of answered queries and the clusters."""
-        text = ""
-        if self.unit is not None:
-            text += (
-                f" Each {self.unit} counts once, with the mean of its queries "
-                f"({self.n_queries:,} queries of {counted(self.n_units, self.unit)})."
-            )
-        if np.isnan(self.share_answered):
-            return text
-        if not self.share_answered:
-            return (
-                f"{text} Nothing is shown for any of these queries, so that the promise is empty: "
-                "raise a level, or give more queries or a better model."
-            )
-        low, high = self.share_answered_lower, self.share_answered_upper
-        return (
-            f"{text} Something is shown for {100 * self.share_answered:.1f} % of the queries "
-            f"({100 * low:.1f} to {100 * high:.1f} %)."
-        )
-
-    def _covers(self):
-        """Describe in a sentence which documents the guarantee covers."""
-        if self.max_shown is None:
-            return ""
-        covered = counted(self.max_shown, "document")
-        if self.shows_more:
-            return f" More may be shown, and the guarantee covers the first {covered} alone."
-        return f" The guarantee covers lists that show at most {covered}."
-
-    def _verdict(self, promise):
+    def _found(self, risk):
+        """Say what was found of a risk at a given threshold."""
         verdict = {
-            "kept": f"is at most {promise.max_risk:g}",
-            "broken": f"is above {promise.max_risk:g}",
-            "open": f"may be at most {promise.max_risk:g} or above",
-        }[promise.verdict]
-        grounds = self._grounds()
+            "kept": f"is at most {risk.max_risk:g}",
+            "broken": f"is above {risk.max_risk:g}",
+            "open": f"may be at most {risk.max_risk:g} or above",
+        }[risk.verdict]
         return (
-            f"{grounds[0].upper()}{grounds[1:]}, {promise.in_words()} {verdict} at threshold "
-            f"{self.threshold:.4g}: on {promise.n_queries} {self._units('', promise)} it is "
-            f"{promise.observed:.4f}, between {promise.lower_bound:.4f} and "
-            f"{promise.upper_bound:.4f}."
+            f"{risk.in_words()} {verdict} at threshold {self.threshold:.4g}: on {risk.n_queries} "
+            f"{self.units('', risk)} it is {risk.observed:.4f}, between {risk.lower_bound:.4f} and "
+            f"{risk.upper_bound:.4f}"
         )
+
+    def units(self, of="", risk=None) -> str:
+        """Name the independent draws in the plural: "queries", or clusters such as "users"."""
+        answered = risk is not None and risk.among == "answered"
+        unit = self.facts["unit"]
+        if unit is None:
+            return f"{'answered ' if answered else ''}{of}queries"
+        return f"{of}{plural(unit)}{' with an answered query' if answered else ''}"
 
 
 def certificate_to_json(certificate: RiskCertificate) -> dict:
-    """Convert a certificate to JSON, without what only its fit knows."""
-    found = {
-        each.name: getattr(certificate, each.name)
-        for each in fields(certificate)
-        if each.name not in _NOT_SAVED
+    """Convert a certificate to JSON; a file does not tell which queries a model has seen."""
+    return {
+        "risks": [vars(risk) for risk in certificate.risks.values()],
+        "confidence_level": certificate.confidence_level,
+        "threshold": certificate.threshold,
+        "value": certificate.value,
+        "is_chosen": certificate.is_chosen,
+        "conditions": [each._asdict() for each in certificate.with_conditions(UNSEEN).conditions],
     }
-    return found | {"promises": [vars(promise) for promise in certificate.promises.values()]}
 
 
 def certificate_checksum(certificate: RiskCertificate) -> str:
@@ -498,11 +374,10 @@ def _card_of(certificate, path, monitor, notes) -> str | None:
         "card.html",
         {
             "it": certificate,
-            "promises": list(certificate.promises.values()),
             "notes": _with_what_is_asked(notes),
             "monitor": None if monitor is None else _status_of(monitor, certificate),
             "is_of_threshold": monitor is not None and monitor._threshold.certificate is not None,
-            "method": _method_of(certificate),
+            "method": f"{_LEARN_THEN_TEST if certificate.is_chosen else ''}{_TESTS}",
             "version": skfilterrank.__version__,
             "today": datetime.now(UTC).date().isoformat(),
         },
@@ -538,7 +413,7 @@ def _with_what_is_asked(notes) -> dict[str, str]:
 
 def _status_of(monitor, certificate):
     """Return the status of a monitor; raise if it watches other risks than the certificate."""
-    levels = {name: promise.max_risk for name, promise in certificate.promises.items()}
+    levels = {name: risk.max_risk for name, risk in certificate.risks.items()}
     if monitor.levels != levels:
         raise InputError(
             f"monitor watches {brief_list(list(monitor.levels.items()))}, but the certificate is "
@@ -555,8 +430,3 @@ def _status_of(monitor, certificate):
             "risks. Give the monitor that RiskMonitor(threshold) made of this threshold."
         )
     return monitor.status
-
-
-def _method_of(certificate) -> str:
-    """Name the method with its papers."""
-    return f"{_LEARN_THEN_TEST if certificate.is_chosen else ''}{_TESTS}"

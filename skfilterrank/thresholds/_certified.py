@@ -14,11 +14,12 @@ from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certify import certify, make_certificate, make_tests
+from skfilterrank.thresholds._conditions import UNSEEN, about_hidden
 from skfilterrank.thresholds._counted import CountedQueries, warn_of_copies
 from skfilterrank.thresholds._hide_rules import Worth
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE, values_shown
 from skfilterrank.thresholds._risk_steps import Units
-from skfilterrank.thresholds._risks import find_unjudged, most_shown, read_promises
+from skfilterrank.thresholds._risks import find_unjudged, most_shown, read_risks
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 from skfilterrank.thresholds._tuned import TwoScores, learned_and_tested
 
@@ -114,7 +115,7 @@ class CertifiedThreshold(TwoScores):
     shown documents falls when a good document enters a list. Thresholds behind the first bad one
     are never certified, which is safe.
 
-    **Among answered queries.** With A = 1 where a query shows something, the promise is
+    **Among answered queries.** With A = 1 where a query shows something, the risk is
     E[A (loss - level)] <= 0, and so a query without an answer counts as one whose loss is the
     level. For losses of 0 or 1 the test is exact binomial among the answered queries. Given which
     queries these are, their losses are independent draws with the risk as their mean, so that the
@@ -207,7 +208,7 @@ class CertifiedThreshold(TwoScores):
     >>> def nothing_good(y_true, shown, groups):
     ...     return np.bincount(groups, shown & (y_true > 0)) == 0
     >>> both = CertifiedThreshold({"any_forbidden@3": 0.15, nothing_good: 0.3})
-    >>> list(both.fit(scores, y, groups=groups).certificate_.promises)
+    >>> list(both.fit(scores, y, groups=groups).certificate_.risks)
     ['any_forbidden@3', 'nothing_good']
 
     The rate among the queries that are shown something:
@@ -247,14 +248,14 @@ class CertifiedThreshold(TwoScores):
 
     def _check_parameters(self, parsed):
         super()._check_parameters(parsed)
-        self._promises()
+        self._read_risks()
         check_share(self.confidence_level, "confidence_level")
 
-    def _promises(self):
-        return read_promises(self.risks, self.among)
+    def _read_risks(self):
+        return read_risks(self.risks, self.among)
 
     def _most_shown(self):
-        return most_shown(self._promises(), self.max_shown)
+        return most_shown(self._read_risks(), self.max_shown)
 
     def _fit_rows(self, rows):
         groups, labels, scores = rows_in_memory(rows)
@@ -268,9 +269,9 @@ class CertifiedThreshold(TwoScores):
         entries = EntryValues.of(ranked.with_ties(parsed.measure.ties[0]), parsed)
         between = judged.scores if is_whole else None
 
-        def find(promises, above):
+        def find(risks, above):
             given = {"scores": judged.scores, "most": most, "above": above}
-            return find_unjudged(lists, promises, names=judged.names, **given)
+            return find_unjudged(lists, risks, names=judged.names, **given)
 
         self._certify(judged, parsed, lists, entries, {}, find, between=between, most=most)
         keys = self._capped(judged.scores, judged.scores, judged.index)
@@ -280,9 +281,8 @@ class CertifiedThreshold(TwoScores):
         return keys, entries
 
     def _note_hidden(self, shown):
-        """State in the certificate the share of the documents that is hidden."""
-        hidden = 1.0 - float(shown.mean())
-        self.certificate_ = replace(self.certificate_, share_hidden=hidden)
+        """State in the certificate the share of hidden documents, and what is assumed."""
+        self.certificate_ = self.certificate_.with_conditions(about_hidden(shown), UNSEEN)
 
     def _fit_two_scores(self, judged, parsed):
         _check_each_once(judged)
@@ -297,10 +297,10 @@ class CertifiedThreshold(TwoScores):
         lists, keys = path.lists_of(judged.lists), path.keys()
         entries = path.values(lists, parsed)
 
-        def find(promises, above):
+        def find(risks, above):
             # Rows may enter anywhere in a list, so places in the order of keys are not places in
             # the list.
-            anywhere = [each._replace(k=None) for each in promises]
+            anywhere = [each._replace(k=None) for each in risks]
             return find_unjudged(lists, anywhere, names=judged.names, scores=keys, above=above)
 
         given = {"keys": keys, "most": path.most}
@@ -325,31 +325,30 @@ class CertifiedThreshold(TwoScores):
     ):
         """Set the curve, the certificate and the level from the values along a path.
 
-        `find(promises, above)` finds unjudged documents; `keys` are the levels of the rows, None
+        `find(risks, above)` finds unjudged documents; `keys` are the levels of the rows, None
         for their scores.
         """
         self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
-        promises, sure = self._promises(), self.confidence_level
+        risks, sure = self._read_risks(), self.confidence_level
         units = Units.of(lists, keys, None if judged.unit is None else judged.clusters, judged.unit)
         rows = lists.scores if keys is None else keys
         counted = CountedQueries.with_labels(lists, rows, units.answer_at)
         every = [
-            promise.steps(lists, judged.labels, counts=counted.of(promise), **given)
-            for promise in promises
+            risk.steps(lists, judged.labels, counts=counted.of(risk), **given) for risk in risks
         ]
-        tests = make_tests(promises, every, units, sure, most, counted)
+        tests = make_tests(risks, every, units, sure, most, counted)
         threshold, value = certify(tests, self.threshold_curve_, rows, between=between)
-        counted.warn(promises, units.answer_at)
+        counted.warn(risks, units.answer_at)
         warn_of_copies(judged.lists, judged.clusters)
-        to_judge = find(promises, max(test.lower for test in tests))
+        to_judge = find(risks, max(test.lower for test in tests))
         found = threshold, value if parsed.measure.greater_is_better else 0.0 - value
+        n_apart = 0 if judged.apart is None else judged.apart.index.n_queries
         self.certificate_ = make_certificate(
-            *(tests, units, lists, sure, found, to_judge),
-            max_shown=most_shown(promises, most),
-            # The queries that the model of the scores has seen are not known.
-            assumes_unseen=True,
+            {test.risk.name: test.found(threshold) for test in tests},
+            *(units, lists, sure, found, to_judge),
+            max_shown=most_shown(risks, most),
             rule=self.rule_ if self._has_two else None,
-            n_apart=0 if judged.apart is None else judged.apart.index.n_queries,
+            n_apart=n_apart,
         )
         self.level_ = threshold
 

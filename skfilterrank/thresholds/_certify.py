@@ -1,6 +1,7 @@
 """Tests of the risks of a threshold, which make certificates."""
 
 import numpy as np
+import pandas as pd
 
 from skfilterrank._lists.checks import (
     check_level_scores,
@@ -12,7 +13,17 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import check_one_order
 from skfilterrank._lists.ties import first_of_highest, midpoint
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.thresholds._certificate import RiskCertificate, RiskPromise
+from skfilterrank.thresholds._certificate import RiskBound, RiskCertificate
+from skfilterrank.thresholds._conditions import (
+    USUAL,
+    about_bets,
+    about_data,
+    about_hidden,
+    about_labels,
+    about_length,
+    about_rule,
+    about_shown,
+)
 from skfilterrank.thresholds._counted import CountedQueries, warn_of_copies
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
 from skfilterrank.thresholds._risk_steps import Units
@@ -21,7 +32,7 @@ from skfilterrank.thresholds._risks import (
     find_unjudged,
     kind_of_bound,
     most_shown,
-    read_promises,
+    read_risks,
 )
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
 
@@ -92,7 +103,7 @@ def risk_certificate(
     if not is_level(threshold):
         raise InputError(f"threshold must be a number, got {brief(threshold)}.")
     confidence_level = check_share(confidence_level, "confidence_level")
-    promises = read_promises(risks, among)
+    risks = read_risks(risks, among)
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     check_one_order(y_true=y_true, clusters=clusters)
     lists.scores = check_level_scores(y_score)
@@ -103,21 +114,21 @@ def risk_certificate(
     units = Units.of(lists, clusters=None if unit is None else numbers, name=unit)
     found = CountedQueries.at(lists, units.answer_at, threshold)
     results = {}
-    for promise in promises:
-        raw = promise.steps(lists, labels, counts=found.of(promise))
+    for risk in risks:
+        raw = risk.steps(lists, labels, counts=found.of(risk))
         if not raw.n_queries:
             raise InputError(
-                f"no query counts for the risk {brief(promise.name)}: judge some queries."
+                f"no query counts for the risk {brief(risk.name)}: judge some queries."
             )
-        steps = units.of_promise(raw, promise)
-        make, level = kind_of_bound(steps), promise.max_risk
+        steps = units.of_risk(raw, risk)
+        make, level = kind_of_bound(steps), risk.max_risk
         answered = np.ones(steps.n_queries)
-        if promise.answered:
+        if risk.answered:
             answered = units.answered(raw.counted, threshold)
         counts = answered > 0
         if not counts.any():
             raise InputError(
-                f"among='answered', but no query that counts for the risk {brief(promise.name)} "
+                f"among='answered', but no query that counts for the risk {brief(risk.name)} "
                 f"is shown anything at threshold {threshold:g}. Lower the threshold, or use "
                 "among='all'."
             )
@@ -127,47 +138,43 @@ def risk_certificate(
         n_units = len(own)
         others = (answered - own) + (1.0 - level) * (1 - answered)
         above, below = (
-            make(n_units, each, confidence_level, answered=promise.answered)
+            make(n_units, each, confidence_level, answered=risk.answered)
             for each in (level, 1.0 - level)
         )
-        results[promise.name] = RiskPromise.of(
-            promise,
+        results[risk.name] = RiskBound.of(
+            risk,
             lower=np.nan,
             upper=np.nan,
             n_queries=n_units,
             n_tried=1,
             observed=float(own.sum() / answered.sum()),
-            n_left_out=found.n_left_out(promise),
+            n_left_out=found.n_left_out(risk),
             upper_bound=above.upper(losses, answered),
             lower_bound=1.0 - below.upper(others, answered),
         )
-    found.warn(promises, units.answer_at)
+    found.warn(risks, units.answer_at)
     warn_of_copies(lists, numbers)
+    below = np.nextafter(float(threshold), -np.inf)
+    to_judge = find_unjudged(lists, risks, above=below, names=names)
     shown = (lists.scores >= threshold) & (lists.scores > -np.inf)
     n_shown = np.bincount(lists.index.codes(), shown, lists.index.n_queries)
-    covered = most_shown(promises)
-    below = np.nextafter(float(threshold), -np.inf)
-    to_judge = find_unjudged(lists, promises, above=below, names=names)
-    return RiskCertificate(
-        results,
-        confidence_level,
-        float(threshold),
-        is_chosen=False,
+    covered = most_shown(risks)
+    return make_certificate(
+        *(results, units, lists, confidence_level, (float(threshold), np.nan), to_judge),
         max_shown=covered,
         shows_more=covered is not None and bool(n_shown.max() > covered),
-        share_hidden=1.0 - float(shown.mean()),
-        **_about(units, lists, threshold, confidence_level, to_judge),
-    )
+        is_chosen=False,
+    ).with_conditions(about_hidden(shown))
 
 
 def make_tests(
-    promises, every, units: Units, confidence_level, most=None, counted=None
+    risks, every, units: Units, confidence_level, most=None, counted=None
 ) -> list[RiskTest]:
     """Make the test of each risk, so that all of them together err as seldom as is allowed.
 
     Parameters
     ----------
-    promises : list of Promise
+    risks : list of Risk
         The risks with their levels.
     every : list of Steps
         Losses of queries for each risk, at falling thresholds on the score or along another path.
@@ -191,8 +198,8 @@ def make_tests(
         confidence = 1.0 - (1.0 - confidence_level) / n_tests
         sure += f" over {n_tests} tests together"
     return [
-        make_test(promise, steps, units, confidence, sure=sure, most=most, counted=counted)
-        for promise, steps in zip(promises, every)
+        make_test(risk, steps, units, confidence, sure=sure, most=most, counted=counted)
+        for risk, steps in zip(risks, every)
     ]
 
 
@@ -222,34 +229,36 @@ def certify(
 
 
 def make_certificate(
-    tests: list[RiskTest], units: Units, lists, confidence_level, found, to_judge, **more
+    risks: dict[str, RiskBound],
+    units: Units,
+    lists: RankedLists,
+    confidence_level: float,
+    found: tuple[float, float],
+    to_judge: pd.DataFrame,
+    *,
+    max_shown: int | None,
+    shows_more: bool = False,
+    is_chosen: bool = True,
+    rule: str | None = None,
+    n_apart: int = 0,
 ) -> RiskCertificate:
-    """Make the certificate of the threshold and value that :func:`certify` has found."""
+    """Make the certificate of a threshold and of the value that was found there.
+
+    `to_judge` is the table of :func:`find_unjudged`.
+    """
     threshold, value = found
-    return RiskCertificate(
-        {test.promise.name: test.found(threshold) for test in tests},
-        confidence_level,
-        threshold,
-        value,
-        **more,
-        **_about(units, lists, threshold, confidence_level, to_judge),
+    conditions = (
+        *about_data(lists, units),
+        *about_shown(units, threshold, confidence_level),
+        about_length(max_shown, shows_more),
+        *about_rule(rule, threshold, n_apart),
+        about_bets(risks),
+        *about_labels(risks, lists, to_judge),
+        *USUAL,
     )
-
-
-def _about(units, lists, threshold, confidence, to_judge) -> dict:
-    """Describe the calibration queries, and the share of answered queries."""
-    every = np.arange(lists.index.n_queries)
-    names = ("share_answered", "share_answered_lower", "share_answered_upper")
-    shares = units.share_answered(threshold, confidence)
-    return {
-        "n_queries": len(every),
-        "n_units": len(units.answered(every, threshold)),
-        "unit": units.name,
-        "n_labels": int(np.count_nonzero(~np.isnan(lists.gains))),
-        "n_unjudged": len(to_judge),
-        "_to_judge": {str(name): column.to_numpy() for name, column in to_judge.items()},
-        **dict(zip(names, shares)),
-    }
+    unjudged = {str(name): column.to_numpy() for name, column in to_judge.items()}
+    given = (risks, confidence_level, threshold, value, is_chosen)
+    return RiskCertificate(*given, conditions, unjudged)
 
 
 def _best_certified(curve, scores, lower, upper):
@@ -271,7 +280,7 @@ def _raise_contradiction(tests):
     """Raise if no threshold keeps all risks; the error names two incompatible ones."""
     low = max(tests, key=lambda test: test.lower)
     high = min(tests, key=lambda test: test.upper)
-    first, second = low.promise, high.promise
+    first, second = low.risk, high.risk
     raise InputError(
         f"no threshold keeps all risks: {first.name} at most {first.max_risk:g} needs one above "
         f"{low.lower:.4g}, {second.name} at most {second.max_risk:g} one of at most "

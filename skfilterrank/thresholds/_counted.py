@@ -62,26 +62,26 @@ class CountedQueries(NamedTuple):
         below = can_be_shown & (keys < lowest) & found.drawn[lists.index.codes()]
         return found._replace(floor=float(keys.max(where=below, initial=-np.inf)))
 
-    def of(self, promise) -> np.ndarray:
+    def of(self, risk) -> np.ndarray:
         """Return a mask of the queries that count for a risk."""
-        if promise.reads == "none":
+        if risk.reads == "none":
             return np.ones(len(self.judged), dtype=bool)
-        if promise.reads == "all" or promise.answered:
+        if risk.reads == "all" or risk.answered:
             return self.judged
         return self.drawn
 
-    def n_left_out(self, promise) -> int:
+    def n_left_out(self, risk) -> int:
         """Count the queries that are left out of a risk."""
-        left_out = ~self.of(promise)
+        left_out = ~self.of(risk)
         # Queries that show nothing are not among the answered ones.
-        return int(np.count_nonzero(left_out & self.shown if promise.answered else left_out))
+        return int(np.count_nonzero(left_out & self.shown if risk.answered else left_out))
 
-    def warn(self, promises, answer_at=None) -> None:
+    def warn(self, risks, answer_at=None) -> None:
         """Warn of queries that are left out of risks.
 
         `answer_at`, that of :class:`Units`, compares them with the judged ones; None does not.
         """
-        numbers = {promise.name: self.n_left_out(promise) for promise in promises}
+        numbers = {risk.name: self.n_left_out(risk) for risk in risks}
         if not any(numbers.values()):
             return
         names = ", ".join(name for name, number in numbers.items() if number)

@@ -14,16 +14,17 @@ from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._certificate import (
+    RiskBound,
     RiskCertificate,
-    RiskPromise,
     certificate_to_json,
 )
+from skfilterrank.thresholds._conditions import UNSEEN, Condition
 from skfilterrank.thresholds._drift import LEVELS, Calibration
 from skfilterrank.thresholds._hide_rules import RULES
-from skfilterrank.thresholds._risks import AMONG, read_promises
+from skfilterrank.thresholds._risks import AMONG, read_risks
 
 NOT_FITTED = "This %(name)s is not fitted. Call fit(scores, y, groups=...) first."
-_FORMAT = "skfilterrank threshold 2"
+_FORMAT = "skfilterrank threshold 3"
 
 
 class SavedAsJson:
@@ -203,14 +204,14 @@ def _measure(measure, name):
 
 def _risks(risks, name):
     """Return risks as pairs of name and level."""
-    promises = read_promises(risks)
-    for promise in promises:
-        if not isinstance(promise.rate, ParsedMeasure):
+    found = read_risks(risks)
+    for risk in found:
+        if not isinstance(risk.rate, ParsedMeasure):
             raise InputError(
-                f"{name} has the function {promise.name}, which JSON cannot hold. Save the "
+                f"{name} has the function {risk.name}, which JSON cannot hold. Save the "
                 "threshold with joblib.dump."
             )
-    return [[promise.name, promise.max_risk] for promise in promises]
+    return [[risk.name, risk.max_risk] for risk in found]
 
 
 def _parameter(value, name):
@@ -243,10 +244,13 @@ def _calibration_from_json(value, name):
 
 
 def _certificate_from_json(value, name):
-    """Make a certificate with `assumes_unseen`, since the source of the scores is unknown."""
-    state = record(_CERTIFICATE)(value, name)
-    promises = {each["risk"]: RiskPromise(**each) for each in state["promises"]}
-    return RiskCertificate(**state | {"promises": promises}, assumes_unseen=True)
+    """Make a certificate that assumes unseen queries, since the source of the scores is unknown."""
+    state = _CERTIFICATE(value, name)
+    risks = {each["risk"]: RiskBound(**each) for each in state["risks"]}
+    conditions = {each["name"]: Condition(**each) for each in state["conditions"]}
+    _FACTS({each.name: each.value for each in conditions.values()}, f"{name}.conditions")
+    told = tuple(conditions.values())
+    return RiskCertificate(**state | {"risks": risks, "conditions": told}).with_conditions(UNSEEN)
 
 
 _LEVEL = number(infinite=True)
@@ -260,7 +264,7 @@ _CALIBRATION = record(
         "n_queries": number(least=1),
     }
 )
-_PROMISE = record(
+_RISK = record(
     {
         "risk": text,
         "max_risk": check_share,
@@ -276,27 +280,37 @@ _PROMISE = record(
         "n_left_out": count(),
     }
 )
-_CERTIFICATE = {
-    "promises": listed(_PROMISE, least=1),
-    "confidence_level": check_share,
-    "threshold": _LEVEL,
-    "value": _VALUE,
-    "exact": _IS,
-    "n_unjudged": count(),
-    "n_machine": count(),
-    "max_shown": optional(check_count),
-    "shows_more": _IS,
-    "n_queries": count(),
-    "n_units": count(),
-    "unit": optional(text),
-    "n_labels": count(),
-    "share_answered": number(0, 1, nan=True),
-    "share_answered_lower": number(0, 1, nan=True),
-    "share_answered_upper": number(0, 1, nan=True),
-    "share_hidden": number(0, 1, nan=True),
-    "rule": one_of(*RULES, None),
-    "n_apart": count(),
-}
+_FACTS = record(
+    {
+        "n_queries": count(),
+        "n_units": count(),
+        "n_labels": count(),
+        "unit": optional(text),
+        "share_answered": number(0, 1),
+        "share_answered_lower": number(0, 1),
+        "share_answered_upper": number(0, 1),
+        "share_hidden": number(0, 1),
+        "max_shown": optional(check_count),
+        "rule": one_of(*RULES, None),
+        "n_apart": count(),
+        "own_bounds": text,
+        "n_left_out": count(),
+        "n_unjudged": count(),
+        "n_machine": count(),
+        "exact": _IS,
+        "assumes_unseen": _IS,
+    }
+)
+_CERTIFICATE = record(
+    {
+        "risks": listed(_RISK, least=1),
+        "confidence_level": check_share,
+        "threshold": _LEVEL,
+        "value": _VALUE,
+        "is_chosen": _IS,
+        "conditions": listed(record({"name": text, "value": _parameter, "sentence": text})),
+    }
+)
 # Attributes of all thresholds, and attributes of some.
 _OF_ALL = {
     "measure": text,

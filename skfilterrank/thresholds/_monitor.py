@@ -31,7 +31,7 @@ from skfilterrank.thresholds._counted import DrawnSoFar
 from skfilterrank.thresholds._files import threshold_checksum
 from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
 from skfilterrank.thresholds._risk_steps import Units, has_judged
-from skfilterrank.thresholds._risks import AMONG, find_unjudged, read_promises
+from skfilterrank.thresholds._risks import AMONG, find_unjudged, read_risks
 from skfilterrank.thresholds._watched_risk import BETS, RiskStatus, WatchedRisk
 from skfilterrank.thresholds._watched_threshold import (
     WatchedThreshold,
@@ -211,7 +211,7 @@ class RiskMonitor:
         if isinstance(risks, BaseEstimator):
             threshold = threshold_of(risks)
             certificate = certificate_of(threshold)
-            risks = {name: promise.max_risk for name, promise in certificate.promises.items()}
+            risks = {name: risk.max_risk for name, risk in certificate.risks.items()}
             of_fit = threshold._gains_of_fit()
             if gains not in (None, of_fit):
                 raise InputError(
@@ -227,7 +227,7 @@ class RiskMonitor:
                     f"{brief(among)}. Leave among out."
                 )
             among = certificate.among
-            self._unit = certificate.unit
+            self._unit = certificate.facts["unit"]
             self._threshold = WatchedThreshold.of(threshold, certificate)
         if confidence_level is None:
             confidence_level = _CONFIDENCE
@@ -237,7 +237,7 @@ class RiskMonitor:
             queries_per_false_alarm, "queries_per_false_alarm"
         )
         self.among = check_choice("all" if among is None else among, "among", AMONG)
-        self._watched = [WatchedRisk(promise) for promise in read_promises(risks, self.among)]
+        self._watched = [WatchedRisk(risk) for risk in read_risks(risks, self.among)]
         self._seen: set[str] = set()
         self._seen_clusters: set[str] = set()
         self._n_machine = 0
@@ -335,7 +335,7 @@ class RiskMonitor:
         lists.scores = check_level_scores(y_score)
         lists = self._threshold.hidden(lists, threshold)
         is_of_machine = _machine_labels(judged_by, lists.gains)
-        if all(watched.promise.reads == "none" for watched in self._watched):
+        if all(watched.risk.reads == "none" for watched in self._watched):
             is_of_machine = np.zeros(len(lists.gains), dtype=bool)
         ids = [_id_text(id) for id in lists.index.query_ids]
         if repeated := sorted(self._seen.intersection(ids)):
@@ -348,26 +348,26 @@ class RiskMonitor:
         first = np.full(lists.index.n_queries, len(codes))
         np.minimum.at(first, codes, np.arange(len(codes)))
         drawn, counted = self._drawn.after(has_judged(lists), is_answered, np.argsort(first))
-        promises = [watched.promise for watched in self._watched]
+        risks = [watched.risk for watched in self._watched]
         # A query that shows nothing may be left out for good.
-        is_seen = ~is_answered & any(promise.reads == "shown" for promise in promises)
-        is_seen |= np.any([counted.of(promise) for promise in promises], axis=0)
+        is_seen = ~is_answered & any(risk.reads == "shown" for risk in risks)
+        is_seen |= np.any([counted.of(risk) for risk in risks], axis=0)
         units, names = self._units_of(clusters, lists, is_seen)
         _, unit_of = units.numbers()
         first = np.full(lists.index.n_queries, len(codes))
         np.minimum.at(first, unit_of[codes], np.arange(len(codes)))
         news = []
         for watched in self._watched:
-            steps = watched.promise.steps(lists, labels, counts=counted.of(watched.promise))
-            counts = is_answered[steps.counted] if watched.promise.answered else True
+            steps = watched.risk.steps(lists, labels, counts=counted.of(watched.risk))
+            counts = is_answered[steps.counted] if watched.risk.answered else True
             shares = units.mean(np.ones(steps.n_queries) * counts, steps.counted)
             losses = units.mean(steps.at(-np.inf) * counts, steps.counted)
             order = np.argsort(first[np.unique(unit_of[steps.counted])], kind="stable")
             order = order[shares[order] > 0]
-            n_left_out = counted.n_left_out(watched.promise)
+            n_left_out = counted.n_left_out(watched.risk)
             news.append(watched.after(losses[order], self._goal, shares[order], n_left_out))
-        counted.warn(promises)
-        find_unjudged(lists, promises)
+        counted.warn(risks)
+        find_unjudged(lists, risks)
         # The state is changed last, because warnings can be turned into errors. A query that no
         # risk has counted may occur again later, with labels.
         self._drawn = drawn
@@ -414,12 +414,12 @@ class RiskMonitor:
     @property
     def levels(self) -> dict[str, float]:
         """Level of each risk, by its name."""
-        return {watched.promise.name: watched.promise.max_risk for watched in self._watched}
+        return {watched.risk.name: watched.risk.max_risk for watched in self._watched}
 
     @property
     def status(self) -> RiskStatus:
         """The state so far."""
-        rows = {watched.promise.name: watched.summary(self._error) for watched in self._watched}
+        rows = {watched.risk.name: watched.summary(self._error) for watched in self._watched}
         rates = pd.DataFrame.from_dict(rows, orient="index")
         rates["n_machine"] = self._n_machine
         return RiskStatus(
@@ -443,7 +443,7 @@ class RiskMonitor:
         >>> monitor.status
         <RiskStatus: no alarm after 0 queries>
         """
-        self._watched = [WatchedRisk(each.promise) for each in self._watched]
+        self._watched = [WatchedRisk(each.risk) for each in self._watched]
         self._n_machine = 0
         self._drawn = DrawnSoFar()
 
@@ -473,9 +473,9 @@ class RiskMonitor:
         <RiskMonitor: forbidden@3 at most 0.1; no alarm after 0 queries>
         """
         for watched in self._watched:
-            if not isinstance(watched.promise.rate, ParsedMeasure):
+            if not isinstance(watched.risk.rate, ParsedMeasure):
                 raise InputError(
-                    f"risks has the function {watched.promise.name}, which JSON cannot hold. Use a "
+                    f"risks has the function {watched.risk.name}, which JSON cannot hold. Use a "
                     "measure by its name, or pickle the monitor."
                 )
         state = {
@@ -533,7 +533,7 @@ class RiskMonitor:
         return monitor
 
     def __repr__(self) -> str:
-        rates = ", ".join(f"{w.promise.name} at most {w.promise.max_risk:g}" for w in self._watched)
+        rates = ", ".join(f"{w.risk.name} at most {w.risk.max_risk:g}" for w in self._watched)
         return f"<RiskMonitor: {rates}; {self.status._summary()}>"
 
 

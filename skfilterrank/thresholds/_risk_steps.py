@@ -361,15 +361,15 @@ class Units:
         np.maximum.at(answer_at, lists.index.codes(), lists.scores if keys is None else keys)
         return cls(answer_at, clusters, name)
 
-    def of_promise(self, steps: Steps, promise) -> Steps:
+    def of_risk(self, steps: Steps, risk) -> Steps:
         """Return the losses of the units of a guarantee, computed from the losses of queries.
 
-        Among answered queries the promise is E[A (L - level)] <= 0, where A is 1 for a query that
+        Among answered queries the risk is E[A (L - level)] <= 0, where A is 1 for a query that
         shows something. With the level in place of the loss of every other query, this says that
         the mean is at most the level.
         """
-        if promise.answered:
-            steps = _among_answered(steps, self.answer_at[steps.counted], promise.max_risk)
+        if risk.answered:
+            steps = _among_answered(steps, self.answer_at[steps.counted], risk.max_risk)
         return steps if self.clusters is None else _by_cluster(steps, self.clusters)
 
     def answered(self, counted, threshold) -> np.ndarray:

@@ -5,7 +5,7 @@ import numpy as np
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
-from skfilterrank.thresholds._certificate import RiskPromise
+from skfilterrank.thresholds._certificate import RiskBound
 from skfilterrank.thresholds._risk_steps import Steps, Units, last_of_start, start_at
 from skfilterrank.thresholds._risks import (
     answers_needed,
@@ -26,7 +26,7 @@ class RiskTest:
 
     Parameters
     ----------
-    promise : Promise
+    risk : Risk
         The risk and its level.
     raw : Steps
         Losses of queries at every threshold.
@@ -52,22 +52,22 @@ class RiskTest:
     # Share of the error that is not used by the tests.
     start_share = 0.0
 
-    def __init__(self, promise, raw: Steps, units: Units, confidence, *, sure, most, counted=None):
-        self.promise, self.raw, self.units, self.sure, self.most = promise, raw, units, sure, most
-        self.steps = units.of_promise(raw, promise)
+    def __init__(self, risk, raw: Steps, units: Units, confidence, *, sure, most, counted=None):
+        self.risk, self.raw, self.units, self.sure, self.most = risk, raw, units, sure, most
+        self.steps = units.of_risk(raw, risk)
         self.error = 1.0 - confidence
         self.bound = self.bound_of(self.steps.n_queries)
         self.lower, self.upper, self.n_tried = -np.inf, np.inf, 0
         self.floor, self.n_left_out = -np.inf, 0
         if counted is not None:
-            self.n_left_out = counted.n_left_out(promise)
-            self.floor = counted.floor if promise.reads == "shown" else -np.inf
+            self.n_left_out = counted.n_left_out(risk)
+            self.floor = counted.floor if risk.reads == "shown" else -np.inf
 
     def bound_of(self, n_units):
         """Return the bound for a number of units."""
         confidence = 1.0 - self.error * (1.0 - self.start_share)
-        make, level = kind_of_bound(self.steps), self.promise.max_risk
-        return make(n_units, level, confidence, answered=self.promise.answered)
+        make, level = kind_of_bound(self.steps), self.risk.max_risk
+        return make(n_units, level, confidence, answered=self.risk.answered)
 
     def walk(self) -> None:
         """Test thresholds from the safest one on, until one fails."""
@@ -75,7 +75,7 @@ class RiskTest:
         self._walk(self.steps)
         if not (self.raw.start.any() or self.raw.losses.any()):
             warn_user(
-                f"The risk {brief(self.promise.name)} is 0 on all calibration queries at every "
+                f"The risk {brief(self.risk.name)} is 0 on all calibration queries at every "
                 "threshold, so its certificate means little. If forbidden documents should have "
                 "gains below 0, pass gains.",
                 FitWarning,
@@ -96,25 +96,25 @@ class RiskTest:
         # Tests of levels with labels do not depend on those of others.
         self.lower = max(self.lower, self.floor)
 
-    def found(self, threshold) -> RiskPromise:
+    def found(self, threshold) -> RiskBound:
         """Return the estimate and the bound at a threshold."""
-        promise, answered = self.promise, None
+        risk, answered = self.risk, None
         losses, n_queries = self.steps.at(threshold), self.steps.n_queries
         observed = float(losses.mean())
-        if promise.answered:
+        if risk.answered:
             answered = self.units.answered(self.raw.counted, threshold)
             n_queries = int(np.count_nonzero(answered))
-            own = losses - promise.max_risk * (1 - answered)
+            own = losses - risk.max_risk * (1 - answered)
             observed = float(own.sum() / max(answered.sum(), 1e-300))
-        return RiskPromise.of(
-            promise,
+        return RiskBound.of(
+            risk,
             lower=self.lower,
             upper=self.upper,
             n_queries=n_queries,
             n_tried=self.n_tried,
             observed=observed,
             n_left_out=self.n_left_out,
-            upper_bound=min(self.bound.upper(losses, answered), promise.max_risk),
+            upper_bound=min(self.bound.upper(losses, answered), risk.max_risk),
         )
 
     def units_needed(self) -> tuple[int, str]:
@@ -125,13 +125,13 @@ class RiskTest:
 
     def _check_number(self):
         """Raise for too few units; the error names the number that is needed."""
-        n_units, promise, units = self.steps.n_queries, self.promise, self.units
+        n_units, risk, units = self.steps.n_queries, self.risk, self.units
         if self.bound.rules_out(np.zeros(n_units)):
             return
         needed, kind = self.units_needed()
         kind = kind if units.name is None else f"{units.plural} with {kind}"
         text = (
-            f"the risk {brief(promise.name)} at most {promise.max_risk:g} and {self.sure} needs at "
+            f"the risk {brief(risk.name)} at most {risk.max_risk:g} and {self.sure} needs at "
             f"least {needed} calibration {units.plural} ({kind}), got {n_units}"
         )
         if n_units:
@@ -141,16 +141,16 @@ class RiskTest:
 
     def _raise_impossible(self):
         """Raise if even the safest threshold does not keep the risk."""
-        promise, steps = self.promise, self.steps
-        what = f"the risk {brief(promise.name)} cannot be kept at {promise.max_risk:g}"
+        risk, steps = self.risk, self.steps
+        what = f"the risk {brief(risk.name)} cannot be kept at {risk.max_risk:g}"
         mean = f"{steps.start.mean():.3g}"
-        if promise.name == "false_reject_rate" and self.most is not None:
+        if risk.name == "false_reject_rate" and self.most is not None:
             raise InputError(
                 f"{what}: showing at most {counted(self.most, 'document')} of each query hides "
                 f"{mean} of the good documents at every threshold. Raise its level or the cut-off "
                 "of the other risks."
             )
-        if promise.name == "false_reject_rate":
+        if risk.name == "false_reject_rate":
             raise InputError(
                 f"{what}: scores of -inf hide {mean} of the good documents at every threshold. "
                 "Score these documents, or raise its level."
@@ -171,8 +171,8 @@ class RiskTest:
             return
         what, where = ("nothing", "-inf") if is_upward else ("everything", "+inf")
         warn_user(
-            f"No threshold but {where} keeps the risk {brief(self.promise.name)} at most "
-            f"{self.promise.max_risk:g}: {what} is hidden. Raise its level, or give more "
+            f"No threshold but {where} keeps the risk {brief(self.risk.name)} at most "
+            f"{self.risk.max_risk:g}: {what} is hidden. Raise its level, or give more "
             "calibration queries or a better model.",
             FitWarning,
         )
@@ -226,7 +226,7 @@ class AnsweredTest(RiskTest):
 
         `n_answered` is their number if there are too few of them for the first test.
         """
-        promise, units, counts = self.promise, self.units, self.raw.counted
+        risk, units, counts = self.risk, self.units, self.raw.counted
         answered = units.answered(counts, threshold)
         lost = units.mean(self.raw.at(threshold) * (units.answer_at[counts] >= threshold), counts)
         few = ""
@@ -235,20 +235,20 @@ class AnsweredTest(RiskTest):
         rate = lost.sum() / max(answered.sum(), 1e-300)
         where = units.count(int(np.count_nonzero(answered)))
         raise InputError(
-            f"the risk {brief(promise.name)} at most {promise.max_risk:g} among answered queries "
+            f"the risk {brief(risk.name)} at most {risk.max_risk:g} among answered queries "
             f"is certified at no threshold: {few}it is {rate:.3g} where the {where} with the "
             f"highest scores are shown something. Give more calibration {units.plural}, raise its "
             "level, or give a better model."
         )
 
 
-def make_test(promise, steps: Steps, units: Units, confidence, **given) -> RiskTest:
+def make_test(risk, steps: Steps, units: Units, confidence, **given) -> RiskTest:
     """Make the test of a risk: over all units, or from the first answered ones on.
 
     The parameters are those of :class:`RiskTest`.
     """
-    kind = AnsweredTest if promise.answered and not steps.is_upward else RiskTest
-    return kind(promise, steps, units, confidence, **given)
+    kind = AnsweredTest if risk.answered and not steps.is_upward else RiskTest
+    return kind(risk, steps, units, confidence, **given)
 
 
 def _count_passed(steps, bound):

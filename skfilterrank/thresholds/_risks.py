@@ -192,7 +192,7 @@ STILL_UNJUDGED = "documents that a risk depends on are unjudged"
 _N_NAMED = 5
 
 
-class Promise(NamedTuple):
+class Risk(NamedTuple):
     """A risk (measure or function), its level, and whether only answered queries count.
 
     Of a function no `facts` are known, as it may expect labels that are no numbers.
@@ -237,7 +237,7 @@ class Promise(NamedTuple):
         return steps_of_function(self.rate, lists, labels, self.k, keys, **given)
 
 
-def read_promises(risks, among="all") -> list[Promise]:
+def read_risks(risks, among="all") -> list[Risk]:
     """Parse risks with their levels, over all queries or over the answered ones."""
     check_choice(among, "among", AMONG)
     if not isinstance(risks, Mapping) or not risks:
@@ -245,7 +245,7 @@ def read_promises(risks, among="all") -> list[Promise]:
             "risks must be a dict of risks with their levels, such as "
             f"{{'any_forbidden@5': 0.1}}, got {brief(risks)}."
         )
-    promises = []
+    found = []
     for rate, level in risks.items():
         is_function = callable(rate) and not isinstance(rate, type | Measure | ParsedMeasure)
         parsed = rate if is_function else _parse(rate)
@@ -254,21 +254,21 @@ def read_promises(risks, among="all") -> list[Promise]:
         facts = RiskFacts() if is_function else RiskFacts.of(parsed)
         # A risk that reads no label is of what is shown: it always counts all queries.
         is_answered = among == "answered" and facts.reads != "none"
-        promises.append(Promise(parsed, level, k, is_answered, facts))
-    names = [promise.name for promise in promises]
+        found.append(Risk(parsed, level, k, is_answered, facts))
+    names = [risk.name for risk in found]
     if len(set(names)) < len(names):
         raise InputError(f"risks names a risk twice: {', '.join(names)}.")
-    return promises
+    return found
 
 
-def most_shown(promises, max_shown=None) -> int | None:
-    """Return the largest list length at which all promises cover every document."""
-    limits = [promise.cutoff for promise in promises] + [max_shown]
+def most_shown(risks, max_shown=None) -> int | None:
+    """Return the largest list length at which all risks cover every document."""
+    limits = [risk.cutoff for risk in risks] + [max_shown]
     return min((limit for limit in limits if limit is not None), default=None)
 
 
 def find_unjudged(
-    lists: RankedLists, promises, *, scores=None, most=None, above=-np.inf, names=None
+    lists: RankedLists, risks, *, scores=None, most=None, above=-np.inf, names=None
 ) -> pd.DataFrame:
     """Find the unjudged documents that could change a risk, and warn of them.
 
@@ -276,7 +276,7 @@ def find_unjudged(
     ----------
     lists : RankedLists
         The queries. Documents of those without any label are not named.
-    promises : list of Promise
+    risks : list of Risk
         The risks with their levels.
     scores : ndarray or None
         Scores before a cap hid documents; None if there was no cap.
@@ -298,17 +298,17 @@ def find_unjudged(
     scores = lists.scores if scores is None else scores
     place = places_of_ties(scores, lists.index)
     counts = np.zeros(len(codes), dtype=bool)
-    for promise in promises:
-        is_measure = isinstance(promise.rate, ParsedMeasure)
-        has_places = not is_measure or promise.rate.measure.takes_k
-        if promise.reads == "none":
+    for risk in risks:
+        is_measure = isinstance(risk.rate, ParsedMeasure)
+        has_places = not is_measure or risk.rate.measure.takes_k
+        if risk.reads == "none":
             continue
         if not has_places:
             # Such a risk also depends on hidden documents.
             counts[:] = True
             continue
-        could_be_shown = scores > (above if promise.reads == "shown" else -np.inf)
-        last = most_shown([promise], most)
+        could_be_shown = scores > (above if risk.reads == "shown" else -np.inf)
+        last = most_shown([risk], most)
         counts |= could_be_shown if last is None else could_be_shown & (place < last)
     rows = np.flatnonzero(counts & has_judged(lists)[codes])
     rows = rows[np.lexsort((rows, place[rows], codes[rows]))]

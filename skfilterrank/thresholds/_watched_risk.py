@@ -24,12 +24,12 @@ class WatchedRisk:
 
     Parameters
     ----------
-    promise : Promise
+    risk : Risk
         The risk and its level.
     """
 
-    def __init__(self, promise):
-        self.promise = promise
+    def __init__(self, risk):
+        self.risk = risk
         self.log_capital = np.full(len(BETS), -np.inf)
         self.most = 0.0
         self.alarm_at: int | None = None
@@ -51,9 +51,9 @@ class WatchedRisk:
         if not len(losses):
             return new
         n_before = self.counts.total()
-        growth = np.log1p(
-            BETS * (losses[:, None] / self.promise.max_risk - shares[:, None])
-        ).cumsum(axis=0)
+        growth = np.log1p(BETS * (losses[:, None] / self.risk.max_risk - shares[:, None])).cumsum(
+            axis=0
+        )
         # A later stake is divided by the growth before it, since `growth` starts at the first loss.
         stakes = -np.vstack([np.zeros(len(BETS)), growth[:-1]])
         stakes[0] = np.logaddexp(stakes[0], self.log_capital)
@@ -72,8 +72,8 @@ class WatchedRisk:
         """Convert the state to JSON."""
         losses = sorted(self.counts.items())
         return {
-            "risk": self.promise.name,
-            "max_risk": self.promise.max_risk,
+            "risk": self.risk.name,
+            "max_risk": self.risk.max_risk,
             "alarm_at": self.alarm_at,
             "most": self.most,
             "log_capital": self.log_capital.tolist() if self.counts else [],
@@ -109,8 +109,8 @@ class WatchedRisk:
         )
         lower, upper = self.interval(error)
         return {
-            "max_risk": self.promise.max_risk,
-            "k": np.nan if self.promise.k is None else float(self.promise.k),
+            "max_risk": self.risk.max_risk,
+            "k": np.nan if self.risk.k is None else float(self.risk.k),
             "n_queries": n,
             "n_left_out": self.n_left_out,
             "observed": total / n_full if n else np.nan,

@@ -20,7 +20,7 @@ hides_nothing = pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitW
 
 
 def prepare(run, data):
-    """A filter with a promise, and two days of judged queries."""
+    """A filter with a risk, and two days of judged queries."""
     run(
         "threshold", "qrels.txt", "run.txt", "--k", 3, "--risk", "any_forbidden=0.3",
         "--save", "filter.json",
@@ -308,7 +308,7 @@ def test_a_filter_that_promises_nothing(run, data):
     run("threshold", "qrels.txt", "run.txt", "--k", 3, "--save", "filter.json")
     code, _, err = look(run, "monday")
     assert code == 2
-    assert "filter.json promises nothing that could be monitored" in err
+    assert "filter.json certifies nothing that could be monitored" in err
 
 
 @pytest.fixture

@@ -404,7 +404,7 @@ def test_risk_is_that_of_the_library(train, table):
     assert isinstance(model.threshold, CertifiedThreshold)
     assert model.threshold.risks == {"any_forbidden@3": 0.6}
     assert model.threshold.confidence_level == 0.8
-    assert model.certificate_.exact
+    assert model.certificate_.facts["exact"]
     assert str(model.certificate_) in out
     assert "With confidence 0.8, the share of queries with a forbidden document" in out
 

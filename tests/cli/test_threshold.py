@@ -184,7 +184,7 @@ GAINS = "--gains=-1=-1,0=0,1=1,2=2"
         (["--threshold", "gap"], "expected tune, per_query"),
         (["--max-shown", "0"], "a whole number from 1 up"),
         (["--min-shown", "2", "--max-shown", "1"], "--min-shown must be at most --max-shown"),
-        (["--min-shown", "2", "--risk", "any_forbidden=0.4"], "can promise nothing"),
+        (["--min-shown", "2", "--risk", "any_forbidden=0.4"], "can certify nothing"),
     ],
 )
 def test_bad_cuts(run, data, arguments, message):
@@ -213,7 +213,7 @@ def test_a_promise_among_the_answered_queries_of_users(run, data, users):
     expected = CertifiedThreshold(
         {"any_forbidden@3": 0.5}, among="answered", measure="ndcg_f@3"
     ).fit(data["score"], data["label"], groups=data["qid"], clusters=own)
-    assert expected.certificate_.n_units == 50
+    assert expected.certificate_.facts["n_units"] == 50
     assert str(expected.certificate_) in out
     code, out, err = run(*PROMISE, "--among", "answered", "--format", "json")
     assert json.loads(out)["share_answered"] > 0.5
@@ -262,7 +262,7 @@ def test_a_card_is_written(run, data):
     assert "wrote card.html" in err
     with open("card.html", encoding="utf-8") as file:
         page = file.read()
-    assert "<dt><bdi>Scores</bdi></dt><dd><bdi>run.txt</bdi></dd>" in page
+    assert "<li><bdi>Scores</bdi>: <bdi>run.txt</bdi></li>" in page
 
 
 @pytest.mark.slow

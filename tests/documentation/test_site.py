@@ -251,7 +251,7 @@ def test_the_calculator_finds_the_certified_threshold(browser, address, level, k
     _, labels, queries, scores = make_rank_and_filter(n_queries=150, random_state=seed)
     expected = CertifiedThreshold({f"any_forbidden@{k}": level}, measure=f"ndcg_f@{k}")
     expected.fit(scores, labels, groups=queries)
-    promise = expected.certificate_.promises[f"any_forbidden@{k}"]
+    risk = expected.certificate_.risks[f"any_forbidden@{k}"]
     text = "\n".join(map("{}, {}, {!r}".format, queries, labels, scores.tolist()))
     browser.get(address + "calculator.html")
     found = browser.execute_script(
@@ -261,7 +261,7 @@ def test_the_calculator_finds_the_certified_threshold(browser, address, level, k
         {"k": k, "level": level, "confidence": 0.95},
     )
     assert found == pytest.approx(
-        [expected.threshold_, expected.best_score_, promise.observed, promise.upper_bound]
+        [expected.threshold_, expected.best_score_, risk.observed, risk.upper_bound]
     )
 
 

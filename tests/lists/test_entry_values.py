@@ -10,7 +10,7 @@ from skfilterrank._lists.prefixes import places
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.scoring import with_undefined
 from skfilterrank.metrics import get_measure_names
-from skfilterrank.thresholds._risks import read_promises
+from skfilterrank.thresholds._risks import read_risks
 
 # Each measure is given gains below 0 here.
 pytestmark = pytest.mark.filterwarnings("ignore:.*some gains are below 0")
@@ -228,10 +228,10 @@ def test_documents_of_equal_scores_enter_by_keys_that_never_rise():
     assert entries.curve()[1].tolist() == [1, 1, 0]
 
 
-def promise_of(risk, k=None):
+def risk_of(risk, k=None):
     """A risk with a level; functions see the first k documents."""
-    (promise,) = read_promises({risk: 0.1})
-    return promise._replace(k=k)
+    (risk,) = read_risks({risk: 0.1})
+    return risk._replace(k=k)
 
 
 def any_bad(y_true, shown, groups):
@@ -249,12 +249,12 @@ class TestRisks:
     @pytest.mark.parametrize("risk", ["forbidden", "any_forbidden", "false_reject_rate"])
     def test_at_each_level(self, risk, k, case):
         y_true, y_score, given, _ = CASES[case]
-        promise = promise_of(risk, k)
+        risk = risk_of(risk, k)
         lists = RankedLists(y_true, y_score, groups=GROUPS, ties="worst")
         keys = np.where(y_score == NO, NO, y_score if given is None else given)
-        steps = promise.steps(lists, y_true, given)
-        depth = k if promise.rate.measure.takes_k else None
-        kernel = promise.rate.measure.bind(depth, {})
+        steps = risk.steps(lists, y_true, given)
+        depth = k if risk.rate.measure.takes_k else None
+        kernel = risk.rate.measure.bind(depth, {})
         for level in [*np.unique(keys[keys > NO]), np.inf]:
             part = lists.with_scores(np.where(keys >= level, y_score, NO))
             part.has_filtered = True
@@ -267,13 +267,13 @@ class TestRisks:
     @pytest.mark.parametrize("k", [None, 2])
     def test_functions_are_as_measures(self, function, risk, k):
         lists = RankedLists(LABELS, SCORES, groups=GROUPS)
-        by_name, own = (promise_of(each, k).steps(lists, LABELS, KEYS) for each in (risk, function))
+        by_name, own = (risk_of(each, k).steps(lists, LABELS, KEYS) for each in (risk, function))
         for level in [*KEYS, np.inf]:
             np.testing.assert_allclose(own.at(level), by_name.at(level), atol=1e-12)
 
     def test_documents_of_equal_scores_stay_tied(self):
         """The good document is shown first, but either may stand first when both are shown."""
-        promise = promise_of("any_forbidden", 1)
+        risk = risk_of("any_forbidden", 1)
         lists = RankedLists([1, -1], [2.0, 2.0], groups=[1, 1])
-        steps = promise.steps(lists, None, np.array([2.0, 1.0]))
+        steps = risk.steps(lists, None, np.array([2.0, 1.0]))
         assert [steps.at(level)[0] for level in (3, 2, 1)] == [0, 0, 1]

@@ -274,4 +274,4 @@ def test_a_certificate_says_that_the_second_model_knows_the_queries():
     model = RankAndFilter(one, safe, filter_estimator=two, cv="prefit")
     with pytest.warns(FitWarning, match="are queries that the estimator was fitted on"):
         model.fit(X[ours], y[ours], groups=groups[ours])
-    assert not model.certificate_.exact
+    assert not model.certificate_.facts["exact"]

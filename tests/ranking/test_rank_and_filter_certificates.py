@@ -21,10 +21,11 @@ from skfilterrank.metrics import (
 from skfilterrank.metrics._filtering import qwa_score
 from skfilterrank.ranking import LambdaRankRanker, QueryRanker, RankAndFilter, make_ranker
 from skfilterrank.thresholds import (
+    UNSEEN,
     CertifiedThreshold,
 )
 
-# Lists drawn at random often hold nothing that a promise could be broken by.
+# Lists drawn at random often hold nothing that a risk could be broken by.
 pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")
 
 
@@ -133,18 +134,21 @@ class TestRankAndFilter:
             measure="ndcg_f@3",
             confidence_level=0.9,
         )
-        condition = " This holds if the model that gave the scores has not seen these queries."
+        assert UNSEEN.sentence in certificate.text
+        assert UNSEEN.sentence not in expected.text
+        text = certificate.text.replace(f" {UNSEEN.sentence}", "")
         assert vars(certificate) == vars(expected) | {
             "assumes_unseen": True,
-            "text": expected.text + condition,
+            "text": certificate.text,
         }
+        assert text == expected.text
         assert model.estimator_ is inner
 
     def test_a_split_through_queries_is_not_exact(self, data):
         rows = np.arange(len(data.y))
         with pytest.warns(UserWarning, match="cv splits queries"):
             model = fit(data, cv=[(rows[::2], rows[1::2])])
-        assert not model.certificate_.exact
+        assert not model.certificate_.facts["exact"]
 
     def test_elsewhere_refit_is_as_before(self, data):
         one = RankAndFilter(Ridge(), cv=0.3).fit(data.X, data.y, groups=data.groups)
@@ -198,16 +202,14 @@ class TestRankAndFilter:
             ):
                 model.fit(data.X, y)
         y = pd.Series(data.y, index=pd.Index(data.groups, name="qid"))
-        assert model.fit(data.X, y).certificate_.promises["any_forbidden@3"].n_queries == 300
+        assert model.fit(data.X, y).certificate_.risks["any_forbidden@3"].n_queries == 300
 
     def test_pure_filtering_where_each_row_is_a_query(self, data):
         model = RankAndFilter(
             LogisticRegression(), CertifiedThreshold({"any_forbidden": 0.1}, confidence_level=0.9)
         ).fit(data.X, data.y, groups=np.arange(len(data.y)))
         kept = model.predict(data.X) > NO
-        assert model.certificate_.promises["any_forbidden"].n_queries == math.ceil(
-            0.3 * len(data.y)
-        )
+        assert model.certificate_.risks["any_forbidden"].n_queries == math.ceil(0.3 * len(data.y))
         # Each row is a query: the share of all rows that are shown and forbidden.
         assert 0.02 < (kept & (data.y < 0)).mean() < 0.1
 
@@ -225,7 +227,7 @@ class TestRankAndFilter:
                 cv=GroupKFold(2),
             ).fit(data.X, data.y, groups=data.groups)
         assert search.best_params_ == {"threshold__risks": {"any_forbidden@3": 0.3}}
-        assert search.best_estimator_.certificate_.exact
+        assert search.best_estimator_.certificate_.facts["exact"]
 
     def test_bad_input(self, data):
         with pytest.raises(ValueError, match=r"risks must name .* got 'ndcg'"):
@@ -263,7 +265,7 @@ class TestQueriesThatTheEstimatorWasFittedOn:
         model = self.certifying(FrozenEstimator(ranker) if frozen else ranker)
         with pytest.warns(FitWarning, match=r"200 of 400 calibration queries .* was fitted on"):
             model.fit(pd.DataFrame(eights.X), eights.y, groups=1000 + eights.groups)
-        assert not model.certificate_.exact
+        assert not model.certificate_.facts["exact"]
 
     def test_others_of_the_same_ids_are_not(self, eights):
         half = eights.groups < 200
@@ -272,7 +274,7 @@ class TestQueriesThatTheEstimatorWasFittedOn:
         )
         model = self.certifying(ranker)
         model.fit(eights.X[~half], eights.y[~half], groups=eights.groups[~half] - 200)
-        assert model.certificate_.exact
+        assert model.certificate_.facts["exact"]
 
 
 def test_two_models_have_a_certificate_and_measured_folds(data):
@@ -282,7 +284,7 @@ def test_two_models_have_a_certificate_and_measured_folds(data):
     ).fit(data.X, data.y, groups=data.groups)
     (n_queries,) = model.cv_results_["n_queries"]
     # A part of the 300 held-out queries teaches the curves.
-    assert n_queries == model.certificate_.promises["any_forbidden@3"].n_queries < 300
+    assert n_queries == model.certificate_.risks["any_forbidden@3"].n_queries < 300
     assert model.cv_results_["test_score"] == pytest.approx(model.best_score_, abs=1e-12)
 
 
@@ -318,10 +320,10 @@ class TestClusters:
         for learned, held_out in list(zip(seen[::2], seen[1::2]))[: cv or 1 if cv == 4 else 1]:
             assert not learned & held_out
         certificate = model.certificate_
-        assert certificate.unit == "user"
-        assert certificate.n_units == {None: 30, 0.5: 50, 4: 100}[cv]
-        assert certificate.n_queries == 4 * certificate.n_units
-        assert certificate.exact == (cv != 4)
+        assert certificate.facts["unit"] == "user"
+        assert certificate.facts["n_units"] == {None: 30, 0.5: 50, 4: 100}[cv]
+        assert certificate.facts["n_queries"] == 4 * certificate.facts["n_units"]
+        assert certificate.facts["exact"] == (cv != 4)
 
     @pytest.mark.slow
     def test_splits_that_divide_users_are_not_exact(self, log):
@@ -330,10 +332,10 @@ class TestClusters:
         splits = [(np.flatnonzero(first), np.flatnonzero(~first))]
         safe = CertifiedThreshold({"any_forbidden@3": 0.5}, confidence_level=0.9)
         model = RankAndFilter(LogisticRegression(), safe, measure="ndcg_f@3", cv=splits)
-        assert model.fit(X, y, groups=groups).certificate_.exact
+        assert model.fit(X, y, groups=groups).certificate_.facts["exact"]
         with pytest.warns(DataWarning, match="cv splits queries: 100"):
             model.fit(X, y, groups=groups, clusters=users)
-        assert not model.certificate_.exact
+        assert not model.certificate_.facts["exact"]
 
     def test_a_query_is_in_one_cluster(self, log):
         X, y, groups, _ = log

@@ -229,7 +229,7 @@ class TestInRankAndFilter:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             model.fit(data.X, timed(data.y, data.groups, times))
-        assert model.certificate_.exact
+        assert model.certificate_.facts["exact"]
         newest = times >= np.sort(np.unique(times))[72]
         inner = LogisticRegression().fit(data.X[~newest], data.y[~newest] > 0)
         alone = clone(safe).fit(

@@ -1,6 +1,5 @@
 """Certificates of thresholds, for tests that look at many."""
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -9,9 +8,10 @@ from hypothesis import strategies as st
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.prefixes import shown_at_most
 from skfilterrank.metrics import false_reject_rate, forbidden_at_k
-from skfilterrank.thresholds import CertifiedThreshold
+from skfilterrank.thresholds import UNSEEN, CertifiedThreshold
 
 NO = -np.inf
+SEEN = UNSEEN._replace(value=False, sentence="")
 
 
 def certified(y_true, y_score, risks, *, groups=None, **params):
@@ -21,19 +21,19 @@ def certified(y_true, y_score, risks, *, groups=None, **params):
 
 
 def only(certificate):
-    """The only promise of a certificate, and the threshold."""
-    (promise,) = certificate.promises.values()
-    fields = {name: value for name, value in vars(promise).items() if name != "lower_bound"}
-    is_upward = promise.risk == "false_reject_rate"
-    fields["limit"] = promise.upper if is_upward else promise.lower
-    names = ("threshold", "value", "confidence_level", "exact", "assumes_unseen")
+    """The only risk of a certificate, and the threshold."""
+    (risk,) = certificate.risks.values()
+    fields = {name: value for name, value in vars(risk).items() if name != "lower_bound"}
+    is_upward = risk.risk == "false_reject_rate"
+    fields["limit"] = risk.upper if is_upward else risk.lower
+    names = ("threshold", "value", "confidence_level")
     own = {name: getattr(certificate, name) for name in names}
-    return SimpleNamespace(**fields, **own, text=str(certificate))
+    return SimpleNamespace(**certificate.facts | fields | own, text=str(certificate))
 
 
 def promise_at(*args, **params):
-    """The only promise of the best threshold at which a risk is kept, of scores by any model."""
-    return only(replace(certified(*args, **params), assumes_unseen=False))
+    """The only risk of the best threshold at which a risk is kept, of scores by any model."""
+    return only(certified(*args, **params).with_conditions(SEEN))
 
 
 def risks_at(risk, level, k=None) -> dict:

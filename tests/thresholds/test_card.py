@@ -22,10 +22,11 @@ from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     RiskMonitor,
+    by_machines,
     load_threshold,
     risk_certificate,
 )
-from skfilterrank.thresholds._certificate import RiskPromise
+from skfilterrank.thresholds._certificate import RiskBound
 from skfilterrank.thresholds._risks import BettingBound
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* left out of")
@@ -49,55 +50,51 @@ def model(rows):
     safe = CertifiedThreshold(RISKS, among="answered")
     with pytest.warns(match="unjudged"):
         safe.fit(scores, y, groups=groups, clusters=pd.Series(groups // 2, name="user"))
-    safe.certificate_ = replace(safe.certificate_, n_machine=7)
+    safe.certificate_ = safe.certificate_.with_conditions(by_machines(7))
     return safe
 
 
-class _Texts(HTMLParser):
-    """Texts of a page, section by section, and what opens it."""
+class _Opened(HTMLParser):
+    """What opens the elements of a page."""
 
     def __init__(self, page):
         super().__init__()
-        self.sections, self.opened, self._now = {}, [], "head"
+        self.opened = []
         self.feed(page)
 
     def handle_starttag(self, tag, attrs):
         self.opened.append((tag, dict(attrs)))
-        if tag == "section":
-            self._now = dict(attrs)["id"]
-
-    def handle_data(self, data):
-        self.sections[self._now] = self.sections.get(self._now, "") + data
 
 
-def texts(page):
-    return {name: " ".join(text.split()) for name, text in _Texts(page).sections.items()}
+def text_of(page):
+    """The texts of a page in one line."""
+    page = re.sub(r"<style>.*?</style>|</?(bdi|strong)>", "", page, flags=re.S)
+    return html.unescape(" ".join(re.sub(r"<[^>]*>", " ", page).split()))
 
 
-def test_what_is_promised_on_what(model, rows):
+def test_what_is_certified_on_what(model, rows):
     y, scores, groups = rows
     certificate = model.certificate_
-    found = texts(certificate.to_html(notes={"Dates": "May 2026"}))
-    assert "With a confidence of 95 %, each of these rates is at most its level" in found["promise"]
-    for name, promise in certificate.promises.items():
-        assert name in found["promise"]
-        assert f"{promise.observed:.4f}{promise.upper_bound:.4f}" in found["promise"]
-    assert f"score of {certificate.threshold:.6g} or more are shown, at most 3" in found["shown"]
+    found = text_of(certificate.to_html(notes={"Dates": "May 2026"}))
+    assert certificate.statement() in found
+    for name, risk in certificate.risks.items():
+        assert f"{name} {risk.max_risk:g} {risk.observed:.4f} {risk.upper_bound:.4f}" in found
+    for condition in certificate.conditions:
+        assert condition.sentence in found
     shown = model.predict(scores, groups=groups) > -np.inf
-    assert f"{100 * (1 - shown.mean()):.3g} % of the documents" in found["shown"]
+    assert f"{100 * (1 - shown.mean()):.3g} % of the documents are hidden" in found
     share = pd.Series(shown).groupby(groups).any().mean()  # users have two queries each
-    assert f"{100 * share:.3g} % of the queries are shown something (" in found["shown"]
-    assert f"{np.sum(~np.isnan(y)):,}; machines gave 7 of the judgments; " in found["data"]
-    assert f"{certificate.n_unjudged} documents without a label could change" in found["data"]
-    assert "400, of 200 users, each of which counts once" in found["data"]
-    assert "Dates May 2026" in re.sub(r"(Dates)", r"\1 ", found["data"])
-    assert "Segmentnot stated: all queries together" in found["data"]
-    assert "machines gave 7 labels" in found["limits"]
-    assert "5 % may leave a rate above its level" in found["limits"]
-    assert "Documents after the first 3 of a list." in found["limits"]
-    assert "Learn then Test" in found["made"]
-    assert "No monitor is attached" in found["monitor"]
-    assert "Name" in found["signature"]
+    assert f"Something is shown for {100 * share:.1f} % of the queries (" in found
+    assert f"400 queries with {np.sum(~np.isnan(y)):,} labels" in found
+    assert "Machines gave 7 labels of these judgments" in found
+    assert f"as not forbidden: {certificate.facts['n_unjudged']} documents" in found
+    assert "Each user counts once, with the mean of its queries (200 users)" in found
+    assert "Dates: May 2026" in found
+    assert "Segment: not stated: all queries together" in found
+    assert "5 % may leave a risk above its level" in found
+    assert "covers lists that show at most 3 documents" in found
+    assert "Learn then Test" in found
+    assert "No monitor is attached" in found
 
 
 def test_a_file_of_the_threshold_gives_the_same_page(model, tmp_path):
@@ -120,28 +117,28 @@ def test_a_card_of_another_threshold_can_be_told_from_the_file(model, tmp_path):
 def test_a_threshold_that_was_given_has_verdicts(rows):
     y, scores, groups = rows
     found = risk_certificate(y, scores, 0.5, groups=groups, risks={"any_forbidden@3": 0.01})
-    page = texts(found.to_html())
-    assert "A threshold that was given was tested" in page["promise"]
-    assert "broken" in page["promise"]
-    assert page["made"].startswith("How it was made Exact binomial tests")
+    page = text_of(found.to_html())
+    assert page.startswith("A test of what is shown")
+    assert "queries broken Data and conditions" in page
+    assert "How it was made Exact binomial tests" in page
 
 
 def test_the_state_of_a_monitor(model):
     with pytest.raises(InputError, match="monitor counts all queries, and the certificate answ"):
         model.certificate_.to_html(monitor=RiskMonitor(RISKS))
     monitor = RiskMonitor(RISKS, among="answered")
-    page = texts(model.certificate_.to_html())["monitor"]
-    assert "The command skfilterrank monitor tests on new judged queries" in page
-    page = texts(model.certificate_.to_html(monitor=monitor))["monitor"]
-    assert "No alarm" in page
+
+    def said():
+        return text_of(model.certificate_.to_html(monitor=monitor)).partition("Since then")[2]
+
+    assert "No alarm" in said()
     bad = np.tile([-1.0, 1.0], 60)
     monitor.update(bad, np.ones(120), groups=np.arange(120) // 2)
-    opened = _Texts(model.certificate_.to_html(monitor=monitor)).opened
+    opened = _Opened(model.certificate_.to_html(monitor=monitor)).opened
     assert ("p", {"class": "alarm"}) in opened
-    assert "Machines gave" not in texts(model.certificate_.to_html(monitor=monitor))["monitor"]
+    assert "Machines gave" not in said()
     monitor.update([1], [1], groups=["new"], judged_by=["llm"])
-    page = texts(model.certificate_.to_html(monitor=monitor))["monitor"]
-    assert "Machines gave 1 label of these queries: the rates and the guarantee" in page
+    assert "Machines gave 1 label of these queries" in said()
     other = RiskMonitor({"any_forbidden@3": 0.2, "empty_list_rate": 0.7}, among="answered")
     with pytest.raises(InputError, match=r"monitor watches \('any_forbidden@3', 0.2\)"):
         model.certificate_.to_html(monitor=other)
@@ -159,7 +156,7 @@ def test_names_cannot_open_elements(rows):
             scores, y, groups=groups, clusters=pd.Series(groups // 2, name="<img src=x>")
         )
     page = found.certificate_.to_html(notes={"<b>": "\u202e<i>"})
-    opened = _Texts(page).opened
+    opened = _Opened(page).opened
     assert not {"script", "img", "b", "i", "link"} & {tag for tag, _ in opened}
     assert "\u202e" not in page
     assert "<bdi>&lt;script&gt;alert(1)&lt;/script&gt;</bdi>" in page
@@ -169,13 +166,13 @@ def test_nothing_may_be_fetched_or_run(model):
     page = model.certificate_.to_html()
     (policy,) = [
         attrs["content"]
-        for tag, attrs in _Texts(page).opened
+        for tag, attrs in _Opened(page).opened
         if attrs.get("http-equiv") == "Content-Security-Policy"
     ]
     style = re.search(r"<style>(.*?)</style>", page, flags=re.S)[1]
     digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
     assert policy == f"default-src 'none'; style-src 'sha256-{digest}'"
-    assert not [attrs for _, attrs in _Texts(page).opened if {"src", "href", "style"} & set(attrs)]
+    assert not [attrs for _, attrs in _Opened(page).opened if {"src", "href", "style"} & set(attrs)]
 
 
 @pytest.mark.parametrize("notes", ["May", {"Dates": 5}, {1: "a"}])
@@ -231,12 +228,6 @@ def unsure_rows():
     return y, scores, rng.normal(-y), groups
 
 
-def text_of(page):
-    """The texts of a page in one line."""
-    page = re.sub(r"<style>.*?</style>|</?(bdi|strong)>", "", page, flags=re.S)
-    return html.unescape(" ".join(re.sub(r"<[^>]*>", " ", page).split()))
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.SkfilterrankWarning")
 @pytest.mark.parametrize(("kind", "name", "among", "data", "more"), combinations())
@@ -270,28 +261,24 @@ def _words(it, kind, name, among, data, more):
     def both(is_there, words):
         found[bool(is_there)] += [("text", words), ("page", words)]
 
-    def each(is_there, **words):
-        found[bool(is_there)] += list(words.items())
-
     for rule, words in RULES.items():
         both(rule == name, words.format(-it.threshold if rule == "harm" else it.threshold))
-    each(kind == "rule", text=f"at level {it.threshold:.4g} of the rule {name!r}", page="Rule ")
-    each(kind != "rule", text=f"at threshold {it.threshold:.4g}",
-         page=f"Documents with a score of {it.threshold:.6g} or more")  # fmt: skip
-    both(kind == "rule" and name != "harm", f"of the rule were learned from {it.n_apart} other")
-    each(True, text=f"{100 * it.share_answered:.1f} % of the queries",
-         page=f"{100 * it.share_answered:.3g} % of the queries")  # fmt: skip
+    both(kind == "rule", f"at level {it.threshold:.4g} of the rule {name!r}")
+    both(kind != "rule", f"at threshold {it.threshold:.4g}")
+    both(kind != "rule", f"Documents with a score of {it.threshold:.6g} or more are shown")
+    learned = f"of the rule were learned from {it.facts['n_apart']} other"
+    both(kind == "rule" and name != "harm", learned)
+    both(True, f"{100 * it.facts['share_answered']:.1f} % of the queries")
     both(among == "answered", "the share of answered queries with a forbidden")
-    each(among == "answered", line="any_forbidden@3 at most 0.8 among answered")
-    each(True, text="With confidence 0.9", page="With a confidence of 90 %")
-    each(True, page="upper bound")
+    found[among == "answered"].append(("line", "any_forbidden@3 at most 0.8 among answered"))
+    both(True, "With confidence 0.9")
     both("families" in data, "ounts once, with the mean of its queries")
     both(True, f"on new {'families' if 'families' in data else 'queries'}")
-    each(True, page="Segment not stated: all queries together")
-    each(True, page=f"at most {it.max_shown} of a query")
+    found[True].append(("page", "Segment: not stated: all queries together"))
+    both(True, "lists that show at most 3 documents")
     both(more["two"], "the share of queries that are shown nothing")
     both(True, "the shown top 3")
-    found[True] += [("page", each) for one in it.promises.values() for each in one.figures()]
+    found[True] += [("page", each) for one in it.risks.values() for each in one.figures()]
     return found
 
 
@@ -337,8 +324,8 @@ def test_a_mean_that_is_its_own_bound_is_explained():
     found = risk_certificate(
         y, scores, 0.5, groups=np.repeat(np.arange(n), 2), risks={"false_reject_rate": 0.4}
     )
-    promise = found.promises["false_reject_rate"]
-    assert promise.upper_bound == promise.observed == 500 * 0.5 / n
+    risk = found.risks["false_reject_rate"]
+    assert risk.upper_bound == risk.observed == 500 * 0.5 / n
     words = "Of false_reject_rate the bets ruled out the observed mean itself"
     assert words in str(found)
     assert words in text_of(found.to_html())
@@ -348,7 +335,7 @@ def test_figures_have_digits_enough():
     given = {"risk": "forbidden", "max_risk": 0.1, "k": None, "lower": 0, "upper": 1}
     given |= {"n_queries": 9, "n_tried": 1}
     figures = [
-        RiskPromise(**given, observed=low, upper_bound=high).figures()
+        RiskBound(**given, observed=low, upper_bound=high).figures()
         for low, high in ((0.02481, 0.02484), (0.1, 0.2), (0.1, 0.1))
     ]
     assert figures == [("0.02481", "0.02484"), ("0.1000", "0.2000"), ("0.1000", "0.1000")]
@@ -369,7 +356,7 @@ def test_nothing_is_fetched_and_it_prints_on_one_sheet(model, tmp_path):
         browser.get_log("performance")
         browser.get_log("browser")
         browser.get(address)
-        assert browser.title == "A promise about what is shown"
+        assert browser.title == "A certificate about what is shown"
         # The policy lets the style of the page through.
         assert browser.get_log("browser") == []
         color = "return getComputedStyle(document.querySelector('footer')).color"

@@ -2,7 +2,7 @@
 
 import io
 import pickle
-from dataclasses import FrozenInstanceError, replace
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pandas as pd
@@ -19,12 +19,13 @@ from skfilterrank.metrics import (
 from skfilterrank.thresholds import (
     CertifiedThreshold,
     TunedThreshold,
+    by_machines,
     load_threshold,
     risk_certificate,
 )
 from skfilterrank.thresholds._risks import BinomialBound
 
-# Lists drawn at random often hold nothing that a promise could be broken by.
+# Lists drawn at random often hold nothing that a risk could be broken by.
 pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")
 
 
@@ -39,7 +40,7 @@ def test_a_certificate_cannot_be_changed():
     with pytest.raises(FrozenInstanceError):
         found.threshold = 0.5
     with pytest.raises(FrozenInstanceError):
-        found.promises["any_forbidden"].max_risk = 0.5
+        found.risks["any_forbidden"].max_risk = 0.5
 
 
 @pytest.mark.filterwarnings("ignore:.* are exact copies of others")
@@ -102,13 +103,13 @@ def test_unjudged_documents_that_could_change_a_rate_are_listed(tmp_path):
     # Behind the first places, and below the lowest certified threshold, nothing need be judged.
     whole = y.copy()
     whole[rows] = 0
-    assert certified(whole, scores, **given).n_unjudged == 0
+    assert certified(whole, scores, **given).facts["n_unjudged"] == 0
     with pytest.warns(DataWarning, match=message):
         rejected = certified(whole, scores, {"false_reject_rate": 0.2}, groups=groups, max_shown=3)
     judged = pd.Series(whole).notna().groupby(groups).transform("any")
-    assert rejected.n_unjudged == (np.isnan(whole) & judged).sum()
+    assert rejected.facts["n_unjudged"] == (np.isnan(whole) & judged).sum()
     empty = certified(y, scores, {"empty_list_rate": 0.2}, groups=groups)
-    assert empty.n_unjudged == 0
+    assert empty.facts["n_unjudged"] == 0
     n_unjudged = len(rows)
     model = CertifiedThreshold({"any_forbidden@3": 0.2})
     with pytest.warns(DataWarning, match=message):
@@ -117,8 +118,8 @@ def test_unjudged_documents_that_could_change_a_rate_are_listed(tmp_path):
     kept = load_threshold(tmp_path / "filter.json").certificate_
     loaded = pickle.loads(pickle.dumps(model)).certificate_
     for certificate in (chosen, fixed, model.certificate_, kept, loaded):
-        assert certificate.n_unjudged == n_unjudged
-        assert f"{n_unjudged} documents of these queries are unjudged" in str(certificate)
+        assert certificate.facts["n_unjudged"] == n_unjudged
+        assert f"counted as not forbidden: {n_unjudged} documents" in str(certificate)
     for certificate in (chosen, fixed, model.certificate_, loaded):
         assert certificate.to_judge["row"].tolist() == rows
         assert certificate.to_judge["query"].tolist() == groups[rows].tolist()
@@ -150,11 +151,9 @@ class TestFixedThreshold:
             average=None,
         )
         interval = binomtest(int(losses.sum()), len(losses)).proportion_ci(0.8)
-        promise = found.promises["any_forbidden@3"]
-        assert promise.observed == losses.mean()
-        assert (promise.lower_bound, promise.upper_bound) == pytest.approx(
-            (interval.low, interval.high)
-        )
+        risk = found.risks["any_forbidden@3"]
+        assert risk.observed == losses.mean()
+        assert (risk.lower_bound, risk.upper_bound) == pytest.approx((interval.low, interval.high))
 
     @pytest.mark.parametrize(
         ("threshold", "verdict", "words"),
@@ -169,7 +168,7 @@ class TestFixedThreshold:
             risks={"any_forbidden@3": 0.1},
             confidence_level=0.9,
         )
-        assert found.promises["any_forbidden@3"].verdict == verdict
+        assert found.risks["any_forbidden@3"].verdict == verdict
         assert words in str(found)
         assert not found.is_chosen
 
@@ -230,7 +229,7 @@ class TestLabelsOfMachines:
         model = CertifiedThreshold({"any_forbidden@3": 0.4})
         by_people = model.fit(judged.bayes_scores, judged.y, groups=judged.groups).certificate_
         assert "achine" not in str(by_people) + repr(by_people)
-        model.certificate_ = replace(by_people, n_machine=7)
+        model.certificate_ = by_people.with_conditions(by_machines(7))
         self.check(model.certificate_, 7)
         self.check(copy_of(model).certificate_, 7)
 
@@ -249,7 +248,7 @@ class TestLabelsOfMachines:
         assert main(["threshold", qrels, run, *options]) == 0
         shown = capsys.readouterr().out
         assert ("machine labels  " in shown) == ("Machines gave 30" in shown) == bool(n_machine)
-        assert load_threshold(saved).certificate_.n_machine == n_machine
+        assert load_threshold(saved).certificate_.facts["n_machine"] == n_machine
 
 
 def any_bad(y_true, shown, groups):
@@ -278,7 +277,7 @@ class TestFunctions:
             one = certified(data.y, data.bayes_scores, {name: 0.1}, **params)
             two = certified(data.y, data.bayes_scores, {loss: 0.1}, **params)
             assert one.threshold == two.threshold
-            (one,), (two,) = one.promises.values(), two.promises.values()
+            (one,), (two,) = one.risks.values(), two.risks.values()
             assert two.risk == loss.__name__
             for field in ("lower", "upper", "observed", "upper_bound", "n_queries"):
                 assert getattr(one, field) == getattr(two, field)
@@ -301,12 +300,12 @@ class TestFunctions:
         kind = np.repeat([-1.0, 1.0, 0.0], [30, 20, 150])
         scores = -np.arange(200.0)
         params = {"groups": np.arange(200), "confidence_level": 0.9}
-        promise = certified(kind, scores, {wrong: 0.3}, **params).promises["wrong"]
-        n_wrong = round(promise.observed * 200)
-        assert promise.upper_bound == pytest.approx(beta.ppf(0.95, n_wrong + 1, 200 - n_wrong))
+        risk = certified(kind, scores, {wrong: 0.3}, **params).risks["wrong"]
+        n_wrong = round(risk.observed * 200)
+        assert risk.upper_bound == pytest.approx(beta.ppf(0.95, n_wrong + 1, 200 - n_wrong))
         # From +inf down until 48 of 200 are wrong, the most that 0.3 is ruled out by.
         assert binom.cdf(48, 200, 0.3) < 0.05 < binom.cdf(49, 200, 0.3)
-        assert promise.lower == scores[28]
+        assert risk.lower == scores[28]
 
     def test_get_the_labels_as_they_are(self, data):
         labels = np.where(data.y < 0, "bad", "good")
@@ -424,10 +423,10 @@ class TestSeveral:
         both = certified(data.y, data.bayes_scores, risks, confidence_level=0.9, **params)
         assert both.lower == max(one.lower for one in alone.values())
         assert both.upper == np.inf
-        assert list(both.promises) == list(risks)
+        assert list(both.risks) == list(risks)
 
     def test_of_two_directions_each_gets_half_of_the_error(self, data):
-        # Lists of each promise end at the same place.
+        # Lists of each risk end at the same place.
         params = {"groups": data.groups, "measure": "ndcg_f@3", "max_shown": 3}
         risks = {"any_forbidden@3": 0.2, "false_reject_rate": 0.6}
         both = certified(data.y, data.bayes_scores, risks, confidence_level=0.9, **params)
@@ -435,8 +434,8 @@ class TestSeveral:
             alone = certified(
                 data.y, data.bayes_scores, {risk: level}, confidence_level=0.95, **params
             )
-            (alone,) = alone.promises.values()
-            assert (both.promises[risk].lower, both.promises[risk].upper) == (
+            (alone,) = alone.risks.values()
+            assert (both.risks[risk].lower, both.risks[risk].upper) == (
                 alone.lower,
                 alone.upper,
             )

@@ -30,9 +30,9 @@ from skfilterrank.thresholds import (
 )
 from skfilterrank.thresholds._certify import certify, make_tests
 from skfilterrank.thresholds._risk_steps import Units
-from skfilterrank.thresholds._risks import BettingBound, BinomialBound, read_promises
+from skfilterrank.thresholds._risks import BettingBound, BinomialBound, read_risks
 
-# Lists drawn at random often hold nothing that a promise could be broken by.
+# Lists drawn at random often hold nothing that a risk could be broken by.
 pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")
 
 
@@ -204,8 +204,9 @@ def test_by_hand():
     assert found.text == (
         "With confidence 0.9, the share of queries with a forbidden document in the shown list is "
         "at most 0.05 on new queries, at threshold 0.7: on 45 calibration queries it is 0.0000, "
-        "with an upper bound of 0.0499. Something is shown for 100.0 % of the queries (81.8 to "
-        "100.0 %)."
+        "with an upper bound of 0.0499. The data are 45 queries with 90 labels. Something is shown "
+        "for 100.0 % of the queries (81.8 to 100.0 %). 50 % of the documents are hidden. Documents "
+        "with a score of 0.7 or more are shown."
     )
 
 
@@ -252,8 +253,8 @@ def test_where_all_pass_there_is_no_limit(label, risk):
 def test_undefined_values_are_never_the_best():
     lists = RankedLists(np.ones(60), np.arange(60.0), groups=np.arange(60))
     curve = ThresholdCurve(np.array([0.0, 5.0, np.inf]), np.array([np.nan, 0.2, 0.1]), 5.0, 0.2)
-    promises = read_promises({"any_forbidden": 0.05})
-    steps = [promise.steps(lists, None) for promise in promises]
+    promises = read_risks({"any_forbidden": 0.05})
+    steps = [risk.steps(lists, None) for risk in promises]
     tests = make_tests(promises, steps, Units.of(lists), 0.9)
     # Between 0 and 5 the value is that at 5; the least of these thresholds keeps most.
     assert certify(tests, curve, lists.scores) == (0.5, 0.2)
@@ -484,7 +485,7 @@ class TestBadInput:
             promise_at(y, groups, {risk: 0.05}, groups=groups, confidence_level=0.9)
 
     def test_too_few_queries_for_a_promise_to_answered_ones(self):
-        # 59 queries are enough for a promise to all: a part of the error is that of the start.
+        # 59 queries are enough for a risk to all: a part of the error is that of the start.
         y, groups = np.ones(60), np.arange(60)
         rule = {"risks": {"any_forbidden": 0.05}, "among": "answered"}
         message = "needs at least 74 .* got 60: .* the risk may be as high as 0.0504"
@@ -556,12 +557,12 @@ def test_a_promise_holds_of_what_the_cap_leaves(data):
     best = pd.Series(data.bayes_scores).groupby(data.groups).transform("max")
     shown = (data.bayes_scores == best) & (data.bayes_scores >= model.threshold_)
     forbidden = np.bincount(data.groups, shown & (data.y < 0)) > 0
-    observed = model.certificate_.promises["any_forbidden@3"].observed
+    observed = model.certificate_.risks["any_forbidden@3"].observed
     assert observed == pytest.approx(forbidden.mean())
     free = clone(model).set_params(max_shown=None)
     free.fit(data.bayes_scores, data.y, groups=data.groups)
     assert model.threshold_ < free.threshold_  # the cap alone removes many failures
-    assert model.certificate_.max_shown == 1
+    assert model.certificate_.facts["max_shown"] == 1
 
 
 def test_there_is_no_held_out_score_of_a_promise(data):

@@ -28,9 +28,9 @@ NO, NAN = -np.inf, np.nan
 )
 def test_a_query_that_shows_nothing_counts(y_true, y_score, groups, risk, observed):
     certificate = risk_certificate(y_true, y_score, 0.5, groups=groups, risks={risk: 0.6})
-    promise = certificate.promises[risk]
-    assert promise.observed == pytest.approx(observed)
-    assert (promise.n_queries, promise.n_left_out) == (len(y_true), 0)
+    bound = certificate.risks[risk]
+    assert bound.observed == pytest.approx(observed)
+    assert (bound.n_queries, bound.n_left_out) == (len(y_true), 0)
     for scores, threshold in ((y_score, 0.5), (np.where(np.less(y_score, 0.5), NO, y_score), None)):
         rates = RiskMonitor({risk: 0.6}).update(y_true, scores, groups=groups, threshold=threshold)
         assert rates.rates.loc[risk, "observed"] == pytest.approx(observed)
@@ -49,15 +49,15 @@ def test_queries_that_show_something_unjudged_are_left_out_and_told_of(tmp_path)
         DataWarning, match=r"2 of 6 queries are left out of any_forbidden: no .*\(of"
     ):
         found = risk_certificate(y_true, y_score, 0.5, **given)
-    harm, empty = found.promises.values()
+    harm, empty = found.risks.values()
     assert (harm.n_queries, harm.n_left_out, harm.observed) == (4, 2, 1 / 4)
     assert (empty.n_queries, empty.n_left_out, empty.observed) == (6, 0, 1 / 2)
-    assert found.n_left_out == 2
+    assert found.facts["n_left_out"] == 2
     assert "2 of 6 queries are left out" in str(found)
     with pytest.warns(DataWarning, match="1 of 6 queries is left out"):
         # Those that show nothing are not among the answered ones.
         found = risk_certificate(y_true, y_score, 0.5, among="answered", **given)
-    assert [each.n_left_out for each in found.promises.values()] == [1, 0]
+    assert [each.n_left_out for each in found.risks.values()] == [1, 0]
 
 
 def test_levels_below_all_labels_are_not_certified(tmp_path):
@@ -68,21 +68,21 @@ def test_levels_below_all_labels_are_not_certified(tmp_path):
     model = CertifiedThreshold({"any_forbidden": 0.1})
     with pytest.warns(match="is 0 on all calibration queries"):
         model.fit(y_score, y_true, groups=groups)
-    (promise,) = model.certificate_.promises.values()
-    assert promise.lower == y_score[y_score < 0.5].max()
-    assert promise.lower < model.threshold_ <= y_score[y_score >= 0.5].min()
-    assert (promise.n_queries, promise.n_left_out) == (100, 0)
+    (risk,) = model.certificate_.risks.values()
+    assert risk.lower == y_score[y_score < 0.5].max()
+    assert risk.lower < model.threshold_ <= y_score[y_score >= 0.5].min()
+    assert (risk.n_queries, risk.n_left_out) == (100, 0)
     # One query was forgotten: it is left out, and hardly any of those that show nothing.
     forgotten = int(groups[y_score.argmax()])
     y_true[groups == forgotten] = NAN
     with pytest.warns() as caught:
         model.fit(y_score, y_true, groups=groups)
     assert any("left out of any_forbidden" in str(each.message) for each in caught)
-    (promise,) = model.certificate_.promises.values()
-    assert 1 <= promise.n_left_out <= 2
-    assert promise.n_queries == 100 - promise.n_left_out
+    (risk,) = model.certificate_.risks.values()
+    assert 1 <= risk.n_left_out <= 2
+    assert risk.n_queries == 100 - risk.n_left_out
     model.save(tmp_path / "t.json")
-    assert load_threshold(tmp_path / "t.json").certificate_.n_left_out == promise.n_left_out
+    assert load_threshold(tmp_path / "t.json").certificate_.facts["n_left_out"] == risk.n_left_out
 
 
 @pytest.mark.parametrize("n_parts", [1, 3, 40])

@@ -5,7 +5,6 @@ import io
 import json
 import random
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -88,8 +87,8 @@ def test_a_certificate_is_kept_under_a_condition(data, tmp_path):
     model = fitted(THRESHOLDS[-2], data)
     model.save(tmp_path / "threshold.json")
     certificate = load_threshold(tmp_path / "threshold.json").certificate_
-    assert certificate.assumes_unseen
-    assert str(certificate) == str(replace(model.certificate_, assumes_unseen=True))
+    assert certificate.facts["assumes_unseen"]
+    assert str(certificate) == str(model.certificate_)
     assert certificate.to_frame().equals(model.certificate_.to_frame())
     assert certificate.value == model.certificate_.value
 
@@ -118,7 +117,7 @@ def test_a_person_can_read_it(data):
     text = io.StringIO()
     model.save(text)
     content = json.loads(text.getvalue())
-    assert content["format"] == "skfilterrank threshold 2"
+    assert content["format"] == "skfilterrank threshold 3"
     assert content["class"] == "CertifiedThreshold"
     assert content["parameters"]["risks"] == [["any_forbidden@3", 0.2]]
     assert content["fitted"]["measure"] == "ndcg_f@3"
@@ -138,7 +137,7 @@ def test_a_changed_file_is_refused(data, tmp_path):
     [
         ({"format": "skfilterrank filter 3"}, r"'skfilterrank filter 3', expected .*\. "
          r"Write it again"),
-        ({"format": "skfilterrank threshold 9"}, "expected 'skfilterrank threshold 2'"),
+        ({"format": "skfilterrank threshold 9"}, "expected 'skfilterrank threshold 3'"),
         ({"format": "skfilterrank monitor 4"}, "is 'skfilterrank monitor 4', expected 'skf"),
         ([], "its format is"),
     ],
@@ -205,10 +204,12 @@ MISSING = object()
         ("certified", ["fitted", "caps"], [0, None]),
         ("certified", ["fitted", "list_sizes"], None),
         ("certified", ["fitted", "calibration", "quantiles"], [1]),
-        ("certified", ["fitted", "certificate", "promises"], []),
-        ("certified", ["fitted", "certificate", "promises", 0, "max_risk"], -1),
-        ("certified", ["fitted", "certificate", "promises", 0, "n_queries"], -1),
-        ("certified", ["fitted", "certificate", "promises", 0, "observed"], MISSING),
+        ("certified", ["fitted", "certificate", "risks"], []),
+        ("certified", ["fitted", "certificate", "conditions", 0, "name"], "n_odd"),
+        ("certified", ["fitted", "certificate", "conditions"], []),
+        ("certified", ["fitted", "certificate", "risks", 0, "max_risk"], -1),
+        ("certified", ["fitted", "certificate", "risks", 0, "n_queries"], -1),
+        ("certified", ["fitted", "certificate", "risks", 0, "observed"], MISSING),
         ("certified", ["fitted", "certificate", "confidence_level"], 2.5),
         ("certified", ["fitted", "certificate", "confidence_level"], MISSING),
         ("per_query", ["fitted", "learned"], {}),
@@ -266,7 +267,7 @@ def test_fields_are_looked_at_whatever_the_checksum(contents, tmp_path, form, fi
     path = tmp_path / "state.json"
     path.write_text(json.dumps(content | {"checksum": checksum_of(content)}))
     load = RiskMonitor.load if form == "monitor" else load_threshold
-    names = [name for name in field if isinstance(name, str)]
+    names = [name for name in field if isinstance(name, str) and name != "name"]
     what = f"{names[-1]}|parameters lacks" if value is MISSING else names[-1]
     with pytest.raises(FileFormatError, match=rf"state\.json: .*({what}).* Write it again"):
         load(path)
@@ -331,7 +332,7 @@ def test_a_changed_state_works_or_is_refused(contents, data, form, tmp_path):
 
 def test_numbers_that_json_lacks_are_refused(tmp_path):
     path = tmp_path / "threshold.json"
-    path.write_text('{"format":"skfilterrank threshold 2","class":NaN,"checksum":"x"}')
+    path.write_text('{"format":"skfilterrank threshold 3","class":NaN,"checksum":"x"}')
     with pytest.raises(FileFormatError, match="was changed after it was written"):
         load_threshold(path)
 

@@ -13,7 +13,7 @@ from skfilterrank.thresholds._hide_rules import (
     Worth,
     fit_worths,
 )
-from skfilterrank.thresholds._risks import read_promises
+from skfilterrank.thresholds._risks import read_risks
 
 MEASURES = ("ndcg_f@3", "any_forbidden@3", "forbidden@5", "ap", "false_reject_rate", "ndcg_f")
 
@@ -80,9 +80,9 @@ def test_risks_along_a_path_are_those_of_the_measures(risk, rule, most):
         worth, harm = scores, f
     lists = RankedLists(y, scores, groups=g)
     path = HidePath(rule, scores, worth, harm, lists.index, most=most)
-    (promise,) = read_promises({risk: 0.1})
+    (read,) = read_risks({risk: 0.1})
     ordered = path.lists_of(lists)
-    steps = promise.steps(ordered, y, path.keys(), most=most)
+    steps = read.steps(ordered, y, path.keys(), most=most)
     for level in np.quantile(path.keys(), [0.3, 0.7]):
         expected = evaluate(y, path.at(level), risk, groups=g).per_query.to_numpy()
         found = steps.at(level)

@@ -326,8 +326,8 @@ class TestOfAThreshold:
         assert monitor.gains == safe.gains
         shown = safe.predict(data.bayes_scores, data.groups)
         rates = monitor.update(data.y, shown, groups=data.groups).rates
-        for name, promise in safe.certificate_.promises.items():
-            assert rates.loc[name, "observed"] == pytest.approx(promise.observed)
+        for name, risk in safe.certificate_.risks.items():
+            assert rates.loc[name, "observed"] == pytest.approx(risk.observed)
 
     def test_watches_this_threshold_alone(self, data, safe, tmp_path):
         monitor = RiskMonitor(safe)
@@ -611,9 +611,9 @@ class TestClusters:
             monitor.update(data.y, data.bayes_scores, **given)
         given = {"groups": data.groups, "clusters": users.to_numpy()}
         status = monitor.update(data.y, data.bayes_scores, **given)
-        rate, promise = status.rates.iloc[0], safe.certificate_.promises["any_forbidden@3"]
-        assert rate["observed"] == pytest.approx(promise.observed)
-        assert rate["n_queries"] == promise.n_queries
+        rate, risk = status.rates.iloc[0], safe.certificate_.risks["any_forbidden@3"]
+        assert rate["observed"] == pytest.approx(risk.observed)
+        assert rate["n_queries"] == risk.n_queries
         assert "500 users or more come before an alarm on average" in str(status)
 
     def test_among_answered_queries_by_hand(self):
@@ -713,8 +713,8 @@ class TestDocumentsThatTheThresholdHides:
                 (shown, {"threshold": -np.inf}),
             )
         ]
-        for name, promise in safe.certificate_.promises.items():
-            assert found[0].loc[name, "observed"] == pytest.approx(promise.observed)
+        for name, risk in safe.certificate_.risks.items():
+            assert found[0].loc[name, "observed"] == pytest.approx(risk.observed)
         for rates in found[1:]:
             pd.testing.assert_frame_equal(rates, found[0])
 

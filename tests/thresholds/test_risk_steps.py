@@ -14,9 +14,9 @@ from skfilterrank.metrics import (
     evaluate,
     forbidden_at_k,
 )
-from skfilterrank.thresholds._risks import read_promises
+from skfilterrank.thresholds._risks import read_risks
 
-# Lists drawn at random often hold nothing that a promise could be broken by.
+# Lists drawn at random often hold nothing that a risk could be broken by.
 pytestmark = pytest.mark.filterwarnings("ignore:risk=.* is 0 on all calibration queries")
 
 
@@ -26,10 +26,10 @@ NO = -np.inf
 STEPS = ("forbidden", "any_forbidden", "false_reject_rate")
 
 
-def promise_of(risk, k=None):
+def risk_of(risk, k=None):
     """A risk with a level; functions see the first k documents."""
-    (promise,) = read_promises({risk: 0.1})
-    return promise._replace(k=k)
+    (risk,) = read_risks({risk: 0.1})
+    return risk._replace(k=k)
 
 
 class TestSteps:
@@ -39,8 +39,7 @@ class TestSteps:
     @given(rows=judged_rows(), k=st.sampled_from([None, 1, 2, 3]))
     def test_are_the_rate_at_every_threshold(self, risk, rows, k):
         y_true, y_score, groups = rows
-        promise = promise_of(risk, k)
-        steps = promise.steps(RankedLists(y_true, y_score, groups=groups), None)
+        steps = risk_of(risk, k).steps(RankedLists(y_true, y_score, groups=groups), None)
         for threshold in real_thresholds(y_score):
             expected = rates(risk, y_true, y_score, groups, threshold, k)
             found = steps.at(threshold)
@@ -109,9 +108,9 @@ class TestStepsOfPromises:
     )
     def test_functions_are_called_as_if_at_every_threshold(self, rows, k, loss):
         y_true, y_score, groups = rows
-        promise = promise_of(loss, k)
+        risk = risk_of(loss, k)
         lists = RankedLists(y_true, y_score, groups=groups)
-        steps = promise.steps(lists, y_true)
+        steps = risk.steps(lists, y_true)
         codes = np.unique(groups, return_inverse=True)[1]
         # Of tied documents the worst are shown first.
         order = np.lexsort((np.nan_to_num(y_true), -y_score, codes))
@@ -129,8 +128,8 @@ class TestStepsOfPromises:
     @given(rows=rows_of_labels())
     def test_any_measure_between_0_and_1_can_be_promised(self, rows):
         y_true, y_score, groups = rows
-        promise = promise_of("empty_list_rate")
-        steps = promise.steps(RankedLists(y_true, y_score, groups=groups), y_true)
+        risk = risk_of("empty_list_rate")
+        steps = risk.steps(RankedLists(y_true, y_score, groups=groups), y_true)
         for threshold in thresholds_of(y_score):
             kept = np.where(y_score >= threshold, y_score, NO)
             expected = empty_list_rate(y_true, kept, groups=groups, average=None)

@@ -80,23 +80,23 @@ def summary(certificate):
     ).to_dict()
 
 
-def certificates(rows, promise):
+def certificates(rows, risk):
     """Collect the certificates of each way to calibrate on these rows."""
     y, scores = rows["label"].to_numpy(), rows["score"].to_numpy()
-    promise = {"measure": "ndcg_f@2", "confidence_level": 0.9} | promise
-    capped = CertifiedThreshold(**promise | {"max_shown": 2})
-    for model in (CertifiedThreshold(**promise), capped):
+    risk = {"measure": "ndcg_f@2", "confidence_level": 0.9} | risk
+    capped = CertifiedThreshold(**risk | {"max_shown": 2})
+    for model in (CertifiedThreshold(**risk), capped):
         yield model.fit(scores, y, **columns(rows)).certificate_
-    fixed = {name: promise[name] for name in ("risks", "confidence_level")}
+    fixed = {name: risk[name] for name in ("risks", "confidence_level")}
     yield risk_certificate(y, scores, 1.5, **columns(rows), **fixed)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("promise", RISKS.values(), ids=RISKS)
-def test_the_order_of_calibration_rows_promises_nothing_more(tied, promise):
-    expected = [summary(each) for each in certificates(tied, promise)]
+@pytest.mark.parametrize("risk", RISKS.values(), ids=RISKS)
+def test_the_order_of_calibration_rows_promises_nothing_more(tied, risk):
+    expected = [summary(each) for each in certificates(tied, risk)]
     for rows in orders_of(tied):
-        found = [summary(each) for each in certificates(rows, promise)]
+        found = [summary(each) for each in certificates(rows, risk)]
         assert found == expected
 
 
@@ -140,8 +140,8 @@ def test_ties_by_hand():
     y, scores, groups = [1, -1, 1, 1], [0.5, 0.5, 0.5, 0.2], [0] * 4
     for risk, share in {"any_forbidden@2": 1.0, "forbidden@2": 0.5, shows_bad: 1.0}.items():
         found = risk_certificate(y, scores, 0.4, groups=groups, risks={risk: 0.05})
-        (promise,) = found.promises.values()
-        assert promise.observed == share
+        (risk,) = found.risks.values()
+        assert risk.observed == share
     monitor = RiskMonitor({"forbidden@2": 0.05})
     assert monitor.update(y, scores, groups=groups).rates["observed"].tolist() == [0.5]
     # Two of three good ones are rejected then, where one is shown behind the forbidden one.
@@ -150,13 +150,13 @@ def test_ties_by_hand():
     y[:100] = 1
     with pytest.warns(FitWarning, match="No threshold but"):
         found = certified(y, scores, risks, groups=groups)
-    assert found.promises["false_reject_rate"].observed == pytest.approx((1 / 2 + 2 / 3) / 2)
+    assert found.risks["false_reject_rate"].observed == pytest.approx((1 / 2 + 2 / 3) / 2)
 
 
 @pytest.fixture(scope="module")
 def model(data):
-    promise = {"risks": {"any_forbidden@3": 0.3}, "measure": "ndcg_f@3"}
-    return CertifiedThreshold(**promise).fit(data.bayes_scores, data.y, groups=data.groups)
+    risk = {"risks": {"any_forbidden@3": 0.3}, "measure": "ndcg_f@3"}
+    return CertifiedThreshold(**risk).fit(data.bayes_scores, data.y, groups=data.groups)
 
 
 class TestNoMoreIsShownThanCovered:
@@ -175,7 +175,7 @@ class TestNoMoreIsShownThanCovered:
         # The rate of all that is shown is that of the certificate.
         shown = model.predict(data.bayes_scores, **given) > -INF
         rate = (np.bincount(data.groups, shown & (data.y < 0)) > 0).mean()
-        assert rate == model.certificate_.promises["any_forbidden@3"].observed
+        assert rate == model.certificate_.risks["any_forbidden@3"].observed
 
     @pytest.mark.slow
     @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ class TestNoMoreIsShownThanCovered:
         other.fit(data.bayes_scores, data.y, groups=data.groups)
         for each in (other, copy_of(other)):
             places = each.rank(data.bayes_scores, groups=data.groups)
-            assert each.certificate_.max_shown == most
+            assert each.certificate_.facts["max_shown"] == most
             assert places.max() == (8 if most is None else most)
 
     def test_what_stands_behind_counts_as_filtered(self, data):
@@ -212,8 +212,8 @@ class TestNoMoreIsShownThanCovered:
         good = data.y > 0
         n_good = np.bincount(data.groups, good)
         rate = np.bincount(data.groups, good & hidden)[n_good > 0] / n_good[n_good > 0]
-        promise = model.certificate_.promises["false_reject_rate"]
-        assert promise.observed == pytest.approx(rate.mean())
+        risk = model.certificate_.risks["false_reject_rate"]
+        assert risk.observed == pytest.approx(rate.mean())
         model.set_params(risks={"any_forbidden@1": 0.5, "false_reject_rate": 0.1})
         with pytest.raises(InputError, match=r"at most 1 document of each query hides 0.*good"):
             model.fit(data.bayes_scores, data.y, groups=data.groups)
@@ -221,9 +221,11 @@ class TestNoMoreIsShownThanCovered:
     def test_a_fixed_threshold(self, data):
         given = {"groups": data.groups, "risks": {"any_forbidden@3": 0.05}}
         more = risk_certificate(data.y, data.bayes_scores, 0.2, confidence_level=0.9, **given)
-        assert (more.max_shown, more.shows_more) == (3, True)
+        assert more.facts["max_shown"] == 3
+        assert "covers the first 3 documents alone" in str(more)
         fewer = risk_certificate(data.y, data.bayes_scores, 5.0, confidence_level=0.9, **given)
-        assert (fewer.max_shown, fewer.shows_more) == (3, False)
+        assert fewer.facts["max_shown"] == 3
+        assert "covers lists that show at most 3 documents" in str(fewer)
 
     @pytest.mark.slow
     def test_commands(self, data, tmp_path, capsys):
@@ -260,7 +262,7 @@ def test_lists_of_other_sizes_end_a_promise():
         model.predict(tens.bayes_scores[:200], groups=short)
 
 
-# Lists drawn at random often hold nothing that a promise could be broken by.
+# Lists drawn at random often hold nothing that a risk could be broken by.
 pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")
 
 

@@ -276,8 +276,8 @@ def test_certificate_by_hand():
     with pytest.warns(FitWarning, match="only 40 of the rows are forbidden"):
         cut.fit(scores, y, g, filter_scores=hide)
     # P(none of 40 | 0.1) = 0.9**40 = 0.015 <= 0.05, and P(at most one) = 0.080: none may be shown.
-    promise = cut.certificate_.promises["any_forbidden@2"]
-    assert (promise.n_queries, promise.lower, promise.observed) == (40, -1.0, 0.0)
+    risk = cut.certificate_.risks["any_forbidden@2"]
+    assert (risk.n_queries, risk.lower, risk.observed) == (40, -1.0, 0.0)
     # In the middle between the keys 0 of the good documents and -1.
     assert cut.level_ == -0.5
     shown = cut.predict(scores, g, filter_scores=hide)
@@ -290,7 +290,7 @@ def test_certified_risks_are_below_their_levels(rule):
     risks = {"any_forbidden@5": 0.3, "false_reject_rate": 0.9}
     cut = CertifiedThreshold(risks, rule=rule).fit(scores, y, g, filter_scores=hide)
     # All are tested by "harm", four fifths by rules that learn curves.
-    found = [promise.n_queries for promise in cut.certificate_.promises.values()]
+    found = [risk.n_queries for risk in cut.certificate_.risks.values()]
     assert found[0] == (400 if rule == "harm" else 300)
     other = market(2, 2000)
     shown = cut.predict(other[0], other[2], filter_scores=other[3])
@@ -312,7 +312,7 @@ def test_certificates_hold_for_any_order_of_rows_that_are_worth_the_same():
     found = []
     for order in (np.lexsort((y, groups)), np.lexsort((-y, groups))):
         model = cut.fit(scores[order], y[order], groups[order], filter_scores=filter_scores[order])
-        found.append((model.level_, model.certificate_.promises["any_forbidden"].observed))
+        found.append((model.level_, model.certificate_.risks["any_forbidden"].observed))
     assert found[0] == found[1]
 
 
@@ -329,8 +329,8 @@ def test_a_function_is_certified_as_the_measure_is(rule):
     for cut in (one, two):
         cut.fit(scores, y, g, filter_scores=hide)
     assert one.level_ == two.level_
-    assert one.certificate_.promises["any_forbidden@5"].observed == (
-        two.certificate_.promises["bad"].observed
+    assert one.certificate_.risks["any_forbidden@5"].observed == (
+        two.certificate_.risks["bad"].observed
     )
 
 
@@ -344,7 +344,7 @@ def test_unjudged_documents_that_could_be_shown_are_named(rule):
     cut = CertifiedThreshold({"any_forbidden@5": 0.4}, rule=rule)
     with pytest.warns(match="that a risk depends on are unjudged"):
         cut.fit(scores, y, g, filter_scores=hide)
-    assert cut.certificate_.n_unjudged == 1
+    assert cut.certificate_.facts["n_unjudged"] == 1
     assert cut.certificate_.to_judge.values.tolist() == [[g[row], row]]
 
 

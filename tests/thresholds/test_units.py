@@ -22,7 +22,7 @@ from skfilterrank.thresholds._risks import (
     BettingBound,
     BinomialBound,
     answers_needed,
-    read_promises,
+    read_risks,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")
@@ -53,13 +53,13 @@ def counts(risk, y, groups):
 @given(rows=judged_rows(), risk=st.sampled_from(RISKS), per_cluster=st.sampled_from([None, 2, 3]))
 def test_losses_of_units_at_every_threshold(rows, risk, per_cluster):
     y, scores, groups = rows
-    (promise,) = read_promises({risk: 0.3}, "answered")
+    (read,) = read_risks({risk: 0.3}, "answered")
     lists = RankedLists(y, scores, groups=groups)
-    raw = promise.steps(lists, y)
+    raw = read.steps(lists, y)
     n_queries = lists.index.n_queries
     clusters = None if per_cluster is None else np.arange(n_queries)[::-1] // per_cluster
     units = Units.of(lists, clusters=clusters, name=(clusters is not None and "user") or None)
-    steps = units.of_promise(raw, promise)
+    steps = units.of_risk(raw, read)
     counted = counts(risk, y, groups)
     assert raw.n_queries == counted.sum()
     own = np.arange(n_queries)[counted] if clusters is None else clusters[counted]
@@ -144,12 +144,12 @@ class TestAnswered:
             y, scores, {"any_forbidden@3": 0.2}, groups=groups, among="answered",
             confidence_level=0.9,
         )  # fmt: skip
-        (promise,) = found.promises.values()
+        (risk,) = found.risks.values()
         best = np.sort([scores[groups == q].max() for q in np.unique(groups)])[::-1]
         alpha = 0.1 * 0.9
         least = next(n for n in range(1, 500) if 0.8**n <= alpha)
         n_first = max(least, min(2 * least, 500 // 8))
-        assert promise.upper == best[last_of_start(500, n_first, 0.1 * 0.1) - 1]
+        assert risk.upper == best[last_of_start(500, n_first, 0.1 * 0.1) - 1]
         fails_at = []
         for query in np.unique(groups):
             own = np.flatnonzero(groups == query)
@@ -158,15 +158,15 @@ class TestAnswered:
         for threshold in np.unique(scores[scores <= best[n_first - 1]])[::-1]:
             n_bad, n_answered = np.sum(fails_at >= threshold), np.sum(best >= threshold)
             if binom.cdf(n_bad, n_answered, 0.2) > alpha:
-                assert promise.lower == threshold
+                assert risk.lower == threshold
                 break
-        assert promise.lower < found.threshold <= promise.upper
+        assert risk.lower < found.threshold <= risk.upper
         answered = is_answered(scores, groups, found.threshold)
         losses = rates("any_forbidden", y, scores, groups, found.threshold, 3)
-        assert promise.observed == pytest.approx(losses[answered].mean())
-        assert promise.n_queries == answered.sum()
-        assert found.share_answered == pytest.approx(answered.mean())
-        assert promise.among == "answered"
+        assert risk.observed == pytest.approx(losses[answered].mean())
+        assert risk.n_queries == answered.sum()
+        assert found.facts["share_answered"] == pytest.approx(answered.mean())
+        assert risk.among == "answered"
 
     def test_it_hides_more_than_the_promise_over_all_queries(self, many):
         y, groups, scores = many
@@ -176,10 +176,10 @@ class TestAnswered:
             for among in ("all", "answered")
         )
         assert of_all.threshold < answered.threshold
-        assert of_all.share_answered > answered.share_answered
+        assert of_all.facts["share_answered"] > answered.facts["share_answered"]
         assert "the share of answered queries with a forbidden document" in str(answered)
         assert "answered calibration queries it is" in str(answered)
-        share = f", {100 * answered.share_answered:.1f} % answered>"
+        share = f", {100 * answered.facts['share_answered']:.1f} % answered>"
         assert repr(answered).endswith(share)
         assert "answered" not in str(of_all)
 
@@ -187,14 +187,14 @@ class TestAnswered:
         y, groups, scores = many
         risks = {"forbidden@3": 0.15, "empty_list_rate": 0.5}
         found = certified(y, scores, risks, groups=groups, among="answered")
-        assert [each.among for each in found.promises.values()] == ["answered", "all"]
-        empty = found.promises["empty_list_rate"]
-        assert empty.observed == pytest.approx(1 - found.share_answered)
+        assert [each.among for each in found.risks.values()] == ["answered", "all"]
+        empty = found.risks["empty_list_rate"]
+        assert empty.observed == pytest.approx(1 - found.facts["share_answered"])
         assert "among answered queries, the forbidden share of the shown top 3 is" in str(found)
-        answered = 100 * found.share_answered
+        answered = 100 * found.facts["share_answered"]
         assert f"shown for {answered:.1f} % of the queries" in str(found)
         names = ["share_answered", "share_answered_lower", "share_answered_upper"]
-        assert found.to_frame()[names].iloc[0].tolist() == [getattr(found, each) for each in names]
+        assert found.to_frame()[names].iloc[0].tolist() == [found.facts[each] for each in names]
 
     def test_the_number_that_is_asked_for_is_enough(self):
         """If all queries are shown something good; one query less is not enough."""
@@ -251,16 +251,20 @@ class TestClusters:
                 np.tile(scores, 5), np.tile(y, 5), groups=copies
             )
         names = ("lower", "observed", "upper_bound", "n_queries")
-        expected, found = (vars(m.certificate_.promises["forbidden@3"]) for m in (one, five))
+        expected, found = (vars(m.certificate_.risks["forbidden@3"]) for m in (one, five))
         for name in names:
             assert found[name] == pytest.approx(expected[name]), name
         assert apart.certificate_.lower < five.certificate_.lower
         certificate = five.certificate_
-        assert (certificate.n_queries, certificate.n_units, certificate.unit) == (1000, 200, "user")
+        assert (
+            certificate.facts["n_queries"],
+            certificate.facts["n_units"],
+            certificate.facts["unit"],
+        ) == (1000, 200, "user")
         text = str(certificate)
         assert "at most 0.2 on new users" in text
         assert "on 200 calibration users it is" in text
-        assert "Each user counts once, with the mean of its queries (1,000 queries of 200" in text
+        assert "Each user counts once, with the mean of its queries (200 users)" in text
 
     def test_a_cluster_counts_once_whatever_its_size(self):
         # Ten users: one of 91 bad queries, the others of one good query.
@@ -270,10 +274,10 @@ class TestClusters:
             y, np.ones(100), 0.5, groups=np.arange(100), risks={"any_forbidden": 0.3},
             clusters=user,
         )  # fmt: skip
-        (promise,) = found.promises.values()
-        assert promise.observed == pytest.approx(0.1)
-        assert promise.n_queries == 10
-        assert found.unit == "cluster"
+        (risk,) = found.risks.values()
+        assert risk.observed == pytest.approx(0.1)
+        assert risk.n_queries == 10
+        assert found.facts["unit"] == "cluster"
 
     def test_a_cluster_without_an_answer_does_not_count(self):
         user = np.repeat(np.arange(40), 2)
@@ -284,11 +288,11 @@ class TestClusters:
             y, scores, 0.5, groups=np.arange(80), risks={"any_forbidden": 0.3}, clusters=user,
             among="answered",
         )  # fmt: skip
-        (promise,) = found.promises.values()
-        assert promise.observed == pytest.approx(0.1)
-        assert promise.n_queries == 30
-        assert found.share_answered == pytest.approx(30 / 80)
-        assert promise.lower_bound < 0.1 < promise.upper_bound
+        (risk,) = found.risks.values()
+        assert risk.observed == pytest.approx(0.1)
+        assert risk.n_queries == 30
+        assert found.facts["share_answered"] == pytest.approx(30 / 80)
+        assert risk.lower_bound < 0.1 < risk.upper_bound
 
     def test_too_few_clusters_are_named(self, many):
         y, groups, scores = many
@@ -306,13 +310,13 @@ class TestShareAnswered:
         y, groups, scores = many
         found = risk_certificate(y, scores, 0.5, groups=groups, risks={"any_forbidden@3": 0.5})
         share = is_answered(scores, groups, 0.5).mean()
-        assert found.share_answered == pytest.approx(share)
+        assert found.facts["share_answered"] == pytest.approx(share)
         width = np.sqrt(np.log(40) / 1000)
-        assert found.share_answered_lower == pytest.approx(share - width)
-        assert found.share_answered_upper == pytest.approx(min(1, share + width))
+        assert found.facts["share_answered_lower"] == pytest.approx(share - width)
+        assert found.facts["share_answered_upper"] == pytest.approx(min(1, share + width))
         assert f"Something is shown for {100 * share:.1f} % of the queries (" in str(found)
         shown = np.mean(scores >= 0.5)
-        assert found.share_hidden == pytest.approx(1 - shown)
+        assert found.facts["share_hidden"] == pytest.approx(1 - shown)
 
     @pytest.mark.slow
     @pytest.mark.parametrize("size", [1, 4])

@@ -184,7 +184,7 @@ def test_a_promise_counts_no_query_twice():
     with pytest.raises(InputError, match="40 queries occur several times"):
         safe.fit(X, y, groups=groups)
     safe.set_params(cv=repeated(X, y, groups)[:2]).fit(X, y, groups=groups)
-    assert safe.certificate_.promises["forbidden"].n_queries == 40
+    assert safe.certificate_.risks["forbidden"].n_queries == 40
 
 
 # Five queries, so that what is held out is one query, whatever the folds are.

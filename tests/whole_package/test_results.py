@@ -43,7 +43,7 @@ def results_in(value):
         if isinstance(value, Estimates):
             yield value.compare(value.measures[0])
         if isinstance(value, RiskCertificate):
-            yield from value.promises.values()
+            yield from value.risks.values()
     elif isinstance(value, RiskMonitor):
         yield value.status
     elif isinstance(value, dict):
