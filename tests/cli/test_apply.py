@@ -16,7 +16,6 @@ from skfilterrank.io import read_run, write_qrels
 from skfilterrank.thresholds import (
     ExpectedThreshold,
     FirstK,
-    FixedThreshold,
     PerQueryThreshold,
     TunedThreshold,
 )
@@ -192,28 +191,6 @@ def test_ids_that_no_run_carries(model, run, folder):
 pytestmark = pytest.mark.filterwarnings("always::skfilterrank.exceptions.DataWarning")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("how", "threshold"),
-    [
-        ("per_query", PerQueryThreshold("ndcg_f@3")),
-        ("none", FixedThreshold()),
-        ("0.25", FixedThreshold(0.25)),
-        ("tune", TunedThreshold("ndcg_f@3")),
-    ],
-)
-def test_what_is_filtered_is_what_the_threshold_hides(run, data, how, threshold):
-    arguments = ("--k", 3, "--threshold", how, "--save", "filter.json")
-    code, _, err = run("threshold", "qrels.txt", "run.txt", *arguments)
-    assert code == 0, err
-    code, out, err = run("apply", "filter.json", "run.txt")
-    assert code == 0, err
-    threshold.fit(data["score"], data["label"], groups=data["qid"])
-    expected = threshold.predict(data["score"], groups=data["qid"])
-    shown = read_run(io.BytesIO(out.encode()))
-    assert set(shown["docno"]) == set(data["docno"][expected > -np.inf])
-
-
 @pytest.fixture
 def harmful(data):
     """The run as a table with a second score, which tells forbidden documents roughly."""
@@ -283,24 +260,6 @@ def test_what_was_not_retrieved_is_no_part_of_a_list(run, data):
     code, _, err = run("apply", "filter.json", "run.txt")
     assert code == 0
     assert "other sizes" not in err
-
-
-@pytest.mark.slow
-def test_formats_of_filter(run, data):
-    run("threshold", "qrels.txt", "run.txt", "--k", 3, "--save", "filter.json")
-    run("apply", "filter.json", "run.txt", "--out", "all.csv")
-    table = pd.read_csv("all.csv")
-    assert list(table.columns) == ["qid", "docno", "rank", "score", "shown"]
-    assert len(table) == len(data)
-    for _, rows in table.groupby("qid"):
-        shown = rows[rows["shown"]]
-        assert shown["rank"].tolist() == list(range(1, len(shown) + 1))
-        assert np.all(np.diff(shown["score"]) <= 0)
-    assert (table["rank"][~table["shown"]] == 0).all()
-    run("apply", "filter.json", "run.txt", "--out", "all.jsonl")
-    lines = [json.loads(line) for line in Path("all.jsonl").read_text().splitlines()]
-    assert [line["docno"] for line in lines] == table["docno"].tolist()
-    assert [line["shown"] for line in lines] == table["shown"].tolist()
 
 
 def test_options_of_the_other_kind(run, data, folder, model):

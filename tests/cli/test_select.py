@@ -227,17 +227,6 @@ def test_two_assessors_are_two_tables(files, run):
     assert found.disagreements.index.tolist() == [("1", "d2"), ("2", "d2")]
 
 
-def test_tables_of_python(files, run):
-    """A selector's rows and a sample are tables that pandas writes."""
-    table = rank_table(read_runs(["a.run", "b.run"]))
-    selector = MoveToFrontSelector().fit(table)
-    rows = selector.select(n_per_query=1)
-    chosen = table.index[rows].to_frame(index=False).assign(label=np.nan)
-    chosen.to_csv("judge.csv", index=False)
-    fill("judge.csv", {"d1": "1"})
-    assert read_qrels("judged.csv")["label"].tolist() == [1, 1]
-
-
 MACHINE = ["--machine-qrels", "llm.txt", "-m", "dcg@10"]
 
 

@@ -211,23 +211,6 @@ def test_intervals_hold_the_values_as_often_as_they_say(aim, measures):
     assert np.mean(inside_differences) > 0.87
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(("measure", "seed"), [("ndcg@10", 6), ("ap", 5)])
-def test_intervals_of_ratios_allow_for_three_quarters_of_their_bias(measure, seed):
-    people, machine, runs = collection(n_queries=16, n_documents=30, seed=seed)
-    pool = RankedPool.read(machine, runs)
-    true = means(runs, people, [measure]).to_numpy()
-    errors, allowances = [], []
-    for number in range(20):
-        drawn = draw_sample(None, pool, measure, share=0.2, random_state=number)
-        result = estimate(with_labels(drawn, people), pool, measure).results[measure]
-        errors.append(np.mean(result.values - true))
-        allowances.append(np.mean(result.allowance))
-    off = np.subtract(errors, np.divide(allowances, 0.75))
-    assert np.mean(allowances) > 0.015
-    assert abs(np.mean(off)) < 2 * np.std(off) / np.sqrt(len(off))
-
-
 def test_a_machine_makes_intervals_narrower_and_chance_hardly_wider():
     people, machine, runs = collection(noise=4.0)
     sample = with_labels(draw_sample(machine, runs, "dcg@10", n_total=120, random_state=0), people)
