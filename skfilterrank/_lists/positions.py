@@ -343,7 +343,22 @@ class PreferenceMatrix:
                     f"{type(result).__name__}."
                 )
             _check_same_relevant(system, result, reference, positions[reference])
-        return sort_systems(positions, kind, "pessimistic", None)
+        some = next(iter(positions.values()))
+        values = np.stack(comparable(list(positions.values())))
+        n_systems = len(values)
+        ranks = np.full((len(some), n_systems), (n_systems + 1) / 2)
+        for queries in _similar(some.n_relevant, n_systems):
+            m = some.n_relevant[queries][:, None]
+            place = np.arange(m.max())
+            at = some.starts[queries][:, None] + (m - 1 - place if kind == "recall" else place)
+            tuples = values[:, np.where(place < m, at, 0)]
+            tuples[:, place >= m] = 0
+            # In big-endian bytes, tuples sort like texts of one length: by their first difference.
+            text = tuples.astype(">u4", order="C").view(f"S{4 * len(place)}")[..., 0]
+            ranks[queries] = _mid_ranks(text).T
+        index = pd.Index(some.query_ids, name="qid")
+        columns = pd.Index(list(positions), name="system", tupleize_cols=False)
+        return cls(pd.DataFrame(ranks, index, columns), some.n_relevant, kind)
 
     @property
     def preferences(self) -> np.ndarray:
@@ -357,34 +372,13 @@ class PreferenceMatrix:
         return better.astype(np.int8) - better.transpose(0, 2, 1)
 
 
-def comparable(systems, imputation, n_items):
+def comparable(systems, imputation="pessimistic", n_items=None):
     """Impute the missing items of all systems in the same way; by default after all lists."""
     check_choice(imputation, "imputation", IMPUTATIONS)
     if n_items is None:
         longest = np.max([system.n_retrieved for system in systems], axis=0)
         n_items = longest + systems[0].n_relevant
     return [impute(system, n_items, imputation) for system in systems]
-
-
-def sort_systems(positions, kind, imputation, n_items):
-    """Rank the systems for each query."""
-    some = next(iter(positions.values()))
-    values = np.stack(comparable(list(positions.values()), imputation, n_items))
-    n_systems = len(values)
-    ranks = np.full((len(some), n_systems), (n_systems + 1) / 2)
-    dtype = np.dtype(">u4" if values.max(initial=0) <= np.iinfo(np.uint32).max else ">u8")
-    for queries in _similar(some.n_relevant, n_systems):
-        m = some.n_relevant[queries][:, None]
-        place = np.arange(m.max())
-        at = some.starts[queries][:, None] + (m - 1 - place if kind == "recall" else place)
-        tuples = values[:, np.where(place < m, at, 0)]
-        tuples[:, place >= m] = 0
-        # In big-endian bytes, tuples sort like texts of one length: by their first difference.
-        text = tuples.astype(dtype, order="C").view(f"S{dtype.itemsize * len(place)}")[..., 0]
-        ranks[queries] = _mid_ranks(text).T
-    index = pd.Index(some.query_ids, name="qid")
-    columns = pd.Index(list(positions), name="system", tupleize_cols=False)
-    return PreferenceMatrix(pd.DataFrame(ranks, index, columns), some.n_relevant, kind)
 
 
 def _similar(n_relevant, n_systems):
@@ -447,8 +441,6 @@ def preference_matrix(
     gains: Gains = None,
     ties: str | ArrayLike = "worst",
     unjudged: str = "zero",
-    n_items: int | None = None,
-    imputation: str = "pessimistic",
 ) -> PreferenceMatrix:
     """Order many systems for each query, by lexicographic recall or precision.
 
@@ -462,7 +454,7 @@ def preference_matrix(
         the query ids in an index level named "qid". A row is relevant if its gain is above 0.
     y_scores : dict of array-likes, DataFrame or array-like of shape (n_rows, n_systems)
         Scores of each system: a dict by name, named columns, or the columns of an array.
-    groups, kind, gains, ties, unjudged, n_items, imputation
+    groups, kind, gains, ties, unjudged
         As in :func:`lexicographic_preference`.
 
     Returns
@@ -504,7 +496,6 @@ def preference_matrix(
            [ 1,  0, -1],
            [ 1,  1,  0]], dtype=int8)
     """
-    check_choice(kind, "kind", KINDS)
     systems = columns_of(y_scores, "y_scores")
     if not systems:
         raise InputError("y_scores is empty: expected the scores of at least one system.")
@@ -515,12 +506,11 @@ def preference_matrix(
         gains=gains,
         ties=ties,
         unjudged=unjudged,
-        n_items=n_items,
     )
-    return sort_systems(positions, kind, imputation, next(iter(positions.values())).n_items)
+    return PreferenceMatrix.from_positions(positions, kind=kind)
 
 
-def positions_of_systems(y_true, y_scores, *, groups, gains, ties, unjudged, n_items):
+def positions_of_systems(y_true, y_scores, *, groups, gains, ties, unjudged, n_items=None):
     """Return positions by system; errors name the system."""
     n_items, positions = check_n_items(n_items), {}
     for system, y_score in y_scores.items():

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import betaincinv
 from scipy.stats import false_discovery_control
 
 from skfilterrank._lists.checks import check_choice, check_numbers, check_random_state
@@ -178,6 +179,14 @@ def sign_patterns(n_queries: int, start: int = 0, stop: int | None = None) -> np
     """Return rows start to stop of the 2**n_queries patterns of 1 and -1, as float64."""
     rows = np.arange(start, 2**n_queries if stop is None else stop)[:, None]
     return 1.0 - 2.0 * ((rows >> np.arange(n_queries)) & 1)
+
+
+def clopper_pearson(hits, n, tail: float) -> tuple[np.ndarray, np.ndarray]:
+    """Compute the ends of exact intervals of rates, each exceeded with this probability at most."""
+    hits, n = np.asarray(hits, dtype=float), np.asarray(n, dtype=float)
+    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, tail), 0.0)
+    rest = np.maximum(n - hits, 1e-300)
+    return low, np.where(hits < n, betaincinv(hits + 1, rest, 1 - tail), 1.0)
 
 
 def smallest_flip_p(n_queries: int) -> float:

@@ -6,12 +6,13 @@ from functools import lru_cache, wraps
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
-from scipy.special import betaincinv, log_ndtr, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import log_ndtr, ndtr, ndtri, stdtr, stdtrit
 from scipy.stats import binom, chi, chi2, rankdata
 
 from skfilterrank._lists.sklearn_compat import limit_threads
 from skfilterrank._lists.system_pairs import (
     PairFigures,
+    clopper_pearson,
     differences,
     draw_resamples,
     mean_and_deviation,
@@ -86,7 +87,7 @@ def sign_test(values, pairs, settings):
         difference = differences(values, pairs[block])
         greater, less = (difference > 0).sum(axis=1), (difference < 0).sum(axis=1)
         decided = greater + less
-        low, high = clopper_pearson(greater, decided, settings.confidence)
+        low, high = clopper_pearson(greater, decided, (1 - settings.confidence) / 2)
         chances = binom.sf(greater - 1, decided, 0.5), binom.cdf(greater, decided, 0.5)
         yield PairFigures(
             p_value=_p_of_tails(*chances),
@@ -98,15 +99,6 @@ def sign_test(values, pairs, settings):
             interval_of="effect",
             smallest_p=smallest_flip_p(n_queries),
         )
-
-
-def clopper_pearson(successes, trials, confidence):
-    """Compute the ends of the exact (Clopper-Pearson) interval of successes / trials."""
-    tail = (1 - confidence) / 2
-    failures = trials - successes
-    low = betaincinv(np.maximum(successes, 1), failures + 1, tail)
-    high = betaincinv(successes + 1, np.maximum(failures, 1), 1 - tail)
-    return np.where(successes > 0, low, 0.0), np.where(failures > 0, high, 1.0)
 
 
 @_joined

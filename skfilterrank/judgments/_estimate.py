@@ -53,11 +53,11 @@ from skfilterrank.exceptions import DataWarning, InputError, brief, brief_list
 from skfilterrank.io import QrelsIndex, read_qrels
 from skfilterrank.judgments._estimates import (
     Estimates,
+    ExactRates,
     MeasureEstimate,
     deviations_of_total,
     shrink,
 )
-from skfilterrank.judgments._exact_rates import ExactRates
 from skfilterrank.judgments._label_model import LabelModel
 from skfilterrank.judgments._ranked_pool import (
     UNITS,

@@ -10,6 +10,7 @@ from skfilterrank.metaevaluation._recall_levels import (
     metric_orientation,
     recall_level_metric,
     tie_probability,
+    worst_case_searcher,
 )
 from skfilterrank.metaevaluation._reliability import reliability
 from skfilterrank.metaevaluation._stability import (
@@ -17,7 +18,6 @@ from skfilterrank.metaevaluation._stability import (
     sensitivity_curve,
     stability_curve,
 )
-from skfilterrank.metaevaluation._worst_case import worst_case_searcher
 
 __all__ = [
     "agreement",

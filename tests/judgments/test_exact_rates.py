@@ -10,7 +10,7 @@ from scipy.stats import binomtest, multinomial
 
 from skfilterrank.exceptions import InputError
 from skfilterrank.judgments import RankedPool, draw_sample, estimate
-from skfilterrank.judgments._exact_rates import ExactRates
+from skfilterrank.judgments._estimates import ExactRates
 
 N, DRAWN = 14, 6
 DIFFERENT = np.arange(2 * N).reshape(2, N)
