@@ -2413,10 +2413,6 @@ def plots(book):
         "threshold curve/f",
         lambda: plot.ThresholdCurveDisplay.from_predictions(y, scores, measure="f", **rows),
     )
-    note(
-        "risk coverage",
-        lambda: plot.RiskCoverageDisplay.from_predictions(y, scores, measure="ndcg_f@5", **rows),
-    )
     found = system_scores()
     ap = found["ap"]
     names = list(ap.systems)

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING
 from skfilterrank._lists.lazy_names import names_of
 
 if TYPE_CHECKING:
-    from skfilterrank.integrations._cross_encoder import FilteredCrossEncoder
     from skfilterrank.integrations._haystack import HaystackRanker
     from skfilterrank.integrations._langchain import LangChainCompressor
     from skfilterrank.integrations._llama_index import LlamaIndexPostprocessor
 
 __all__ = [
-    "FilteredCrossEncoder",
     "HaystackRanker",
     "LangChainCompressor",
     "LlamaIndexPostprocessor",
@@ -25,7 +23,6 @@ if not TYPE_CHECKING:
     __getattr__ = names_of(
         __name__,
         {
-            "_cross_encoder": ("FilteredCrossEncoder",),
             "_haystack": ("HaystackRanker",),
             "_langchain": ("LangChainCompressor",),
             "_llama_index": ("LlamaIndexPostprocessor",),

@@ -37,9 +37,7 @@ class HaystackRanker:
         Function that scores the documents, as in :class:`LangChainCompressor`. None uses the
         attribute `score` of each document.
     on_hidden : callable, default=None
-        Function for records of hidden documents, as in :class:`FilteredCrossEncoder`. "id" is the
-        id of the document. With a RankAndFilter, "score" is the score minus the threshold, which is
-        below 0.
+        Function for records of what is hidden, as in :class:`LangChainCompressor`.
 
     Notes
     -----

@@ -39,9 +39,12 @@ class LangChainCompressor(BaseDocumentCompressor):
         for the reranker's otherwise. The served score is stored in this entry, or in
         "relevance_score".
     on_hidden : callable, default=None
-        Function for records of hidden documents, as in :class:`FilteredCrossEncoder`. "id" is the
-        id of the document, or its position if it has none. With a RankAndFilter, "score" is the
-        score minus the threshold, which is below 0.
+        Function that is called as ``on_hidden(query, hidden)`` for each query with hidden
+        documents, in the thread of the query. `hidden` is a list of dicts with the keys "id" (of
+        the document, or its position if it has none), "row" (its position), "score" and "reason",
+        such as "score below the threshold 0.35" or "beyond the first 3". With a RankAndFilter,
+        "score" is the score minus the threshold, which is below 0. None writes the number of hidden
+        documents to the log "skfilterrank.integrations" (level INFO).
 
     Notes
     -----

@@ -30,8 +30,7 @@ class LlamaIndexPostprocessor(BaseNodePostprocessor):
         embeddings and the rerankers of LlamaIndex get, with metadata (``MetadataMode.EMBED``). None
         uses the attribute `score` of each node.
     on_hidden : callable, default=None
-        Function for records of hidden nodes, as in :class:`FilteredCrossEncoder`. "id" is the id of
-        the node. With a RankAndFilter, "score" is the score minus the threshold, which is below 0.
+        Function for records of what is hidden, as in :class:`LangChainCompressor`.
 
     Notes
     -----

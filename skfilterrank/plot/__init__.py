@@ -13,13 +13,12 @@ from skfilterrank.plot._compared_systems import (
 )
 from skfilterrank.plot._measure_curves import MeasureCurvesDisplay
 from skfilterrank.plot._query_difference import QueryDifferenceDisplay
-from skfilterrank.plot._threshold_curves import RiskCoverageDisplay, ThresholdCurveDisplay
+from skfilterrank.plot._threshold_curves import ThresholdCurveDisplay
 
 __all__ = [
     "CriticalDifferenceDisplay",
     "MeasureCurvesDisplay",
     "QueryDifferenceDisplay",
-    "RiskCoverageDisplay",
     "ThresholdCurveDisplay",
 ]
 

@@ -1,23 +1,18 @@
-"""Displays of threshold curves and risk-coverage curves."""
+"""Display of threshold curves."""
 
-from collections.abc import Mapping
 from typing import Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from skfilterrank._lists.checks import check_choice
 from skfilterrank._lists.queries import find_groups
 from skfilterrank.exceptions import InputError
 from skfilterrank.plot._display import Display, label_of_mean, name_of_measure, number
 from skfilterrank.thresholds import (
-    RiskCoverageCurve,
     ThresholdCurve,
-    risk_coverage_curve,
     threshold_curve,
 )
 
-_CONFIDENCES = ("best_score", "score_gap", "score_std", "score_regression")
 _SIZE = (6.4, 4.8)  # inches
 
 
@@ -241,135 +236,6 @@ class ThresholdCurveDisplay(Display):
         low, high = finite.min(), finite.max()
         margin = 0.04 * (high - low) or 1.0
         return float(low - margin), float(high + margin)
-
-
-class RiskCoverageDisplay(Display):
-    """Mean of a measure by the share of answered queries, for one or several confidences.
-
-    Use :meth:`from_predictions` to make a display.
-
-    Parameters
-    ----------
-    curves : RiskCoverageCurve or dict of str to RiskCoverageCurve
-        One curve, or several curves by name.
-    measure_name : str or None, default=None
-        Name of the measure for the vertical axis; None takes the measure of the curves.
-    over : {"all", "answered"}, default="all"
-        Queries of the mean: "all" counts unanswered queries as empty lists, and "answered" leaves
-        them out.
-
-    Attributes
-    ----------
-    lines_ : list of matplotlib Line2D
-        Lines of the curves.
-    marked_ : list of matplotlib Line2D
-        Markers at the best share of each curve; empty if `over` is "answered".
-    ax_ : matplotlib Axes
-        Axes with the drawing.
-    figure_ : matplotlib Figure
-        Figure of the axes.
-
-    See Also
-    --------
-    skfilterrank.thresholds.risk_coverage_curve : Compute a curve.
-
-    Examples
-    --------
-    >>> from skfilterrank.datasets import make_rank_and_filter
-    >>> from skfilterrank.plot import RiskCoverageDisplay
-    >>> _, y, groups, scores = make_rank_and_filter(200, random_state=0)
-    >>> display = RiskCoverageDisplay.from_predictions(y, scores, groups=groups)
-    >>> len(display.lines_)
-    4
-    """
-
-    def __init__(self, curves, *, measure_name=None, over="all"):
-        self.curves = curves
-        self.measure_name = measure_name
-        self.over = over
-
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true,
-        y_score,
-        *,
-        groups=None,
-        confidences=_CONFIDENCES,
-        gains=None,
-        measure="ndcg_f",
-        over="all",
-        ax=None,
-    ) -> Self:
-        """Compute and draw the risk-coverage curves of given scores.
-
-        Parameters
-        ----------
-        y_true, y_score, groups, gains, measure
-            Parameters of :func:`skfilterrank.thresholds.risk_coverage_curve`.
-        confidences : str, sequence of str, or dict of str to array-like
-            Names of confidences of :func:`skfilterrank.thresholds.risk_coverage_curve`, or a dict
-            of your own confidences by name. The default is all four names.
-        over : {"all", "answered"}, default="all"
-            Queries of the mean, as in the class.
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes a new figure.
-
-        Returns
-        -------
-        RiskCoverageDisplay
-            The drawn display.
-        """
-        if isinstance(confidences, str):
-            confidences = [confidences]
-        if not isinstance(confidences, Mapping):
-            confidences = {name: name for name in confidences}
-        params = {"groups": groups, "gains": gains, "measure": measure}
-        curves = {
-            name: risk_coverage_curve(y_true, y_score, confidence=each, **params)
-            for name, each in confidences.items()
-        }
-        return cls(curves, measure_name=name_of_measure(measure), over=over).plot(ax)
-
-    def plot(self, ax=None) -> Self:
-        """Draw the curves.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes or None, default=None
-            Axes to draw on; None makes a new figure.
-
-        Returns
-        -------
-        RiskCoverageDisplay
-            The display itself, with the artists as attributes.
-
-        Raises
-        ------
-        ValueError
-            If `over` is unknown.
-        ImportError
-            If matplotlib is not installed.
-        """
-        check_choice(self.over, "over", ("all", "answered"))
-        ax = self._open(ax, _SIZE)
-        curves = {"": self.curves} if isinstance(self.curves, RiskCoverageCurve) else self.curves
-        self.lines_, self.marked_ = [], []
-        for name, curve in curves.items():
-            label = f"{name} (area {curve.area:.2f})".strip()
-            values = curve.values if self.over == "all" else curve.answered_values
-            (line,) = ax.plot(curve.shares, values, label=label)
-            self.lines_.append(line)
-            if self.over == "all":
-                place = [curve.best_share], [curve.best_value]
-                self.marked_ += ax.plot(*place, "o", color=line.get_color())
-        measures = {curve.measure for curve in curves.values()}
-        ylabel = label_of_mean(
-            self.measure_name or (measures.pop() if len(measures) == 1 else None)
-        )
-        ax.set(xlabel="share of queries that are answered", ylabel=ylabel, xlim=(0, 1))
-        ax.legend()
-        return self
 
 
 def _draw_steps(ax, curve, low, high, style):

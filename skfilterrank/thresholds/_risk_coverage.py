@@ -136,7 +136,6 @@ class RiskCoverageCurve(Result):
         Name of the measure with its cut-off.
     """
 
-    _display = "RiskCoverageDisplay"
     shares: np.ndarray
     confidences: np.ndarray
     values: np.ndarray
@@ -202,7 +201,7 @@ def risk_coverage_curve(
         answered) and `answered_values` (mean over the answered queries). `best_share`,
         `best_confidence` and `best_value` are the point with the best of `values`; `area` is the
         quality of the confidence, 0 for random confidences and 1 for the order by the values
-        themselves. `to_frame()` gives a table and `plot()` a figure.
+        themselves. `to_frame()` gives a table.
 
     Raises
     ------
@@ -212,7 +211,6 @@ def risk_coverage_curve(
     See Also
     --------
     TunedThreshold : Shows nothing where all scores are below the threshold.
-    skfilterrank.plot.RiskCoverageDisplay : Draws the curve.
 
     Notes
     -----

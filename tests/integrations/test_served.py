@@ -1,5 +1,6 @@
 """The list of a query behind a threshold, whichever framework asks for it."""
 
+import logging
 import subprocess
 import sys
 
@@ -62,6 +63,13 @@ def test_what_is_no_fitted_threshold(threshold, message):
         check_threshold(threshold)
 
 
+def test_what_is_hidden_is_counted_in_the_log(caplog):
+    cut = FixedThreshold(2.0).fit()
+    with caplog.at_level(logging.INFO, logger="skfilterrank.integrations"):
+        assert serve(cut, [0.2, 0.9], query="q", ids="ab", on_hidden=None)[0] == []
+    assert caplog.messages == ["2 of 2 documents are hidden"]
+
+
 def test_as_many_scores_as_documents():
     with pytest.raises(ValueError, match="one score per document, got 2 scores for 3 documents"):
         serve(FixedThreshold(0.5).fit(), [1, 2], query="q", ids="abc", on_hidden=None)
@@ -80,8 +88,8 @@ def test_scores_in_one_column_are_those_of_the_documents():
 @pytest.mark.slow
 def test_the_room_imports_no_framework():
     code = (
-        "import sys; from skfilterrank.integrations import FilteredCrossEncoder; "
-        "print({'langchain_core', 'llama_index', 'haystack', 'sentence_transformers'}"
+        "import sys; import skfilterrank.integrations._served; "
+        "print({'langchain_core', 'llama_index', 'haystack'}"
         " & set(sys.modules))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

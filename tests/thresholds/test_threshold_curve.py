@@ -22,7 +22,6 @@ from skfilterrank.thresholds import (
     FixedThreshold,
     ThresholdCurve,
     TunedThreshold,
-    risk_coverage_curve,
     threshold_curve,
     trade_off_curve,
 )
@@ -426,7 +425,6 @@ def test_curves_draw_themselves():
     y, scores, groups = [2, 1, -1], [0.9, 0.5, 0.1], ["a", "a", "b"]
     curve = threshold_curve(y, scores, groups=groups)
     assert curve.plot().curve is curve
-    assert len(risk_coverage_curve(y, scores, groups=groups).plot().lines_) == 1
 
 
 def in_memory(columns):
