@@ -385,7 +385,7 @@ _PHRASES = {
     "fit a CertifiedThreshold on them, and make a RiskMonitor of it. If the cause has gone and the "
     "threshold stays, call reset()": (
         "and make a threshold of them by 'skfilterrank threshold --risk'. If the cause has gone "
-        "and the threshold stays, give --restart"
+        "and the threshold stays, remove the file of --state"
     ),
     "every system and no other": "every run and no other",
     "0 leaves a system out": "0 leaves a run out",

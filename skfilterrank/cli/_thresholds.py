@@ -361,7 +361,6 @@ def count_queries(
     state,
     *,
     begun,
-    restart,
     format,
     out,
     qrels,
@@ -404,7 +403,7 @@ def count_queries(
             warnings.simplefilter("ignore", DataWarning)
         shown = threshold.predict(y_score, groups=groups, filter_scores=second)
     with locked(state):
-        monitor = _resumed(threshold, saved, state, begun, restart)
+        monitor = _resumed(threshold, saved, state, begun)
         n_before = _n_counted(monitor.status)
         status = monitor.update(y_true, shown, groups=groups, **more)
         _print_and_save(monitor, state, format, out)
@@ -412,14 +411,6 @@ def count_queries(
     n_new = _n_counted(status) - n_before
     tell(f"counted {counted(n_new, status.unit or 'query')}; the state is in {state}")
     return int(status.alarm)
-
-
-def restart_monitor(threshold, saved, state, *, begun, format, out):
-    """Begin the monitor anew; return 0, as there is no alarm."""
-    with locked(state):
-        _print_and_save(_resumed(threshold, saved, state, begun, True), state, format, out)
-    tell(f"began anew; the state is in {state}")
-    return 0
 
 
 def _print_and_save(monitor, state, format, out):
@@ -440,39 +431,18 @@ def _print_and_save(monitor, state, format, out):
 
 
 def compare_scores(threshold, saved, run, column, format, out):
-    """Compare a run's scores with those of the calibration; return 1 if the scale differs."""
-    calibration = getattr(threshold, "calibration_", None)
-    if calibration is None or calibration.quantiles is None:
+    """Compare a run's scores with those of the calibration; return 1 if they clearly differ."""
+    rows, second = _inputs.read_scores(run, column)
+    scores, queries = rows["score"].to_numpy(), rows["qid"].to_numpy()
+    found = threshold.check(scores, groups=queries, filter_scores=second)
+    if found.facts["calibration"].isna().all():
         raise InputError(
             f"{saved} holds no scores to compare with, as its threshold was given or is of an "
             "earlier version. Make it with 'skfilterrank threshold --save'."
         )
-    rows, second = _inputs.read_scores(run, column)
-    scores, queries = rows["score"].to_numpy(), rows["qid"].to_numpy()
-    with warnings.catch_warnings():
-        # The table and the exit code say it.
-        warnings.simplefilter("ignore", DataWarning)
-        shown = threshold.predict(scores, groups=queries, filter_scores=second) > -np.inf
-    sizes = pd.Series(scores > -np.inf).groupby(queries).sum().to_numpy()
-    found = type(calibration).of(scores, shown, sizes)
-    if found is None:
-        raise InputError(f"{run} holds no document with a score.")
-    values = {
-        name: [*each.quantiles[[0, 3, 5, 7, 10]], each.share_shown]
-        for name, each in {"calibration": calibration, "run": found}.items()
-    }
-    columns = ["minimum", "p10", "median", "p90", "maximum", "shown"]
-    table = pd.DataFrame.from_dict(values, orient="index", columns=columns).rename_axis("scores")
-    output.print_sections([output.frame_section(table)], format, out)
-    difference = calibration.difference(scores, sizes, getattr(threshold, "threshold_", None))
-    if not calibration.can_compare(sizes):
-        tell(
-            "there are too few lists, here or in the calibration, to say whether the scale is "
-            "another: 30 are needed, or more where a few lists hold most documents"
-        )
-    if difference is not None:
-        tell(f"the scores are on another scale: {difference}")
-    return int(difference is not None)
+    output.print_sections([output.frame_section(found.facts)], format, out)
+    tell(output.in_options(found.told()))
+    return int(found.warns)
 
 
 def _n_counted(status):
@@ -480,16 +450,14 @@ def _n_counted(status):
     return int(status.rates["n_queries"].max())
 
 
-def _resumed(threshold, saved, state, begun, restart):
-    """Load the monitor's state, or make a new monitor; begin anew if asked."""
+def _resumed(threshold, saved, state, begun):
+    """Load the monitor's state, or make a new monitor."""
     if not hasattr(threshold, "certificate_"):
         raise InputError(
             f"{saved} certifies nothing that could be monitored. Make it with 'skfilterrank "
             "threshold --risk RISK=LEVEL'."
         )
     if not os.path.exists(state):
-        if restart:
-            raise InputError(f"there is no {state} that could begin anew. Leave out --restart.")
         given = {name: value for name, value in begun.items() if value is not None}
         return thresholds.RiskMonitor(threshold, **given)
     monitor = thresholds.RiskMonitor.load(state)
@@ -505,6 +473,4 @@ def _resumed(threshold, saved, state, begun, restart):
                 f"{state} was begun with {option} {before:g}, which cannot change on the way. "
                 f"Leave {option} out, or name another --state."
             )
-    if restart:
-        monitor.reset()
     return monitor

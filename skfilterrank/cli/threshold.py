@@ -191,14 +191,13 @@ def apply(
 def monitor(
     saved: Annotated[str, t.Arg(metavar="THRESHOLD", file="read")],
     *,
-    run: Annotated[str | None, t.Arg(metavar="RUN", file="read")] = None,
+    run: Annotated[str, t.Arg(metavar="RUN", file="read")],
     qrels: Annotated[str | None, t.Arg(metavar="QRELS", file="read")] = None,
     filter_scores: t.FilterScores = None,
     clusters: t.File = None,
     state: t.NewFile = None,
     confidence_level: Annotated[float | None, t.Arg(convert=t.share, metavar="P")] = None,
     queries_per_false_alarm: t.Count = None,
-    restart: bool = False,
     reading: t.LabelOptions,
     missing: t.Missing = None,
     format: Annotated[str | None, t.format_arg(*FORMATS)] = None,
@@ -207,12 +206,11 @@ def monitor(
     """Test with each new judged query whether a threshold still keeps its risks.
 
     While they hold, there is at most one alarm in so many queries as --queries-per-false-alarm
-    says, on average, however often you look. Without --qrels, the scores of the run, and the share
-    of it that is shown, are compared with those of the queries that the threshold was made of;
-    nothing is counted.
+    says, on average, however often you look. Without --qrels, the run is compared with that of the
+    queries that the threshold was made of, as by its method check; nothing is counted.
 
-    The exit code is 0; 1 after an alarm, or without --qrels if scores are clearly on another scale,
-    of 30 queries or more (a message says if there are too few); 2 after an error.
+    The exit code is 0; 1 after an alarm, or without --qrels if the scores clearly differ (of 30
+    queries or more; a message says if there are too few); 2 after an error.
 
     Parameters
     ----------
@@ -232,8 +230,6 @@ def monitor(
         confidence level of intervals (default: that of THRESHOLD)
     queries_per_false_alarm
         least mean number of queries before a false alarm (default: 10,000)
-    restart
-        begin anew, when the cause of an alarm has gone
     gains
         gains of labels that are texts; others have those of the threshold
     missing
@@ -250,13 +246,9 @@ def monitor(
     from skfilterrank.cli._thresholds import (
         compare_scores,
         count_queries,
-        restart_monitor,
         treatment_of_missing,
     )
 
-    is_restart = run is None and qrels is None and restart
-    if run is None and not is_restart:
-        raise InputError("the scores to look at are missing. Name their run by --run.")
     threshold = load_threshold_of_runs(saved, filter_scores)
     certificate = getattr(threshold, "certificate_", None)
     certified = ({}, "all") if certificate is None else (certificate.risks, certificate.among)
@@ -267,16 +259,10 @@ def monitor(
     }
     if qrels is None:
         of_queries = ["clusters", "gains", "unjudged_label", "predicted", "missing"]
-        of_state = ["state", *begun, "restart"]
-        refuse(
-            of_queries if is_restart else of_queries + of_state,
-            "is for judged queries. Name their judgments by --qrels.",
-        )
-    if qrels is None and not is_restart:
+        of_queries += ["state", *begun]
+        refuse(of_queries, "is for judged queries. Name their judgments by --qrels.")
         return compare_scores(threshold, saved, run, filter_scores, **where)
     state = _state_of(saved, {"state": state, "run": run, "qrels": qrels, "out": out})
-    if is_restart:
-        return restart_monitor(threshold, saved, state, begun=begun, **where)
     judged = {
         "qrels": qrels,
         "run": run,
@@ -285,7 +271,7 @@ def monitor(
         "reading": reading,
         "missing": missing or treatment_of_missing(*certified),
     }
-    return count_queries(threshold, saved, state, begun=begun, restart=restart, **where, **judged)
+    return count_queries(threshold, saved, state, begun=begun, **where, **judged)
 
 
 def _state_of(saved, files):

@@ -213,6 +213,10 @@ class ThresholdCheck(Result):
         )
 
     def _head(self):
+        return self.told()
+
+    def told(self) -> str:
+        """Say what differs from the calibration, and what cannot be compared."""
         told, facts = list(self.sentences), self.facts
         if not told:
             told.append(f"{self._summary().capitalize()}.")
