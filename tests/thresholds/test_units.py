@@ -323,7 +323,7 @@ class TestShareAnswered:
     def test_the_band_holds_at_all_thresholds(self, size):
         rng, n, misses = np.random.default_rng(0), 60, 0
         levels = np.linspace(0, 1, 101)
-        for _ in range(200):
+        for _ in range(80):
             answer_at = np.repeat(rng.random(n), size)
             if size > 1:  # partly equal
                 answer_at = np.where(rng.random(n * size) < 0.5, answer_at, rng.random(n * size))
@@ -331,5 +331,5 @@ class TestShareAnswered:
             units = Units(answer_at, clusters, None if size == 1 else "user")
             bands = [units.share_answered(level, 0.8) for level in levels]
             misses += any(not low <= 1 - at <= high for at, (_, low, high) in zip(levels, bands))
-        assert misses <= binom.ppf(0.999, 200, 0.2)
+        assert misses <= binom.ppf(0.999, 80, 0.2)
         assert misses > 0 or size > 1

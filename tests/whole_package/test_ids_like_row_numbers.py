@@ -52,11 +52,12 @@ OF_ROWS = {name: case.estimator for name, case in CASES.items() if case.kind.end
 OF_SCORES = {name: case for name, case in CASES.items() if case.kind in ("scores", "documents")}
 IDS = {"integers": QUERY, "texts": QUERY.astype(str).astype(object)}
 ORDERS = {"sorted": np.arange(len(Y)), "shuffled": np.random.default_rng(1).permutation(len(Y))}
+NAMINGS = [("texts", "sorted"), ("texts", "shuffled"), ("integers", "shuffled")]
 every_naming = pytest.mark.parametrize(
     ("ids", "order"),
     [
         pytest.param(IDS[naming], ORDERS[order], id=f"{naming}, {order}")
-        for naming, order in [("texts", "sorted"), ("texts", "shuffled"), ("integers", "shuffled")]
+        for naming, order in NAMINGS
     ],
 )
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -66,9 +67,22 @@ def table(values, ids):
     return pd.DataFrame(values, index=pd.Index(ids, name="qid"), columns=list("abcd"))
 
 
+def rankers_and_namings():
+    """Each ranker with each naming; those around others by day with texts in no order alone."""
+    for name, estimator in (OF_ROWS | TOGETHER).items():
+        for naming, order in NAMINGS:
+            by_day = name in OF_ROWS or (naming, order) == ("texts", "shuffled")
+            yield pytest.param(
+                estimator,
+                IDS[naming],
+                ORDERS[order],
+                id=f"{name}-{naming}, {order}",
+                marks=() if by_day else pytest.mark.nightly,
+            )
+
+
 @pytest.mark.slow
-@every_naming
-@pytest.mark.parametrize("estimator", (OF_ROWS | TOGETHER).values(), ids=OF_ROWS | TOGETHER)
+@pytest.mark.parametrize(("estimator", "ids", "order"), rankers_and_namings())
 def test_rankers(estimator, ids, order):
     ids, y, rows = ids[order], Y[order], table(X[order], ids[order])
     takes_groups = isinstance(estimator, GridSearchCV)
