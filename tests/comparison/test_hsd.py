@@ -7,9 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
@@ -207,18 +204,3 @@ class TestBoth:
             np.testing.assert_array_equal(found.low, found.high)
         else:
             assert found.p_value[0] < 0.05
-
-    @pytest.mark.slow
-    @given(
-        values=arrays(float, (3, 5), elements=st.integers(-8, 8).map(float)),
-        offsets=arrays(float, 5, elements=st.integers(-64, 64).map(float)),
-        scale=st.sampled_from([0.25, 1.0, 8.0]),
-    )
-    def test_queries_shifted_and_values_scaled(self, test, values, offsets, scale):
-        plain = compare_systems(values, test=test, n_resamples=199, random_state=0)
-        moved = compare_systems(
-            scale * (values + offsets), test=test, n_resamples=199, random_state=0
-        )
-        np.testing.assert_allclose(moved.p_value, plain.p_value, atol=1e-9)
-        np.testing.assert_allclose(moved.effect_size, plain.effect_size, rtol=1e-9)
-        np.testing.assert_allclose(moved.low, scale * plain.low, atol=1e-6)

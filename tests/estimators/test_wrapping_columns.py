@@ -60,24 +60,6 @@ DATE = pd.Timestamp("2020-01-01")
 
 
 @pytest.mark.parametrize(
-    ("values", "message"),
-    [
-        (
-            pd.DataFrame({"a": [1.0], "day": [DATE], "gap": [DATE - DATE]}),
-            "X has 2 columns of dates or durations, such as 'day' of dtype datetime64",
-        ),
-        (pd.DataFrame({"gap": [DATE - DATE]}), "1 column of dates .* of dtype timedelta64"),
-        (pd.DataFrame({"p": pd.period_range("2020", periods=2, freq="M")}), "'p' of dtype period"),
-        (np.array([["2020-01-01"]], dtype="M8[D]"), "X has dates or durations of dtype datetime64"),
-        (np.array([[1]], dtype="m8[s]"), r"dates or durations of dtype timedelta64\[s\]"),
-    ],
-)
-def test_dates_are_no_features(values, message):
-    with pytest.raises(InputError, match=rf"{message}.*convert them, for example to days since"):
-        refuse_dates(values)
-
-
-@pytest.mark.parametrize(
     "values", [X, [[1]], pd.DataFrame({"a": [1], "b": ["text"]}), np.array([["2020-01-01"]]), None]
 )
 def test_what_holds_no_dates(values):

@@ -408,12 +408,3 @@ def test_scale_of_features_does_not_matter(judged, filtering, init):
     np.testing.assert_allclose(
         ranker.feature_importances_, expected.feature_importances_, rtol=1e-6
     )
-
-
-@pytest.mark.slow
-def test_a_shift_within_queries_does_not_matter(judged):
-    X, y, groups = judged
-    expected = CoordinateAscentRanker(**FAST).fit(X, y, groups)
-    shift = np.random.default_rng(0).integers(-4, 5, (groups.max() + 1, X.shape[1]))
-    ranker = CoordinateAscentRanker(**FAST).fit(X + shift[groups], y, groups)
-    assert ranker.best_score_ == pytest.approx(expected.best_score_, abs=0.01)

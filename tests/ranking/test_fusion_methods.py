@@ -163,42 +163,6 @@ class TestInvariances:
             other = fuse_runs(matrix[by_row][:, by_system], groups=groups[by_row], method=method)
             np.testing.assert_array_equal(values[by_row], other)
 
-    @pytest.mark.slow
-    @given(rows=matrices)
-    def test_only_order_counts_for_ranks(self, rows):
-        matrix, groups = unpack(rows)
-        bent = np.where(matrix > -inf, np.exp(matrix), -inf)
-        for method in ("rrf", "borda", "condorcet"):
-            np.testing.assert_array_equal(
-                fuse_runs(matrix, groups=groups, method=method),
-                fuse_runs(bent, groups=groups, method=method),
-            )
-
-    @pytest.mark.slow
-    @given(rows=matrices, scale=st.sampled_from([0.5, 4.0]), shift=st.sampled_from([-2.0, 8.0]))
-    def test_scale_of_a_system_does_not_count(self, rows, scale, shift):
-        matrix, groups = unpack(rows)
-        for normalize in ("minmax", "zscore", "sum"):
-            np.testing.assert_allclose(
-                fuse_runs(
-                    matrix * scale + shift, groups=groups, method="combsum", normalize=normalize
-                ),
-                fuse_runs(matrix, groups=groups, method="combsum", normalize=normalize),
-                atol=1e-12,
-            )
-
-    @given(rows=matrices)
-    def test_one_system_keeps_its_order(self, rows):
-        matrix, groups = unpack(rows)
-        scores = matrix[:, 0]
-        values = fuse_runs(matrix[:, :1], groups=groups)
-        for query in set(groups):
-            mine = groups == query
-            np.testing.assert_array_equal(
-                np.unique(-values[mine], return_inverse=True)[1],
-                np.unique(-scores[mine], return_inverse=True)[1],
-            )
-
     @given(rows=matrices)
     def test_more_filters_filter_more(self, rows):
         matrix, groups = unpack(rows)
