@@ -565,6 +565,14 @@ def check_number(
     return float(value)
 
 
+def check_each(values, name: str, **bounds) -> np.ndarray:
+    """Check one number or several within bounds, and return them as float64."""
+    given = [values] if np.isscalar(values) else as_list(values, name, "numbers")
+    if not given:
+        raise InputError(f"{name} is empty: give at least one number.")
+    return np.array([check_number(each, name, **bounds) for each in given])
+
+
 def check_random_state(random_state) -> np.random.RandomState:
     """Return a random generator from any value that scikit-learn accepts as random_state."""
     import sklearn.utils

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from skfilterrank._lists.checks import cached_property, check_choice, check_count, columns_of
+from skfilterrank._lists.checks import cached_property, check_choice, check_count
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import TIES, WHOLE_ORDERS, ListBlock, RankedLists
 from skfilterrank.exceptions import InputError, brief
@@ -330,20 +330,9 @@ class PreferenceMatrix:
         q        2.0    1.0
         """
         check_choice(kind, "kind", KINDS)
-        if not isinstance(positions, Mapping) or not positions:
-            raise InputError(
-                "positions must be a dict {name: result of relevant_positions} of at least one "
-                f"system, got {type(positions).__name__}."
-            )
-        reference = next(iter(positions))
+        reference, some = next(iter(positions.items()))
         for system, result in positions.items():
-            if not isinstance(result, RelevantPositions):
-                raise InputError(
-                    f"positions[{brief(system)}] must be a result of relevant_positions, got "
-                    f"{type(result).__name__}."
-                )
-            _check_same_relevant(system, result, reference, positions[reference])
-        some = next(iter(positions.values()))
+            _check_same_relevant(system, result, reference, some)
         values = np.stack(comparable(list(positions.values())))
         n_systems = len(values)
         ranks = np.full((len(some), n_systems), (n_systems + 1) / 2)
@@ -452,8 +441,8 @@ def preference_matrix(
     y_true : array-like of shape (n_rows,)
         Label of each (query, document) row; any order. NaN means unjudged. A Series may carry
         the query ids in an index level named "qid". A row is relevant if its gain is above 0.
-    y_scores : dict of array-likes, DataFrame or array-like of shape (n_rows, n_systems)
-        Scores of each system: a dict by name, named columns, or the columns of an array.
+    y_scores : dict of array-likes
+        Scores of each system by name; at least one.
     groups, kind, gains, ties, unjudged
         As in :func:`lexicographic_preference`.
 
@@ -496,12 +485,9 @@ def preference_matrix(
            [ 1,  0, -1],
            [ 1,  1,  0]], dtype=int8)
     """
-    systems = columns_of(y_scores, "y_scores")
-    if not systems:
-        raise InputError("y_scores is empty: expected the scores of at least one system.")
     positions = positions_of_systems(
         y_true,
-        systems,
+        y_scores,
         groups=groups,
         gains=gains,
         ties=ties,

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.checks import as_list, check_number, is_finite_number
+from skfilterrank._lists.checks import check_number
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.system_pairs import Pairs, differences, pair_blocks
 from skfilterrank._lists.ties import merge_values, value_tolerance
@@ -201,20 +201,6 @@ def _signs(values, pairs, tolerance):
 def share_of(part, whole):
     """Divide numbers `part` by numbers `whole`; NaN where `whole` is 0."""
     return np.divide(part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0)
-
-
-def check_shares(shares, *, above: bool = False) -> np.ndarray:
-    """Return shares sorted and without duplicates; raise if one is not in [0, 1].
-
-    ``above=True`` also excludes 0.
-    """
-    shares = as_list([shares] if np.isscalar(shares) else shares, "shares", "numbers")
-    bounds = "above 0 and up to 1" if above else "from 0 to 1"
-    if not shares or not all(
-        is_finite_number(each) and 0 <= each <= 1 and not (above and each == 0) for each in shares
-    ):
-        raise InputError(f"shares must be numbers {bounds}, and at least one, got {brief(shares)}.")
-    return np.unique([float(each) for each in shares])
 
 
 OUTCOMES = ("agree", "opposite", "only first", "only second", "neither")

@@ -11,7 +11,7 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.preprocessing import StandardScaler
 
-from skfilterrank._lists.checks import as_list, check_choice, check_count, check_numbers
+from skfilterrank._lists.checks import as_list, check_choice, check_count, check_each, check_numbers
 from skfilterrank._lists.gains import OwnReading
 from skfilterrank._lists.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._lists.measure_names import known_measure, parse_measure
@@ -28,7 +28,6 @@ from skfilterrank.judgments import (
     RandomSelector,
     StatAPSelector,
 )
-from skfilterrank.metaevaluation._agreement import check_shares
 from skfilterrank.metaevaluation._judged_pool import TEXT, JudgedPool, over_runs
 from skfilterrank.metrics import unjudged_bounds
 
@@ -370,7 +369,7 @@ class Experiment:
         check_choice(ties, "ties", TIES)
         self.mitigations = Mitigations(self.measure, mitigations, {"gains": gains, "ties": ties})
         self.selections = read_selections(selections, gains)
-        self.shares = check_shares(shares, above=True)
+        self.shares = np.unique(check_each(shares, "shares", above=0, most=1))
         self.n_samples = check_count(n_samples, "n_samples")
         check_count(reading["depth"], "depth", or_none=True)
         self.seeds = seeds_of(random_state)

@@ -9,7 +9,7 @@ import pandas as pd
 from joblib import delayed
 
 from skfilterrank._files.forms import errors_of, for_any_process, named_runs
-from skfilterrank._lists.checks import check_choice, check_count, check_number
+from skfilterrank._lists.checks import check_choice, check_count, check_each, check_number
 from skfilterrank._lists.gains import as_gains, refuse_sample
 from skfilterrank._lists.measure import warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
@@ -24,7 +24,7 @@ from skfilterrank._lists.words import (
 from skfilterrank.comparison import score_systems
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import AlignedRun, QrelsIndex, align
-from skfilterrank.metaevaluation._agreement import check_shares, count_signs, share_of
+from skfilterrank.metaevaluation._agreement import count_signs, share_of
 from skfilterrank.metaevaluation._judged_pool import lacking_queries
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -234,7 +234,7 @@ def label_degradation(
     """
     wanted = parse_measures(measures)
     # Every result has the share 0, for which no label is removed.
-    shares = np.union1d(0.0, check_shares(shares))
+    shares = np.union1d(0.0, check_each(shares, "shares", least=0, most=1))
     check_choice(sampling, "sampling", SAMPLING)
     check_choice(missing, "missing", ("raise", "drop", "empty"))
     n_samples = check_count(n_samples, "n_samples")

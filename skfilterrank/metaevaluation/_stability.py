@@ -8,9 +8,10 @@ import pandas as pd
 from skfilterrank._lists.checks import (
     check_choice,
     check_count,
+    check_counts,
+    check_each,
     check_flag,
     check_number,
-    check_numbers,
 )
 from skfilterrank._lists.results import Result, counted, spread_places
 from skfilterrank._lists.system_pairs import (
@@ -23,7 +24,6 @@ from skfilterrank._lists.system_pairs import (
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS, mean_tolerance
 from skfilterrank._lists.words import progress_bar
 from skfilterrank.comparison import PairwiseComparison, SystemScores, compare_systems
-from skfilterrank.exceptions import InputError, brief
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -176,7 +176,8 @@ def stability_curve(
     True
     """
     scores = SystemScores.of(scores, measure, least=(2, 2))
-    sizes = _check_sizes(sizes, scores.n_queries)
+    sizes = range(2, scores.n_queries + 1) if sizes is None else sizes
+    sizes = check_counts(sizes, "sizes", most=scores.n_queries)
     n_resamples = check_count(n_resamples, "n_resamples")
     fuzziness = check_number(fuzziness, "fuzziness", least=0)
     check_flag(relative, "relative")
@@ -229,20 +230,6 @@ def _rates(values, size, n_resamples, fuzziness, relative, tolerance, seeds):
         decided += int(ahead.sum() + behind.sum())
     n_decisions = len(pairs) * n_resamples
     return wrong / n_decisions, 1 - decided / n_decisions
-
-
-def _check_sizes(sizes, n_queries):
-    """Return sample sizes as an int64 array; raise if they are not from 1 to n_queries."""
-    if sizes is None:
-        return np.arange(2, n_queries + 1)
-    array = check_numbers([sizes] if np.isscalar(sizes) else sizes, "sizes")
-    whole = array.size and array.dtype.kind in "iu"
-    if not whole or array.min() < 1 or array.max() > n_queries:
-        raise InputError(
-            f"sizes must be one or more whole numbers from 1 to {n_queries}, the number of queries "
-            f"in scores, got {brief(sizes)}."
-        )
-    return array.astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -389,7 +376,8 @@ def sensitivity_curve(
     0.05         0.6667
     """
     scores = SystemScores.of(scores, measure, least=(2, 2))
-    alphas = _check_alphas(alphas)
+    alphas = np.arange(1, 21) / 100 if alphas is None else alphas
+    alphas = check_each(alphas, "alphas", above=0, most=1)
     n_resamples = check_count(n_resamples, "n_resamples")
     check_choice(method, "method", ("paper", "sakai"))
     resampling = {"n_resamples": n_resamples, "random_state": random_state, "verbose": verbose}
@@ -426,17 +414,6 @@ def _disagreement(scores, n_resamples, random_state, verbose):
         agreeing = np.count_nonzero(turned > tolerance, axis=1)
         asl[block] = np.where(np.abs(truth) > tolerance, 1 - agreeing / n_resamples, 1.0)
     return asl
-
-
-def _check_alphas(alphas):
-    """Return significance levels as a float64 array; raise if one is not in (0, 1]."""
-    if alphas is None:
-        return np.arange(1, 21) / 100
-    array = check_numbers([alphas] if np.isscalar(alphas) else alphas, "alphas")
-    is_number = array.dtype.kind in "iuf" and array.size > 0
-    if not is_number or not ((array > 0) & (array <= 1)).all():
-        raise InputError(f"alphas must be one or more numbers in (0, 1], got {brief(alphas)}.")
-    return array.astype(np.float64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

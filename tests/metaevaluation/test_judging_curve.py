@@ -48,8 +48,8 @@ def test_intervals_are_quantiles_of_the_samples():
         ({"selections": []}, "selections must not be empty"),
         ({"selections": ["random", "random"]}, "selections must hold distinct names"),
         ({"mitigations": "nothing"}, "mitigations must hold 'none', 'condensed'"),
-        ({"shares": 0}, "shares must be numbers above 0"),
-        ({"shares": []}, "shares must be numbers above 0"),
+        ({"shares": 0}, "shares must be a finite number above 0 and up to 1, got 0"),
+        ({"shares": []}, "shares is empty"),
         ({"documents": {"x": "text"}}, "documents holds none of the 112 judged"),
         (
             {"documents": pd.Series({"d01": "a"}).repeat(2)},

@@ -280,9 +280,9 @@ def test_all_tied():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"shares": 1.5}, "shares must be numbers from 0 to 1"),
-        ({"shares": []}, "shares must be numbers from 0 to 1"),
-        ({"shares": [np.nan]}, "shares must be numbers from 0 to 1"),
+        ({"shares": 1.5}, "shares must be a finite number from 0 up and up to 1, got 1.5"),
+        ({"shares": []}, "shares is empty"),
+        ({"shares": [np.nan]}, "shares must be a finite number"),
         ({"n_samples": 0}, "n_samples must be a whole number from 1 up, got 0"),
         ({"sampling": "popular"}, "sampling"),
         ({"missing": 0.0}, "missing"),

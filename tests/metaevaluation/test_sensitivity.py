@@ -133,7 +133,7 @@ def test_result_is_a_table(values):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"alphas": []}, "alphas must be one or more numbers in"),
+        ({"alphas": []}, "alphas is empty"),
         ({"alphas": [0, 0.1]}, "alphas must be"),
         ({"alphas": [1.1]}, "alphas must be"),
         ({"alphas": [np.nan]}, "alphas must be"),

@@ -188,9 +188,9 @@ def test_result_is_a_table(values):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"sizes": [2, 21]}, "sizes must be one or more whole numbers from 1 to 20"),
+        ({"sizes": [2, 21]}, "sizes must be a whole number from 1 to 20, got 21"),
         ({"sizes": 0}, "sizes must be"),
-        ({"sizes": []}, "sizes must be"),
+        ({"sizes": []}, "sizes is empty"),
         ({"sizes": [2.5]}, "sizes must be"),
         ({"n_resamples": 0}, "n_resamples must be a whole number from 1 up"),
         ({"fuzziness": -0.1}, "fuzziness must be a finite number from 0"),

@@ -69,8 +69,8 @@ class TestByHand:
         assert result.n_relevant.tolist() == [3]
 
     def test_equal_systems_share_ranks(self):
-        columns = np.column_stack((self.a, self.b, self.a, self.a))
-        result = preference_matrix(self.y_true, columns, groups=["q"] * 5)
+        systems = dict(enumerate((self.a, self.b, self.a, self.a)))
+        result = preference_matrix(self.y_true, systems, groups=["q"] * 5)
         assert result.ranks.to_numpy().tolist() == [[3, 1, 3, 3]]
         assert result.ranks.columns.tolist() == [0, 1, 2, 3]
 
@@ -79,13 +79,6 @@ class TestByHand:
         columns = preference_matrix([1, 0], systems, groups=[0, 0]).ranks.columns
         assert columns.nlevels == 1
         assert columns.tolist() == list(systems)
-
-    def test_kinds_of_scores(self):
-        systems = {"a": self.a, "b": self.b}
-        frame = pd.DataFrame(systems)
-        expected = preference_matrix(self.y_true, systems, groups=["q"] * 5)
-        actual = preference_matrix(self.y_true, frame, groups=["q"] * 5)
-        pd.testing.assert_frame_equal(actual.ranks, expected.ranks)
 
 
 @st.composite
@@ -153,22 +146,6 @@ class TestErrors:
         with pytest.raises(ValueError, match="y_score holds 1 NaN") as error:
             prefer([1, 0], [2, 1], [1, np.nan])
         assert error.value.__notes__ == ["The error concerns the scores of 'y_score_b'."]
-
-    def test_systems(self):
-        with pytest.raises(ValueError, match="y_scores is empty"):
-            preference_matrix([1, 0], {}, groups=["q"] * 2)
-        with pytest.raises(ValueError, match="or a 2-D array of numbers with a column"):
-            preference_matrix([1, 0], [1, 2], groups=["q"] * 2)
-
-    def test_positions(self):
-        with pytest.raises(ValueError, match="positions must be a dict"):
-            PreferenceMatrix.from_positions([])
-        with pytest.raises(ValueError, match="positions must be a dict"):
-            PreferenceMatrix.from_positions({})
-        with pytest.raises(ValueError, match="positions must be a dict"):
-            PreferenceMatrix.from_positions([relevant_positions([1], [1], groups=["q"])])
-        with pytest.raises(ValueError, match=r"positions\['a'\] must be a result of relevant_pos"):
-            PreferenceMatrix.from_positions({"a": [1, 2]})
 
     def test_systems_that_do_not_belong_together(self):
         a = relevant_positions([1, 0], [2, 1], groups=["q", "q"])
@@ -256,7 +233,7 @@ def test_how_many_are_sorted_at_once_does_not_matter(kind, monkeypatch):
     rng = np.random.default_rng(4)
     groups = np.repeat(np.arange(12), rng.integers(1, 15, 12))
     y_true = rng.random(len(groups)) < 0.6
-    systems = rng.integers(0, 9, (len(groups), 3))
+    systems = dict(enumerate(rng.integers(0, 9, (len(groups), 3)).T))
     whole = preference_matrix(y_true, systems, groups=groups, kind=kind)
     for cells in (1, 6, 20, 90):
         monkeypatch.setattr(position_order, "_CELLS", cells)
