@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 import skfilterrank.metrics
-from skfilterrank.exceptions import SkfilterrankError
-from skfilterrank.metrics import evaluate, get_measure_names, ndcg_score, register_measure
+from skfilterrank.metrics import evaluate, ndcg_score, register_measure
 from skfilterrank.thresholds import threshold_curve
 
 ROOT = Path(__file__).parents[2]
@@ -180,13 +179,6 @@ def test_functions_of_ones_own(tmp_path, measure_table, capsys):
         ["qid"],
         ["q", "0.5"],
     ]
-
-
-def test_what_cannot_be_registered():
-    message = "depth of .* must be keyword-only and have a default"
-    with pytest.raises(SkfilterrankError, match=message):
-        register_measure("mine")(lambda block, k, depth: 1.0)
-    assert "mine" not in get_measure_names()
 
 
 class TestAFunctionOfOnesOwn:

@@ -273,20 +273,6 @@ def test_bad_parameters(params, message):
         pseudo_qrels(SIX, **params)
 
 
-@pytest.mark.parametrize(
-    ("runs", "message"),
-    [
-        ({}, r"at least 1 run, got 0"),
-        (runs_of(one="ab"), r"at least 2, got 1 run"),
-        (runs_of(one={"1": "a"}, two={"2": "a"}), "no query in common"),
-        (runs_of(one={"1": "a"}, two={"1": "a"}, far={"01": "a"}), "'far'.* no query in common"),
-    ],
-)
-def test_bad_runs(runs, message):
-    with pytest.raises(ValueError, match=message):
-        pseudo_qrels(runs)
-
-
 def test_a_table_of_runs_without_common_queries():
     table = rank_table(runs_of(one={"1": "a", "2": "a"}, two={"1": "b"}, three={"2": "b"}))
     with pytest.raises(ValueError, match=r"2 of 2 runs \(two, three\) have no query in common"):
