@@ -24,7 +24,7 @@ from skfilterrank.cli._output import (
     progress,
     tell,
 )
-from skfilterrank.cli._types import POOL_DEPTH
+from skfilterrank.cli._types import POOL_DEPTH, ReadingOptions
 from skfilterrank.comparison import (
     SystemScores,
     compare_systems,
@@ -358,13 +358,8 @@ _KEY = ["qid", "docno"]
 
 def _check_estimation(sampling, reading) -> None:
     """Raise for options that conflict with estimation."""
-    for name, given, only in (
-        ("ties", reading.ties, "docno"),
-        ("precision", reading.precision, "double"),
-        ("unjudged", reading.unjudged, "zero"),
-        ("undefined", reading.undefined, 0.0),
-    ):
-        if given != only:
+    for name in ("ties", "precision", "unjudged", "undefined"):
+        if (given := getattr(reading, name)) != (only := getattr(ReadingOptions(), name)):
             raise InputError(
                 f"--{name} {given}: values are estimated with {only} alone. Leave it out."
             )
@@ -518,13 +513,9 @@ def _tell_of_pool(pool, missing):
         tell(f"{what}: counted as empty lists")
 
 
-def estimates_section(estimates, by) -> Section:
-    """Return a section of estimates with intervals, sorted by a measure if one is given."""
+def estimates_section(estimates) -> Section:
+    """Return a section of estimates with intervals."""
     frame, names = estimates.to_frame(), list(estimates.runs)
-    if by is not None:
-        is_least_first = not estimates.results[by].greater_is_better
-        order = frame.loc[by, "value"].sort_values(ascending=is_least_first, kind="stable")
-        names = order.index.tolist()
     interval = interval_text(estimates.confidence_level)
     rows = [["run", *(text for name in estimates.measures for text in (name, interval))]]
     records: list = []

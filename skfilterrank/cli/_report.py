@@ -361,37 +361,21 @@ _FILES = {
     "topics": "topics",
     "docs": "documents",
 }
-# Options that are shown elsewhere on the page, that only name the output, or that are of samples.
-_SHOWN = {"files", "reading", "sampling", "html", "out", "format", "open", "text", "measure"}
-_SHOWN |= {"n_jobs", "interval", "prels", "machine_qrels", "pool", "unit", "target"}
-_NOT_GIVEN = {"gains": "the label is the gain", "missing": "empty", "test": "by the measure"}
 
 
 def made_from(options) -> dict:
-    """Return command, settings, files with hashes, date and versions."""
+    """Return command, files with hashes, date and versions."""
     files = []
     for name, kind in _FILES.items():
         given = options.get(name) or []
         files += [_file(kind, path) for path in ([given] if isinstance(given, str) else given)]
-    unused = {"gains", "ties", "precision", "n_items"} if options.get("scores") else set()
-    unused |= _FILES.keys() | _SHOWN
     return {
         "command": shlex.join(["skfilterrank", *call.typed]),
         "date": datetime.now(UTC).date().isoformat(),
         "versions": {"skfilterrank": skfilterrank.__version__, "Python": platform.python_version()}
         | {name: version(name) for name in _PACKAGES},
-        "settings": {name: _words(name, options[name]) for name in options if name not in unused},
         "files": files,
     }
-
-
-def _words(name, value):
-    """Return a setting as text."""
-    if value is None or value == {}:
-        return _NOT_GIVEN.get(name, "none")
-    if isinstance(value, dict):
-        return ", ".join(f"{_words(key, key)}={_words(key, each)}" for key, each in value.items())
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _file(kind, path):

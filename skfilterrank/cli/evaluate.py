@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from skfilterrank.cli import _output as output
 from skfilterrank.cli import _types as t
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank.exceptions import InputError
 
 # Measures of ranking and filtering, of the first relevant document, of all of them and of the
 # last one; and the judged share of the first ten documents.
@@ -18,7 +18,6 @@ def evaluate(
     *,
     measure: t.Measures = MEASURES,
     per_query: bool = False,
-    sort: Annotated[str | None, t.Arg(metavar="MEASURE")] = None,
     keep_going: bool = False,
     format: Annotated[str | None, t.format_arg(*_FORMATS)] = None,
     out: t.Out = None,
@@ -32,14 +31,12 @@ def evaluate(
     ----------
     per_query
         print the values of every query, not only the means
-    sort
-        print the best runs by this measure first
     keep_going
         go on after a run that cannot be read
 
     Examples
     --------
-    skfilterrank evaluate qrels.txt runs/*.gz -m ndcg_f@20,lexirecall,ap --sort ap
+    skfilterrank evaluate qrels.txt runs/*.gz -m ndcg_f@20,lexirecall,ap
     skfilterrank evaluate qrels.txt runs/* -m ap --per-query --format csv > ap.csv
     skfilterrank evaluate qrels.txt run.txt --gains=-2=-1,0=0,1=1,2=3
     """
@@ -48,8 +45,6 @@ def evaluate(
     from skfilterrank.io import QrelsIndex
     from skfilterrank.metrics import iter_evaluations
 
-    if per_query:
-        output.refuse(["sort"], "orders runs by their means. Leave out --per-query.")
     if sampling.is_asked:
         wrong = ("per_query", "keep_going", "n_jobs", "n_items")
         output.refuse(wrong, "has no effect on values with intervals. Leave it out.")
@@ -68,15 +63,13 @@ def evaluate(
 
         wanted = None if measure is MEASURES else measure
         found = estimated(qrels, named, wanted, sampling, reading)
-        by = sorted_by(sort, parse_measures(list(found.measures)))
-        output.print_sections([estimates_section(found, by)], format, out)
+        output.print_sections([estimates_section(found)], format, out)
         return 0
     parsed = parse_measures(list(measure))
     _inputs.check_n_items(reading.n_items, parsed)
-    by = sorted_by(sort, parsed)
     table = _inputs.read_judgments(qrels, reading, measures=parsed)
     # A bar would be torn by values that are written to the same screen.
-    is_late = sort or out or not per_query or output.call.is_verbose
+    is_late = out or not per_query or output.call.is_verbose
     is_torn = output.output_is_terminal() and not is_late
     evaluations = iter_evaluations(
         QrelsIndex(table, unjudged_label=None),
@@ -95,9 +88,6 @@ def evaluate(
     )
     notes = Notes()
     values = notes.of_values(evaluations)
-    if by is not None:
-        sign = -1 if parsed[by].measure.greater_is_better else 1
-        values = sorted(values, key=lambda each: (each[1][by] != each[1][by], sign * each[1][by]))
     if per_query:
         sections = (queries_section(run, mean, format, missing) for run, mean in values)
     else:
@@ -110,19 +100,6 @@ def evaluate(
 
 # A value that four digits would show as 0.0000.
 _SMALL = 0.0005
-
-
-def sorted_by(name, measures):
-    """Return the measure that orders runs, as it was written; None keeps their order."""
-    if name is None:
-        return None
-    from skfilterrank._lists.measure_names import parse_measure
-
-    found = [text for text, measure in measures.items() if measure == parse_measure(name)]
-    if not found:
-        what = f"--sort {brief(name)} is not one of the measures asked for"
-        raise InputError(f"{what}. Choose from {', '.join(measures)}.")
-    return found[0]
 
 
 class Notes:

@@ -560,8 +560,7 @@ class QrelsIndex:
         order = rank_order(codes, scores, None if counts["ties"] == "stable" else docnos)
         before = np.cumsum(retrieved) - retrieved
         answered = np.flatnonzero(retrieved)
-        first = before[answered] if isinstance(order, slice) else order[before[answered]]
-        is_own = docnos.take(first).equal(self._query_tokens.take(answered))
+        is_own = docnos.take(order[before[answered]]).equal(self._query_tokens.take(answered))
         positions = np.empty(len(codes), dtype=np.int64)
         positions[order] = np.arange(len(codes))
         found = positions[hits] + (starts - before)[codes[hits]]
@@ -630,12 +629,9 @@ def _name_of(name):
 def rank_order(codes, scores, docnos):
     """Return the order of rows by query, then score (descending), then document id (descending).
 
-    If `docnos` is None, rows with equal scores keep their order. The result is ``slice(None)`` if
-    the rows are already in order.
+    If `docnos` is None, rows with equal scores keep their order.
     """
-    order = _order_of_stretches(codes, scores)
-    if order is None:
-        order = np.lexsort((-scores, codes))
+    order = np.lexsort((-scores, codes))
     if docnos is None:
         return order
     codes, scores = codes[order], scores[order]
@@ -646,29 +642,6 @@ def rank_order(codes, scores, docnos):
     # For speed, only rows with tied scores are sorted by document id.
     members = np.union1d(second, second - 1)
     spans = np.cumsum((members == 0) | ~tied[members - 1])
-    rows = members if isinstance(order, slice) else order[members]
-    by_document = np.lexsort([*(~key for key in docnos.take(rows).sort_keys()), spans])
-    if (by_document == np.arange(len(rows))).all():
-        return order
-    order = np.arange(len(codes))[order]
-    order[members] = rows[by_document]
+    rows = order[members]
+    order[members] = rows[np.lexsort([*(~key for key in docnos.take(rows).sort_keys()), spans])]
     return order
-
-
-def _order_of_stretches(codes, scores):
-    """Return the order by query and score of rows that are already sorted within each query.
-
-    This is a fast path, which only moves whole queries. It returns None if the rows of a query are
-    not consecutive or not sorted by score, and ``slice(None)`` if the queries are in order, too.
-    """
-    new_query = codes[1:] != codes[:-1]
-    if ((scores[1:] > scores[:-1]) & ~new_query).any():
-        return None
-    heads = np.concatenate(([0], np.flatnonzero(new_query) + 1))[: len(codes)]
-    if (codes[heads[1:]] > codes[heads[:-1]]).all():
-        return slice(None)
-    by_query = np.argsort(codes[heads])
-    heads, sizes = heads[by_query], np.diff(heads, append=len(codes))[by_query]
-    if (np.diff(codes[heads]) == 0).any():
-        return None
-    return np.repeat(heads - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(codes))

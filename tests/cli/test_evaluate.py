@@ -127,31 +127,6 @@ def test_ndcg_of_negative_labels_is_warned_of_once(run, files):
     assert run(*args, "--quiet")[2] == ""
 
 
-def test_sort(evaluate):
-    def order(measure, *arguments):
-        out = evaluate("--sort", measure.upper(), "--format", "csv", *arguments)
-        return [line.split(",")[0] for line in out.splitlines()[1:]]
-
-    assert order("ap") == ["best", "short.run", "good"]
-    # The share of empty lists: fewer is better; equal ones keep their order.
-    assert order("empty_list_rate") == ["good", "best", "short.run"]
-    assert evaluate("--sort", "ap").split("\n")[1].startswith("best")
-
-
-def test_a_run_without_a_value_is_sorted_last(evaluate, files):
-    (files / "qrels.txt").write_text(QRELS.replace("2 0 a 1", "2 0 a 0"))
-    out = evaluate(
-        "--sort",
-        "ap",
-        "--undefined",
-        "drop",
-        "--missing",
-        "drop",
-        runs=["short.run", "good.txt"],
-    )
-    assert [line.split()[0] for line in out.splitlines()] == ["run", "good", "short.run"]
-
-
 @pytest.mark.slow
 def test_what_is_not_counted_is_told(run, files):
     args = ["evaluate", "qrels.txt", *RUNS, "-m", "ap"]
@@ -216,7 +191,7 @@ def test_processes_do_not_change_anything(evaluate, files):
     many = [f"run{i}" for i in range(20)]
     for i, name in enumerate(many):
         (files / name).write_text((GOOD, BEST, "3 Q0 f 1 1 x\n")[i % 3])
-    for args in (["--per-query", "--format", "csv"], ["--format", "json"], ["--sort", "ap"]):
+    for args in (["--per-query", "--format", "csv"], ["--format", "json"]):
         alone = evaluate(*args, runs=many)
         assert alone.count("\n") >= 20
         assert evaluate(*args, "--n-jobs", "2", runs=many) == alone
@@ -363,8 +338,6 @@ def test_names_of_measures(run, files, evaluate):
         (["qrels.txt", "good.txt", "good.txt"], "good.txt is given 2 times as a run"),
         (["-", "-"], "standard input (-) can be read once"),
         (["qrels.txt", "other"], "must have queries in common"),
-        (["qrels.txt", "good.txt", "--sort", "rr"], "--sort 'rr' is not one of the measures"),
-        (["qrels.txt", "good.txt", "--sort", "ap", "--per-query"], "--sort orders runs by their"),
         (["qrels.txt", "good.txt", "-m", "lexirecall", "--ties", "average"], "for 'lexirecall'"),
         (["qrels.txt", "good.txt", "-m", "tse", "--n-items", "2"], "--n-items 2 is too small"),
         (["qrels.txt", "good.txt", "--n-items", "0"], "expected a whole number from 1 up"),
@@ -596,19 +569,17 @@ def test_evaluate_prints_what_python_returns(run, runs):
 
 
 @pytest.mark.slow
-def test_evaluate_of_new_topics_in_json_in_order(run, runs):
+def test_evaluate_of_new_topics_in_json(run, runs):
     arguments = [
         *SAMPLED,
         "--target",
         "new-queries",
         "--confidence-level",
         "0.8",
-        "--sort",
-        "dcg@10",
     ]
     _code, out, _ = run("evaluate", "people.txt", *runs, *arguments, "--format", "json")
     records = [json.loads(line) for line in out.splitlines()]
-    assert [record["run"] for record in records] == ["alpha", "gamma", "beta", "delta"]
+    assert [record["run"] for record in records] == ["alpha", "beta", "delta", "gamma"]
     expected = estimates_of(runs, target="new queries", confidence_level=0.8).to_frame()
     assert records[0]["measures"]["dcg@10"] == expected.loc["dcg@10", "alpha"].to_dict()
     assert (records[0]["target"], records[0]["confidence_level"]) == ("new queries", 0.8)

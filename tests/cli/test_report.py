@@ -418,16 +418,7 @@ def test_origin():
         assert digest == hashlib.sha256(content).hexdigest()
         assert int(size) == len(content)
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", changed)
-    for said in (
-        "--gains -2=-1, 0=0",
-        "--ties docno",
-        "--unjudged-label none",
-        "--random-state 7",
-        "--test by the measure",
-        f"skfilterrank {skfilterrank.__version__}, Python",
-    ):
-        assert said in page.text
-    assert "--format" not in page.text
+    assert f"skfilterrank {skfilterrank.__version__}, Python" in page.text
 
 
 @pytest.mark.usefixtures("not_drawn")
