@@ -45,7 +45,8 @@ class ClosedQueries:
             if again.any():
                 raise InputError(
                     f"{again.sum()} queries have rows in both of two parts that are merged: "
-                    "measures need whole queries, so bring the rows of each query into one part."
+                    "measures need whole queries, so bring the rows of each query into one part, "
+                    "those of Dask by frame.shuffle(query) or frame.set_index(query)."
                 )
         for keys in other._levels:
             self._push(keys)

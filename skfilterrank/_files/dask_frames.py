@@ -12,8 +12,6 @@ from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.row_blocks import merged
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
-# Number of bits for the row number within a partition; higher bits hold the partition number.
-_ROW_BITS = 40
 # Number of results that are merged at a time.
 _FAN_IN = 8
 
@@ -70,28 +68,6 @@ def _are_alike(dtype, expected):
     return dtype == expected or all(is_text)
 
 
-def has_cut_query(ids) -> bool:
-    """Tell whether a query has rows in several partitions.
-
-    One worker collects 8 bytes for each query; the client gets only the answer.
-    """
-    import dask
-
-    hashes = [dask.delayed(_distinct)(part) for part in ids.to_delayed()]
-    return dask.delayed(_is_any_repeated)(hashes).compute()
-
-
-def _distinct(ids):
-    """Hash the distinct query ids, equal in all partitions, to 64 bits."""
-    return np.unique(pd.util.hash_pandas_object(ids, index=False, categorize=False).to_numpy())
-
-
-def _is_any_repeated(partitions):
-    """Tell whether a hash occurs in several partitions."""
-    hashes = np.sort(np.concatenate(partitions))
-    return bool((hashes[1:] == hashes[:-1]).any())
-
-
 def fold_partitions(frame, function, *shared):
     """Merge the results of a function on each partition; only the total comes to the client.
 
@@ -145,9 +121,6 @@ def _merged(parts):
     return merged(parts) if parts else None
 
 
-_ROW = "skfilterrank row"
-
-
 class DaskPartitions:
     """A Dask DataFrame."""
 
@@ -159,14 +132,8 @@ class DaskPartitions:
             )
 
     def whole_queries(self, wanted: Wanted) -> "WholeQueries":
-        """Return the wanted columns, with all rows of a query in one partition."""
-        frame = self._frame(wanted)
-        if has_cut_query(frame[wanted.query]):
-            numbered = numbered_partitions(
-                _with_row_numbers, frame, meta=frame._meta.assign(**{_ROW: np.int64()})
-            )
-            frame = numbered.shuffle(on=wanted.query, ignore_index=True)
-        return WholeQueries(frame, wanted)
+        """Return the wanted columns; that partitions hold whole queries is checked when read."""
+        return WholeQueries(self._frame(wanted), wanted)
 
     def _frame(self, wanted):
         """Return a Dask DataFrame of the wanted columns, with query ids without categories."""
@@ -219,21 +186,11 @@ def _with_plain_ids(number, part, *, query, dtype):
     return part.reset_index(drop=True).assign(**{query: ids})
 
 
-def _with_row_numbers(number, part):
-    """Number the rows of a partition in the order of the whole frame."""
-    return part.assign(**{_ROW: (np.int64(number) << _ROW_BITS) + np.arange(len(part))})
-
-
 def _measure(part, number, work, wanted, notes):
     """Return the state and the ids of a partition's queries; None for an empty partition."""
     if not len(part):
         return None
     where = f"partition {number}"
-    if _ROW in part.columns:
-        # Group the rows by query, in their original order within a query.
-        codes = GroupIndex.from_groups(part[wanted.query].to_numpy()).codes()
-        part = part.iloc[np.lexsort((part[_ROW].to_numpy(), codes))]
-        where += ", shuffled by query"
     block = block_of(part, wanted, where)
     if len(np.unique(block.ids)) < len(block.ids):
         order = GroupIndex.from_groups(part[wanted.query].to_numpy()).row_order()

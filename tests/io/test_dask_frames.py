@@ -12,10 +12,8 @@ from skfilterrank import metrics
 from skfilterrank._files.dask_frames import (
     each_partition,
     fold_partitions,
-    has_cut_query,
     plain_ids,
 )
-from skfilterrank._files.rows import rows_in_memory
 from skfilterrank._lists import entry_search
 from skfilterrank.exceptions import InputError
 from skfilterrank.io import Rows
@@ -30,24 +28,6 @@ dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
 def in_this_thread():
     with dask.config.set(scheduler="synchronous"):
         yield
-
-
-def series_of(*partitions):
-    parts = [pd.Series(part) for part in partitions]
-    return dd.from_map(lambda part: part, parts, meta=parts[0][:0])
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("partitions", "expected"),
-    [
-        ([[1, 1, 2], [3, 3], [4]], False),
-        ([[1, 2], [3], [2, 4]], True),
-        ([["a", "b"], ["b"], ["b", "c"]], True),
-    ],
-)
-def test_a_query_in_two_partitions(partitions, expected):
-    assert has_cut_query(series_of(*partitions)) is expected
 
 
 def test_ids_with_categories_are_those_without():
@@ -128,7 +108,7 @@ def test_as_in_memory_however_rows_are_cut(seed, shuffled, text, cuts):
     if shuffled:
         table = table.sample(frac=1, random_state=seed).reset_index(drop=True)
     with dask.config.set(scheduler="synchronous"):
-        found = evaluate(Rows(partitions(table, cuts)), MEASURES)
+        found = evaluate(Rows(partitions(table, cuts).shuffle("qid")), MEASURES)
     np.testing.assert_allclose(found.means, expected, rtol=0, atol=1e-12)
     assert (found.n_rows, found.n_queries) == (len(table), table["qid"].nunique())
 
@@ -138,17 +118,16 @@ def test_cuts_make_no_difference():
     table = table_of(n_queries=300)
     whole = evaluate(Rows(partitions(table, [])), MEASURES)
     for cuts in ([1000], range(5, 2000, 150), [0, 0, 7]):
-        found = evaluate(Rows(partitions(table, list(cuts))), MEASURES)
+        found = evaluate(Rows(partitions(table, list(cuts)).shuffle("qid")), MEASURES)
         np.testing.assert_allclose(found.means, whole.means, rtol=0, atol=1e-14)
 
 
 @pytest.mark.slow
-def test_rows_of_a_query_stand_as_they_came():
-    table = table_of().sample(frac=1, random_state=0).reset_index(drop=True)
-    table["score"] = np.arange(len(table))
-    ids, _, scores = rows_in_memory(Rows(partitions(table, [100, 101, 200])))
-    for query, rows in table.groupby("qid"):
-        assert scores[ids == query].tolist() == rows["score"].tolist()
+def test_a_query_in_two_partitions_is_an_error():
+    table = table_of()
+    inside = int(np.flatnonzero(table["qid"].to_numpy()[1:] == table["qid"].to_numpy()[:-1])[20])
+    with pytest.raises(InputError, match=r"1 queries have rows in both .* frame\.shuffle\(query\)"):
+        evaluate(Rows(partitions(table, [inside + 1])), MEASURES)
 
 
 @pytest.mark.slow
@@ -184,8 +163,6 @@ def test_bad_partitions_are_named():
     end = int(np.flatnonzero(infinite["qid"].to_numpy()[1:] != infinite["qid"].to_numpy()[:-1])[0])
     with pytest.raises(InputError, match="partition 1: column 'score' holds 1"):
         evaluate(Rows(partitions(infinite, [end + 1])), MEASURES)
-    with pytest.raises(InputError, match=r"partition \d, shuffled by query: column 'score' holds"):
-        evaluate(Rows(partitions(infinite, [end + 2, 170])), MEASURES)
     twice = pd.concat([table, table[["score"]]], axis=1)
     with pytest.raises(InputError, match="rows has several columns 'score'"):
         evaluate(Rows(dd.from_pandas(twice, npartitions=2)), MEASURES)
@@ -218,7 +195,7 @@ def test_many_steps_come_partition_by_partition(monkeypatch, tmp_path):
         add(self, keys, changes)
 
     monkeypatch.setattr(entry_search.Search, "add", noted)
-    rows = Rows(partitions(table, [150, 350, 750, 750, 1250]), folder=tmp_path)
+    rows = Rows(partitions(table, [150, 350, 750, 750, 1250]).shuffle("qid"), folder=tmp_path)
     for most in (1 << 19, 100):
         monkeypatch.setattr(entry_search, "MOST_STEPS", most)
         monkeypatch.setattr(entry_search, "MOST_STEPS", most)
