@@ -14,14 +14,13 @@ import pandas as pd
 from scipy.special import chdtr
 
 from skfilterrank._lists.checks import as_column
+from skfilterrank._lists.content import hash_rows
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning
 
 # Number of columns that are hashed.
 _N_COLUMNS = 8
-# Constants of the hash, which mixes bits like splitmix64.
-_HASHED_AT_ONCE, _HALF, _ODD = 1 << 13, np.uint64(32), np.uint64(0xBF58476D1CE4E5B9)
 # Fewest queries with other sizes that are told of, and most rows of the shared queries here for
 # each that was fitted on: where labels are scored, and where documents are served.
 _FEWEST_JUDGED, _FEWEST_SERVED = 2, 10
@@ -160,22 +159,6 @@ def _fingerprints(X, groups):
     if not values.shape[1]:
         return None
     # Ids are not hashed, because another table may give the same query another id.
-    return GroupIndex.from_groups(ids).sums(_hashes_of_rows(values))
-
-
-def _hashes_of_rows(values):
-    """Hash the numbers of each row, in blocks of rows that fit the cache."""
-    hashes = np.zeros(len(values), dtype=np.uint64)
-    for begin in range(0, len(values), _HASHED_AT_ONCE):
-        mixed = hashes[begin : begin + _HASHED_AT_ONCE]
-        # Hash column by column. Adding 0.0 makes -0.0 and 0.0 equal.
-        bits = np.add(values[begin : begin + _HASHED_AT_ONCE].T, 0.0, dtype=np.float64, order="C")
-        for column in bits.view(np.uint64):
-            mixed ^= column
-            mixed ^= mixed >> _HALF
-            mixed *= _ODD
-        # Mix once more at the end, because the hashes of a query's rows are added up.
-        mixed ^= mixed >> _HALF
-        mixed *= _ODD
-        mixed ^= mixed >> _HALF
-    return hashes
+    # All digits count, as another number is another document.
+    bits = np.add(values, 0.0, dtype=np.float64, order="C").view(np.uint64)
+    return GroupIndex.from_groups(ids).sums(hash_rows(bits))

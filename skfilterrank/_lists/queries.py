@@ -1,6 +1,5 @@
 """Index of the rows of each query, and checks of query ids."""
 
-import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
@@ -22,8 +21,6 @@ QID = "qid"
 BLOCK_CELLS = 1 << 16
 # Fixed cost of a block, in units of cells.
 _BLOCK_OVERHEAD = 1 << 13
-# Text of an integer that int64 can hold.
-_INTEGER = "-?[0-9]{1,18}"
 # Number of rows whose columns fit the third-level cache while blocks are made.
 _PART_ROWS = 1 << 20
 _CHUNK_ROWS = 1 << 17
@@ -142,23 +139,10 @@ class GroupIndex:
                 raise no_unicode("groups", error) from None
         return self._labels
 
-    def by_number(self) -> tuple["GroupIndex", np.ndarray | slice]:
-        """Return the index as it is for integers where all ids are texts of integers.
-
-        Splits and random draws of queries then do not depend on the type of the ids. The second
-        value lists the numbers of the queries here in their order there.
-        """
-        ids = self.query_ids
-        # Most other ids are told by the first and the last.
-        for each in (ids[0], ids[-1]):
-            if not isinstance(each, str) or not re.fullmatch(_INTEGER, each):
-                return self, slice(None)
-        if not pd.Series(ids).str.fullmatch(_INTEGER).all():
-            return self, slice(None)
-        numbers = ids.astype(np.int64)
-        if len(np.unique(numbers)) < len(numbers):
-            return self, slice(None)
-        return GroupIndex.from_groups(numbers[self.codes()]), np.argsort(numbers)
+    def by_first_row(self) -> "GroupIndex":
+        """Return the same queries, numbered in the order of their first rows."""
+        first = self.starts if self.order is None else self.order[self.starts]
+        return GroupIndex.from_groups(np.argsort(np.argsort(first))[self.codes()])
 
     def row_order(self) -> np.ndarray:
         """Return the row numbers query by query, queries in the order of their ids."""

@@ -10,12 +10,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
-from sklearn.model_selection import GroupKFold
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from skfilterrank._lists.checks import label_array
+from skfilterrank._lists.content import by_content, hash_rows, query_folds
 from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.sklearn_compat import safe_indexing
 from skfilterrank._lists.words import printable, progress_bar
 from skfilterrank.cli._output import Section, call, progress
@@ -232,8 +233,11 @@ def _splits(train, n_folds, n_queries):
             f"--cv {n_folds} needs as many queries, but there are {n_queries}. Lower it to "
             f"{n_queries} at most."
         )
-    folds = GroupKFold(n_folds or min(_FOLDS, n_queries), shuffle=True, random_state=0)
-    return list(folds.split(train.groups, groups=train.groups.to_numpy()))
+    index = GroupIndex.from_groups(train.groups.to_numpy())
+    numbers, _ = by_content(index, hash_rows(train.X), label_array(train.y))
+    n_folds = n_folds or min(_FOLDS, n_queries)
+    fold = query_folds(numbers.codes(), n_folds)
+    return [(np.flatnonzero(fold != n), np.flatnonzero(fold == n)) for n in range(n_folds)]
 
 
 def report_section(report, models, *, k, best, baseline, foot=()) -> Section:

@@ -451,7 +451,7 @@ def _quality(predictor, X, table, completed, places, random_state):
     if hard.unjudged_query == "raise":
         # A query with one label has none left when it is held out; its warning is not shown.
         hard.set_params(unjudged_query="leave")
-    folds = dealt_folds(index, labels, random_state)
+    folds = dealt_folds(index, vectors, labels, random_state)
     held_out = held_out_labels(hard, vectors, index, labels, folds)
     found = completed
     if predictor.output != "hard":

@@ -22,6 +22,7 @@ from skfilterrank._lists.checks import (
     check_random_state,
     count_rows,
 )
+from skfilterrank._lists.content import keys_of_queries
 from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.ties import mean_tolerance
@@ -570,7 +571,7 @@ class LabelPredictor(BaseEstimator):
         unjudged = np.isnan(labels)
         if unjudged.all():
             raise InputError("no row is judged: expected labels in y that are not NaN.")
-        seeds = self._seeds(index.n_queries + 1)
+        seeds = self._seeds(index, vectors, labels)
         wants_chances = self.output == "soft" and not hasattr(estimator, "predict_proba")
         calibrate = self.calibration == "pooled" or (self.calibration == "auto" and wants_chances)
         whole = np.zeros(len(labels), dtype=np.int64)
@@ -670,11 +671,15 @@ class LabelPredictor(BaseEstimator):
         tags.target_tags.required = True
         return tags
 
-    def _seeds(self, n_seeds):
+    def _seeds(self, index, vectors, labels):
         """Return a seed for each query and for the model of all; None if random_state is None."""
+        n_seeds = index.n_queries + 1
         if self.random_state is None:
             return [None] * n_seeds
-        return check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=n_seeds)
+        most = np.iinfo(np.int32).max
+        drawn = check_random_state(self.random_state).randint(most)
+        keys = keys_of_queries(index, vectors.hashes(), labels)
+        return (np.append(keys, np.uint64(0)) + np.uint64(drawn)) % np.uint64(most)
 
 
 def _one_class(predictor, vectors):

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.utils.parallel import delayed
 
+from skfilterrank._lists.content import by_content, hash_rows
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.exceptions import SkfilterrankWarning, brief
 from skfilterrank.judgments._selector import query_by_query
@@ -36,6 +37,10 @@ class Vectors(NamedTuple):
     def take(self, rows):
         """Return the vectors of some documents."""
         return self.matrix[self.numbers[rows]]
+
+    def hashes(self) -> np.ndarray:
+        """Hash the vector of each document."""
+        return hash_rows(self.matrix)[self.numbers]
 
 
 class LevelCalibration(NamedTuple):
@@ -245,10 +250,13 @@ def held_out_labels(predictor, vectors, index: GroupIndex, labels, folds) -> np.
     return predicted
 
 
-def dealt_folds(index: GroupIndex, labels, random_state) -> np.ndarray:
+def dealt_folds(index: GroupIndex, vectors: Vectors, labels, random_state) -> np.ndarray:
     """Assign judged rows to folds, stratified by label within queries; other rows get -1."""
     folds = np.full(len(labels), -1)
-    for rows in index.rows_by_query():
+    hashes = vectors.hashes()
+    numbered, _ = by_content(index, hashes, labels)
+    order = np.lexsort((labels, hashes, numbered.codes()))
+    for rows in np.split(order, np.cumsum(numbered.sizes)[:-1]):
         rows = rows[~np.isnan(labels[rows])]
         n_dealt = 0
         for label in np.unique(labels[rows]):

@@ -18,7 +18,6 @@ from skfilterrank.judgments._selector import (
     RunSelector,
     all_labels,
     named_budgets,
-    query_streams,
     round_half_up,
 )
 
@@ -273,7 +272,8 @@ class RandomSelector(QuerySelector):
         Map from labels to gains for ``oracle=True``; a document is relevant if its gain is above 0.
         None uses the label as the gain.
     random_state : int, RandomState instance or None, default=None
-        Seed of the random order. With an int, every fit has the same order.
+        Seed of the random order. With an int, every fit has the same order of the same documents,
+        whatever queries are called and however rows are sorted.
     n_jobs : int, default=None
         Number of queries that are ranked in parallel. The ranking does not depend on it.
     verbose : int, default=0
@@ -437,7 +437,8 @@ class StatAPSelector(QuerySelector):
         incremental pooling, which are always judged. The sample is drawn from the other documents.
         Needs runs.
     random_state : int, RandomState instance or None, default=None
-        Seed of the samples. With an int, every fit has the same samples.
+        Seed of the samples. With an int, every fit has the same samples of the same documents,
+        whatever queries are called and however rows are sorted.
     n_jobs : int, default=None
         Number of queries that are ranked in parallel. The result does not depend on it.
     verbose : int, default=0
@@ -607,8 +608,7 @@ class StatAPSelector(QuerySelector):
         """Draw rows for each query's budget; return a mask."""
         budgets = self._index.sizes if budgets is None else budgets
         selected = np.zeros(self._index.n_rows, dtype=bool)
-        streams = query_streams(self.seed_, self._index.n_queries)
-        for (certain, rest, n_draws), stream in zip(self._queries(budgets), streams):
+        for (certain, rest, n_draws), stream in zip(self._parts(budgets), self._streams()):
             selected[certain] = True
             selected[rest[draw(self.prior_[rest], n_draws, stream)]] = True
         return selected
@@ -631,18 +631,15 @@ class StatAPSelector(QuerySelector):
         budgets = named_budgets(self._index, n_per_query, n_total, share, warn=False)
         budgets = self._index.sizes if budgets is None else budgets
         probability = np.empty(self._index.n_rows)
-        for certain, rest, n_draws in self._queries(budgets):
+        for certain, rest, n_draws in self._parts(budgets):
             probability[certain] = 1.0
             probability[rest] = draw_probability(self.prior_[rest], n_draws)
         return probability
 
-    def _queries(self, budgets):
+    def _parts(self, budgets):
         """Yield for each query the certain rows, other rows by prior, and the number of draws."""
-        order = self._index.row_order()
-        ends = np.cumsum(self._index.sizes)
         n_certain = round_half_up(self._pooled, budgets)
-        for start, end, budget, first in zip(ends - self._index.sizes, ends, budgets, n_certain):
-            rows = order[start:end]
+        for rows, budget, first in zip(self._queries, budgets, n_certain):
             rows = rows[np.argsort(-self.prior_[rows], kind="stable")]
             certain = rows[:0]
             if first:

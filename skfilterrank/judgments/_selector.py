@@ -20,6 +20,7 @@ from skfilterrank._lists.checks import (
     is_finite_number,
     is_whole_number,
 )
+from skfilterrank._lists.content import hash_rows, keys_of_queries
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.queries import check_groups, check_same_index
 from skfilterrank._lists.sklearn_compat import safe_indexing
@@ -142,9 +143,18 @@ class QuerySelector(BaseEstimator):
             document twice in a query.
         """
         X, prior, index = self._checked(X, groups, prior)
-        queries = index.rows_by_query()
-        streams = self._streams(len(queries))
+        draws = "random_state" in self.get_params(deep=False)
+        if draws:
+            self.seed_ = int(check_random_state(self.random_state).randint(_SEEDS))
         features = self._prepare(X, y, index)
+        queries, streams = index.rows_by_query(), [None] * index.n_queries
+        if draws:
+            # Draws depend on the documents, and neither on ids nor on the order of rows.
+            hashes = hash_rows(X, *([] if prior is None else [prior]))
+            order = np.lexsort((hashes, index.codes()))
+            queries = np.split(order, np.cumsum(index.sizes)[:-1])
+            self._query_keys = keys_of_queries(index, hashes)
+            streams = self._streams()
         # A clone has no fitted attributes, which need not be sent to workers.
         rank = delayed(clone(self)._rank_query)
         jobs = (
@@ -158,7 +168,7 @@ class QuerySelector(BaseEstimator):
             gains[rows[places]] = gain
         self.ranking_ = ranking
         self.gains_ = gains
-        self._index = index
+        self._index, self._queries = index, queries
         return self
 
     def _checked(self, X, groups, prior):
@@ -223,12 +233,10 @@ class QuerySelector(BaseEstimator):
             return np.ones(self._index.n_rows, dtype=bool)
         return self.ranking_ <= budgets[self._index.codes()]
 
-    def _streams(self, n_queries):
-        """Return a random generator for each query, or None if none is needed."""
-        if "random_state" not in self.get_params(deep=False):
-            return [None] * n_queries
-        self.seed_ = int(check_random_state(self.random_state).randint(_SEEDS))
-        return query_streams(self.seed_, n_queries)
+    def _streams(self):
+        """Make a random generator for each query, which other queries have no influence on."""
+        seeds = (np.random.SeedSequence([self.seed_, int(key)]) for key in self._query_keys)
+        return [np.random.RandomState(np.random.MT19937(seed)) for seed in seeds]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -280,12 +288,6 @@ def query_by_query(jobs, estimator, n_queries: int, batch_size=QUERIES_AT_ONCE):
         disable=not getattr(estimator, "verbose", 0),
         leave=None,
     )
-
-
-def query_streams(seed: int, n_queries: int) -> list[np.random.RandomState]:
-    """Make independent random generators, one for each query."""
-    seeds = np.random.SeedSequence(seed).spawn(n_queries)
-    return [np.random.RandomState(np.random.MT19937(child)) for child in seeds]
 
 
 def named_budgets(index, n_per_query, n_total, share, *, warn: bool = True):

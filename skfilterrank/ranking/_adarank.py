@@ -58,7 +58,7 @@ class AdaRankRanker(BoostedRanker):
         the rounds up to the best one.
     validation_fraction : float or None, default=None
         Share of the training queries that `fit` holds out for early stopping, instead of an
-        `eval_set`. The choice is deterministic.
+        `eval_set`. The content of queries decides which, and their ids do not.
     warm_start : bool, default=False
         Whether `fit` continues with the rounds of an earlier fit up to `n_estimators`. Data and
         measure must be the same.

@@ -77,7 +77,7 @@ class CoordinateAscentRanker(FeatureRanker):
         weights.
     validation_fraction : float or None, default=None
         Share of the training queries that `fit` holds out for early stopping, instead of an
-        `eval_set`. The choice is deterministic.
+        `eval_set`. The content of queries decides which, and their ids do not.
     warm_start : bool, default=False
         Whether `fit` starts from the weights of the previous fit.
     random_state : int, RandomState instance or None, default=None

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.wrapping import check_finite_columns, refuse_dates
 from skfilterrank._lists.checks import check_container, check_count, check_flag
+from skfilterrank._lists.content import by_content, hash_rows
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.lists import RankedLists
@@ -91,7 +92,10 @@ class FeatureRanker(RankerMixin, BaseEstimator):
             )
             queries = np.arange(len(gains))
         else:
-            queries = check_groups(groups, n_rows=len(gains)).codes()
+            index = check_groups(groups, n_rows=len(gains))
+            hashes, judged = hash_rows(X), ~np.isnan(gains)
+            index, _ = by_content(index, np.where(judged, hashes, 0), hashes, gains)
+            queries = index.codes()
         rows = QueryRows(X, gains, queries)
         judged = ~np.isnan(gains)
         self.n_unjudged_ = count_unjudged(judged)

@@ -11,6 +11,7 @@ from sklearn.utils import get_tags, indexable
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._estimators.wrapping import WrappingRanker, takes_unjudged
 from skfilterrank._lists.checks import check_random_state, count_rows
+from skfilterrank._lists.content import hash_rows
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import check_groups
@@ -33,7 +34,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
         cloned and fitted; wrap it in :class:`sklearn.frozen.FrozenEstimator` to use one that is
         fitted already.
     random_state : int, RandomState instance or None, default=None
-        Seed of the random order. With an int, every fit has the same order.
+        Seed of the random order. With an int, a document always gets the same random score.
 
     Attributes
     ----------
@@ -166,5 +167,7 @@ class FilterOnly(WrappingRanker, BaseEstimator):
             Scores in [0, 1), -inf where the estimator hides the row.
         """
         scores = self._scores_inside(X, groups)
-        drawn = np.random.RandomState(self.seed_).uniform(size=len(scores))
+        # The first 53 bits of a hash are a number in [0, 1), which only the document decides.
+        hashes = hash_rows(X, np.full(len(scores), self.seed_))
+        drawn = (hashes >> np.uint64(11)) * 2.0**-53
         return np.where(np.isneginf(scores), -np.inf, drawn)

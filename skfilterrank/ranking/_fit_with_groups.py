@@ -282,8 +282,12 @@ def row_codes(index) -> np.ndarray:
 
 
 def together(X, y, groups, params):
-    """Sort X, y and all parameters with one entry per row by query."""
-    index = GroupIndex.from_groups(groups)
+    """Bring the rows of each query together, in X, y and all parameters with one entry per row.
+
+    Queries come in the order of their first rows: trees depend on the order of queries, and must
+    not depend on ids.
+    """
+    index = GroupIndex.from_groups(groups).by_first_row()
     order = index.row_order()
     if (order[1:] > order[:-1]).all():
         return X, y, index, dict(params)

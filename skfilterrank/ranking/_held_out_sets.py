@@ -179,8 +179,8 @@ def check_no_sets(eval_set) -> None:
 def held_out_rows(fraction, codes, judged=True) -> np.ndarray:
     """Return a mask of the held-out judged rows, with a deterministic choice of queries.
 
-    `codes` numbers the query of each row. Unjudged rows stay in the training part, where they are
-    counted.
+    `codes` numbers the query of each row in the order of content. Unjudged rows stay in the
+    training part, where they are counted.
     """
     check_share(fraction, "validation_fraction")
     judged = np.broadcast_to(judged, codes.shape)
@@ -192,8 +192,7 @@ def held_out_rows(fraction, codes, judged=True) -> np.ndarray:
             f"validation_fraction={fraction:g} holds out {n_held} of {len(queries)} judged queries "
             "and leaves none to learn from: lower it, or give more queries."
         )
-    drawn = np.random.RandomState(0).permutation(queries)[:n_held]
-    return judged & np.isin(codes, drawn)
+    return judged & np.isin(codes, queries[:n_held])
 
 
 def warn_unless_stopped_by(fraction, estimator) -> None:

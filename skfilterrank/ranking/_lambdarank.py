@@ -297,7 +297,7 @@ class LambdaRankRanker(FeatureRanker):
         trees up to the best value.
     validation_fraction : float or None, default=None
         Share of the training queries that `fit` holds out for early stopping, instead of an
-        `eval_set`. The choice is deterministic.
+        `eval_set`. The content of queries decides which, and their ids do not.
     params : dict or None, default=None
         Further parameters of LightGBM, such as ``{"max_bin": 63}``.
     measure : str, default="ndcg_f"

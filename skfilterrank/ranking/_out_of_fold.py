@@ -1,13 +1,13 @@
 """Out-of-fold scores: each query is scored by a model that was not fitted on it."""
 
 import itertools
+import math
 import time
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.base import is_classifier
-from sklearn.model_selection import GroupShuffleSplit
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted
 
@@ -15,6 +15,7 @@ from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.responses import has_method
 from skfilterrank._estimators.wrapping import group_parameter
 from skfilterrank._lists.checks import check_choice, is_number, is_whole_number
+from skfilterrank._lists.content import query_folds
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
 from skfilterrank._lists.ties import mean_tolerance
@@ -203,18 +204,19 @@ def split_rows(model, data, *, calibrates=False, advice="") -> list:
     """Split rows by cluster as `cv` of the model says; one split for a certificate."""
     cv = CALIBRATION_SHARE if calibrates and model.cv is None else model.cv
     given = {"single": model.refit is False, "advice": advice, "times": data.times}
-    splits = make_splits(cv, data.labels, data.units, **given)
+    splits = make_splits(cv, data.labels, data.units, by_id=data.by_id, **given)
     if len(splits) == 1 and data.times is not None:
         warn_of_old_queries(splits[0], data.groups, data.times)
     return splits
 
 
 def make_splits(
-    cv, labels, groups, *, single: bool, advice: str = "", times=None
+    cv, labels, groups, *, by_id, single: bool, advice: str = "", times=None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Return the numbers of training and held-out rows of each fold.
 
-    `groups` numbers the query of each row from 0; `single` demands exactly one split; `advice`
+    `groups` numbers the query of each row from 0 in the order of content, for deals made here, and
+    `by_id` in the order of ids, for a given splitter; `single` demands exactly one split; `advice`
     ends the message where there are too few queries for folds; `times` are the times of the rows.
     """
     check_cv(cv)
@@ -231,14 +233,17 @@ def make_splits(
     if is_whole_number(cv):
         if single:
             check_single(int(cv))
-        return _dealt_folds(groups, int(cv))
+        folds = query_folds(groups, int(cv))
+        return [_split_of(folds == number) for number in range(int(cv))]
     if is_number(cv):
-        cv = GroupShuffleSplit(1, test_size=float(cv), random_state=0)
+        numbers = np.unique(groups)
+        n_held = min(math.ceil(cv * len(numbers)), len(numbers) - 1)
+        return [_split_of(np.isin(groups, numbers[:n_held]))]
     if hasattr(cv, "split"):
         X: Any = np.zeros(len(groups))
         if times is not None:
             X = pd.Series(X, index=pd.Index(times.numbers, name=TIME))
-        splits = list(cv.split(X, labels, groups))
+        splits = list(cv.split(X, labels, by_id))
     else:
         splits = _given_splits(cv)
     if not splits:
@@ -274,18 +279,9 @@ def check_single(n_splits: int) -> None:
         )
 
 
-def _dealt_folds(groups, n_folds):
-    """Assign shuffled queries to folds as GroupKFold does, but faster."""
-    fold = np.empty(int(groups.max()) + 1, dtype=np.int16 if n_folds < 1 << 15 else np.intp)
-    shuffled = np.random.RandomState(0).permutation(len(fold))
-    for number, part in enumerate(np.array_split(shuffled, n_folds)):
-        fold[part] = number
-    of_row = fold[groups]
-    splits = []
-    for number in range(n_folds):
-        held_out = of_row == number
-        splits.append((np.flatnonzero(~held_out), np.flatnonzero(held_out)))
-    return splits
+def _split_of(held_out):
+    """Return the numbers of the training rows and of the held-out rows."""
+    return np.flatnonzero(~held_out), np.flatnonzero(held_out)
 
 
 def _given_splits(cv):

@@ -38,8 +38,8 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     validation_fraction : float or None, default=None
         Share of the training queries that `fit` holds out for early stopping of the estimator,
-        instead of an `eval_set`. The choice is deterministic. `fit` warns if the estimator does not
-        stop early.
+        instead of an `eval_set`. The content of queries decides which, and their ids do not. `fit`
+        warns if the estimator does not stop early.
     measure : str, default="ndcg_f"
         Measure that `score` returns, and by which LightGBM, XGBoost and CatBoost stop early, see
         Notes: a name of the measure table such as "ndcg_f@10", or one of the measure functions.

@@ -88,13 +88,14 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         mark forbidden documents. If `estimator` has a parameter `gains`, too, set only this one:
         the inner estimator gets gains instead of labels.
     cv : int, float, splitter, iterable, "prefit" or None, default=None
-        Cross-validation that gives out-of-fold scores. None: 5 folds by query (GroupKFold, shuffled
-        with a fixed seed), with a CertifiedThreshold one split that holds out 0.3 of the queries.
-        An int: that many folds. A float between 0 and 1: one split that holds out that share of
-        the queries. A splitter or an iterable of (train, test) row numbers is used as it is; a
-        query that it holds out several times counts several times, and a query that it never holds
-        out, such as the oldest ones of :class:`QueryTimeSeriesSplit`, does not count. "prefit": the
-        estimators are fitted already, and all rows given to `fit` are used for the threshold.
+        Cross-validation that gives out-of-fold scores. None: 5 folds by query, with a
+        CertifiedThreshold one split that holds out 0.3 of the queries. An int: that many folds. A
+        float between 0 and 1: one split that holds out that share of the queries. These queries are
+        drawn by their content: neither ids nor the order of rows change the folds. A splitter or an
+        iterable of (train, test) row numbers is used as it is; a query that it holds out several
+        times counts several times, and a query that it never holds out, such as the oldest ones of
+        :class:`QueryTimeSeriesSplit`, does not count. "prefit": the estimators are fitted already,
+        and all rows given to `fit` are used for the threshold.
     refit : bool or "auto", default="auto"
         Whether to fit the estimators on all rows after the threshold is found. False needs a `cv`
         of one split and keeps that split's models. "auto" refits, except where a
@@ -180,9 +181,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     shorter or longer than the lists on which the threshold was chosen;
     ``threshold=ExpectedThreshold()`` adapts to the length.
 
-    Rows may come in any order, but LightGBM's, XGBoost's and CatBoost's rankers break ties by the
-    order of a query's rows, so another order gives other trees and scores. CatBoost's ranker also
-    depends on the order of the queries, which are sorted by their ids.
+    Rows may come in any order, but LightGBM's, XGBoost's and CatBoost's rankers break ties and draw
+    by the order of rows, so another order gives other trees and scores. Queries come in the order
+    of their first rows, whatever they are called.
 
     References
     ----------
@@ -596,7 +597,10 @@ def _judged_scores(rows, tuning, columns, query_weight) -> JudgedScores:
     if query_weight is not None:
         index = check_groups(rows.ids, n_rows=len(rows.ids))
         weights = query_weights(query_weight, index)
-        lists.weights = None if weights is None else weights[queries]
+        if weights is not None:
+            of_query = np.empty(n_queries)
+            of_query[rows.groups] = weights[index.codes()]
+            lists.weights = of_query[queries]
     unit_of_query = np.empty(n_queries, dtype=np.intp)
     unit_of_query[rows.groups] = rows.units
     return JudgedScores(

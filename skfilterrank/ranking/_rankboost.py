@@ -58,7 +58,7 @@ class RankBoostRanker(BoostedRanker):
         rounds up to the best one.
     validation_fraction : float or None, default=None
         Share of the training queries that `fit` holds out for early stopping, instead of an
-        `eval_set`. The choice is deterministic.
+        `eval_set`. The content of queries decides which, and their ids do not.
     warm_start : bool, default=False
         Whether `fit` adds to the rounds of an earlier fit, of the same data, up to
         `n_estimators`.

@@ -18,8 +18,9 @@ from skfilterrank._estimators.wrapping import (
     needs_own_form,
 )
 from skfilterrank._lists.checks import check_numbers, count_rows, label_array
+from skfilterrank._lists.content import by_content, hash_rows
 from skfilterrank._lists.gains import LabelsNotNumbers, as_gains
-from skfilterrank._lists.queries import check_groups
+from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.sklearn_compat import final_step, safe_indexing
 from skfilterrank._lists.times import Times
@@ -40,10 +41,12 @@ from skfilterrank.thresholds import name_unit, number_clusters
 class TrainingRows:
     """Checked rows; gains are NaN where unjudged.
 
-    `groups` holds the number of each row's query, from 0, and `ids` its given id. Estimators inside
-    get `ids`: the index of X may hold ids, too, and the numbers could pass for other ones.
-    `clusters` holds the number of each row's cluster, or is None if each query is a cluster; `unit`
-    is the word for a cluster in messages. `times` are the times of the rows, or None.
+    `groups` holds the number of each row's query, from 0 in the order of content, and `ids` its
+    given id. Estimators inside get `ids`: the index of X may hold ids, too, and the numbers could
+    pass for other ones. Splitters of users get `by_id`, the numbers of queries, or of clusters, in
+    the order of their ids. `hashes` are those of the rows of X. `clusters` holds the number of
+    each row's cluster, or is None if each query is a cluster; `unit` is the word for a cluster in
+    messages. `times` are the times of the rows, or None.
     """
 
     X: Any
@@ -52,6 +55,8 @@ class TrainingRows:
     labels: np.ndarray
     groups: np.ndarray
     ids: np.ndarray
+    by_id: np.ndarray
+    hashes: np.ndarray
     judged: np.ndarray
     fit_params: dict
     eval_sets: list[EvalSet]
@@ -80,8 +85,10 @@ class TrainingRows:
 
     def with_clusters(self, clusters) -> "TrainingRows":
         """Return these rows with the cluster of each."""
-        numbers = number_clusters(clusters, check_groups(self.ids, n_rows=len(self.ids)))
-        return replace(self, clusters=numbers[self.groups], unit=name_unit(clusters))
+        index = check_groups(self.ids, n_rows=len(self.ids))
+        by_id = number_clusters(clusters, index)[index.codes()]
+        numbers, _ = by_content(GroupIndex.from_groups(by_id), self.hashes, self.gains)
+        return replace(self, clusters=numbers.codes(), by_id=by_id, unit=name_unit(clusters))
 
     @property
     def units(self) -> np.ndarray:
@@ -191,8 +198,9 @@ def prepare_rows(
         ]
     elif columns:
         raise InputError(f"{next(iter(columns))} is given without eval_set.")
-    codes, ids = _number_queries(estimator, groups, n_rows, without_groups)
     labels = label_array(y)
+    hashes = hash_rows(X)
+    index = _index_queries(estimator, groups, n_rows, without_groups)
     known = encoder.encode(row_gains[judged], labels[judged])
     # Targets of unjudged rows are never read.
     row_targets = np.zeros(n_rows, dtype=known.dtype)
@@ -202,8 +210,10 @@ def prepare_rows(
         target=row_targets,
         gains=row_gains,
         labels=labels,
-        groups=codes,
-        ids=ids,
+        groups=by_content(index, np.where(judged, hashes, 0), hashes, row_gains)[0].codes(),
+        ids=index.row_ids(),
+        by_id=index.codes(),
+        hashes=hashes,
         judged=judged,
         fit_params=fit_params or {},
         eval_sets=eval_sets,
@@ -284,12 +294,10 @@ def _gains_of_rows(estimator, y, gains, *, given_labels):
         ) from None
 
 
-def _number_queries(estimator, groups, n_rows, without_groups):
-    """Return number and id of the query of each row; without query ids, each row is one."""
+def _index_queries(estimator, groups, n_rows, without_groups) -> GroupIndex:
+    """Index the query of each row; without query ids, each row is one."""
     if groups is not None:
-        index = check_groups(groups, n_rows=n_rows)
-        codes = index.codes()
-        return codes, index.query_ids[codes]
+        return check_groups(groups, n_rows=n_rows)
     if needs_groups(estimator):
         name = type(estimators_inside(estimator)[-1]).__name__
         raise InputError(
@@ -305,7 +313,7 @@ def _number_queries(estimator, groups, n_rows, without_groups):
             "an index level named 'qid'.",
             FitWarning,
         )
-    return np.arange(n_rows), np.arange(n_rows)
+    return GroupIndex.from_groups(np.arange(n_rows))
 
 
 def check_two_kinds(estimator, n_good: int, n_judged: int) -> None:

@@ -17,7 +17,7 @@ from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.prefixes import places, thresholds_of, ties_worst_first
+from skfilterrank._lists.prefixes import places, thresholds_of
 from skfilterrank._lists.queries import check_groups, check_one_order, find_groups
 from skfilterrank._lists.scoring import (
     QueryWeight,
@@ -213,18 +213,16 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         lists = RankedLists(y, column, groups=groups, gains=gains, name="y")
         self._check_weights(query_weight)
         index = lists.index
-        weights = query_weights(query_weight, index)
+        lists.weights = query_weights(query_weight, index)
         names = None
         if lists.has_unjudged:
             # Row numbers of documents to judge refer to the input; sorting ties changes the order
             # below.
             names = index.query_ids[index.codes()], np.arange(len(column))
-        lists.index, order = index.by_number()
-        lists.weights = None if weights is None else weights[order]
         return JudgedScores(
             lists,
             labels,
-            number_clusters(clusters, lists.index),
+            number_clusters(clusters, index),
             columns,
             names=names,
             unit=name_unit(clusters),
@@ -257,10 +255,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         self._forget()
         self.measure_, self.n_unjudged_ = parsed.text, n_unjudged
         self._check_columns(judged)
+        judged = judged.by_content()
         if self._has_two or self._looks_at_lists():
             # Ties are broken by row order, so rows are sorted first to make the input order
             # irrelevant.
-            judged = judged.take(ties_worst_first(judged.gains, judged.scores, judged.index))
+            judged = judged.in_order()
         warn_without_good(judged.gains)
         if self._level is None and self.fitted_with_groups_:
             self.list_sizes_ = usual_sizes(scored_sizes(judged.scores, judged.index))

@@ -138,9 +138,8 @@ class CertifiedThreshold(TwoScores):
 
     The test is exact binomial (Clopper-Pearson) for "any_forbidden", and that of Waudby-Smith and
     Ramdas [2]_ for the others, whose losses lie between 0 and 1, with bets fixed beforehand and in
-    a shuffled order of the sorted query ids (other ids may therefore give a slightly other
-    threshold; other orders of rows do not). Ids "1", "2" and "10" are sorted as the integers, here
-    and for random parts. Both hold for any number of queries, not only for many.
+    a random order of the queries, which the order of their scores decides: neither ids, nor the
+    order of rows, nor labels. Both hold for any number of queries, not only for many.
 
     Among tied documents, the documents of lowest gain count as shown first, at the cut-off of a
     risk and at the end of a list. The guarantee therefore holds for any order of rows, in

@@ -9,6 +9,7 @@ from skfilterrank._lists.checks import (
     is_level,
     label_array,
 )
+from skfilterrank._lists.content import by_content, hash_scores
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.queries import check_one_order
 from skfilterrank._lists.ties import first_of_highest, midpoint
@@ -25,7 +26,7 @@ from skfilterrank.thresholds._conditions import (
     about_shown,
 )
 from skfilterrank.thresholds._counted import CountedQueries, warn_of_copies
-from skfilterrank.thresholds._judged_scores import name_unit, number_clusters
+from skfilterrank.thresholds._judged_scores import clusters_by_content, name_unit, number_clusters
 from skfilterrank.thresholds._risk_steps import Units
 from skfilterrank.thresholds._risk_test import RiskTest, make_test
 from skfilterrank.thresholds._risks import (
@@ -109,8 +110,12 @@ def risk_certificate(
     lists.scores = check_level_scores(y_score)
     labels, given = label_array(y_true), lists.index
     names = given.query_ids[given.codes()], np.arange(given.n_rows)
-    lists.index, _ = given.by_number()
-    numbers, unit = number_clusters(clusters, lists.index), name_unit(clusters)
+    # What is hidden does not count, so that it may be left out of the scores.
+    shown, judged = (lists.scores >= threshold) & (lists.scores > -np.inf), ~np.isnan(lists.gains)
+    content = *(hash_scores(each, lists.scores) for each in (shown & judged, shown)), lists.gains
+    lists.index, keys = by_content(given, *content)
+    numbers, unit = number_clusters(clusters, given), name_unit(clusters)
+    numbers = clusters_by_content(numbers, given.codes(), *content)[np.argsort(keys)]
     units = Units.of(lists, clusters=None if unit is None else numbers, name=unit)
     found = CountedQueries.at(lists, units.answer_at, threshold)
     results = {}

@@ -7,13 +7,13 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
-from sklearn.model_selection import GroupKFold
 
 from skfilterrank._files.rows import Rows
 from skfilterrank._lists.checks import check_level_scores
+from skfilterrank._lists.content import by_content, hash_rows, hash_scores, query_folds
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.queries import check_groups, check_one_order
+from skfilterrank._lists.queries import GroupIndex, check_groups, check_one_order
 from skfilterrank._lists.scoring import with_undefined
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
@@ -89,12 +89,12 @@ class JudgedScores:
         return self.index.codes()
 
     def take(self, rows: np.ndarray) -> "JudgedScores":
-        """Take some rows: whole lists, or all rows in another order within their lists."""
+        """Take the rows of some lists, or all rows, in any order."""
         lists = copy(self.lists)
         lists.gains, lists.scores = self.gains[rows], self.scores[rows]
         clusters, folds = self.clusters, self.folds
-        if len(rows) < len(self.gains):
-            codes = self.codes[rows]
+        codes = self.codes[rows]
+        if len(rows) < len(self.gains) or (codes != self.codes).any():
             lists.index = type(self.index).from_groups(codes)
             kept = lists.index.query_ids
             clusters, folds = clusters[kept], None if folds is None else folds[kept]
@@ -110,29 +110,57 @@ class JudgedScores:
             names=None if self.names is None else tuple(each[rows] for each in self.names),
         )
 
-    def deal_folds(self) -> tuple[np.ndarray, int]:
-        """Assign clusters to folds; return the fold of each list, and the number of folds."""
-        known = np.flatnonzero(np.bincount(self.clusters))
-        fold = np.empty(self.clusters.max() + 1, dtype=np.int8)
-        parts = np.array_split(
-            np.random.RandomState(0).permutation(known), min(N_FOLDS, len(known))
+    def by_content(self) -> "JudgedScores":
+        """Number lists and clusters in an order that their scores decide, not ids."""
+        lists, codes, judged = copy(self.lists), self.codes, ~np.isnan(self.gains)
+        every, scores = np.ones(len(codes), dtype=bool), (self.scores, *self.columns.values())
+        content = [hash_scores(judged, *scores), hash_scores(every, *scores), self.gains]
+        if lists.weights is not None:
+            content.append(lists.weights[codes])
+        lists.index, keys = by_content(self.index, *content)
+        order = np.argsort(keys)
+        if lists.weights is not None:
+            lists.weights = lists.weights[order]
+        return replace(
+            self,
+            lists=lists,
+            clusters=clusters_by_content(self.clusters, codes, *content)[order],
+            folds=None if self.folds is None else self.folds[order],
         )
-        for number, part in enumerate(parts):
-            fold[part] = number
-        return fold[self.clusters], len(parts)
+
+    def in_order(self) -> "JudgedScores":
+        """Sort the rows: query by query, best scores first, of tied rows the worst first."""
+        gains, unjudged = np.nan_to_num(self.gains), np.isnan(self.gains)
+        return self.take(
+            np.lexsort((*self.columns.values(), unjudged, gains, -self.scores, self.codes))
+        )
+
+    def deal_folds(self, n_folds: int = N_FOLDS, seed: int = 0) -> tuple[np.ndarray, int]:
+        """Assign clusters to folds; return the fold of each list, and the number of folds."""
+        n_folds = min(n_folds, len(np.unique(self.clusters)))
+        return query_folds(self.clusters, n_folds, seed), n_folds
 
     def by_cluster(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Average the values (and weights) of lists within each cluster."""
         means, weights = cluster_means(values, self.clusters), self.lists.weights
         return means, None if weights is None else cluster_means(weights, self.clusters)
 
-    def fold_rows(self, n_folds: int = N_FOLDS):
+    def fold_rows(self, n_folds: int = N_FOLDS, seed: int = 0):
         """Yield training and test rows of each fold; they share no cluster."""
-        clusters = pd.factorize(self.clusters)[0][self.codes]
-        n_splits = min(n_folds, int(clusters.max(initial=-1)) + 1)
-        if n_splits > 1:
-            folds = GroupKFold(n_splits, shuffle=True, random_state=0)
-            yield from folds.split(clusters, groups=clusters)
+        of_list, n_folds = self.deal_folds(n_folds, seed)
+        of_row = of_list[self.codes]
+        for number in range(n_folds if n_folds > 1 else 0):
+            yield np.flatnonzero(of_row != number), np.flatnonzero(of_row == number)
+
+
+def clusters_by_content(clusters, codes, hashes, *labels) -> np.ndarray:
+    """Number clusters by content; `codes` are the lists of rows, and `clusters` those of lists."""
+    rows = pd.DataFrame({"cluster": clusters[codes], "hash": hash_rows(hashes, *labels)})
+    # Copies of a query in its cluster do not count.
+    kept = ~rows.duplicated().to_numpy()
+    index = GroupIndex.from_groups(rows["cluster"].to_numpy()[kept])
+    _, keys = by_content(index, *(each[kept] for each in (hashes, *labels)))
+    return np.argsort(np.argsort(keys))[np.searchsorted(index.query_ids, clusters)]
 
 
 def cluster_means(values: np.ndarray, clusters: np.ndarray) -> np.ndarray:
@@ -221,10 +249,10 @@ def _split_columns(scores, names, argument) -> tuple[object, dict]:
 
 
 def number_clusters(clusters, index) -> np.ndarray:
-    """Number the cluster of each list."""
+    """Number the cluster of each list by its id."""
     if clusters is None:
         return np.arange(index.n_queries)
-    numbers = check_groups(clusters, n_rows=index.n_rows, name="clusters").by_number()[0].codes()
+    numbers = check_groups(clusters, n_rows=index.n_rows, name="clusters").codes()
     first = np.full(index.n_queries, -1)
     codes = index.codes()
     first[codes] = numbers

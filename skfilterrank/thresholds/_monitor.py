@@ -401,8 +401,7 @@ class RiskMonitor:
             name = self._unit
         numbers = number_clusters(clusters, lists.index)
         given = check_groups(clusters, n_rows=lists.index.n_rows, name="clusters")
-        ids = given.query_ids[given.by_number()[1]]
-        names = [_id_text(id) for id in ids[np.unique(numbers[is_seen])]]
+        names = [_id_text(id) for id in given.query_ids[np.unique(numbers[is_seen])]]
         if repeated := sorted(self._seen_clusters.intersection(names)):
             raise InputError(
                 f"clusters has {plural(name)} that were counted already: {brief_list(repeated)}. "

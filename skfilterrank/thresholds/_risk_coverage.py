@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skfilterrank._lists.checks import check_choice, check_level_scores, check_numbers
+from skfilterrank._lists.content import by_content, hash_scores, query_folds
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import Ranking
@@ -71,9 +71,10 @@ def _confidence_by_name(name, worth, scores, index) -> np.ndarray:
         features = _first_scores(scores, index) * unit_of(scores)
         found = _predicted(features, _ridge_weights(features, worth))
         if len(worth) > 1:
-            folds = KFold(min(_FOLDS, len(worth)), shuffle=True, random_state=0)
-            for rest, test in folds.split(features):
-                weights = _ridge_weights(features[rest], worth[rest])
+            fold = query_folds(np.arange(len(worth)), min(_FOLDS, len(worth)))
+            for number in range(fold.max() + 1):
+                test = fold == number
+                weights = _ridge_weights(features[~test], worth[~test])
                 found[test] = _predicted(features[test], weights)
     n_scored = np.bincount(index.codes(), scores > -np.inf, index.n_queries)
     return np.where(n_scored > 0, found, -np.inf)
@@ -277,7 +278,9 @@ def _confidences(confidence, worth, lists):
     """Return the confidence of each query, by name or as given."""
     if isinstance(confidence, str):
         check_choice(confidence, "confidence", _CONFIDENCES)
-        index, order = lists.index.by_number()
+        hashes = hash_scores(~np.isnan(lists.gains), lists.scores)
+        index, keys = by_content(lists.index, hashes, lists.gains)
+        order = np.argsort(keys)
         sure = np.empty(len(worth))
         sure[order] = _confidence_by_name(confidence, worth[order], lists.scores, index)
         return sure

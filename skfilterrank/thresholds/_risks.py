@@ -86,10 +86,11 @@ class BettingBound:
     one minus the confidence. The capital is divided among three bets, for losses of large, medium
     and small variance. The bets depend only on the number of losses.
 
-    Losses are taken in a random order with a fixed seed, since losses may be correlated with the
-    order of ids. The capital is a decreasing function of each loss: if some losses rule the level
-    out, so do smaller losses. A loss equal to the level (a query that is not answered) leaves the
-    capital unchanged. If there may be such losses, the bets are chosen for several shares of
+    Losses must come in a random order, as queries do that `by_content` numbers: losses may be
+    correlated with the order of ids. The capital is a decreasing function of each loss: if some
+    losses rule the level out, so do smaller losses. A loss equal to the level (a query that is not
+    answered) leaves the capital unchanged. If there may be such losses, the bets are chosen for
+    several shares of
     answered queries.
 
     Parameters
@@ -100,7 +101,6 @@ class BettingBound:
 
     def __init__(self, n_queries, level, confidence, answered=False):
         self.n_queries, self.level, self.confidence = n_queries, level, confidence
-        self._order = np.random.default_rng(0).permutation(n_queries)
         self._goal = -np.log(allowed_error(confidence))
         shares = _ANSWERED_SHARES if answered else _VARIANCE_SHARES
         variances = level * (1 - level) * shares
@@ -140,7 +140,7 @@ class BettingBound:
         bets = np.minimum(self._bets, 1 / (1 - level)) if level < 1 else self._bets
         bets = np.expand_dims(bets, tuple(range(1, losses.ndim + 1)))
         with np.errstate(divide="ignore"):
-            steps = np.log(np.maximum(1 + bets * (level - losses[..., self._order]), 0.0))
+            steps = np.log(np.maximum(1 + bets * (level - losses), 0.0))
         return np.cumsum(steps, axis=-1)
 
 
@@ -311,8 +311,11 @@ def find_unjudged(
         last = most_shown([risk], most)
         counts |= could_be_shown if last is None else could_be_shown & (place < last)
     rows = np.flatnonzero(counts & has_judged(lists)[codes])
-    rows = rows[np.lexsort((rows, place[rows], codes[rows]))]
     ids, numbers = (lists.index.query_ids[codes], np.arange(len(codes))) if names is None else names
+    # Queries come in the order of the caller's rows.
+    first = np.full(lists.index.n_queries, len(codes))
+    np.minimum.at(first, codes, numbers)
+    rows = rows[np.lexsort((numbers[rows], place[rows], first[codes[rows]]))]
     documents = pd.DataFrame({"query": ids[rows], "row": numbers[rows]})
     found = documents[np.isnan(lists.gains[rows])].drop_duplicates(ignore_index=True)
     if len(found):

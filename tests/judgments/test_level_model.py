@@ -14,6 +14,7 @@ from skfilterrank.judgments import (
 from skfilterrank.judgments._level_model import (
     LevelCalibration,
     LevelModel,
+    Vectors,
     dealt_folds,
     fit_calibration,
 )
@@ -168,7 +169,9 @@ def test_labels_are_dealt_evenly_to_folds():
     labels = np.where(rng.rand(400) < 0.7, rng.randint(3, size=400).astype(float), np.nan)
     queries[:5], labels[:5] = 99, [0, 0, 0, 0, 1]
     index = GroupIndex.from_groups(queries)
-    folds = dealt_folds(index, labels, np.random.RandomState(0))
+    rows = np.arange(len(labels))
+    vectors = Vectors(rows[:, np.newaxis], rows, np.zeros(len(labels), dtype=bool), False)
+    folds = dealt_folds(index, vectors, labels, np.random.RandomState(0))
     assert (folds[np.isnan(labels)] == -1).all()
     assert folds[4] == 4
     assert sorted(folds[:4]) == [0, 1, 2, 3]

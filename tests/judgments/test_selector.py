@@ -134,8 +134,9 @@ def test_polars_texts(selector):
 def test_features_of_any_kind(selector):
     polars = pytest.importorskip("polars")
     dense = np.arange(20.0).reshape(10, 2)
-    expected = clone(selector).fit(TEXTS, groups=TOPICS, prior=PRIOR)
-    assert not hasattr(expected, "n_features_in_")
+    texts = clone(selector).fit(TEXTS, groups=TOPICS, prior=PRIOR)
+    assert not hasattr(texts, "n_features_in_")
+    expected = clone(selector).fit(dense.tolist(), groups=TOPICS, prior=PRIOR)
     for X in (dense, sparse.csr_array(dense), pd.DataFrame(dense, columns=["a", "b"])):
         fitted = clone(selector).fit(X, groups=TOPICS, prior=PRIOR)
         assert_same(fitted, expected)

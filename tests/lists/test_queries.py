@@ -377,51 +377,6 @@ class TestCheckGroups:
             check_groups(None, y_true, n_rows=2)
 
 
-class TestByNumber:
-    @pytest.mark.parametrize(
-        "convert", [np.array, list, pd.Series, lambda ids: np.array(ids, dtype=object), pl.Series]
-    )
-    def test_texts_of_integers_are_as_integers(self, convert):
-        numbers = [10, 2, -3, 2, 10, 100, -20, 9]
-        given = GroupIndex.from_groups(convert([str(each) for each in numbers]))
-        found, order = given.by_number()
-        expected = GroupIndex.from_groups(numbers)
-        assert found.query_ids.tolist() == expected.query_ids.tolist() == [-20, -3, 2, 9, 10, 100]
-        assert found.codes().tolist() == expected.codes().tolist()
-        assert given.query_ids[order].tolist() == ["-20", "-3", "2", "9", "10", "100"]
-
-    def test_zeros_at_the_left(self):
-        found, order = GroupIndex.from_groups(["010", "2", "001"]).by_number()
-        assert found.query_ids.tolist() == [1, 2, 10]
-        assert order.tolist() == [0, 2, 1]
-
-    @pytest.mark.parametrize(
-        "ids",
-        [
-            [10, 2, 1],
-            [10.0, 2.0],
-            ["10", "2", "a"],
-            ["10", "2", "q1"],
-            ["10", "2", "010"],
-            ["10", "2", "2.0"],
-            ["10", "2", " 3"],
-            ["10", "2", "1_0"],
-            ["10", "2", "\u0663"],
-            ["10", "2", "1" * 19],
-            ["", "10", "2"],
-            [("1", "2"), ("1", "10")],
-            [b"10", b"2"],
-        ],
-    )
-    def test_other_ids_stay(self, ids):
-        values = np.empty(len(ids), dtype=object)
-        values[:] = ids
-        given = GroupIndex.from_groups(values)
-        found, order = given.by_number()
-        assert found is given
-        assert order == slice(None)
-
-
 class TestOneOrder:
     """Pandas objects whose index says that the rows of one stand in another order."""
 

@@ -200,7 +200,7 @@ def test_a_threshold_is_drawn_as_a_model_is():
     again = ThresholdCurveDisplay.from_estimator(
         model, pd.DataFrame({"s": scores}), y, groups=groups
     )
-    np.testing.assert_array_equal(again.curve.values, display.curve.values)
+    np.testing.assert_allclose(again.curve.values, display.curve.values)
 
 
 def test_rows_without_labels_are_an_error(model):

@@ -21,10 +21,6 @@ from skfilterrank.ranking import (
     RankBoostRanker,
 )
 
-BY_POSITION = (
-    "The scores of what is kept are drawn by the position of the row, so that they cannot tell "
-    "anything about the document."
-)
 ONE_ROW = "One document has no order; the message says that all judged rows have one gain."
 LIBRARY = "What the library itself says of such data is not what scikit-learn wants to hear."
 
@@ -43,10 +39,6 @@ odd_is_good = OddIsGood()
 TELLS_OF_NAN = get_tags(CatBoostRanker()).input_tags.allow_nan
 
 EXPECTED_FAILURES = {
-    "FilterOnly(RankAndFilter(Ridge()))": {
-        "check_methods_sample_order_invariance": BY_POSITION,
-        "check_methods_subset_invariance": BY_POSITION,
-    },
     "QueryRanker(LGBMRanker)": {"check_fit2d_1sample": ONE_ROW},
     "QueryRanker(XGBRanker)": {
         "check_fit2d_1sample": ONE_ROW,

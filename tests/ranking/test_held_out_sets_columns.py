@@ -8,6 +8,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from dealt import numbers_of_queries
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.metrics import ndcg_f_score
@@ -98,7 +99,7 @@ def test_validation_fraction_starts_where_training_does():
     ranker = QueryRanker(LGBMRanker(**LGBM, early_stopping_rounds=5), validation_fraction=0.25)
     ranker.fit(X, y, groups=groups, init_score=100.0 * y)
     # The start already has the best order.
-    held = held_out_rows(0.25, groups)
+    held = held_out_rows(0.25, numbers_of_queries(X, y, groups))
     (values,) = ranker.estimator_.evals_result_["valid_0"].values()
     assert values[0] == ndcg_f_score(y[held], y[held], groups=groups[held])
 

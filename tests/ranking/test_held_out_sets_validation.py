@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from xgboost import XGBRanker
 from xgboost.callback import EarlyStopping
 
+from dealt import numbers_of_queries
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.ranking import (
@@ -64,7 +65,7 @@ def n_rounds(ranker):
 @pytest.mark.parametrize("name", RANKERS)
 def test_the_same_as_an_eval_set_of_these_queries(data, name):
     X, y, groups = data
-    held = held_out_rows(0.25, pd.factorize(groups, sort=True)[0], np.ones(len(y), dtype=bool))
+    held = held_out_rows(0.25, numbers_of_queries(X, y, groups))
     assert len(set(groups[held])) == 15
     assert not set(groups[held]) & set(groups[~held])
     inner = clone(RANKERS[name]).set_params(validation_fraction=0.25)
@@ -141,7 +142,7 @@ def test_warm_starts_hold_out_the_same_queries(data):
 
 def test_a_grade_that_only_held_out_queries_have(data):
     X, y, groups = data
-    held = held_out_rows(0.25, pd.factorize(groups, sort=True)[0], np.ones(len(y), dtype=bool))
+    held = held_out_rows(0.25, numbers_of_queries(X, y, groups))
     y = y.copy()
     y[np.flatnonzero(held)[0]] = 3
     QueryRanker(LIGHT, validation_fraction=0.25).fit(X, y, groups=groups)

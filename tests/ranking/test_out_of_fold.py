@@ -3,15 +3,12 @@
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 
+from dealt import dealt_splits
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import PerQueryThreshold, threshold_curve
-
-# What RankAndFilter splits by unless told otherwise.
-FIVE_FOLDS = GroupKFold(5, shuffle=True, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +23,7 @@ def ridge(data):
 
 class TestFolds:
     def test_results_of_each_fold(self, data, ridge):
-        folds = FIVE_FOLDS.split(data.X, groups=data.groups)
+        folds = dealt_splits(5, data.X, data.y, data.groups)
         for fold, (train, test) in enumerate(folds):
             scores = Ridge().fit(data.X[train], data.y[train]).predict(data.X[test])
             kept = np.where(scores >= ridge.threshold_, scores, -np.inf)
@@ -79,8 +76,7 @@ class TestFolds:
     def test_refit_false_keeps_the_model_of_the_split(self, data):
         model = RankAndFilter(Ridge(), cv=0.3, refit=False)
         model.fit(data.X, data.y, groups=data.groups)
-        splitter = GroupShuffleSplit(1, test_size=0.3, random_state=0)
-        train, _ = next(splitter.split(data.X, groups=data.groups))
+        ((train, _),) = dealt_splits(0.3, data.X, data.y, data.groups)
         expected = Ridge().fit(data.X[train], data.y[train])
         np.testing.assert_allclose(model.estimator_.coef_, expected.coef_)
 

@@ -6,6 +6,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold
 
+from dealt import dealt_splits
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking import RankAndFilter
@@ -45,7 +46,7 @@ class TestSplits:
         assert len(model.cv_results_["n_queries"]) == n_folds
 
     def test_iterable_of_splits_gives_what_its_splitter_gives(self, data):
-        splits = list(GroupKFold(3, shuffle=True, random_state=0).split(data.X, groups=data.groups))
+        splits = dealt_splits(3, data.X, data.y, data.groups)
         first = RankAndFilter(Ridge(), cv=splits).fit(data.X, data.y, groups=data.groups)
         other = RankAndFilter(Ridge(), cv=3).fit(data.X, data.y, groups=data.groups)
         assert first.threshold_ == other.threshold_

@@ -51,10 +51,10 @@ def series(data):
 
 @pytest.fixture(scope="module")
 def shuffled(data):
-    """The same rows, queries taking turns; rows of a query keep their order."""
+    """The same rows, queries taking turns; rows of a query, and first rows, keep their order."""
     place = pd.Series(data.groups).groupby(data.groups).cumcount().to_numpy()
-    names = np.array([f"query {number:04d}" for number in range(150)])
-    order = np.lexsort((data.groups[::-1] % 7, place))
+    names = np.array([f"query {number:04d}" for number in range(150)[::-1]])
+    order = np.lexsort((np.where(place, data.groups[::-1] % 7, data.groups), place))
     return order, data.X[order], data.y[order], names[data.groups[order]]
 
 
@@ -216,7 +216,7 @@ def test_categorical_features_of_catboost():
     ],
 )
 def test_stacks_rank(stack):
-    X, y, groups, _ = make_rank_and_filter(n_queries=30, random_state=0)
+    X, y, groups, _ = make_rank_and_filter(n_queries=40, random_state=0)
     fitted = RankAndFilter(stack, cv=2).fit(X, y, groups=groups)
     assert fitted.score(X, y, groups=groups) > 0.5
     if isinstance(stack, StackingClassifier):

@@ -7,16 +7,14 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GroupKFold, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
+from dealt import dealt_splits
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import forbidden_at_k, ndcg_f_score, ndcg_score
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import threshold_curve
-
-# What RankAndFilter splits by unless told otherwise.
-FIVE_FOLDS = GroupKFold(5, shuffle=True, random_state=0)
 
 
 class FirstColumn(RegressorMixin, BaseEstimator):
@@ -49,7 +47,9 @@ def halves():
 
 class TestThreshold:
     def test_is_the_optimum_of_scores_by_hand(self, data, ridge):
-        scores = cross_val_predict(Ridge(), data.X, data.y, groups=data.groups, cv=FIVE_FOLDS)
+        scores = cross_val_predict(
+            Ridge(), data.X, data.y, cv=dealt_splits(5, data.X, data.y, data.groups)
+        )
         curve = threshold_curve(data.y, scores, groups=data.groups, measure="ndcg_f@3")
         assert ridge.threshold_ == pytest.approx(curve.best_threshold, abs=1e-12)
         assert ridge.best_score_ == pytest.approx(curve.best_value)
@@ -148,7 +148,7 @@ class TestUnjudged:
         y[::6] = np.nan
         judged = ~np.isnan(y)
         scores = np.empty(len(y))
-        for train, test in FIVE_FOLDS.split(data.X, groups=data.groups):
+        for train, test in dealt_splits(5, data.X, y, data.groups):
             rows = train[judged[train]]
             scores[test] = Ridge().fit(data.X[rows], y[rows]).predict(data.X[test])
         with pytest.warns(UserWarning, match="unjudged"):

@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV, GroupKFold, GroupShuffleSplit
 
 from certificates import only, promise_at, risks_at
+from dealt import dealt_splits
 from given_scores import GivenScores
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
@@ -52,8 +53,7 @@ def test_rows_to_judge_are_numbered_as_they_were_given():
     """Of 60 queries 18 are calibrated on; the first document of each query is unjudged."""
     groups, scores = np.repeat(np.arange(60), 2), np.tile([2.0, 1.0], 60)
     y = np.tile([np.nan, 1.0], 60)
-    split = GroupShuffleSplit(1, test_size=0.3, random_state=0)
-    _, held_out = next(split.split(scores, y, groups))
+    ((_, held_out),) = dealt_splits(0.3, scores, y, groups)
     model = RankAndFilter(GivenScores(), CertifiedThreshold({"any_forbidden": 0.5}))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -68,8 +68,7 @@ class TestRankAndFilter:
     @pytest.mark.parametrize("risk", STEPS)
     def test_calibrates_the_model_it_keeps_on_one_split(self, data, risk):
         model = fit(data, threshold={"risks": risks_at(risk, 0.15, None)})
-        split = GroupShuffleSplit(1, test_size=0.3, random_state=0)
-        train, held_out = next(split.split(data.X, data.y, data.groups))
+        ((train, held_out),) = dealt_splits(0.3, data.X, data.y, data.groups)
         inner = LogisticRegression().fit(data.X[train], data.y[train] > 0)
         np.testing.assert_allclose(model.estimator_.coef_, inner.coef_)
         scores = inner.predict_proba(data.X[held_out])[:, 1]
@@ -168,9 +167,7 @@ class TestRankAndFilter:
         model = fit(data, threshold={"risks": {risk: 0.15}}, cv=0.5, measure="qwa")
         certificate = only(model.certificate_)
         scores = model.estimator_.predict_proba(data.X)[:, 1]
-        _, held_out = next(
-            GroupShuffleSplit(1, test_size=0.5, random_state=0).split(data.X, None, data.groups)
-        )
+        ((_, held_out),) = dealt_splits(0.5, data.X, data.y, data.groups)
         y, scores, groups = data.y[held_out].astype(float), scores[held_out], data.groups[held_out]
         kept = np.where(scores >= model.threshold_, scores, NO)
         value = qwa_score(y, kept, groups=groups)

@@ -63,7 +63,7 @@ class TestWhatTheEstimatorIsGiven:
     y = np.array([-1, 0, 2, -1, 2, 0, 2])
     groups = np.array(["b", "a", "c", "a", "b", "b", "b"])
     weight = np.array([10, 11, 12, 13, 14, 15, 16])
-    in_query_order = (1, 3, 0, 4, 5, 6, 2)
+    in_query_order = (0, 4, 5, 6, 1, 3, 2)
 
     def fit(self, spy, **kwargs):
         model = RankAndFilter(spy, threshold=None, **kwargs.pop("parameters", {}))
@@ -72,17 +72,17 @@ class TestWhatTheEstimatorIsGiven:
     def test_group_sizes(self):
         spy = self.fit(GroupSpy(), sample_weight=self.weight)
         np.testing.assert_array_equal(spy.X_.ravel(), self.in_query_order)
-        np.testing.assert_array_equal(spy.given_["group"], [2, 4, 1])
-        np.testing.assert_array_equal(spy.given_["weight"], [11, 13, 10, 14, 15, 16, 12])
-        np.testing.assert_array_equal(spy.y_, [1, 0, 0, 2, 1, 2, 2])
+        np.testing.assert_array_equal(spy.given_["group"], [4, 2, 1])
+        np.testing.assert_array_equal(spy.given_["weight"], [10, 14, 15, 16, 11, 13, 12])
+        np.testing.assert_array_equal(spy.y_, [0, 2, 1, 2, 1, 0, 2])
 
     def test_qid(self):
         weight_of_query = {"a": 1.0, "b": 2.0, "c": 3.0}
         weight = [weight_of_query[query] for query in self.groups]
         spy = self.fit(QidSpy(), sample_weight=weight)
         np.testing.assert_array_equal(spy.X_.ravel(), self.in_query_order)
-        np.testing.assert_array_equal(spy.given_["qid"], [0, 0, 1, 1, 1, 1, 2])
-        np.testing.assert_array_equal(spy.given_["weight"], [1, 2, 3])
+        np.testing.assert_array_equal(spy.given_["qid"], [0, 0, 0, 0, 1, 1, 2])
+        np.testing.assert_array_equal(spy.given_["weight"], [2, 1, 3])
 
     def test_qid_with_weights_that_differ_within_a_query(self):
         with pytest.raises(ValueError, match="QidSpy weights whole queries"):
@@ -91,8 +91,8 @@ class TestWhatTheEstimatorIsGiven:
     def test_group_id(self):
         spy = self.fit(GroupIdSpy(), sample_weight=self.weight)
         np.testing.assert_array_equal(spy.X_.ravel(), self.in_query_order)
-        np.testing.assert_array_equal(spy.given_["group_id"], [0, 0, 1, 1, 1, 1, 2])
-        np.testing.assert_array_equal(spy.given_["weight"], [11, 13, 10, 14, 15, 16, 12])
+        np.testing.assert_array_equal(spy.given_["group_id"], [0, 0, 0, 0, 1, 1, 2])
+        np.testing.assert_array_equal(spy.given_["weight"], [10, 14, 15, 16, 11, 13, 12])
 
     def test_groups_in_the_order_of_the_rows(self):
         spy = self.fit(GroupsSpy(), sample_weight=self.weight)
@@ -112,8 +112,8 @@ class TestWhatTheEstimatorIsGiven:
         spy = RankAndFilter(GroupIdSpy(), cv=folds, refit=False)
         spy.fit(self.X, self.y, groups=self.groups, sample_weight=self.weight)
         given = spy.estimator_.given_
-        np.testing.assert_array_equal(given["group_id"], [0, 0, 1, 1, 1, 1])
-        np.testing.assert_array_equal(given["weight"], [11, 13, 10, 14, 15, 16])
+        np.testing.assert_array_equal(given["group_id"], [0, 0, 0, 0, 1, 1])
+        np.testing.assert_array_equal(given["weight"], [10, 14, 15, 16, 11, 13])
 
     def test_weights_of_unjudged_rows_are_cut_too(self):
         y = self.y.astype(float)
@@ -155,16 +155,16 @@ class TestWhatTheEstimatorIsGiven:
         eval_set = [(self.X[:4], self.y[:4]), (self.X[4:], self.y[4:])]
         eval_groups = [self.groups[:4], self.groups[4:]]
         spy = self.fit(GroupSpy(), eval_set=eval_set, eval_groups=eval_groups)
-        assert [list(sizes) for sizes in spy.given_["eval_group"]] == [[2, 1, 1], [3]]
+        assert [list(sizes) for sizes in spy.given_["eval_group"]] == [[1, 2, 1], [3]]
         (X, y), (X_other, y_other) = spy.given_["eval_set"]
-        np.testing.assert_array_equal(X.ravel(), [1, 3, 0, 2])
-        np.testing.assert_array_equal(y, [1, 0, 0, 2])
+        np.testing.assert_array_equal(X.ravel(), [0, 1, 3, 2])
+        np.testing.assert_array_equal(y, [0, 1, 0, 2])
         np.testing.assert_array_equal(X_other.ravel(), [4, 5, 6])
         np.testing.assert_array_equal(y_other, [2, 1, 2])
 
     def test_one_held_out_set_may_come_without_a_list(self):
         spy = self.fit(QidSpy(), eval_set=(self.X, self.y), eval_groups=self.groups)
-        assert [list(ids) for ids in spy.given_["eval_qid"]] == [[0, 0, 1, 1, 1, 1, 2]]
+        assert [list(ids) for ids in spy.given_["eval_qid"]] == [[0, 0, 0, 0, 1, 1, 2]]
 
     def test_held_out_queries_may_come_in_the_index(self):
         y = pd.Series(self.y, index=pd.Index(self.groups, name="qid"))

@@ -5,8 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 from hypothesis import strategies as st
 
+from skfilterrank._lists.content import by_content, hash_scores
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.prefixes import shown_at_most
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.metrics import false_reject_rate, forbidden_at_k
 from skfilterrank.thresholds import UNSEEN, CertifiedThreshold
 
@@ -40,6 +42,13 @@ def risks_at(risk, level, k=None) -> dict:
     """A risk with its level, and with a cut-off where it can have one."""
     has_cutoff = k is not None and risk in ("any_forbidden", "forbidden")
     return {f"{risk}@{k}" if has_cutoff else risk: level}
+
+
+def numbered(groups, scores, labels, *filter_scores):
+    """Number of the query of each row, in the order of content."""
+    counts, every = ~np.isnan(labels), np.ones(len(labels), dtype=bool)
+    judged, all_rows = (hash_scores(each, scores, *filter_scores) for each in (counts, every))
+    return by_content(GroupIndex.from_groups(groups), judged, all_rows, labels)[0].codes()
 
 
 def counted_and_limit(y_true, y_score, groups, k):

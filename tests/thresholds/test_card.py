@@ -17,6 +17,8 @@ import pytest
 pytest.importorskip("jinja2")
 
 
+from skfilterrank._lists.content import by_content, hash_scores
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.thresholds import (
@@ -27,7 +29,6 @@ from skfilterrank.thresholds import (
     risk_certificate,
 )
 from skfilterrank.thresholds._certificate import RiskBound
-from skfilterrank.thresholds._risks import BettingBound
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* left out of")
 
@@ -316,14 +317,14 @@ def test_infinite_thresholds_in_words(rows, threshold, words):
 def test_a_mean_that_is_its_own_bound_is_explained():
     """The bets win on queries without a loss, and the losses come last."""
     n = 2000
-    order = BettingBound(n, 0.4, 0.95)._order
-    shown_good = np.ones(n)
-    shown_good[order[-500:]] = 0.1
-    y = np.ones(2 * n)
-    scores = np.column_stack([np.ones(n), shown_good]).ravel()
-    found = risk_certificate(
-        y, scores, 0.5, groups=np.repeat(np.arange(n), 2), risks={"false_reject_rate": 0.4}
-    )
+    groups = np.repeat(np.arange(n), 2)
+    scores = np.column_stack([1 + np.arange(n), np.zeros(n)]).ravel()
+    shown = hash_scores(scores > 0, scores)
+    is_last = by_content(GroupIndex.from_groups(groups), shown)[0].codes() >= n - 500
+    # The second document is hidden, and good in the last queries alone.
+    y = np.where(scores > 0, 1.0, is_last)
+    risks = {"false_reject_rate": 0.4}
+    found = risk_certificate(y, scores, 0.5, groups=groups, risks=risks)
     risk = found.risks["false_reject_rate"]
     assert risk.upper_bound == risk.observed == 500 * 0.5 / n
     words = "Of false_reject_rate the bets ruled out the observed mean itself"

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from certificates import (
     counted_and_limit,
     judged_rows,
+    numbered,
     promise_at,
     rates,
     real_thresholds,
@@ -56,13 +57,14 @@ def data():
 def by_brute_force(risk, y_true, y_score, groups, k, level, confidence):
     """Certified thresholds of `real_thresholds`, and the best value at one of them."""
     thresholds, counts = real_thresholds(y_score), None
+    numbers = numbered(groups, y_score, y_true)
     if risk != "false_reject_rate":
-        counts, limit = counted_and_limit(y_true, y_score, groups, k)
+        counts, limit = counted_and_limit(y_true, y_score, numbers, k)
         thresholds = thresholds[::-1]
         thresholds = thresholds[(thresholds > limit) | (limit == NO)]
     certified = []
     for threshold in thresholds:
-        losses = rates(risk, y_true, y_score, groups, threshold, k, counts)
+        losses = rates(risk, y_true, y_score, numbers, threshold, k, counts)
         if not bound_for(risk, k, len(losses), level, confidence).rules_out(losses):
             break
         certified.append(threshold)
@@ -111,8 +113,9 @@ class TestRiskThreshold:
         assert found.value == pytest.approx(expected[1], abs=1e-9)
         kept = np.where(y_score >= found.threshold, y_score, NO)
         assert ndcg_f_score(y_true, kept, groups=groups, k=k) == pytest.approx(found.value)
-        counts, _ = counted_and_limit(y_true, y_score, groups, k)
-        losses = rates(risk, y_true, y_score, groups, found.threshold, k, counts)
+        numbers = numbered(groups, y_score, y_true)
+        counts, _ = counted_and_limit(y_true, y_score, numbers, k)
+        losses = rates(risk, y_true, y_score, numbers, found.threshold, k, counts)
         assert found.observed == pytest.approx(losses.mean())
         assert found.n_queries == len(losses)
         assert found.observed - 1e-12 <= found.upper_bound <= level
@@ -133,11 +136,12 @@ class TestRiskThreshold:
         bound = bound_for(risk, 3, found.n_queries, 0.12, 0.9)
         upward = risk == "false_reject_rate"
         y_true = data.y.astype(float)
+        numbers = numbered(data.groups, y_score, y_true)
         distinct = np.unique(y_score)
         near = distinct[np.abs(distinct - found.limit) < 0.03]
         certified = near <= found.limit if upward else near > found.limit
         passes = [
-            bound.rules_out(rates(risk, y_true, y_score, data.groups, threshold, 3))
+            bound.rules_out(rates(risk, y_true, y_score, numbers, threshold, 3))
             for threshold in near
         ]
         # The first that fails, from the safest on, ends what is certified.
@@ -284,7 +288,8 @@ def test_unjudged_queries_are_left_out():
     _, y, groups, scores = make_rank_and_filter(200, random_state=0)
     more = np.concatenate([y, np.full(50, np.nan)])
     more_groups = np.concatenate([groups, 1000 + np.arange(50)])
-    more_scores = np.concatenate([scores, np.full(50, 0.001)])
+    # A score that occurs does not change the order of scores, by which queries are numbered.
+    more_scores = np.concatenate([scores, np.full(50, scores.min())])
 
     def bad_share(y_true, shown, groups):
         return np.bincount(groups, shown & (y_true < 0)) / np.bincount(groups)

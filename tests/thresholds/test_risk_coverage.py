@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
+from certificates import numbered
+from skfilterrank._lists.content import query_folds
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.thresholds import (
@@ -52,7 +53,10 @@ class TestConfidence:
         ]
         worth = worth[0] - worth[1]
         predicted = np.empty(300)
-        for train, test in KFold(5, shuffle=True, random_state=0).split(top):
+        numbers = numbered(data.groups, data.bayes_scores, data.y)
+        fold = query_folds(numbers[np.unique(data.groups, return_index=True)[1]], 5)
+        for number in range(5):
+            train, test = fold != number, fold == number
             scaler = StandardScaler().fit(top[train])
             ridge = Ridge(10.0).fit(scaler.transform(top[train]), worth[train])
             predicted[test] = ridge.predict(scaler.transform(top[test]))

@@ -6,9 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GroupKFold
 
 from all_thresholds import PLAIN
+from certificates import numbered
+from skfilterrank._lists.content import query_folds
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.metrics import evaluate, ndcg_f_score
@@ -97,8 +98,9 @@ class TestHeldOutScore:
     def test_is_that_of_thresholds_chosen_without_the_query(self, data):
         model = fitted(data)
         kept = np.full(len(data.y), -INF)
-        folds = GroupKFold(5, shuffle=True, random_state=0)
-        for train, test in folds.split(data.y, groups=data.groups):
+        fold = query_folds(numbered(data.groups, data.bayes_scores, data.y), 5)
+        for number in range(5):
+            train, test = fold != number, fold == number
             curve = threshold_curve(
                 data.y[train],
                 data.bayes_scores[train],
@@ -222,18 +224,17 @@ def test_out_of_fold_curves_do_not_see_the_query(rows):
 
         class Recorded(TunedThreshold):
             def _path(self, judged, worth, harm):
-                found.extend([worth, harm])
+                own = np.isin(judged.scores, scores[g == 17])
+                found.extend([(worth[own], worth[~own]), (harm[own], harm[~own])])
                 return super()._path(judged, worth, harm)
 
         Recorded("ndcg_f@5").fit(scores, labels, g, filter_scores=hide)
         return found
 
-    own = g == 17
-    before, after = worths(y), worths(np.where(own, -1.0, y))
-    # Ties of equal scores alone would reorder rows: there are none.
-    for one, two in zip(before, after):
-        np.testing.assert_array_equal(one[own], two[own])
-        assert (one[~own] != two[~own]).any()
+    before, after = worths(y), worths(np.where(g == 17, -1.0, y))
+    for (one, others), (two, changed) in zip(before, after):
+        np.testing.assert_array_equal(one, two)
+        assert (others != changed).any()
 
 
 def test_the_level_of_a_held_out_query_is_that_of_the_other_by_hand():
@@ -253,7 +254,7 @@ def test_the_level_of_a_held_out_query_is_that_of_the_other_by_hand():
 def test_what_is_tested_says_nothing_of_the_path(rows):
     """Half of 100 queries are learned from; labels of the others do not change the curves."""
     scores, y, g, hide = (each[:1000] for each in rows)
-    order = np.random.RandomState(0).permutation(100)
+    number = numbered(g, scores, y, hide)
 
     def curves(labels):
         cut = CertifiedThreshold({"any_forbidden@5": 0.5}, rule="ratio")
@@ -261,8 +262,8 @@ def test_what_is_tested_says_nothing_of_the_path(rows):
         return [gain.x.tolist(), gain.y.tolist(), harm.x.tolist(), harm.y.tolist()]
 
     before = curves(y)
-    assert curves(np.where(np.isin(g, order[50:53]), 2.0, y)) == before
-    assert curves(np.where(np.isin(g, order[:3]), 2.0, y)) != before
+    assert curves(np.where(np.isin(number, [50, 51, 99]), 2.0, y)) == before
+    assert curves(np.where(number < 3, 2.0, y)) != before
 
 
 @pytest.mark.filterwarnings("ignore:.* are exact copies of others")
@@ -338,9 +339,11 @@ def test_a_function_is_certified_as_the_measure_is(rule):
 def test_unjudged_documents_that_could_be_shown_are_named(rule):
     scores, y, g, hide = market(1, 100)
     # "ratio" tests half of the queries.
-    tested = np.flatnonzero(np.isin(g, np.random.RandomState(0).permutation(100)[50:]))
-    row = int(tested[np.argmin(hide[tested])])
-    y = np.where(np.arange(len(y)) == row, np.nan, y)
+    for row in np.argsort(hide).tolist():
+        without = np.where(np.arange(len(y)) == row, np.nan, y)
+        if numbered(g, scores, without, hide)[row] >= 50:
+            break
+    y = without
     cut = CertifiedThreshold({"any_forbidden@5": 0.4}, rule=rule)
     with pytest.warns(match="that a risk depends on are unjudged"):
         cut.fit(scores, y, g, filter_scores=hide)

@@ -14,6 +14,7 @@ from sklearn.model_selection import (
     cross_validate,
 )
 
+from dealt import dealt_splits
 from given_scores import GivenScores
 from leaks import check_no_leak
 from skfilterrank.cli import main
@@ -311,11 +312,7 @@ class TestQueryWeights:
     def test_of_a_share(self):
         """cv=0.25 holds out the same queries whatever they weigh."""
         even = self.fitted(0.25, None)
-        held_out = next(
-            GroupShuffleSplit(1, test_size=0.25, random_state=0).split(
-                self.y, groups=np.unique(self.groups, return_inverse=True)[1]
-            )
-        )[1]
+        ((_, held_out),) = dealt_splits(0.25, self.scores, self.y, self.groups)
         names = np.unique(self.groups[held_out])
         assert even.cv_results_["n_queries"].tolist() == [len(names)] == [2]
         for heavy, light in (names, names[::-1]):
