@@ -168,7 +168,8 @@ def test_valid_files_work(command, try_on):
     assert try_on(command, COMMANDS[command][1]) == 0
 
 
-@pytest.mark.slow
+# By day the readers get such files in tests/io.
+@pytest.mark.nightly
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 # Each is a command, of which there are many.
 @times(1 / 3, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -87,12 +87,6 @@ def test_messages_say_what_to_do(command, run):
     assert "give nan to the one that means unjudged" in err
 
 
-def test_monitor_has_the_gains_of_the_filter(run):
-    code, _, err = run(*COMMANDS["monitor"].format("numbers.txt").split(), "--gains=-1=0,1=1,2=2")
-    assert code == 2
-    assert "Leave out --gains" in err
-
-
 def test_read_qrels():
     qrels = read_qrels("words.csv", gains={"Bad": -1, "Ok": 0.5, "Good": float("nan")})
     words = read_words()

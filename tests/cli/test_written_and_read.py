@@ -154,19 +154,6 @@ def test_a_run_of_which_everything_is_hidden(run, tmp_path, monkeypatch):
         assert code == 0, err
 
 
-def test_compare_counts_topics_that_a_filter_emptied(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    write_run("all.txt", RUN)
-    write_run("shown.txt", RUN[:2])
-    Path("qrels.txt").write_text("1 0 a 1\n2 0 a 1\n")
-    code, out, err = run("compare", "qrels.txt", "all.txt", "shown.txt", "-m", "ap")
-    assert code == 0
-    assert "shown  0.5000" in out
-    assert "1 of 2 runs (shown: 2) lacks values" in err
-    assert ": counted as empty lists; --missing drop leaves" in err
-    assert run("compare", "qrels.txt", "all.txt", "shown.txt", "--missing", "raise")[0] == 2
-
-
 NAMES = ["=1+1", "+cmd|x", "-a", "@sum", "'=1", "''-b", "-5", "+2.5e3", "it's", '=a,"b"']
 
 
