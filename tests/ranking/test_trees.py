@@ -55,30 +55,12 @@ def fitted(data):
 
 @pytest.mark.parametrize("name", TREES)
 class TestTrees:
-    def test_groups_are_asked_for(self, data, name):
-        with pytest.raises(ValueError, match="needs queries: pass groups="):
-            make(name).fit(data.X, data.y)
-
     @pytest.mark.slow
     def test_only_the_order_of_gains_counts(self, data, fitted, name):
         plain = fitted(name).predict(data.X)
         gains = {-1: 0.0, 1: 10.0, 2: 10.5}
         other = make(name, gains=gains).fit(data.X, data.y, groups=data.groups).predict(data.X)
         np.testing.assert_array_equal(plain, other)
-
-    def test_early_stopping(self, data, name):
-        held_out = make_rank_and_filter(n_queries=60, n_features=5, bayes=False, random_state=1)
-        ranker = make(name, n_estimators=200, early_stopping_rounds=5)
-        ranker.fit(
-            data.X,
-            data.y,
-            groups=data.groups,
-            eval_set=[(held_out.X, held_out.y)],
-            eval_groups=[held_out.groups],
-        )
-        inner = ranker.estimator_
-        stopped = inner.best_iteration if name == "ranknet" else inner.best_iteration_
-        assert 0 < stopped < 190
 
 
 @pytest.mark.slow
