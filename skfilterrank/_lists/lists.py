@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import wraps
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -145,9 +145,9 @@ class RankedLists:
         return values
 
 
-def _shared(make):
-    """Return a function whose result is read-only, because several measures share it."""
-    return wraps(make)(lambda block: read_only(make(block)))
+def _shared(make) -> "cached_property[np.ndarray]":
+    """Make a cached property whose array is read-only, because several measures share it."""
+    return cached_property(wraps(make)(lambda block: read_only(make(block))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,12 +220,16 @@ class ListBlock:
         self.has_unjudged: bool = lists.has_unjudged
         # Order of rows with equal scores; "ids" for document ids.
         self.tie_rule: str = lists.ties
-        self._ties: dict[int, Ties | None] = {}
-        self._cells_of_depth: dict[int, np.ndarray] = {}
-        self._behind: dict[int, np.ndarray] = {}
-        self._ranked_relevant: dict[int, np.ndarray] = {}
-        self._with_reading: dict[OwnReading, ListBlock] = {}
-        self._made: dict[tuple, object] = {}
+        # Results of this block, and results that depend on judgments only.
+        self._kept: dict[tuple, Any] = {}
+        self._made: dict[tuple, Any] = {}
+
+    def _keep(self, make: Callable, key):
+        """Return ``make(key)`` from a cache; `make` is a method of the block."""
+        name = make.__name__, key
+        if name not in self._kept:
+            self._kept[name] = make(key)
+        return self._kept[name]
 
     def once(self, make: Callable, k: int | None):
         """Return ``make(block, k)`` from a cache; the result must depend on judgments only."""
@@ -249,17 +253,18 @@ class ListBlock:
 
     def with_reading(self, own: OwnReading) -> "ListBlock":
         """Return the lists with judgments changed by a measure's own options."""
-        if own not in self._with_reading:
-            block = ListBlock(self._lists.judged_by(own), self.layout)
-            if "sort_key" in self.__dict__ or self._lists.scores is not None:
-                block.sort_key = self.sort_key
-                if block._lists.unjudged == "drop" and block.has_unjudged:
-                    block.sort_key = np.where(block.judged, self.sort_key, np.inf)
-                    block._lists.has_filtered = True
-                elif self.tie_rule not in ("worst", "best"):
-                    block.cells, block._tied = self.cells, self._tied
-            self._with_reading[own] = block
-        return self._with_reading[own]
+        return self._keep(self._read_by, own)
+
+    def _read_by(self, own):
+        block = ListBlock(self._lists.judged_by(own), self.layout)
+        if "sort_key" in self.__dict__ or self._lists.scores is not None:
+            block.sort_key = self.sort_key
+            if block._lists.unjudged == "drop" and block.has_unjudged:
+                block.sort_key = np.where(block.judged, self.sort_key, np.inf)
+                block._lists.has_filtered = True
+            elif self.tie_rule not in ("worst", "best"):
+                block.cells, block._tied = self.cells, self._tied
+        return block
 
     def of_lists(self, lists: np.ndarray) -> "ListBlock":
         """Return a block of some of the lists, by their numbers in this block."""
@@ -280,7 +285,6 @@ class ListBlock:
         block.sort_key, block._made = sort_key, self._made
         return block
 
-    @cached_property
     @_shared
     def gains(self) -> np.ndarray:
         """Gain of each row, 0 where unjudged or padding; shape (n_queries, width)."""
@@ -288,19 +292,16 @@ class ListBlock:
             return np.where(self.judged, self._labels, 0.0)
         return self._lists.index.take(self._lists.gains, self.layout, 0.0)
 
-    @cached_property
     @_shared
     def _labels(self):
         """Gain of each row, NaN where unjudged or padding."""
         return self._lists.index.take(self._lists.gains, self.layout, np.nan)
 
-    @cached_property
     @_shared
     def _is_row(self):
         """Mask of the rows of the data, False where padding."""
         return np.arange(self.width) < self.sizes[:, None]
 
-    @cached_property
     @_shared
     def pool(self) -> np.ndarray:
         """Gains of the judged rows, ascending, NaN after the last; shape (n_queries, width)."""
@@ -313,7 +314,6 @@ class ListBlock:
         pool.sort(axis=1)
         return pool
 
-    @cached_property
     @_shared
     def n_judged(self) -> np.ndarray:
         """Number of judged rows of each query."""
@@ -321,7 +321,6 @@ class ListBlock:
             return np.count_nonzero(self.judged, axis=1)
         return self.sizes
 
-    @cached_property
     @_shared
     def sort_key(self) -> np.ndarray:
         """Ascending sort key: minus the score, +inf where filtered or padding."""
@@ -334,7 +333,6 @@ class ListBlock:
             scores[~self._is_row] = -np.inf
         return np.negative(scores, out=scores)
 
-    @cached_property
     @_shared
     def n_retained(self) -> np.ndarray:
         """Length of each returned list: the rows that are not filtered."""
@@ -342,7 +340,6 @@ class ListBlock:
             return self.sizes
         return np.count_nonzero(self.sort_key < np.inf, axis=1)
 
-    @cached_property
     @_shared
     def cells(self) -> np.ndarray:
         """Flat positions, in a matrix of the block, of each list from the best score down.
@@ -362,7 +359,6 @@ class ListBlock:
     def _sorted(self):
         return sort_rows(self.sort_key)
 
-    @cached_property
     @_shared
     def _tied(self):
         """Numbers of the lists in which documents may have equal scores."""
@@ -398,7 +394,6 @@ class ListBlock:
             return None
         return self._lists.index.take(values, self.layout, fill)
 
-    @cached_property
     @_shared
     def judged(self) -> np.ndarray:
         """Mask of the judged rows, False where padding; shape (n_queries, width), bool."""
@@ -406,13 +401,11 @@ class ListBlock:
             return self._is_row
         return ~np.isnan(self._labels)
 
-    @cached_property
     @_shared
     def relevant(self) -> np.ndarray:
         """1 where the gain is above 0, else 0; shape (n_queries, width), float64."""
         return (self.gains > 0).astype(np.float64)
 
-    @cached_property
     @_shared
     def n_relevant(self) -> np.ndarray:
         """Number of relevant rows of each query's pool, retrieved or not; float64."""
@@ -427,13 +420,11 @@ class ListBlock:
         depth = self.depth(k)
         if self._is_sorted:
             return values[:, :depth].copy()
-        return values.take(self._first_cells(depth))
+        return values.take(self._keep(self._first_cells, depth))
 
     def _first_cells(self, depth):
         """Return the flat indices of the first places of each list."""
-        if depth not in self._cells_of_depth:
-            self._cells_of_depth[depth] = np.ascontiguousarray(self.cells[:, :depth])
-        return self._cells_of_depth[depth]
+        return np.ascontiguousarray(self.cells[:, :depth])
 
     def lists(self, k: int | None = None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield the gains of each query's returned list, and those of its pool.
@@ -466,16 +457,14 @@ class ListBlock:
         """
         if self._lists.ties != "average" or self.width == 1:
             return None
-        depth = self.depth(k)
-        if depth not in self._ties:
-            self._ties[depth] = None
-            # One place more than k, to see whether a tie crosses the cut-off.
-            keys = self.sort_key.take(self.cells[self._tied, : depth + 1])
-            tied = (keys[:, 1:] == keys[:, :-1]) & (keys[:, 1:] < np.inf)
-            lists = self._tied[tied.any(axis=1)]
-            if lists.size:
-                self._ties[depth] = find_ties(lists, self.sort_key.take(self.cells[lists]))
-        return self._ties[depth]
+        return self._keep(self._ties_of_first, self.depth(k))
+
+    def _ties_of_first(self, depth):
+        # One place more than k, to see whether a tie crosses the cut-off.
+        keys = self.sort_key.take(self.cells[self._tied, : depth + 1])
+        tied = (keys[:, 1:] == keys[:, :-1]) & (keys[:, 1:] < np.inf)
+        lists = self._tied[tied.any(axis=1)]
+        return find_ties(lists, self.sort_key.take(self.cells[lists])) if lists.size else None
 
     def ranked(self, values: np.ndarray, k: int | None) -> np.ndarray:
         """Bring `values` (n_queries, width) into list order, up to position k.
@@ -508,19 +497,19 @@ class ListBlock:
         """Set the places after the end of each returned list to 0, in place."""
         depth = top.shape[1]
         if self.n_retained.min() < depth:
-            if depth not in self._behind:
-                self._behind[depth] = np.arange(depth) >= self.n_retained[:, None]
-            top[self._behind[depth]] = 0.0
+            top[self._keep(self._behind, depth)] = 0.0
         return top
+
+    def _behind(self, depth):
+        return np.arange(depth) >= self.n_retained[:, None]
 
     def ranked_relevant(self, k: int | None) -> np.ndarray:
         """Return `relevant` in list order up to place k; read only, shared by several measures."""
-        depth = self.depth(k)
-        if depth not in self._ranked_relevant:
-            self._ranked_relevant[depth] = read_only(self.ranked(self.relevant, k))
-        return self._ranked_relevant[depth]
+        return self._keep(self._ranked_relevant, self.depth(k))
 
-    @cached_property
+    def _ranked_relevant(self, depth):
+        return read_only(self.ranked(self.relevant, depth))
+
     @_shared
     def shows_relevant(self) -> np.ndarray:
         """Mask of the relevant documents of the returned lists; bool, ties in one order."""

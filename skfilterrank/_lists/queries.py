@@ -441,16 +441,15 @@ def find_groups(groups, *carriers, names=None):
     of the carriers, by default those of labels and features, or of features alone.
     """
     names = names or ("y", "X")[-len(carriers) :]
-    held = []
-    for each, name in zip(carriers, names):
-        if (ids := query_ids_of_index(each)) is not None:
-            index = each if isinstance(each, pd.Index) else each.index
-            held.append((ids, index, f"the index level 'qid' of {name}"))
-    for (left, index, name), (right, other, where) in pairwise(held):
+    held = [
+        (ids, f"the index level 'qid' of {name}")
+        for each, name in zip(carriers, names)
+        if (ids := query_ids_of_index(each)) is not None
+    ]
+    for (left, name), (right, where) in pairwise(held):
         _check_same_rows(left, right, name, where, one_naming=True)
-        _check_same_labels(index, other)
     if groups is not None:
-        for ids, _, where in held[:1]:
+        for ids, where in held[:1]:
             _check_same_rows(groups, ids, "groups", where)
     _check_orders([*zip(names, carriers), ("groups", groups)])
     if groups is None:
@@ -522,19 +521,6 @@ def _texts(ids):
 def _kind(ids):
     """Return the kind of query ids; ids of one kind can be compared."""
     return "number" if ids.dtype.kind in "biuf" else type(ids.tolist()[0])
-
-
-def _check_same_labels(left, right):
-    """Raise if two indexes hold the same labels in different orders."""
-    if left.nlevels == 1 or left.names != right.names or left.equals(right):
-        return
-    if left.is_unique and right.is_unique and right.isin(left).all():
-        row = int(np.asarray(left != right).argmax())
-        raise InputError(
-            "two arguments with an index level 'qid' hold the same labels in different orders, "
-            f"the first {brief(left[row])} and {brief(right[row])} at row {row}: rows are matched "
-            "by position, so bring them into one order first, as by y = y.loc[X.index]."
-        )
 
 
 def check_groups(
