@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from completed_judgments import DOCS, write_files
+from completed_judgments import DOCS, ENOUGH, write_files
 from judged_documents import changed
 from skfilterrank.io import read_qrels
 from skfilterrank.judgments import LabelPredictor
@@ -48,12 +48,11 @@ def test_unjudged_rows_of_the_judgments(complete):
     lines, err = complete(*UNJUDGED)
     assert lines == [
         *JUDGED, "1 predicted w3 2", "1 predicted h2 0", "1 0 y -1", "2 0 h1 1",
-        "2 0 h2 -1", "3 0 w1 -1",
+        "2 0 h2 -1", "3 0 w1 -1", *ENOUGH,
     ]  # fmt: skip
     assert err.splitlines() == [
-        "predicted 2 labels of 10: 0: 1, 2: 1",
-        "warning: of 1 document predicted relevant nothing says how many are: too few are "
-        "judged; column 2 marks them",
+        "predicted 2 labels of 18: 0: 1, 2: 1",
+        "of 1 document predicted relevant 69 % are expected to be; column 2 marks them",
         "1 query with judged labels all 1 (left unjudged): 2",
         "1 query with no judged document (left unjudged): 3",
         "2 documents without text in docs.jsonl (2 rows: 1 judged, not learned from; the others "
@@ -63,10 +62,10 @@ def test_unjudged_rows_of_the_judgments(complete):
 
 
 def test_documents_of_runs(complete, folder):
-    (folder / "qrels.txt").write_text("\n".join([*JUDGED, "2 0 h1 1", ""]))
+    (folder / "qrels.txt").write_text("\n".join([*JUDGED, "2 0 h1 1", *ENOUGH, ""]))
     lines, err = complete("a.run", "b.run")
     assert lines == [
-        *JUDGED, "1 predicted h3 0", "1 predicted w4 2", "2 0 h1 1",
+        *JUDGED, "1 predicted h3 0", "1 predicted w4 2", "2 0 h1 1", *ENOUGH,
     ]  # fmt: skip
 
     assert "1 query of the runs without judgments: left out" in err
@@ -84,7 +83,9 @@ def test_labels_below_zero_are_told(complete):
 
 
 def test_one_label_for_all(complete, folder):
-    (folder / "qrels.txt").write_text("1 0 w1 0\n1 0 h1 0\n")
+    (folder / "qrels.txt").write_text(
+        "\n".join(["1 0 w1 0", "1 0 h1 0", "2 0 w1 1", "2 0 w2 1", *ENOUGH])
+    )
     _, err = complete("b.run")
     assert "1 query with judged labels all 0 (left unjudged): 1" in err
 
@@ -107,7 +108,10 @@ def test_standard_output(run, complete):
 def test_the_library_gives_the_same(run, tmp_path, data_dir):
     folder = data_dir / "cranfield"
     qrels = read_qrels(folder / "qrels.txt", unjudged_label=None)
-    qrels = qrels.query("label > 0 and qid in ['1', '2', '3', '4']")
+    # Judged not relevant are the relevant documents of another query.
+    others = qrels.query("label > 0 and qid == '8'").assign(qid="1", label=0)
+    qrels = pd.concat([qrels.query("label > 0 and qid in ['1', '2', '3', '4']"), others])
+    qrels = qrels.drop_duplicates(["qid", "docno"])
     hidden = qrels.groupby("qid").cumcount() % 3 == 2
     given = qrels.assign(label=np.where(hidden, -1, qrels["label"]))
     path, out = tmp_path / "qrels.txt", tmp_path / "out.txt"
@@ -163,7 +167,7 @@ def test_topics_without_a_model(complete):
 
 def test_columns_by_name_and_joined(complete, folder):
     expected = complete(*UNJUDGED)[0]
-    title = [text.split()[0] for text in DOCS.values() if text.strip()] + [""]
+    title = [text.split()[0] if text.strip() else "" for text in DOCS.values()]
     body = [" ".join(text.split()[1:]) for text in DOCS.values()]
     pd.DataFrame({"docno": list(DOCS), "title": title, "body": body}).to_csv("d.csv", index=False)
     arguments = [*UNJUDGED, "--text", "title,body"]
@@ -193,7 +197,9 @@ def test_columns_by_name_and_joined(complete, folder):
         ),
         (
             [*UNJUDGED, "--docs", "h2.csv"],
-            "no judged document has a text in doc",
+            "0 relevant and 1 other judged documents with a text, but 5 of each are needed to "
+            "predict labels. Judge more documents, which 'skfilterrank select' chooses, or "
+            "evaluate with 'drop' for unjudged documents.",
         ),
         (
             [*UNJUDGED, "--docs", "twice.csv"],

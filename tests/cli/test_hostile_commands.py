@@ -16,6 +16,8 @@ from skfilterrank.io import read_letor, read_qrels, read_run
 QRELS = b"1 0 a 2\n1 0 b -1\n2 0 a 1\n2 0 b 0\n"
 RUN = b"1 Q0 a 1 9.5 x\n1 Q0 b 2 3 x\n2 Q0 a 1 0.5 x\n2 Q0 b 2 0.25 x\n2 Q0 c 3 0 x\n"
 RUN += b"3 Q0 a 1 5 x\n3 Q0 c 2 4 x\n"
+ENOUGH = QRELS + b"".join(b"%d 0 a 1\n%d 0 c 0\n" % (qid, qid) for qid in range(4, 9))
+TEXTS = b'{"docno": "a", "text": "some words"}\n{"docno": "c", "text": "other words"}\n'
 JUDGED = QRELS + b"3 0 a 0\n3 0 c 1\n"
 SCORES = b"".join(
     SCORES_JSON.replace(b'"r"', b'"%c"' % name).replace(b"null", b"0.25") + b"\n" for name in b"rs"
@@ -39,11 +41,8 @@ COMMANDS = {
     "compare": (["compare", "qrels", "run", "{}", "--quiet"], RUN),
     "compare --scores": (["compare", "--scores", "{}", "--format", "json"], SCORES),
     "fuse": (["fuse", "run", "{}", "--quiet"], RUN),
-    "complete": (["complete", "{}", "run", "--docs", "docs.csv", "--out", "-"], QRELS),
-    "complete --docs": (
-        ["complete", "qrels", "--docs", "{}.jsonl", "--unjudged-label", "0", "--out", "-"],
-        JSONL,
-    ),
+    "complete": (["complete", "{}", "run", "--docs", "docs.csv", "--out", "-"], ENOUGH),
+    "complete --docs": (["complete", "enough", "run", "--docs", "{}.jsonl", "--out", "-"], TEXTS),
     "select": (["select", "--pool", "{}", *SELECTED], QRELS),
     "select table": (["select", "--pool", "{}.csv", *SELECTED], CSV),
     "select --docs": (["select", "--pool", "qrels", "--docs", "{}.jsonl", *SELECTED[2:]], JSONL),
@@ -81,6 +80,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("hostile")
     for name, content in {
         "qrels": QRELS,
+        "enough": ENOUGH,
         "run": RUN,
         "letor": LETOR,
         "docs.csv": DOCUMENTS,

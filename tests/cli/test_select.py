@@ -45,6 +45,15 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def five_queries(files):
+    """Runs of five queries, of which enough documents are judged to complete the labels."""
+    for name in RUNS:
+        run = Path(f"{name}.run").read_text().splitlines()
+        lines = [f"{qid}{line[1:]}\n" for qid in "12345" for line in run if line[0] == "1"]
+        Path(f"{name}.run").write_text("".join(lines))
+
+
 def test_the_table_has_the_pool_in_the_order_to_judge_it(files, run):
     code, out, err = run("select", "a.run", "b.run", *TEXTS, "--out", "judge.csv")
     assert (code, out) == (0, "")
@@ -142,14 +151,14 @@ SAVED = {
 
 
 @pytest.mark.parametrize("how", SAVED.values(), ids=SAVED)
-def test_every_reader_takes_the_filled_table(files, run, how):
+def test_every_reader_takes_the_filled_table(five_queries, run, how):
     run("select", "a.run", "b.run", *TEXTS, "--out", "judge.csv")
     labels = {"d1": "yes", "d2": "no", "d5": "no"}
     fill("judge.csv", labels, **how)
     qrels = read_qrels("judged.csv", gains={"no": 0, "yes": 1})
-    assert len(qrels) == 12
+    assert len(qrels) == 30
     found = qrels.dropna().set_index(["qid", "docno"])["label"]
-    assert found.to_dict() == {(q, d): labels[d] == "yes" for q in "12" for d in labels}
+    assert found.to_dict() == {(q, d): labels[d] == "yes" for q in "12345" for d in labels}
     write_qrels("judged.txt", qrels.dropna())
     runs, texts = ["a.run", "b.run"], ["--docs", "docs.jsonl", "--out", "-"]
     for words in ("evaluate {} a.run -m ap", "compare {} a.run b.run -m ap"):
@@ -160,8 +169,9 @@ def test_every_reader_takes_the_filled_table(files, run, how):
     assert code == 0
 
 
-def test_complete_takes_gains_of_numbers(files, run):
-    Path("codes.txt").write_text("1 0 d1 4\n1 0 d2 1\n1 0 d3 1\n")
+def test_complete_takes_gains_of_numbers(five_queries, run):
+    lines = [f"{qid} 0 d1 4\n{qid} 0 d2 1\n{qid} 0 d3 1\n" for qid in "12345"]
+    Path("codes.txt").write_text("".join(lines))
     words = ["complete", "codes.txt", "a.run", "--docs", "docs.jsonl", "--out", "-", "--gains"]
     assert "1 0 d1 0\n1 0 d2 2\n1 0 d3 2\n" in run(*words, "4=0,1=2")[1]
     for gains, message in (("4=0", "--gains has no gain for 1"), ("exp2", "is for measures")):
@@ -351,12 +361,12 @@ def test_bad_arguments(files, run, arguments, message):
     assert sorted(Path().iterdir()) == before
 
 
-def test_completing_a_table_in_python(files, run):
+def test_completing_a_table_in_python(five_queries, run):
     run("select", "a.run", *TEXTS, "--out", "judge.csv")
     fill("judge.csv", {"d1": "yes", "d2": "no"})
     qrels = read_qrels("judged.csv", gains={"no": 0, "yes": 1})
     with pytest.warns(match="few"):
         completed = complete_qrels(qrels, ["a.run"], DOCS, random_state=0).qrels
     judges = completed["judged_by"].value_counts()
-    assert judges["people"] == 4
+    assert judges["people"] == 10
     assert judges["predicted"] > 0

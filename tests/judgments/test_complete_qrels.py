@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from selections import mask
 from skfilterrank.datasets import fetch_cranfield
-from skfilterrank.exceptions import DataWarning, UnjudgedWarning
+from skfilterrank.exceptions import DataWarning, InputError, UnjudgedWarning
 from skfilterrank.io import write_qrels
 from skfilterrank.judgments import LabelPredictor, PoolingSelector, complete_qrels, rank_table
 from skfilterrank.judgments._complete_qrels import expected_precision
@@ -280,25 +280,40 @@ def test_quality_of_a_model_that_says_1_of_all(collection):
     assert found.n_predicted_relevant == 60
 
 
-def test_few_judgments_say_nothing(collection):
-    runs, qrels, texts, _ = collection
-    with pytest.warns(DataWarning, match="nothing says how many are: too few are judged"):
+@pytest.mark.parametrize(("n_relevant", "n_others"), [(4, 10), (10, 4), (10, 0), (2, 1)])
+def test_too_few_labels_of_either_kind_are_refused(collection, n_relevant, n_others):
+    _, qrels, texts, _ = collection
+    rest = qrels.tail(9).assign(label=-9)
+    is_relevant = qrels["label"] > 0
+
+    def some(n_relevant, n_others):
+        chosen = [qrels[is_relevant].head(n_relevant), qrels[~is_relevant].head(n_others), rest]
+        return pd.concat(chosen).drop_duplicates(["qid", "docno"], keep="last")
+
+    few = some(n_relevant, n_others)
+    message = f"qrels holds {n_relevant} relevant and {n_others} other judged documents with a text"
+    with pytest.raises(InputError, match=f"{message}, but 5 of each are needed"):
+        complete_qrels(few, None, texts, unjudged_label=-9, random_state=0)
+    enough = some(5, 5)
+    assert quietly(enough, None, texts, unjudged_label=-9).quality["n_judged"].sum() == 10
+    # Those without a text do not count.
+    texts[enough.loc[~is_relevant, "docno"].iloc[0]] = ""
+    with pytest.raises(InputError, match="holds 5 relevant and 4 other"):
+        complete_qrels(enough, None, texts, unjudged_label=-9, random_state=0)
+
+
+def test_labels_that_were_not_held_out_say_nothing(collection):
+    """Each judged document is the only one of its query, of which nothing is left to learn from."""
+    _, qrels, texts, _ = collection
+    chosen = qrels.groupby("label").head(5)
+    judged = chosen.assign(qid=chosen["docno"])
+    others = qrels.tail(1).merge(judged[["qid"]], how="cross", suffixes=("_", ""))
+    table = pd.concat([judged, others[["qid", "docno"]]], ignore_index=True)
+    with pytest.warns(DataWarning, match="5 documents predicted relevant nothing says how many"):
         found = complete_qrels(
-            qrels.groupby("qid").head(1),
-            runs,
-            texts,
-            predictor=LabelPredictor(one_class="copy"),
-            random_state=0,
+            table, None, texts, predictor=LabelPredictor(one_class="copy"), random_state=0
         )
     assert np.isnan(found.expected_precision)
-
-
-def test_judgments_that_name_relevant_documents_alone(collection):
-    runs, qrels, texts, _ = collection
-    few = pd.concat([qrels[qrels["label"] > 0], qrels[qrels["label"] == 0].head(2)])
-    message = rf"how many are: 2 of {len(few)} judged documents are not relevant, too few"
-    with pytest.warns(DataWarning, match=message):
-        complete_qrels(few, runs, texts, predictor=LabelPredictor(one_class="copy"), random_state=0)
 
 
 def test_random_labels_are_worth_what_chance_is(collection):
@@ -400,23 +415,6 @@ def test_a_query_with_one_label_is_held_out_without_one(collection):
     )
     assert found.quality["n_held_out"].sum() == len(one) - 1
     assert found.qrels["label"].notna().all()
-
-
-@pytest.mark.parametrize("label", [0, 1])
-def test_all_labels_equal(collection, label):
-    runs, qrels, texts, _ = collection
-    with pytest.warns(DataWarning, match=f"all judged labels are {label}, so documents cannot be"):
-        found = complete_qrels(
-            qrels.assign(label=label),
-            runs,
-            texts,
-            predictor=LabelPredictor(one_class="copy"),
-            random_state=0,
-        )
-    assert (found.qrels["label"] == label).all()
-    assert np.isnan(found.expected_precision)
-    assert found.n_predicted_relevant == 60 * label
-    assert found.is_doubtful
 
 
 def test_a_good_sample_is_not_doubtful(completed):

@@ -15,6 +15,12 @@ QRELS = """\
 3 0 w1 -1
 1 0 y -1
 """
+# All of topic 4 is judged, so that there are enough labels of either kind.
+ENOUGH = [
+    f"4 0 {docno} {int(docno[0] == 'w')}"
+    for docno in ["w1", "w2", "w3", "h1", "h2", "h3", "y2", "y3"]
+]
+QRELS += "".join(f"{line}\n" for line in ENOUGH)
 DOCS = {
     "w1": "the wing and its lift",
     "w2": "lift of a swept wing",
@@ -24,6 +30,8 @@ DOCS = {
     "h2": "heat in boiling water",
     "h3": "heat flux in slabs",
     "y": " ",
+    "y2": "water in slabs",
+    "y3": "flux of boiling water",
 }
 RUN_A = "1 Q0 w4 1 9 a\n1 Q0 w1 2 8 a\n1 Q0 z 3 7 a\n7 Q0 w1 1 9 a\n"
 RUN_B = "1 Q0 h3 1 9 b\n2 Q0 w4 1 1 b\n1 Q0 w4 2 5 b\n"

@@ -37,6 +37,9 @@ _LISTS = {**_ROWS, "y_score": SCORES}
 _SYSTEMS = {**_ROWS, "y_scores": SYSTEMS}
 _POSITIONS = {"positions": [1, 4, 6]}
 _OF_RUNS = {"runs": RUNS, "qrels": QRELS, "measures": ["ap", "ndcg_f@2"]}
+# Eleven texts of one query, of which ten are judged.
+_TEXTS = pd.DataFrame({"qid": "a", "docno": list("abcdefghijk"), "label": [*[0, 1] * 5, NAN]})
+_TEXTS["text"] = ["a dog", "the cat"] * 5 + ["a cat"]
 _FEW = {"n_resamples": 100}
 _SAMPLE = {
     "runs": RUNS,
@@ -161,10 +164,9 @@ CALLS = {
     "thresholds.threshold_curve": _LISTS,
     "thresholds.trade_off_curve": _LISTS,
     "judgments.complete_qrels": {
-        "runs": RUNS,
-        "qrels": QRELS[:-1],
-        "documents": dict(zip("xyz", ("a cat", "a dog", "the cat"))),
-        "unjudged_label": None,
+        "runs": {"first": _TEXTS[["qid", "docno"]].assign(score=range(11))},
+        "qrels": _TEXTS[["qid", "docno", "label"]],
+        "documents": _TEXTS[["docno", "text"]],
     },
     "judgments.assessor_agreement": {"qrels": {"anna": QRELS, "bob": QRELS}},
     "judgments.pseudo_qrels": {"runs": RUNS, "n_trials": 2},
