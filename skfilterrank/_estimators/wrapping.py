@@ -290,7 +290,13 @@ def _refuse_numbers(X):
         )
 
 
-_NAMED = 5
+_NOT_FINITE = (
+    (
+        *("NaN", np.isnan),
+        "fill missing values in, for example with SimpleImputer in a Pipeline, or drop the column",
+    ),
+    ("infinity", np.isinf, "replace it by a finite number"),
+)
 
 
 def refuse_dates(X) -> None:
@@ -314,7 +320,7 @@ def refuse_dates(X) -> None:
 
 
 def check_finite_columns(X, *, owner: str, names=None, allow_nan: bool = False) -> None:
-    """Raise a ValueError that names the columns of X with NaN or infinite values.
+    """Raise a ValueError that names the first column of X with NaN or infinite values.
 
     `X` is a checked float matrix, dense or sparse, for the estimator called `owner`; `names` are
     those of its columns, if any. With `allow_nan` only infinite values are refused.
@@ -325,39 +331,17 @@ def check_finite_columns(X, *, owner: str, names=None, allow_nan: bool = False) 
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)):
             return
-    for kind, is_bad in (("NaN", np.isnan), ("infinity", np.isinf)):
-        if kind == "NaN" and allow_nan:
+    for kind, is_bad, remedy in _NOT_FINITE[allow_nan:]:
+        bad = is_bad(values)
+        if not bad.any():
             continue
-        rows, columns = _places(X, is_bad)
-        if len(rows):
-            raise InputError(_message(kind, rows, columns, owner, names))
-
-
-def _places(X, is_bad):
-    """Return row and column of each bad value."""
-    if not sparse.issparse(X):
-        return np.nonzero(is_bad(X))
-    coordinates = X.tocoo()
-    bad = is_bad(coordinates.data)
-    return coordinates.row[bad], coordinates.col[bad]
-
-
-def _message(kind, rows, columns, owner, names):
-    """Return a message about wrong values, their positions, and the remedy."""
-    distinct = np.unique(columns)
-    named = ", ".join(
-        str(column) if names is None else f"{column} ({brief(names[column])})"
-        for column in distinct[:_NAMED]
-    )
-    if len(distinct) > _NAMED:
-        named += f" and {len(distinct) - _NAMED} more"
-    remedy = (
-        "fill missing values in, for example with SimpleImputer in a Pipeline, or drop the column"
-        if kind == "NaN"
-        else "replace it by a finite number"
-    )
-    return (
-        f"X contains {kind} in column{'s' if len(distinct) > 1 else ''} {named} ({len(rows)} "
-        f"value{'s' if len(rows) > 1 else ''}, the first at row {rows.min()}): "
-        f"{owner} needs finite numbers; {remedy}."
-    )
+        places = X.tocoo() if sparse.issparse(X) else None
+        rows, columns = np.nonzero(bad) if places is None else (places.row[bad], places.col[bad])
+        first = rows.argmin()
+        column = columns[first]
+        named = f"column {column}" + ("" if names is None else f" ({brief(names[column])})")
+        others = " and others" * bool((columns != column).any())
+        raise InputError(
+            f"X contains {kind} in {named}{others} ({counted(len(rows), 'value')}, the first at "
+            f"row {rows[first]}): {owner} needs finite numbers; {remedy}."
+        )

@@ -4,8 +4,12 @@ from typing import TYPE_CHECKING
 
 from skfilterrank._lists.lazy_names import names_of
 from skfilterrank.datasets._generator import make_marketplace, make_rank_and_filter
-from skfilterrank.datasets._text_collections import fetch_cranfield, fetch_semeval_cqa
-from skfilterrank.datasets._trec import fetch_trec_covid, fetch_trec_qrels
+from skfilterrank.datasets._loaders import (
+    fetch_cranfield,
+    fetch_semeval_cqa,
+    fetch_trec_covid,
+    fetch_trec_qrels,
+)
 
 __all__ = [
     "fetch_cranfield",

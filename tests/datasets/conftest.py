@@ -4,7 +4,7 @@ import threading
 import pytest
 
 from served_files import QRELS, Server
-from skfilterrank.datasets import _trec
+from skfilterrank.datasets import _loaders
 
 
 @pytest.fixture
@@ -21,14 +21,14 @@ def server(tmp_path_factory):
 @pytest.fixture
 def track(server, monkeypatch):
     """web-2010 is a small file of the server, and the mirror holds nothing."""
-    track = _trec._Track(
+    track = _loaders._Track(
         "trec-web-qrels/web2010.qrels.txt.gz",
         server.put("qrels", QRELS),
         hashlib.sha256(QRELS).hexdigest(),
         hashlib.md5(QRELS).hexdigest(),
         "About.",
     )
-    monkeypatch.setattr(_trec, "MIRROR", f"{server.url}mirror-")
+    monkeypatch.setattr(_loaders, "MIRROR", f"{server.url}mirror-")
     for name in ("web-2010", "covid-round1"):
-        monkeypatch.setitem(_trec._TRACKS, name, track)
+        monkeypatch.setitem(_loaders._TRACKS, name, track)
     return track

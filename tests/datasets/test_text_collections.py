@@ -7,21 +7,19 @@ import json
 import pytest
 
 from served_files import CRANFIELD, LABELS, XML, packed
-from skfilterrank.datasets import _text_collections, fetch_cranfield, fetch_semeval_cqa
+from skfilterrank.datasets import _loaders, fetch_cranfield, fetch_semeval_cqa
 from skfilterrank.exceptions import DownloadError, FileFormatError, InputError
 
 
 def expect_lines(monkeypatch, *counts):
-    monkeypatch.setattr(
-        _text_collections, "_N_LINES", dict(zip(_text_collections._N_LINES, counts))
-    )
+    monkeypatch.setattr(_loaders, "_N_LINES", dict(zip(_loaders._N_LINES, counts)))
 
 
 def serve_cranfield(server, monkeypatch, archive):
     expect_lines(monkeypatch, 2, 2, 3)
-    monkeypatch.setattr(_text_collections, "_CRANFIELD_URL", server.put("cran.tar.gz", archive))
-    monkeypatch.setattr(_text_collections, "_CRANFIELD_MD5", hashlib.md5(archive).hexdigest())
-    monkeypatch.setattr(_text_collections, "MIRROR", f"{server.url}mirror-")
+    monkeypatch.setattr(_loaders, "_CRANFIELD_URL", server.put("cran.tar.gz", archive))
+    monkeypatch.setattr(_loaders, "_CRANFIELD_MD5", hashlib.md5(archive).hexdigest())
+    monkeypatch.setattr(_loaders, "MIRROR", f"{server.url}mirror-")
 
 
 def test_cranfield(server, monkeypatch, tmp_path):
@@ -116,7 +114,7 @@ def test_the_published_collection_is_what_its_notes_say(data_dir):
 @pytest.fixture
 def forum(server, monkeypatch):
     part = (server.put("dev.xml", XML), LABELS)
-    monkeypatch.setitem(_text_collections._PARTS, "dev", part)
+    monkeypatch.setitem(_loaders._PARTS, "dev", part)
 
 
 def test_forum_answers(server, forum, tmp_path):

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from served_files import QRELS, RUN
-from skfilterrank.datasets import _trec, fetch_trec_covid, fetch_trec_qrels
+from skfilterrank.datasets import _loaders, fetch_trec_covid, fetch_trec_qrels
 from skfilterrank.exceptions import DownloadError, FileFormatError, InputError
 
 
@@ -43,7 +43,7 @@ def test_tracks_come_from_the_pages_of_their_years():
         ("web-2013", "/web/2013/", "ClueWeb12"),
         ("web-2014", "/web/2014/", "ClueWeb12"),
     ):
-        track, year = _trec._TRACKS[name], name.removeprefix("web-")
+        track, year = _loaders._TRACKS[name], name.removeprefix("web-")
         assert where in track.url
         assert track.file == f"trec-web-qrels/web{year}.qrels.txt.gz"
         assert f"the TREC {year} web track ({collection})" in track.about
@@ -52,7 +52,7 @@ def test_tracks_come_from_the_pages_of_their_years():
 def test_runs_of_trec_covid(server, track, tmp_path, monkeypatch):
     server.put("BERT", RUN)
     server.put("T5R1", RUN.replace(b"mine", b"T5R1"))
-    monkeypatch.setattr(_trec, "_RUNS", server.url)
+    monkeypatch.setattr(_loaders, "_RUNS", server.url)
     data = fetch_trec_covid(["T5R1", "BERT"], data_home=tmp_path)
     assert list(data.runs) == ["T5R1", "BERT"]
     assert gzip.decompress(data.runs["BERT"].read_bytes()) == RUN
@@ -64,7 +64,7 @@ def test_runs_of_trec_covid(server, track, tmp_path, monkeypatch):
 @pytest.mark.parametrize("content", [RUN[: len(RUN) // 2], b"<html>not here</html>", b""])
 def test_what_is_no_whole_run_is_not_kept(server, track, tmp_path, monkeypatch, content):
     server.put("BERT", content)
-    monkeypatch.setattr(_trec, "_RUNS", server.url)
+    monkeypatch.setattr(_loaders, "_RUNS", server.url)
     with pytest.raises(DownloadError, match=r"BERT.txt.gz could not be fetched"):
         fetch_trec_covid(["BERT"], data_home=tmp_path)
     assert not (tmp_path / "trec-covid-round1" / "runs").exists()
@@ -73,7 +73,7 @@ def test_what_is_no_whole_run_is_not_kept(server, track, tmp_path, monkeypatch, 
 @pytest.mark.parametrize("content", [RUN[: len(RUN) // 2], b""])
 def test_a_run_that_was_cut_is_told_of(server, track, tmp_path, monkeypatch, content):
     server.put("BERT", RUN)
-    monkeypatch.setattr(_trec, "_RUNS", server.url)
+    monkeypatch.setattr(_loaders, "_RUNS", server.url)
     path = fetch_trec_covid(["BERT"], data_home=tmp_path).runs["BERT"]
     path.write_bytes(gzip.compress(content))
     with pytest.raises(FileFormatError, match=r"BERT.txt.gz.* remove the file, so that it is fet"):

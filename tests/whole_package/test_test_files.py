@@ -18,6 +18,7 @@ ELSEWHERE = {
     "cli/_thresholds.py": "cli/test_threshold.py",
     "cli/_types.py": "cli/test_parser.py",
     "cli/judging.py": "cli/test_complete.py",
+    "datasets/_loaders.py": "datasets/test_trec.py",
     "plot/_compared_systems.py": "plot/test_critical_difference.py",
     "thresholds/_certify.py": "thresholds/test_certificate.py",
     "thresholds/_list_learner.py": "thresholds/test_learned.py",
