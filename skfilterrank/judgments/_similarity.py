@@ -16,7 +16,7 @@ _SLACK = 1e-9
 _BITS = 40
 _N_PLACES = 64
 # Block sizes, in multiplications or in cells.
-_PRODUCT_BLOCK = 1 << 20
+_PRODUCT_BLOCK = 1 << 18
 _DENSE_BLOCK = 1 << 22
 _SPREAD_CELLS = 1 << 21
 _COMPARED_ENTRIES = 1 << 18
@@ -86,7 +86,8 @@ def nearest_similarity(X, rows) -> np.ndarray:
     Copies, which have similarity 1, are not counted. The value is 0 if no other row is similar.
     """
     X = _unit_rows(_checked(X))
-    step = max(1, _DENSE_BLOCK // max(1, X.shape[0]))
+    block = _PRODUCT_BLOCK if sparse.issparse(X) else _DENSE_BLOCK
+    step = max(1, block // max(1, X.shape[0]))
     return np.concatenate(
         [
             nearest_of_block(X[rows[begin : begin + step]] @ X.T)
@@ -99,8 +100,12 @@ def nearest_of_block(similarity) -> np.ndarray:
     """Return the largest similarity in each row, at least 0, without those that are 1."""
     values = similarity.data if sparse.issparse(similarity) else similarity
     values[(values < 0) | (values > 1 - _SLACK)] = 0.0
-    largest = similarity.max(axis=1)
-    return largest.toarray().ravel() if sparse.issparse(largest) else largest
+    if not sparse.issparse(similarity):
+        return similarity.max(axis=1)
+    # The maximum of scipy sorts all entries first.
+    largest, is_filled = np.zeros(similarity.shape[0]), np.diff(similarity.indptr) > 0
+    largest[is_filled] = np.maximum.reduceat(values, similarity.indptr[:-1][is_filled])
+    return largest
 
 
 def check_threshold(threshold) -> float:

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from profiles import times
 from skfilterrank.judgments import _similarity as module
-from skfilterrank.judgments._similarity import similarity_join
+from skfilterrank.judgments._similarity import nearest_similarity, similarity_join
 
 
 def all_pairs(X, threshold):
@@ -188,3 +188,52 @@ def test_bad_values(bad, kind):
 def test_bad_shape():
     with pytest.raises(ValueError, match=r"got shape \(3,\)"):
         similarity_join(np.ones(3), 0.5)
+
+
+def texts_on_subjects(n_rows, seed=0):
+    """Draw rows of frequent terms of all rows, and of rare terms that ten rows share."""
+    rng = np.random.default_rng(seed)
+    subject = np.arange(n_rows) // 10
+    rare = 200 + 40 * subject[:, None] + rng.integers(0, 40, (n_rows, 12))
+    terms = np.hstack([rng.integers(0, 200, (n_rows, 12)), rare])
+    entries = (np.repeat(np.arange(n_rows), terms.shape[1]), terms.ravel())
+    weights = np.where(terms < 200, 1.0, 4.0).ravel()
+    return sparse.csr_array(sparse.coo_array((weights, entries), (n_rows, 200 + 4 * n_rows)))
+
+
+def test_pairs_that_are_compared_grow_with_the_rows_and_not_with_their_square(monkeypatch):
+    monkeypatch.setattr(module, "_FULL_CELLS", 0)
+    compared: list[int] = []
+    compare = module._Comparison.__call__
+
+    def counted(self, first, second):
+        compared.append(len(first))
+        return compare(self, first, second)
+
+    monkeypatch.setattr(module._Comparison, "__call__", counted)
+    per_row = []
+    for n_rows in (200, 800):
+        compared.clear()
+        similarity_join(texts_on_subjects(n_rows), 0.4)
+        per_row.append(sum(compared) / n_rows)
+    assert per_row[1] < 1.5 * per_row[0]
+
+
+def test_nearest_similarities_are_held_in_blocks(monkeypatch):
+    X = texts_on_subjects(200)
+    rows = np.arange(0, 200, 3)
+    expected = nearest_similarity(X, rows)
+    cosines = all_pairs(X.toarray(), 0.0)
+    cosines[cosines > 1 - 1e-9] = 0.0
+    np.testing.assert_allclose(expected, cosines[rows].max(axis=1), rtol=1e-12)
+    held: list[int] = []
+    nearest = module.nearest_of_block
+
+    def counted(similarity):
+        held.append(similarity.nnz)
+        return nearest(similarity)
+
+    monkeypatch.setattr(module, "nearest_of_block", counted)
+    monkeypatch.setattr(module, "_PRODUCT_BLOCK", 1000)
+    np.testing.assert_array_equal(nearest_similarity(X, rows), expected)
+    assert max(held) <= 1000
