@@ -384,10 +384,11 @@ def judgment_cells():
 def order_cells():
     """Measures of two orders."""
 
-    def two(n):
+    def two(n, tied=False):
         rng = np.random.default_rng(8)
         names = [f"d{i}" for i in range(n)]
-        return [pd.Series(each, index=names) for each in rng.random((2, n))]
+        values = rng.integers(0, 5, (2, n)) if tied else rng.random((2, n))
+        return [pd.Series(each, index=names) for each in values]
 
     for name in ("kendall_tau", "tau_ap"):
         function = getattr(comparison, name)

@@ -5,6 +5,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -216,7 +217,8 @@ def evaluate_runs(
     """
     given = dict(locals())
     evaluations = iter_evaluations(**given.pop("options"), **given)
-    found = {each.name: each.values for each in evaluations}
+    # An evaluation without values has raised its error.
+    found: dict[str, Any] = {each.name: each.values for each in evaluations}
     return Evaluation(
         pd.concat({name: values.per_query for name, values in found.items()}, names=["run"]),
         pd.DataFrame({name: values.means for name, values in found.items()}).T.rename_axis("run"),
