@@ -4,7 +4,6 @@ import base64
 import hashlib
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 
@@ -23,8 +22,9 @@ import skfilterrank
 from report_pages import ODD, QRELS, RUNS, compared, page_of, read
 from skfilterrank.cli._output import call
 from skfilterrank.cli._report import write_report
+from skfilterrank.cli._types import page as page_file
 from skfilterrank.comparison import SystemScores, compare_systems
-from skfilterrank.exceptions import InputError
+from skfilterrank.exceptions import InputError, MissingPackageError
 from skfilterrank.io import read_qrels
 
 pytestmark = pytest.mark.slow
@@ -187,19 +187,12 @@ def test_an_earlier_page_stays_where_a_new_one_cannot_be_made(monkeypatch):
     plt.close("all")
 
 
-def test_jinja2_is_needed():
-    code = (
-        "import sys; sys.modules['jinja2'] = None\n"
-        "from skfilterrank.exceptions import MissingPackageError\n"
-        "from skfilterrank.cli._types import page\n"
-        "try: page('r.html')\n"
-        "except MissingPackageError as error: print(error)"
-    )
-    where = Path(skfilterrank.__file__).parents[1]
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=where)
-    assert "jinja2" in done.stdout
-    assert "pip install 'skfilterrank[report]'" in done.stdout
+def test_jinja2_is_needed(monkeypatch):
+    for name in ("jinja2", "skfilterrank._files.pages"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(MissingPackageError, match=r"jinja2.*pip install 'skfilterrank\[report\]'"):
+        page_file("r.html")
 
 
 # ---------------------------------------------------------------- measures

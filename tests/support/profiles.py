@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 CHARACTERS = st.characters(exclude_categories=["Cs"])
 
 # The same examples in every run, and no limit on time: machines are shared and slow.
-settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=12)
+settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=8)
 NIGHTLY = 300
 # Others in every run, and what failed once is tried first the next time.
 settings.register_profile("nightly", deadline=None, max_examples=NIGHTLY, print_blob=True)

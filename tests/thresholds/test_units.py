@@ -5,11 +5,12 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binom
 
 from certificates import certified, judged_rows, rates, real_thresholds
+from profiles import times
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError
@@ -49,7 +50,7 @@ def counts(risk, y, groups):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@times(2)
 @given(rows=judged_rows(), risk=st.sampled_from(RISKS), per_cluster=st.sampled_from([None, 2, 3]))
 def test_losses_of_units_at_every_threshold(rows, risk, per_cluster):
     y, scores, groups = rows
