@@ -378,7 +378,6 @@ _PHRASES = {
     ),
     "A measure of your own has a name only in processes that imported its module: else pass its "
     "function, measure=FUNCTION.": "--plugin imports the module of a measure of your own.",
-    "Use FixedThreshold() to show": "Use --threshold none to show",
     "pass the number of documents": "give the number of documents",
     " or more, or None.": " or more.",
     "cv=None gives": "What is held out of the training rows gives",
@@ -387,12 +386,9 @@ _PHRASES = {
         "and make a threshold of them by 'skfilterrank threshold --risk'. If the cause has gone "
         "and the threshold stays, remove the file of --state"
     ),
-    "every system and no other": "every run and no other",
-    "0 leaves a system out": "0 leaves a run out",
     ", or functions, got": ", got",
     " or functions, got": ", got",
     "(unjudged_label)": "(--unjudged-label)",
-    ", 'drop' to take them for": ", or --predicted drop to take them for",
 }
 # An argument with or without its value, but no option of a measure such as "ap(rel=2)".
 _ARGUMENT = re.compile(

@@ -72,20 +72,12 @@ def serve_documents(
         )
     else:
         scores = np.asarray(own, dtype=np.float64)
-    return serve(
-        component.threshold,
-        scores,
-        query=query,
-        ids=ids,
-        on_hidden=component.on_hidden,
-        top_k=top_k,
-    )
+    return serve(component.threshold, scores, query, ids, component.on_hidden, top_k)
 
 
 def serve(
     threshold: Any,
     scores: Any,
-    *,
     query: str,
     ids: Sequence,
     on_hidden: Callable | None,
@@ -130,12 +122,7 @@ def serve(
     has_features = hasattr(threshold, "filter_")
     known = threshold.decision_function(scores, groups=groups) if has_features else _column(scores)
     record = [
-        {
-            "id": ids[row],
-            "row": row,
-            "score": float(known[row]),
-            "reason": reasons[row],
-        }
+        {"id": ids[row], "row": row, "score": float(known[row]), "reason": reasons[row]}
         for row in hidden.tolist()
     ]
     if on_hidden is None:
