@@ -23,15 +23,6 @@ PRELOADED = [
 GONE = ("gone", "p")
 
 
-def process(target, *arguments):
-    """A process of the forked kind that runs a function, started."""
-    processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(PRELOADED)
-    found = processes.Process(target=target, args=arguments)
-    found.start()
-    return found
-
-
 def take_streams(streams):
     """Put files in the place of the standard streams: a name and a mode each, or None."""
     for number, stream in enumerate(streams):
@@ -77,8 +68,11 @@ class Command:
         streams = [stdin]
         for given, own, file in zip((stdout, stderr), ("out", "err"), self.files):
             streams.append((file, "a") if given == own else given)
-        environment = dict(os.environ)
-        self.process = process(_run, os.getcwd(), environment, streams, arguments)
+        processes = multiprocessing.get_context("forkserver")
+        processes.set_forkserver_preload(PRELOADED)
+        told = os.getcwd(), dict(os.environ), streams, arguments
+        self.process = processes.Process(target=_run, args=told)
+        self.process.start()
 
     def end(self, seconds=60):
         """Exit code, output and messages."""
