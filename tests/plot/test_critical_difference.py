@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.figure import Figure
 
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.plot import CriticalDifferenceDisplay
@@ -219,13 +218,6 @@ def test_degenerate_values():
     assert constant.bars_ == []
     for display in (tied, zero, constant):
         display.figure_.canvas.draw()
-
-
-def test_axes_are_the_callers():
-    ax = Figure().subplots()
-    display = CriticalDifferenceDisplay.from_scores(scores(), ax=ax)
-    assert display.ax_ is ax
-    assert display.figure_ is ax.figure
 
 
 def test_errors():

@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from matplotlib.figure import Figure
 
 from skfilterrank.comparison import SystemScores
 from skfilterrank.metaevaluation import sensitivity_curve, stability_curve
@@ -99,14 +98,6 @@ def test_many_long_names_do_not_cover_the_curves(kind):
     assert len(set(legend(display))) == 9
     styles = {(line.get_color(), line.get_marker()) for line in display.lines_.values()}
     assert len(styles) == 9
-
-
-def test_axes_are_the_callers(kind):
-    compute, params, _ = kind
-    ax = Figure().subplots()
-    display = drawn(compute, SCORES, params, ax=ax)
-    assert display.ax_ is ax
-    assert display.figure_ is ax.figure
 
 
 @pytest.mark.slow

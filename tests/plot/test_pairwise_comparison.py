@@ -162,13 +162,6 @@ def test_degenerate_values():
     assert constant.better.tolist() == [[0, 1], [-1, 0]]
 
 
-def test_axes_are_the_callers():
-    ax = Figure().subplots()
-    display = compare_systems(scores()).plot(ax)
-    assert display.ax_ is ax
-    assert display.figure_ is ax.figure
-
-
 def test_errors():
     with pytest.raises(ValueError, match="test must be one of"):
         compare_systems(scores(), test="guess").plot()

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 
 from skfilterrank.comparison import SystemScores, compare_systems
 from skfilterrank.plot import CriticalDifferenceDisplay, QueryDifferenceDisplay
@@ -191,13 +190,6 @@ def test_the_best_two_systems_are_the_default():
     assert (display.first, display.second) == ("b", "a")
     display = QueryDifferenceDisplay.from_scores(values, second="a")
     assert (display.first, display.second) == ("b", "a")
-
-
-def test_axes_are_the_callers():
-    ax = Figure().subplots()
-    display = QueryDifferenceDisplay.from_scores(scores(), ax=ax)
-    assert display.ax_ is ax
-    assert display.figure_ is ax.figure
 
 
 def test_errors():

@@ -25,23 +25,32 @@ OF_RESULTS = [
 ]
 
 
-@pytest.mark.parametrize(("result", "display"), OF_RESULTS)
-def test_results_are_drawn_by_their_display(result, display):
+DRAWN = [
+    *((result.plot, display) for result, display in OF_RESULTS),
+    (
+        lambda ax=None: plot.QueryDifferenceDisplay.from_scores(SCORES, ax=ax),
+        plot.QueryDifferenceDisplay,
+    ),
+    (
+        lambda ax=None: plot.ThresholdCurveDisplay.from_predictions(
+            [1, -1], [0.9, 0.1], groups=[0, 0], ax=ax
+        ),
+        plot.ThresholdCurveDisplay,
+    ),
+]
+
+
+@pytest.mark.parametrize(("draw", "display"), DRAWN)
+def test_axes_are_the_callers(draw, display):
     ax = Figure().subplots()
-    drawn = result.plot(ax)
+    drawn = draw(ax=ax)
     assert type(drawn) is display
     assert drawn.ax_ is ax
-    assert result.plot().ax_ is not ax
+    assert drawn.figure_ is ax.figure
+    assert draw().ax_ is not ax
 
 
-@pytest.mark.parametrize(
-    "draw",
-    [
-        *(result.plot for result, _ in OF_RESULTS),
-        lambda: plot.QueryDifferenceDisplay.from_scores(SCORES),
-        lambda: plot.ThresholdCurveDisplay.from_predictions([1, -1], [0.9, 0.1], groups=[0, 0]),
-    ],
-)
+@pytest.mark.parametrize("draw", [draw for draw, _ in DRAWN])
 def test_without_matplotlib_the_message_names_the_extra(draw, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"pip install 'skfilterrank\[plot\]'"):

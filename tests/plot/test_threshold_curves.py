@@ -101,14 +101,6 @@ def test_long_curves_are_thinned_but_keep_their_ends_and_their_peak():
     assert (drawn[0], drawn.max(), drawn[-1]) == (0.1, 0.9, 0.2)
 
 
-def test_axes_are_the_callers(model):
-    from matplotlib.figure import Figure
-
-    ax = Figure().subplots()
-    display = ThresholdCurveDisplay.from_estimator(model, ax=ax)
-    assert display.ax_ is ax
-
-
 def test_the_numbers_are_those_of_threshold_curve():
     display = ThresholdCurveDisplay.from_predictions(
         ["bad", "good"],
