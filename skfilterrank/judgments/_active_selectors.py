@@ -1,14 +1,14 @@
 """Active strategies, which choose the next document to judge from the answers so far."""
 
 import heapq
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.parallel import delayed
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
-from skfilterrank._lists.checks import check_choice, check_count, check_numbers, is_whole_number
+from skfilterrank._lists.checks import check_count, check_numbers, is_whole_number
 from skfilterrank._lists.gains import as_gains, check_gains
 from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.judgments._selector import (
@@ -63,9 +63,6 @@ class ActiveSelector(RunSelector):
         """
         raise NotImplementedError
 
-    def _check_parameters(self):
-        """Check the constructor parameters (to be overridden)."""
-
     @all_or_nothing
     def fit(self, X, y=None, *, groups=None, prior=None) -> Self:
         """Read the pool, and remove all answers.
@@ -92,7 +89,6 @@ class ActiveSelector(RunSelector):
             If the table holds no ranks, or a document twice in a query, or the prior is negative
             or not finite.
         """
-        self._check_parameters()
         check_gains(self.gains)
         X, _, index = self._checked(X, groups, prior)
         self._ranks = self._prepare(X, y, index)
@@ -448,7 +444,6 @@ class _Front:
             self.falls[runs[self.falls[runs].argmin()]] += 1
 
 
-_AGGREGATES = ("sum", "max")
 # Relative tolerance for equal weights: sums of the same fractions in another order differ by
 # rounding.
 _TOLERANCE = 1e-10
@@ -463,8 +458,6 @@ class MTCSelector(ActiveSelector):
 
     Parameters
     ----------
-    aggregate : {"sum", "max"}, default="sum"
-        How a document's weights for all pairs of runs are combined: sum or maximum.
     gains : None, "exp2", dict or callable, default=None
         Gain of each label; a document is relevant if its gain is above 0. None uses the label as
         the gain.
@@ -507,22 +500,21 @@ class MTCSelector(ActiveSelector):
 
     :math:`w^R_i` is the change of :math:`\Delta SP` if i is relevant and all unjudged documents
     count as not relevant. :math:`w^N_i` is the change if i is not relevant and all unjudged
-    documents count as relevant. Each is summed over all pairs of runs (``aggregate="sum"``), or
-    taken from the pair where it is largest (``"max"``), and the weight of the document is the
-    larger of the two results. For two runs this is the pairwise algorithm, with two details as
-    interpreted here: the effect of an answer is the absolute value of the sum of all its terms, and
-    both weights omit the factor 1 / (number of relevant documents), which is the same for all runs.
-    The aggregation over pairs of more than two runs is a choice of this library.
+    documents count as relevant. Each is summed over all pairs of runs, and the weight of the
+    document is the larger of the two sums. For two runs this is the pairwise algorithm, with two
+    details as interpreted here: the effect of an answer is the absolute value of the sum of all its
+    terms, and both weights omit the factor 1 / (number of relevant documents), which is the same
+    for all runs.
+    The sum over pairs of more than two runs is a choice of this library.
 
     The stopping rule, which detects when the order of two runs is certain, is not implemented. The
     budget decides when to stop.
 
     Documents of equal weight are judged by row. With a single run all weights are 0.
 
-    Both aggregates are computed by sorting the runs for each document: for values :math:`v_1 \le
-    ... \le v_m` the sum of the differences of all pairs is :math:`\sum_k (2k - m - 1) v_k`, and the
-    largest difference is :math:`v_m - v_1`. Each answer costs O(n m log m) for n documents and m
-    runs.
+    The sum is computed by sorting the runs for each document: for values :math:`v_1 \le ... \le
+    v_m` the sum of the differences of all pairs is :math:`\sum_k (2k - m - 1) v_k`. Each answer
+    costs O(n m log m) for n documents and m runs.
 
     References
     ----------
@@ -547,25 +539,14 @@ class MTCSelector(ActiveSelector):
     array([0.   , 0.333, 1.   , 1.333])
     """
 
-    def __init__(
-        self,
-        *,
-        aggregate: Literal["sum", "max"] = "sum",
-        gains: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.aggregate = aggregate
+    def __init__(self, *, gains: Any = None, n_jobs: int | None = None, verbose: int = 0) -> None:
         self.gains = gains
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_parameters(self):
-        check_choice(self.aggregate, "aggregate", _AGGREGATES)
-
     def _query_state(self, ranks):
         """Return the initial sums of coefficients of each document."""
-        return _Effects(ranks, _PAIRS[self.aggregate])
+        return _Effects(ranks)
 
 
 class _Effects:
@@ -573,15 +554,14 @@ class _Effects:
 
     n_answers = 0
 
-    def __init__(self, ranks, of_pairs):
+    def __init__(self, ranks):
         self.ranks = np.where(np.isnan(ranks), np.inf, ranks)
-        self.of_pairs = of_pairs
         self.is_open = np.ones(len(ranks), dtype=bool)
         # Sums of a_ij over R and i itself, and over R and U.
         self.if_relevant = 1 / self.ranks
         self.if_not = _sums_over_all(self.ranks)
-        self.weights_if_relevant = of_pairs(self.if_relevant)
-        self.weights_if_not = of_pairs(self.if_not)
+        self.weights_if_relevant = _sum_of_differences(self.if_relevant)
+        self.weights_if_not = _sum_of_differences(self.if_not)
         self.tolerance = _TOLERANCE * self.weights().max(initial=0.0)
 
     def weights(self):
@@ -606,11 +586,11 @@ class _Effects:
         if is_relevant:
             sums = self.if_relevant[rows] + shared
             self.if_relevant[rows] = sums
-            self.weights_if_relevant[rows] = self.of_pairs(sums)
+            self.weights_if_relevant[rows] = _sum_of_differences(sums)
         else:
             sums = self.if_not[rows] - shared
             self.if_not[rows] = sums
-            self.weights_if_not[rows] = self.of_pairs(sums)
+            self.weights_if_not[rows] = _sum_of_differences(sums)
 
 
 def _sums_over_all(ranks):
@@ -628,14 +608,6 @@ def _sum_of_differences(values):
     """Sum the absolute differences of all pairs of columns, for each row."""
     n_runs = values.shape[1]
     return np.sort(values, axis=1) @ (2.0 * np.arange(n_runs) - n_runs + 1)
-
-
-def _largest_difference(values):
-    """Return the largest absolute difference of two columns, for each row."""
-    return values.max(axis=1) - values.min(axis=1)
-
-
-_PAIRS = {"sum": _sum_of_differences, "max": _largest_difference}
 
 
 def _descending(weights, tolerance):

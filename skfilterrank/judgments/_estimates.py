@@ -82,11 +82,11 @@ class ExactRates:
         of_number, of_sign = (1 - _OF_SIGN) * error, _OF_SIGN * error
         fewest, most = self._shares(differ, n_all, n_judged, of_number)
         if self.is_for_new:
-            signs = clopper_pearson(more, differ, of_sign)
+            signs = np.stack(clopper_pearson(more, differ, of_sign))
         else:
             n_most = np.rint(most * self.lists.shape[1] / self.part).astype(int)
-            signs = [each / np.maximum(n_most, 1) for each in _among(more, differ, n_most, of_sign)]
-        low, high = (2 * np.asarray(signs) - 1) * np.ones((2, 1))
+            signs = np.stack(_among(more, differ, n_most, of_sign)) / np.maximum(n_most, 1)
+        low, high = (2 * signs - 1) * np.ones((2, 1))
         p_value = np.minimum(2 * bdtrc(np.maximum(more, less) - 1, differ, 0.5) / _OF_SIGN, 1.0)
         if self.is_judged.all() and not self.is_for_new:
             p_value = np.where(more == less, 1.0, 0.0)

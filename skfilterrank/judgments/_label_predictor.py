@@ -482,10 +482,13 @@ class LabelPredictor(BaseEstimator):
         """Return vectors of documents; `fits` learns terms and scales from all of them first."""
         texts = _texts(X)
         of_texts = texts is not None
-        numbers, documents = pd.factorize(texts) if of_texts else (np.arange(count_rows(X)), X)
+        numbers, documents = np.arange(count_rows(X)), X
+        if texts is not None:
+            numbers, documents = pd.factorize(texts)
         if fits:
             default = TfidfVectorizer(max_features=self.n_terms) if of_texts else None
             self.vectorizer_ = default if self.vectorizer is None else clone(self.vectorizer)
+        matrix: Any
         if self.vectorizer_ is None:
             matrix = _matrix(X)
         elif not fits:

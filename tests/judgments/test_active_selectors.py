@@ -22,7 +22,7 @@ from skfilterrank.judgments._active_selectors import ActiveSelector
 
 pytestmark = pytest.mark.slow
 
-SELECTORS = [MoveToFrontSelector(), MTCSelector(), MTCSelector(aggregate="max")]
+SELECTORS = [MoveToFrontSelector(), MTCSelector()]
 
 
 @pytest.mark.parametrize("selector", SELECTORS, ids=str)
@@ -47,7 +47,7 @@ def test_simulation_is_the_loop(selector, pool):
         assert sorted(places) == list(range(1, len(places) + 1))
 
 
-@pytest.mark.parametrize("selector", SELECTORS[:2], ids=str)
+@pytest.mark.parametrize("selector", SELECTORS, ids=str)
 @times(0.5)
 @given(pool=pools(), n_per_query=st.integers(1, 8))
 def test_a_partial_simulation_begins_like_the_whole_one(selector, pool, n_per_query):
@@ -79,7 +79,7 @@ def random_pool(n_queries=12, n_documents=15, n_runs=4):
     return table, rng.randint(0, 2, len(table)).astype(float)
 
 
-@pytest.mark.parametrize("selector", SELECTORS[:2], ids=str)
+@pytest.mark.parametrize("selector", SELECTORS, ids=str)
 def test_queries_in_turn_and_copies(selector):
     table, y_true = random_pool()
     simulated = clone(selector).fit(table).simulate(y_true)
@@ -292,9 +292,6 @@ def test_an_answer_falls_to_the_first_run_that_returns_the_document():
     assert table.index[selector.next_rows()[0]][1] == "d"
 
 
-AGGREGATES = {"sum": sum, "max": max}
-
-
 def sum_of_precisions(ranks, relevant):
     """Sum the precisions at the ranks of relevant documents: AP times their number."""
     total = 0.0
@@ -303,7 +300,7 @@ def sum_of_precisions(ranks, relevant):
     return total
 
 
-def weights(ranks, answers, aggregate):
+def weights(ranks, answers):
     """Compute the weight of each unjudged document, by counting what its answer changes."""
     open_rows = np.isnan(answers)
     found = {}
@@ -319,22 +316,21 @@ def weights(ranks, answers, aggregate):
                 for run in ranks.T
             ]
             pairs = [abs(s - t) for s, t in combinations(change, 2)]
-            effects.append(AGGREGATES[aggregate](pairs) if pairs else 0.0)
+            effects.append(sum(pairs, 0.0))
         found[i] = max(effects)
     return found
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("aggregate", AGGREGATES)
 @times(1 / 2)
 @given(pool=pools(n_queries=1))
-def test_each_choice_has_the_largest_effect(aggregate, pool):
+def test_each_choice_has_the_largest_effect(pool):
     table, y_true = pool
     ranks = table.to_numpy()
-    selector = MTCSelector(aggregate=aggregate).fit(table)
+    selector = MTCSelector().fit(table)
     answers = np.full(len(table), NAN)
     for _ in range(len(table)):
-        expected = weights(ranks, answers, aggregate)
+        expected = weights(ranks, answers)
         order = selector.next_rows(100)
         np.testing.assert_allclose(
             selector.gains_[order], [expected[row] for row in order], atol=1e-12
@@ -386,8 +382,3 @@ def test_the_order_of_runs_does_not_matter(pool, data):
     other = MTCSelector().fit(table[columns]).simulate(y_true)
     np.testing.assert_array_equal(one.ranking_, other.ranking_)
     np.testing.assert_allclose(one.gains_, other.gains_, atol=1e-12)
-
-
-def test_unknown_aggregate():
-    with pytest.raises(ValueError, match="aggregate must be one of 'sum', 'max', got 'mean'"):
-        MTCSelector(aggregate="mean").fit(table_of(["ab"]))
