@@ -1,60 +1,30 @@
 """LearnedThreshold: cut at the highest expected value, with probabilities from list features."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
-from joblib import delayed
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 
-from skfilterrank._files.states import POSITIVE, listed, number, numbers, record, text
+from skfilterrank._files.states import number, record
 from skfilterrank._lists.checks import check_count, check_number, check_random_state
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.scoring import mean_and_error
 from skfilterrank._lists.sklearn_compat import limit_threads
 from skfilterrank._lists.ties import first_of_highest
-from skfilterrank._lists.words import in_parallel
-from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
+from skfilterrank.exceptions import InputTypeError, brief
 from skfilterrank.thresholds._base import BaseThreshold
-from skfilterrank.thresholds._expected import check_gains, levels_of
+from skfilterrank.thresholds._expected import check_gains
 from skfilterrank.thresholds._expected_values import (
     expected_steps,
     path_keys,
 )
-from skfilterrank.thresholds._judged_scores import cluster_means, unit_of
-from skfilterrank.thresholds._list_learner import (
-    FEATURES,
-    N_SEEDS,
-    Curves,
-    Linear,
-    Own,
-    Shares,
-    Trees,
-    best_share,
-    feature_matrix,
-    fit_member,
-    mixed,
-    mixture,
-)
+from skfilterrank.thresholds._judged_scores import cluster_means
+from skfilterrank.thresholds._list_learner import ListLearner
 
 # Number of factors that are tried between 1 and the best one.
 _N_FACTORS = 33
 _SMALLEST_FACTOR = 1e-3
-_FIELDS = record(
-    {
-        "gains": numbers(1),
-        "columns": listed(text),
-        "shares": record({name: number(0, 1) for name in ("trees", "linear", "score")}),
-        "cost": number(0),
-    },
-    {
-        "trees": Trees.restored,
-        "linear": Linear.restored,
-        "score": Curves.restored,
-    },
-    {"constant": Shares.restored},
-    {"unit": number(POSITIVE)},
-)
+_COST = record({"cost": number(0)})
 
 
 class LearnedThreshold(BaseThreshold):
@@ -85,7 +55,7 @@ class LearnedThreshold(BaseThreshold):
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     random_state : int, RandomState or None, default=None
-        Seed of the models. Models of several seeds are averaged.
+        Seed of the models.
     n_jobs : int or None, default=None
         Number of folds that are fitted in parallel, as in joblib.
     verbose : int, default=0
@@ -207,87 +177,30 @@ class LearnedThreshold(BaseThreshold):
     # For as few terms as these, threads of BLAS take far more time than they save.
     @limit_threads(limits=1, user_api="blas")
     def _learn(self, judged, parsed):
-        gains, scores, index = judged.gains, judged.scores, judged.index
         self.measure_, self._cost = parsed.text, float(self.cost)
-        self._unit = unit_of(scores)
-        self.columns_ = list(judged.columns)
-        features = self._features(scores, index, judged.columns)
-        listed_rows = scores > -np.inf
-        learned = listed_rows & ~np.isnan(gains)
-        lows, self.gains_ = levels_of(gains[learned])
-        kinds = np.searchsorted(lows, gains, side="right") - 1
-        rng = check_random_state(self.random_state)
-        seeds = rng.randint(2**31 - 1, size=N_SEEDS + self.cv)
-        makers = self._makers()
-        n_kinds, codes = len(lows), judged.codes
 
-        def fitted(make, rows, own_seeds):
-            rows = rows[learned[rows]]
-            n_lists = len(np.unique(codes[rows]))
-            return fit_member(make, features[rows], kinds[rows], n_kinds, own_seeds, n_lists)
+        def tell(place):
+            print(f"{type(self).__name__}: fold {place + 1}", flush=True)
 
-        def of_fold(place, train, test):
-            if self.verbose:
-                print(f"{type(self).__name__}: fold {place + 1}", flush=True)
-            test = test[listed_rows[test]]
-            seed = seeds[N_SEEDS + place : N_SEEDS + place + 1]
-            return test, [
-                fitted(make, train, seed).predict(features[test]) if len(test) else None
-                for make in makers
-            ]
-
-        every = np.arange(len(gains))
-        folds = enumerate(judged.fold_rows(self.cv))
-        jobs = (delayed(of_fold)(place, train, test) for place, (train, test) in folds)
-        found = list(in_parallel(jobs, self.n_jobs, prefer="threads"))
-        self.members_ = [fitted(make, every, seeds[:N_SEEDS]) for make in makers]
-        chances = [np.zeros((n_kinds, len(gains))) for _ in makers]
-        for test, predicted in found:
-            for member, own in zip(chances, predicted):
-                if len(test):
-                    member[:, test] = own
-        if not found:
-            # With one query, nothing can be held out.
-            rows = every[listed_rows]
-            for member, model in zip(chances, self.members_):
-                if len(rows):
-                    member[:, rows] = model.predict(features[rows])
-        self.shares_ = self._best_shares(
-            [member[:, learned] for member in chances], kinds[learned], codes[learned]
+        learner, chances = ListLearner.fitted(
+            judged.scores,
+            judged.gains,
+            judged.index,
+            list(judged.fold_rows(self.cv)),
+            columns=judged.columns,
+            estimator=self.estimator,
+            rng=check_random_state(self.random_state),
+            n_jobs=self.n_jobs,
+            tell=tell if self.verbose else None,
         )
-        return self._keys_of(self._mixed(chances), scores, index)
+        self._take(learner)
+        return self._keys_of(chances, judged.scores, judged.index)
 
-    def _makers(self):
-        """Return functions that fit each kind of model."""
-        if self.estimator is None:
-            return [Trees.fitted, Linear.fitted, Curves.fitted]
-        return [partial(Own.fitted, estimator=clone(self.estimator))]
-
-    def _features(self, scores, index, columns):
-        """Compute the features of each row, additional columns last."""
-        own = [np.asarray(columns[name], dtype=np.float64) for name in self.columns_]
-        for name, values in zip(self.columns_, own):
-            if not np.isfinite(values).all():
-                raise InputError(
-                    f"column {brief(name)} holds a number that is not finite: fill it first."
-                )
-        return np.column_stack([feature_matrix(scores * self._unit, index), *own])
-
-    def _best_shares(self, chances, kinds, lists):
-        """Choose the shares of the models by their log loss."""
-        if self.estimator is not None or not len(kinds):
-            return dict.fromkeys(("trees", "linear", "score")[: len(chances)], 1.0 / len(chances))
-        trees, linear, score = chances
-        of_trees = best_share(trees, linear, kinds, lists)
-        learner = mixed(trees, linear, of_trees)
-        # Prefer the curve of the score, unless list features are better by more than a standard
-        # error.
-        rest = best_share(learner, score, kinds, lists, simple=True)
-        return {"trees": rest * of_trees, "linear": rest * (1 - of_trees), "score": 1 - rest}
-
-    def _mixed(self, chances):
-        """Mix the class probabilities of all models."""
-        return chances[0] if len(chances) == 1 else mixture(chances, self.shares_.values())
+    def _take(self, learner):
+        """Set the attributes of a learner."""
+        self.learner_ = learner
+        self.gains_, self.shares_ = learner.gains, learner.shares
+        self.columns_ = learner.columns
 
     def _keys_of(self, kinds, scores, index):
         """Compute the key of each row from the class probabilities."""
@@ -299,17 +212,7 @@ class LearnedThreshold(BaseThreshold):
         return path_keys(steps, self._cost)
 
     def _keys(self, scores, index, columns):
-        if missing := [name for name in self.columns_ if name not in columns]:
-            raise InputError(
-                f"scores lacks the columns {brief_list(missing)}: give a table with the columns of "
-                "fit."
-            )
-        rows = np.flatnonzero(scores > -np.inf)
-        features = self._features(scores, index, columns)[rows]
-        kinds = np.zeros((len(self.gains_), len(scores)))
-        if len(rows):
-            kinds[:, rows] = self._mixed([model.predict(features) for model in self.members_])
-        return self._keys_of(kinds, scores, index)
+        return self._keys_of(self.learner_.predict(scores, index, columns), scores, index)
 
     # The level.
 
@@ -345,38 +248,9 @@ class LearnedThreshold(BaseThreshold):
     # Files.
 
     def _state(self):
-        state = {
-            "gains": self.gains_,
-            "columns": [str(name) for name in self.columns_],
-            "shares": self.shares_,
-            "cost": self._cost,
-        } | ({} if self._unit == 1.0 else {"unit": self._unit})
-        names = {Trees: "trees", Linear: "linear", Curves: "score", Shares: "constant"}
-        for member in self.members_:
-            if type(member) not in names:
-                raise InputError(
-                    f"LearnedThreshold has learned with {brief(self.estimator)}, which JSON cannot "
-                    "hold: save it with joblib.dump."
-                )
-            state[names[type(member)]] = member.state()
-        return state
+        return self.learner_.state() | {"cost": self._cost}
 
     def _restore(self, state, name):
-        state = _FIELDS(state, name)
-        self.gains_, self.columns_ = state["gains"], state["columns"]
-        self.shares_, self._cost = state["shares"], float(state["cost"])
-        self._unit = state.get("unit", 1.0)
+        self._cost = float(_COST(state, name)["cost"])
+        self._take(ListLearner.restored(state, name))
         check_gains(self.gains_, f"{name}.gains")
-        if ("constant" in state) == ("trees" in state):
-            raise InputError(
-                f"{name} must have the keys trees, linear and score, or only constant."
-            )
-        names = ("trees", "linear", "score") if "trees" in state else ("constant",) * 3
-        self.members_ = [state[each] for each in names]
-        shape = len(FEATURES) + len(self.columns_), len(self.gains_)
-        for each, member in zip(names, self.members_):
-            if not member.fits(*shape):
-                raise InputError(
-                    f"{name}.{each} does not fit {name}.gains and columns: expected {shape[0]} "
-                    f"features and {shape[1]} gains."
-                )

@@ -1,16 +1,30 @@
-"""Features of whole lists, and models of the gain given these features."""
+"""Features of whole lists, and a learner of the gain of a document given these features."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
+from joblib import delayed
 from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._files.states import POSITIVE, count, curve, listed, numbers, record
+from skfilterrank._files.states import POSITIVE, listed, number, numbers, record, text
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.scoring import mean_and_error
-from skfilterrank._lists.sklearn_compat import fit_calibrator
-from skfilterrank.exceptions import InputError
+from skfilterrank._lists.words import in_parallel
+from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.thresholds._expected import levels_of
+from skfilterrank.thresholds._judged_scores import unit_of
+from skfilterrank.thresholds._list_models import (
+    Curves,
+    Linear,
+    Own,
+    Shares,
+    Trees,
+    best_share,
+    fit_member,
+    mixed,
+    mixture,
+)
 
 # Distances in places for the features that are differences of scores.
 GAPS = (1, 5, 20, 60)
@@ -87,410 +101,188 @@ def _of_block(scores):
         yield result
 
 
-# Number of seeds whose probabilities are averaged.
-N_SEEDS = 3
-_ROUNDS = 150
-_TREES = {
-    "num_leaves": 15,
-    "learning_rate": 0.05,
-    "feature_fraction": 0.6,
-    "bagging_fraction": 0.7,
-    "bagging_freq": 1,
-    "lambda_l2": 5.0,
-    "verbose": -1,
-    "num_threads": 1,
-    "deterministic": True,
-    "force_row_wise": True,
-}
-_MIN_ROWS_OF_LEAF = 200
-# Effective number of independent rows of a query in the linear model.
-_ROWS_OF_QUERY = 6.0
-_LEAST_CHANCE = 1e-6
-_SHARES = np.linspace(0.0, 1.0, 21)
-# Number of nodes that are followed at once, chosen to fit the cache.
-_CELLS = 1 << 16
-_MATRIX = listed(numbers(1), 1)
-_NODES = record(
+# Names of the models in the default mixture, and the maker of each.
+_MIXTURE: dict[str, Any] = {"trees": Trees, "linear": Linear, "score": Curves}
+_LEARNER = record(
     {
-        "roots": listed(listed(listed(count(), 1), 1), 1),
-        "features": listed(count(), 1),
-        "numbers": numbers(1),
-        "left": listed(count(), 1),
-        "right": listed(count(), 1),
-    }
-)
-_LINEAR = record(
-    {
-        "low": numbers(1),
-        "high": numbers(1),
-        "mean": numbers(1),
-        "scale": numbers(1, least=POSITIVE),
-        "weights": _MATRIX,
-        "constants": numbers(1),
-    }
+        "gains": numbers(1),
+        "columns": listed(text),
+        "shares": record({name: number(0, 1) for name in _MIXTURE}),
+    },
+    {name: model.restored for name, model in _MIXTURE.items()},
+    {"constant": Shares.restored},
+    {"unit": number(POSITIVE)},
 )
 
 
-class Trees(NamedTuple):
-    """Boosted trees with several seeds, as arrays of the nodes of all trees.
-
-    Files of LightGBM are never read: it does not survive a changed one.
+@dataclass(frozen=True)
+class ListLearner:
+    """Models of the gain of a document, given the features of its list.
 
     Attributes
     ----------
-    roots : list of ndarray of shape (n_rounds, n_scores), int
-        The first node of each tree, for each seed. Two classes share one score.
-    features : ndarray of shape (n_nodes,), int
-        Number of the feature that is compared at each node.
-    numbers : ndarray of shape (n_nodes,), float64
-        Largest value of the feature that goes left, or the value of a leaf.
-    left, right : ndarray of shape (n_nodes,), int
-        The next nodes, which have higher numbers; a leaf leads to itself.
+    gains : ndarray of shape (n_kinds,)
+        Gain of each class, ascending.
+    columns : list of str
+        Additional features of a document.
+    unit : float
+        Factor on scores.
+    members : list
+        The fitted models.
+    shares : dict of str to float
+        Share of each model in the mixture.
     """
 
-    roots: list
-    features: np.ndarray
-    numbers: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
+    gains: np.ndarray
+    columns: list[str]
+    unit: float
+    members: list
+    shares: dict[str, float]
 
     @classmethod
-    def fitted(cls, features, kinds, n_kinds, seeds, n_lists) -> "Trees":
-        """Fit boosted trees to rows of several classes."""
-        # Imported here, because the import is slow.
-        import lightgbm
+    def fitted(
+        cls, scores, gains, index, folds, *, columns, estimator, rng, n_jobs=None, tell=None
+    ) -> tuple["ListLearner", np.ndarray]:
+        """Fit the models; return the learner, and chances of rows by models of other folds.
 
-        least = max(1, min(_MIN_ROWS_OF_LEAF, len(kinds) // 50))
-        settings: dict = _TREES | {"min_data_in_leaf": least}
-        if n_kinds == 2:
-            settings["objective"] = "binary"
-        else:
-            settings |= {"objective": "multiclass", "num_class": n_kinds}
-        roots, nodes, n_nodes = [], [], 0
-        for seed in seeds:
-            data = lightgbm.Dataset(features, kinds, free_raw_data=True)
-            booster = lightgbm.train(
-                settings | {"seed": int(seed)}, data, _ROUNDS, keep_training_booster=True
+        Parameters
+        ----------
+        scores, gains : ndarray of shape (n_rows,)
+            Scores, -inf where hidden, and gains, NaN where unjudged.
+        index : GroupIndex
+            The queries.
+        folds : sequence of (train, test)
+            Rows of each fold; without folds the chances are those of the learner itself.
+        columns : dict of str to ndarray
+            Additional features.
+        estimator : classifier or None
+            Classifier to use in place of the mixture.
+        rng : RandomState
+            Source of seeds.
+        n_jobs : int or None, default=None
+            Number of folds that are fitted in parallel.
+        tell : callable or None, default=None
+            Called with the number of each fold.
+
+        Returns
+        -------
+        learner : ListLearner
+            The learner of all rows.
+        chances : ndarray of shape (n_kinds, n_rows)
+            Probability of each class; 0 in hidden rows.
+        """
+        codes, unit, every = index.codes(), unit_of(scores), np.arange(len(scores))
+        features = _features(scores * unit, index, columns)
+        listed_rows = scores > -np.inf
+        learned = listed_rows & ~np.isnan(gains)
+        lows, levels = levels_of(gains[learned])
+        kinds, n_kinds = np.searchsorted(lows, gains, side="right") - 1, len(lows)
+        seeds = rng.randint(2**31 - 1, size=1 + len(folds))
+        own = None if estimator is None else partial(Own.fitted, estimator=clone(estimator))
+        makers = [each.fitted for each in _MIXTURE.values()] if own is None else [own]
+
+        def members_of(rows, seed):
+            rows = rows[learned[rows]]
+            n_lists = len(np.unique(codes[rows]))
+            return [
+                fit_member(make, features[rows], kinds[rows], n_kinds, seed, n_lists)
+                for make in makers
+            ]
+
+        def of_fold(place, train, test):
+            if tell is not None:
+                tell(place)
+            test = test[listed_rows[test]]
+            members = members_of(train, seeds[place + 1]) if len(test) else []
+            return test, [model.predict(features[test]) for model in members]
+
+        jobs = (delayed(of_fold)(place, *fold) for place, fold in enumerate(folds))
+        found = list(in_parallel(jobs, n_jobs, prefer="threads"))
+        members = members_of(every, seeds[0])
+        if not found:
+            # With one query, nothing can be held out.
+            rows = every[listed_rows]
+            found = [(rows, [model.predict(features[rows]) for model in members if len(rows)])]
+        chances = np.zeros((len(makers), n_kinds, len(gains)))
+        for test, predicted in found:
+            for of_member, values in zip(chances, predicted):
+                of_member[:, test] = values
+        shares = {each: 1.0 / len(makers) for each in list(_MIXTURE)[: len(makers)]}
+        if own is None and learned.any():
+            shares = _best_shares(chances[:, :, learned], kinds[learned], codes[learned])
+        learner = cls(levels, list(columns), unit, members, shares)
+        return learner, learner._mixed(list(chances))
+
+    def predict(self, scores, index, columns) -> np.ndarray:
+        """Predict the probability of each class; shape (n_kinds, n_rows), 0 in hidden rows."""
+        if missing := [name for name in self.columns if name not in columns]:
+            raise InputError(
+                f"scores lacks the columns {brief_list(missing)}: give a table with the columns of "
+                "fit."
             )
-            of_seed = []
-            for tree in booster.model_to_string().split("\nTree=")[1:]:
-                of_seed.append(n_nodes)
-                nodes.append(_nodes_of(tree, n_nodes))
-                n_nodes += len(nodes[-1][0])
-            roots.append(np.reshape(of_seed, (-1, 1 if n_kinds == 2 else n_kinds)))
-        return cls(roots, *map(np.concatenate, zip(*nodes)))
+        columns = {name: columns[name] for name in self.columns}
+        rows = np.flatnonzero(scores > -np.inf)
+        features = _features(scores * self.unit, index, columns)[rows]
+        chances = np.zeros((len(self.gains), len(scores)))
+        if len(rows):
+            chances[:, rows] = self._mixed([model.predict(features) for model in self.members])
+        return chances
 
-    def predict(self, features) -> np.ndarray:
-        """Predict the probability of each class; shape (n_kinds, n_rows)."""
-        mean = np.mean([self._chances(roots, features) for roots in self.roots], axis=0)
-        return np.concatenate([1.0 - mean, mean]) if len(mean) == 1 else mean
+    def _mixed(self, chances):
+        """Mix the class probabilities of all models."""
+        return chances[0] if len(chances) == 1 else mixture(chances, self.shares.values())
 
-    def _chances(self, roots, features):
-        """Predict the probabilities by the trees of one seed."""
-        scores = np.empty((roots.shape[1], len(features)))
-        for start in range(0, len(features), step := max(1, _CELLS // roots.size)):
-            # Values by feature and row.
-            values = features[start : start + step].T
-            n_rows = values.shape[1]
-            flat, rows = values.ravel(), np.arange(n_rows)
-            before, node = None, np.repeat(roots.reshape(-1, 1), n_rows, axis=1)
-            while before is None or (before != node).any():
-                value = flat.take(self.features.take(node) * n_rows + rows)
-                goes_left = value <= self.numbers.take(node)
-                before, node = (
-                    node,
-                    np.where(goes_left, self.left.take(node), self.right.take(node)),
+    def state(self) -> dict:
+        """Return the numbers of the models by name."""
+        state = {"gains": self.gains, "columns": list(map(str, self.columns))}
+        state |= {"shares": self.shares} | ({} if self.unit == 1.0 else {"unit": self.unit})
+        names = {model: name for name, model in _MIXTURE.items()} | {Shares: "constant"}
+        for member in self.members:
+            if type(member) not in names:
+                raise InputError(
+                    "LearnedThreshold has learned with an estimator of its own, which JSON cannot "
+                    "hold: save it with joblib.dump."
                 )
-            # Trees are added in their order, as LightGBM does.
-            added = np.cumsum(self.numbers.take(node).reshape(*roots.shape, n_rows), axis=0)
-            scores[:, start : start + step] = added[-1]
-        return 1.0 / (1.0 + np.exp(-scores)) if len(scores) == 1 else _softmax(scores)
-
-    def fits(self, n_features, n_kinds) -> bool:
-        """Tell whether the trees are of so many features and classes."""
-        n_scores = 1 if n_kinds == 2 else n_kinds
-        return self.features.max() < n_features and all(
-            roots.shape[1] == n_scores for roots in self.roots
-        )
-
-    def state(self) -> dict:
-        """Return the numbers of the nodes by name."""
-        return self._asdict()
+            state[names[type(member)]] = member.state()
+        return state
 
     @classmethod
-    def restored(cls, state, name) -> "Trees":
-        """Make the models from their numbers."""
-        state = _NODES(state, name)
-        n_nodes = len(state["numbers"])
-        features, left, right = (
-            np.array(state[each], dtype=np.intp) for each in ("features", "left", "right")
-        )
-        if not len(features) == len(left) == len(right) == n_nodes:
-            raise InputError(f"{name} must hold as many numbers for each node.")
-        own = np.arange(n_nodes)
-        leads_on = (left > own) & (right > own) & (np.maximum(left, right) < n_nodes)
-        if not (leads_on | (left == own) & (right == own)).all():
-            raise InputError(f"{name}.left and right must name later nodes, or the node itself.")
-        for roots in state["roots"]:
-            if len({len(each) for each in roots}) > 1 or max(map(max, roots)) >= n_nodes:
-                raise InputError(f"{name}.roots must hold as many nodes for each round.")
-        return cls(list(map(np.array, state["roots"])), features, state["numbers"], left, right)
+    def restored(cls, state, name) -> "ListLearner":
+        """Make the learner from its numbers."""
+        state = _LEARNER(state, name)
+        if ("constant" in state) == ("trees" in state):
+            raise InputError(
+                f"{name} must have the keys trees, linear and score, or only constant."
+            )
+        names = list(_MIXTURE) if "trees" in state else ["constant"] * len(_MIXTURE)
+        shape = len(FEATURES) + len(state["columns"]), len(state["gains"])
+        for each in names:
+            if not state[each].fits(*shape):
+                raise InputError(
+                    f"{name}.{each} does not fit {name}.gains and columns: expected {shape[0]} "
+                    f"features and {shape[1]} gains."
+                )
+        members = [state[each] for each in names]
+        unit = state.get("unit", 1.0)
+        return cls(state["gains"], state["columns"], unit, members, state["shares"])
 
 
-def _nodes_of(tree, first):
-    """Read features, numbers and next nodes of a tree of LightGBM whose first node is `first`."""
-    fields = dict(line.split("=", 1) for line in tree.splitlines() if "=" in line)
-    features, left, right = (
-        np.array(fields[name].split(), dtype=np.intp)
-        for name in ("split_feature", "left_child", "right_child")
-    )
-    thresholds, leaves = (
-        np.array(fields[name].split(), dtype=np.float64) for name in ("threshold", "leaf_value")
-    )
-    own = first + len(features) + np.arange(len(leaves))
-    # LightGBM numbers leaves from -1 downwards.
-    left, right = (
-        np.append(first + np.where(next < 0, len(features) - 1 - next, next), own)
-        for next in (left, right)
-    )
-    features = np.append(features, np.zeros(len(leaves), dtype=np.intp))
-    return features, np.append(thresholds, leaves), left, right
+def _features(scores, index, columns):
+    """Compute the features of each row, additional columns last."""
+    own = [np.asarray(values, dtype=np.float64) for values in columns.values()]
+    for name, values in zip(columns, own):
+        if not np.isfinite(values).all():
+            raise InputError(
+                f"column {brief(name)} holds a number that is not finite: fill it first."
+            )
+    return np.column_stack([feature_matrix(scores, index), *own])
 
 
-class Linear(NamedTuple):
-    """Multinomial logistic regression on features and their products with the log place.
-
-    Attributes
-    ----------
-    low, high, mean, scale : ndarray of shape (n_features,) or (2 n_features,)
-        Range of each feature in training, to which features are clipped, and mean and standard
-        deviation of the terms.
-    weights : ndarray of shape (n_kinds, 2 n_features)
-        Weights of the standardised terms.
-    constants : ndarray of shape (n_kinds,)
-        Intercepts of the classes.
-    """
-
-    low: np.ndarray
-    high: np.ndarray
-    mean: np.ndarray
-    scale: np.ndarray
-    weights: np.ndarray
-    constants: np.ndarray
-
-    @classmethod
-    def fitted(cls, features, kinds, n_kinds, seeds, n_lists) -> "Linear":
-        """Fit the regression to rows of several classes."""
-        low, high = features.min(axis=0), features.max(axis=0)
-        terms = _terms(features)
-        mean, scale = terms.mean(axis=0), terms.std(axis=0)
-        scale = np.where(scale > 1e-9 * np.abs(terms).max(axis=0), scale, 1.0)
-        strength = _ROWS_OF_QUERY * n_lists / len(kinds)
-        model = LogisticRegression(C=strength, max_iter=1000).fit((terms - mean) / scale, kinds)
-        weights, constants = model.coef_, model.intercept_
-        if n_kinds == 2:
-            weights, constants = np.vstack([0 * weights, weights]), np.append(0.0, constants)
-        return cls(low, high, mean, scale, weights, constants)
-
-    def predict(self, features) -> np.ndarray:
-        """Predict the probability of each class; shape (n_kinds, n_rows)."""
-        terms = (_terms(np.clip(features, self.low, self.high)) - self.mean) / self.scale
-        return _softmax(self.weights @ terms.T + self.constants[:, None])
-
-    def fits(self, n_features, n_kinds) -> bool:
-        """Tell whether the regression is of so many features and classes."""
-        return len(self.low) == n_features and len(self.constants) == n_kinds
-
-    def state(self) -> dict:
-        """Return the numbers of the regression by name."""
-        return self._asdict()
-
-    @classmethod
-    def restored(cls, state, name) -> "Linear":
-        """Make the regression from its numbers."""
-        state = _LINEAR(state, name)
-        shapes = {len(state[each]) for each in ("mean", "scale")}
-        shapes |= {len(row) for row in state["weights"]}
-        shapes |= {2 * len(state[each]) for each in ("low", "high")}
-        if len(shapes) > 1 or len(state["weights"]) != len(state["constants"]):
-            raise InputError(f"{name} must hold as many numbers for each term and kind of gain.")
-        return cls(*(np.array(state[each]) for each in cls._fields))
-
-
-class Curves(NamedTuple):
-    """Isotonic curves of the score, one for each class but the lowest.
-
-    Attributes
-    ----------
-    curves : tuple of (scores, probabilities)
-        P(class >= level), linear between the scores and constant beyond them.
-    """
-
-    curves: tuple
-
-    @classmethod
-    def fitted(cls, features, kinds, n_kinds, seeds, n_lists) -> "Curves":
-        """Fit isotonic regressions of the score, the first of the features."""
-        fits = [
-            fit_calibrator("isotonic", features[:, 0], kinds >= kind) for kind in range(1, n_kinds)
-        ]
-        return cls(tuple((each.X_thresholds_, each.y_thresholds_) for each in fits))
-
-    def predict(self, features) -> np.ndarray:
-        """Predict the probability of each class; shape (n_kinds, n_rows)."""
-        above = [np.interp(features[:, 0], *curve) for curve in self.curves]
-        falling = np.minimum.accumulate([np.ones(len(features)), *above], axis=0)
-        return falling - np.append(falling[1:], np.zeros((1, len(features))), axis=0)
-
-    def fits(self, n_features, n_kinds) -> bool:
-        """Tell whether the curves are of so many classes."""
-        return len(self.curves) == n_kinds - 1
-
-    def state(self) -> tuple:
-        """Return the nodes and values of each curve."""
-        return self.curves
-
-    @classmethod
-    def restored(cls, state, name) -> "Curves":
-        """Make the curves from their numbers."""
-        return cls(tuple(listed(curve, 1)(state, name)))
-
-
-class Own(NamedTuple):
-    """Fitted copies of a classifier of the user.
-
-    Attributes
-    ----------
-    estimators : tuple of estimators
-        The classifiers.
-    n_kinds : int
-        Number of classes; a classifier may have seen only some of them.
-    """
-
-    estimators: tuple
-    n_kinds: int
-
-    @classmethod
-    def fitted(cls, features, kinds, n_kinds, seeds, n_lists, estimator) -> "Own":
-        """Fit clones of the classifier, one for each seed if it has a random state."""
-        is_random = estimator.get_params().get("random_state", 0) is None
-        fitted = []
-        for seed in seeds if is_random else seeds[:1]:
-            own = clone(estimator)
-            if is_random:
-                own.set_params(random_state=int(seed))
-            fitted.append(own.fit(features, kinds))
-        return cls(tuple(fitted), n_kinds)
-
-    def predict(self, features) -> np.ndarray:
-        """Predict the probability of each class; shape (n_kinds, n_rows)."""
-        result = np.zeros((self.n_kinds, len(features)))
-        for each in self.estimators:
-            result[np.asarray(each.classes_, dtype=np.intp)] += each.predict_proba(features).T
-        return result / len(self.estimators)
-
-
-class Shares(NamedTuple):
-    """Constant class probabilities, used if there is only one class or no row.
-
-    Attributes
-    ----------
-    shares : ndarray of shape (n_kinds,)
-        Share of the rows of each class.
-    """
-
-    shares: np.ndarray
-
-    def predict(self, features) -> np.ndarray:
-        """Return the shares for each row; shape (n_kinds, n_rows)."""
-        return np.repeat(self.shares[:, None], len(features), axis=1)
-
-    def fits(self, n_features, n_kinds) -> bool:
-        """Tell whether the shares are of so many classes."""
-        return len(self.shares) == n_kinds
-
-    def state(self) -> np.ndarray:
-        """Return the shares."""
-        return self.shares
-
-    @classmethod
-    def restored(cls, state, name) -> "Shares":
-        """Make the shares from their numbers."""
-        return cls(numbers(1)(state, name))
-
-
-def fit_member(make, features, kinds, n_kinds, seeds, n_lists):
-    """Fit one model; use `Shares` for a single class, and probability 0 for missing classes."""
-    seen, codes = np.unique(kinds, return_inverse=True)
-    if len(seen) < 2:
-        shares = np.bincount(kinds, minlength=n_kinds) / max(len(kinds), 1)
-        return Shares(shares if len(kinds) else np.full(n_kinds, 1.0 / n_kinds))
-    if len(seen) < n_kinds:
-        inner = make(features, codes, len(seen), seeds, n_lists)
-        return _Wider(inner, seen, n_kinds)
-    return make(features, kinds, n_kinds, seeds, n_lists)
-
-
-class _Wider(NamedTuple):
-    """Wrapper of a model that has not seen every class: the others get probability 0."""
-
-    inner: NamedTuple
-    seen: np.ndarray
-    n_kinds: int
-
-    def predict(self, features):
-        result = np.zeros((self.n_kinds, len(features)))
-        result[self.seen] = self.inner.predict(features)
-        return result
-
-
-def best_share(first, second, kinds, lists, *, simple=False) -> float:
-    """Return the share of the first model in the mixture of two with the lowest log loss.
-
-    Parameters
-    ----------
-    first, second : ndarray of shape (n_kinds, n_rows)
-        Probabilities by models that have not seen the list of the row.
-    kinds, lists : ndarray of shape (n_rows,), int
-        Class and list of each row.
-    simple : bool, default=False
-        Return the smallest share whose loss is within one standard error (over lists) of the best.
-    """
-    rows, n_rows = np.arange(len(kinds)), np.maximum(np.bincount(lists), 1)
-    losses = np.array(
-        [
-            np.bincount(lists, -np.log(mixed(first, second, share)[kinds, rows])) / n_rows
-            for share in _SHARES
-        ]
-    )[:, np.bincount(lists) > 0]
-    best = int(losses.mean(axis=1).argmin())
-    if simple:
-        for place, own in enumerate(losses):
-            mean, error, _ = mean_and_error(own - losses[best])
-            if mean <= error:
-                return float(_SHARES[place])
-    return float(_SHARES[best])
-
-
-def mixed(first, second, share) -> np.ndarray:
-    """Mix the probabilities of two models linearly in their logarithms."""
-    return mixture((first, second), (share, 1.0 - share))
-
-
-def mixture(chances, shares) -> np.ndarray:
-    """Mix the probabilities of several models linearly in their logarithms."""
-    total = 0.0
-    for each, share in zip(chances, shares):
-        if share:
-            total = total + share * np.log(np.maximum(each, _LEAST_CHANCE))
-    return _softmax(total)
-
-
-def _terms(features):
-    """Append the products of all features with the log place, the fourth feature."""
-    return np.hstack([features, features * features[:, 3:4]])
-
-
-def _softmax(values):
-    powers = np.exp(values - values.max(axis=0))
-    return powers / powers.sum(axis=0)
+def _best_shares(chances, kinds, lists):
+    """Choose the shares of the models by their log loss."""
+    trees, linear, score = chances
+    of_trees = best_share(trees, linear, kinds, lists)
+    learner = mixed(trees, linear, of_trees)
+    # Prefer the curve of the score, unless list features are better by more than a standard error.
+    rest = best_share(learner, score, kinds, lists, simple=True)
+    return {"trees": rest * of_trees, "linear": rest * (1 - of_trees), "score": 1 - rest}

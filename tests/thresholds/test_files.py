@@ -26,7 +26,7 @@ from skfilterrank.thresholds import (
     PerQueryThreshold,
     RiskMonitor,
     TunedThreshold,
-    _list_learner,
+    _list_models,
     load_threshold,
 )
 
@@ -164,7 +164,7 @@ def contents(data, tmp_path_factory):
     }
     with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
         warnings.simplefilter("ignore", FitWarning)
-        patch.setattr(_list_learner, "_ROUNDS", 2)
+        patch.setattr(_list_models, "_ROUNDS", 2)
         thresholds["learned"] = fitted(LearnedThreshold(cv=2, random_state=0), data)
         thresholds["two"] = TunedThreshold().fit(of_both, data.y, groups=data.groups)
     for name, each in {**thresholds, "monitor": monitor}.items():
@@ -236,8 +236,8 @@ MISSING = object()
         ("learned", ["fitted", "learned", "trees", "numbers"], [1.0]),
         ("learned", ["fitted", "learned", "trees", "left", 1], 0),
         ("learned", ["fitted", "learned", "trees", "right", 1], 10**9),
-        ("learned", ["fitted", "learned", "trees", "roots", 0, 0, 0], 10**9),
-        ("learned", ["fitted", "learned", "trees", "roots", 0, 0], [0]),
+        ("learned", ["fitted", "learned", "trees", "roots", 0, 0], 10**9),
+        ("learned", ["fitted", "learned", "trees", "roots", 0], [0]),
         ("tuned", ["parameters", "max_shown"], -1),
         ("monitor", ["confidence_level"], MISSING),
         ("monitor", ["confidence_level"], 1),

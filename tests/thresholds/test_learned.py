@@ -17,9 +17,22 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import f_score
-from skfilterrank.thresholds import LearnedThreshold, TunedThreshold, _list_learner, load_threshold
+from skfilterrank.thresholds import (
+    LearnedThreshold,
+    TunedThreshold,
+    _list_learner,
+    _list_models,
+    load_threshold,
+)
 from skfilterrank.thresholds._judged_scores import JudgedScores
-from skfilterrank.thresholds._list_learner import Curves, Linear, Trees, best_share, mixture
+from skfilterrank.thresholds._list_models import (
+    Curves,
+    Linear,
+    Trees,
+    best_share,
+    fit_member,
+    mixture,
+)
 
 INF = np.inf
 QUICK = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=1000))
@@ -126,7 +139,7 @@ def test_several_kinds_of_gain(kinds):
         y = y - (scores < np.median(scores)) * (1 - y)
     cut = LearnedThreshold("dcg", estimator=QUICK, cv=2).fit(scores, y, groups=groups)
     assert cut.gains_.tolist() == np.unique(y).tolist()
-    assert len(cut.members_) == 1
+    assert len(cut.learner_.members) == 1
 
 
 def test_own_columns():
@@ -186,7 +199,7 @@ def test_models_give_probabilities():
     kinds = (features[:, 0] + rng.normal(size=300) > 0).astype(int)
     found = []
     for model in (Trees, Linear, Curves):
-        fitted = model.fitted(features, kinds, 2, np.arange(1), 30)
+        fitted = model.fitted(features, kinds, 2, 0, 30)
         chances = fitted.predict(features)
         np.testing.assert_allclose(chances.sum(axis=0), 1)
         assert chances[1, kinds == 1].mean() > chances[1, kinds == 0].mean() + 0.1
@@ -200,6 +213,23 @@ def test_models_give_probabilities():
     np.testing.assert_allclose(mixture([found[0], wrong], [0.5, 0.5]), 0.5)
 
 
+@pytest.mark.parametrize("n_queries", [20, 80])
+def test_models_are_fitted_once_for_each_fold_and_once_for_all(monkeypatch, n_queries):
+    """Their number does not grow with the rows, and trees have a fixed number of rounds."""
+    rows = []
+
+    def counted(make, features, *rest):
+        rows.append(len(features))
+        return fit_member(Curves.fitted, features, *rest)
+
+    monkeypatch.setattr(_list_learner, "fit_member", counted)
+    scores, y, groups = two_kinds(n_queries)
+    LearnedThreshold("f", cv=4).fit(scores, y, groups=groups)
+    assert len(rows) == 3 * (4 + 1)
+    assert sum(rows) == 3 * (3 + 1) * len(scores)
+    assert _list_models._ROUNDS <= 60
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("n_kinds", [2, 3])
 def test_trees_predict_what_lightgbm_does(monkeypatch, n_kinds):
@@ -210,17 +240,17 @@ def test_trees_predict_what_lightgbm_does(monkeypatch, n_kinds):
         return boosters[-1]
 
     monkeypatch.setattr(lightgbm, "train", kept)
-    monkeypatch.setattr(_list_learner, "_ROUNDS", 20)
+    monkeypatch.setattr(_list_models, "_ROUNDS", 20)
     rng = np.random.default_rng(0)
     features = np.round(rng.normal(size=(200, 4)), 1)
     kinds = np.arange(200) % n_kinds
-    trees = Trees.fitted(features, kinds, n_kinds, [0, 1], 20)
+    trees = Trees.fitted(features, kinds, n_kinds, 0, 20)
     found = trees.predict(features)
-    expected = np.mean([each.predict(features) for each in boosters], axis=0).T
+    expected = boosters[0].predict(features).T
     np.testing.assert_allclose(found[1] if n_kinds == 2 else found, expected, rtol=1e-14)
     assert trees.predict(features[:0]).shape == (n_kinds, 0)
     # Without a split, each tree is one leaf.
-    assert len(Trees.fitted(0 * features, kinds, n_kinds, [0], 20).numbers) <= 20 * n_kinds
+    assert len(Trees.fitted(0 * features, kinds, n_kinds, 0, 20).numbers) <= 20 * n_kinds
 
 
 def test_threads_of_blas_do_not_wait_for_each_other():

@@ -1,0 +1,411 @@
+"""Models of the gain of a document given features of its list, and their mixture."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from skfilterrank._files.states import POSITIVE, count, curve, listed, numbers, record
+from skfilterrank._lists.scoring import mean_and_error
+from skfilterrank._lists.sklearn_compat import fit_calibrator
+from skfilterrank.exceptions import InputError
+
+_ROUNDS = 60
+_TREES = {
+    "num_leaves": 15,
+    "learning_rate": 0.12,
+    "feature_fraction": 0.6,
+    "bagging_fraction": 0.7,
+    "bagging_freq": 1,
+    "lambda_l2": 5.0,
+    "verbose": -1,
+    "num_threads": 1,
+    "deterministic": True,
+    "force_row_wise": True,
+}
+_MIN_ROWS_OF_LEAF = 200
+# Effective number of independent rows of a query in the linear model.
+_ROWS_OF_QUERY = 6.0
+_LEAST_CHANCE = 1e-6
+# Losses that differ by less are equal.
+_ROUNDING = 1e-12
+_SHARES = np.linspace(0.0, 1.0, 21)
+# Number of nodes that are followed at once, chosen to fit the cache.
+_CELLS = 1 << 16
+_MATRIX = listed(numbers(1), 1)
+_NODES = record(
+    {
+        "roots": listed(listed(count(), 1), 1),
+        "features": listed(count(), 1),
+        "numbers": numbers(1),
+        "left": listed(count(), 1),
+        "right": listed(count(), 1),
+    }
+)
+_LINEAR = record(
+    {
+        "low": numbers(1),
+        "high": numbers(1),
+        "mean": numbers(1),
+        "scale": numbers(1, least=POSITIVE),
+        "weights": _MATRIX,
+        "constants": numbers(1),
+    }
+)
+
+
+class Trees(NamedTuple):
+    """Boosted trees, as arrays of the nodes of all trees.
+
+    Files of LightGBM are never read: it does not survive a changed one.
+
+    Attributes
+    ----------
+    roots : ndarray of shape (n_rounds, n_scores), int
+        The first node of each tree. Two classes share one score.
+    features : ndarray of shape (n_nodes,), int
+        Number of the feature that is compared at each node.
+    numbers : ndarray of shape (n_nodes,), float64
+        Largest value of the feature that goes left, or the value of a leaf.
+    left, right : ndarray of shape (n_nodes,), int
+        The next nodes, which have higher numbers; a leaf leads to itself.
+    """
+
+    roots: np.ndarray
+    features: np.ndarray
+    numbers: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+
+    @classmethod
+    def fitted(cls, features, kinds, n_kinds, seed, n_lists) -> "Trees":
+        """Fit boosted trees to rows of several classes."""
+        # Imported here, because the import is slow.
+        import lightgbm
+
+        least = max(1, min(_MIN_ROWS_OF_LEAF, len(kinds) // 50))
+        settings: dict = _TREES | {"min_data_in_leaf": least}
+        if n_kinds == 2:
+            settings["objective"] = "binary"
+        else:
+            settings |= {"objective": "multiclass", "num_class": n_kinds}
+        first, nodes, n_nodes = [], [], 0
+        data = lightgbm.Dataset(features, kinds, free_raw_data=True)
+        settings["seed"] = int(seed)
+        booster = lightgbm.train(settings, data, _ROUNDS, keep_training_booster=True)
+        for tree in booster.model_to_string().split("\nTree=")[1:]:
+            first.append(n_nodes)
+            nodes.append(_nodes_of(tree, n_nodes))
+            n_nodes += len(nodes[-1][0])
+        roots = np.reshape(first, (-1, 1 if n_kinds == 2 else n_kinds))
+        return cls(roots, *map(np.concatenate, zip(*nodes)))
+
+    def predict(self, features) -> np.ndarray:
+        """Predict the probability of each class; shape (n_kinds, n_rows)."""
+        roots, scores = self.roots, np.empty((self.roots.shape[1], len(features)))
+        for start in range(0, len(features), step := max(1, _CELLS // roots.size)):
+            # Values by feature and row.
+            values = features[start : start + step].T
+            n_rows = values.shape[1]
+            flat, rows = values.ravel(), np.arange(n_rows)
+            before, node = None, np.repeat(roots.reshape(-1, 1), n_rows, axis=1)
+            while before is None or (before != node).any():
+                value = flat.take(self.features.take(node) * n_rows + rows)
+                goes_left = value <= self.numbers.take(node)
+                before, node = (
+                    node,
+                    np.where(goes_left, self.left.take(node), self.right.take(node)),
+                )
+            # Trees are added in their order, as LightGBM does.
+            added = np.cumsum(self.numbers.take(node).reshape(*roots.shape, n_rows), axis=0)
+            scores[:, start : start + step] = added[-1]
+        if len(scores) > 1:
+            return _softmax(scores)
+        chances = 1.0 / (1.0 + np.exp(-scores))
+        return np.concatenate([1.0 - chances, chances])
+
+    def fits(self, n_features, n_kinds) -> bool:
+        """Tell whether the trees are of so many features and classes."""
+        n_scores = 1 if n_kinds == 2 else n_kinds
+        return bool(self.features.max() < n_features) and self.roots.shape[1] == n_scores
+
+    def state(self) -> dict:
+        """Return the numbers of the nodes by name."""
+        return self._asdict()
+
+    @classmethod
+    def restored(cls, state, name) -> "Trees":
+        """Make the models from their numbers."""
+        state = _NODES(state, name)
+        n_nodes = len(state["numbers"])
+        features, left, right = (
+            np.array(state[each], dtype=np.intp) for each in ("features", "left", "right")
+        )
+        if not len(features) == len(left) == len(right) == n_nodes:
+            raise InputError(f"{name} must hold as many numbers for each node.")
+        own = np.arange(n_nodes)
+        leads_on = (left > own) & (right > own) & (np.maximum(left, right) < n_nodes)
+        if not (leads_on | (left == own) & (right == own)).all():
+            raise InputError(f"{name}.left and right must name later nodes, or the node itself.")
+        roots = state["roots"]
+        if len({len(each) for each in roots}) > 1 or max(map(max, roots)) >= n_nodes:
+            raise InputError(f"{name}.roots must hold as many nodes for each round.")
+        return cls(np.array(roots), features, state["numbers"], left, right)
+
+
+def _nodes_of(tree, first):
+    """Read features, numbers and next nodes of a tree of LightGBM whose first node is `first`."""
+    fields = dict(line.split("=", 1) for line in tree.splitlines() if "=" in line)
+    features, left, right = (
+        np.array(fields[name].split(), dtype=np.intp)
+        for name in ("split_feature", "left_child", "right_child")
+    )
+    thresholds, leaves = (
+        np.array(fields[name].split(), dtype=np.float64) for name in ("threshold", "leaf_value")
+    )
+    own = first + len(features) + np.arange(len(leaves))
+    # LightGBM numbers leaves from -1 downwards.
+    left, right = (
+        np.append(first + np.where(next < 0, len(features) - 1 - next, next), own)
+        for next in (left, right)
+    )
+    features = np.append(features, np.zeros(len(leaves), dtype=np.intp))
+    return features, np.append(thresholds, leaves), left, right
+
+
+class Linear(NamedTuple):
+    """Multinomial logistic regression on features and their products with the log place.
+
+    Attributes
+    ----------
+    low, high, mean, scale : ndarray of shape (n_features,) or (2 n_features,)
+        Range of each feature in training, to which features are clipped, and mean and standard
+        deviation of the terms.
+    weights : ndarray of shape (n_kinds, 2 n_features)
+        Weights of the standardised terms.
+    constants : ndarray of shape (n_kinds,)
+        Intercepts of the classes.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    mean: np.ndarray
+    scale: np.ndarray
+    weights: np.ndarray
+    constants: np.ndarray
+
+    @classmethod
+    def fitted(cls, features, kinds, n_kinds, seed, n_lists) -> "Linear":
+        """Fit the regression to rows of several classes."""
+        low, high = features.min(axis=0), features.max(axis=0)
+        terms = _terms(features)
+        mean, scale = terms.mean(axis=0), terms.std(axis=0)
+        scale = np.where(scale > 1e-9 * np.abs(terms).max(axis=0), scale, 1.0)
+        strength = _ROWS_OF_QUERY * n_lists / len(kinds)
+        # A few steps of Newton's method: other solvers end early, at other weights.
+        model = LogisticRegression(C=strength, solver="newton-cholesky")
+        model.fit((terms - mean) / scale, kinds)
+        weights, constants = model.coef_, model.intercept_
+        if n_kinds == 2:
+            weights, constants = np.vstack([0 * weights, weights]), np.append(0.0, constants)
+        return cls(low, high, mean, scale, weights, constants)
+
+    def predict(self, features) -> np.ndarray:
+        """Predict the probability of each class; shape (n_kinds, n_rows)."""
+        terms = (_terms(np.clip(features, self.low, self.high)) - self.mean) / self.scale
+        return _softmax(self.weights @ terms.T + self.constants[:, None])
+
+    def fits(self, n_features, n_kinds) -> bool:
+        """Tell whether the regression is of so many features and classes."""
+        return len(self.low) == n_features and len(self.constants) == n_kinds
+
+    def state(self) -> dict:
+        """Return the numbers of the regression by name."""
+        return self._asdict()
+
+    @classmethod
+    def restored(cls, state, name) -> "Linear":
+        """Make the regression from its numbers."""
+        state = _LINEAR(state, name)
+        shapes = {len(state[each]) for each in ("mean", "scale")}
+        shapes |= {len(row) for row in state["weights"]}
+        shapes |= {2 * len(state[each]) for each in ("low", "high")}
+        if len(shapes) > 1 or len(state["weights"]) != len(state["constants"]):
+            raise InputError(f"{name} must hold as many numbers for each term and kind of gain.")
+        return cls(*(np.array(state[each]) for each in cls._fields))
+
+
+class Curves(NamedTuple):
+    """Isotonic curves of the score, one for each class but the lowest.
+
+    Attributes
+    ----------
+    curves : tuple of (scores, probabilities)
+        P(class >= level), linear between the scores and constant beyond them.
+    """
+
+    curves: tuple
+
+    @classmethod
+    def fitted(cls, features, kinds, n_kinds, seed, n_lists) -> "Curves":
+        """Fit isotonic regressions of the score, the first of the features."""
+        fits = [
+            fit_calibrator("isotonic", features[:, 0], kinds >= kind) for kind in range(1, n_kinds)
+        ]
+        return cls(tuple((each.X_thresholds_, each.y_thresholds_) for each in fits))
+
+    def predict(self, features) -> np.ndarray:
+        """Predict the probability of each class; shape (n_kinds, n_rows)."""
+        above = [np.interp(features[:, 0], *curve) for curve in self.curves]
+        falling = np.minimum.accumulate([np.ones(len(features)), *above], axis=0)
+        return falling - np.append(falling[1:], np.zeros((1, len(features))), axis=0)
+
+    def fits(self, n_features, n_kinds) -> bool:
+        """Tell whether the curves are of so many classes."""
+        return len(self.curves) == n_kinds - 1
+
+    def state(self) -> tuple:
+        """Return the nodes and values of each curve."""
+        return self.curves
+
+    @classmethod
+    def restored(cls, state, name) -> "Curves":
+        """Make the curves from their numbers."""
+        return cls(tuple(listed(curve, 1)(state, name)))
+
+
+class Own(NamedTuple):
+    """Fitted copy of a classifier of the user.
+
+    Attributes
+    ----------
+    estimator : estimator
+        The classifier.
+    n_kinds : int
+        Number of classes; the classifier may have seen only some of them.
+    """
+
+    estimator: Any
+    n_kinds: int
+
+    @classmethod
+    def fitted(cls, features, kinds, n_kinds, seed, n_lists, estimator) -> "Own":
+        """Fit a clone of the classifier, with the seed if its random state is None."""
+        own = clone(estimator)
+        if own.get_params().get("random_state", 0) is None:
+            own.set_params(random_state=int(seed))
+        return cls(own.fit(features, kinds), n_kinds)
+
+    def predict(self, features) -> np.ndarray:
+        """Predict the probability of each class; shape (n_kinds, n_rows)."""
+        result = np.zeros((self.n_kinds, len(features)))
+        seen = np.asarray(self.estimator.classes_, dtype=np.intp)
+        result[seen] = self.estimator.predict_proba(features).T
+        return result
+
+
+class Shares(NamedTuple):
+    """Constant class probabilities, used if there is only one class or no row.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (n_kinds,)
+        Share of the rows of each class.
+    """
+
+    shares: np.ndarray
+
+    def predict(self, features) -> np.ndarray:
+        """Return the shares for each row; shape (n_kinds, n_rows)."""
+        return np.repeat(self.shares[:, None], len(features), axis=1)
+
+    def fits(self, n_features, n_kinds) -> bool:
+        """Tell whether the shares are of so many classes."""
+        return len(self.shares) == n_kinds
+
+    def state(self) -> np.ndarray:
+        """Return the shares."""
+        return self.shares
+
+    @classmethod
+    def restored(cls, state, name) -> "Shares":
+        """Make the shares from their numbers."""
+        return cls(numbers(1)(state, name))
+
+
+def fit_member(make, features, kinds, n_kinds, seed, n_lists):
+    """Fit one model; use `Shares` for a single class, and probability 0 for missing classes."""
+    seen, codes = np.unique(kinds, return_inverse=True)
+    if len(seen) < 2:
+        shares = np.bincount(kinds, minlength=n_kinds) / max(len(kinds), 1)
+        return Shares(shares if len(kinds) else np.full(n_kinds, 1.0 / n_kinds))
+    if len(seen) < n_kinds:
+        inner = make(features, codes, len(seen), seed, n_lists)
+        return _Wider(inner, seen, n_kinds)
+    return make(features, kinds, n_kinds, seed, n_lists)
+
+
+class _Wider(NamedTuple):
+    """Wrapper of a model that has not seen every class: the others get probability 0."""
+
+    inner: NamedTuple
+    seen: np.ndarray
+    n_kinds: int
+
+    def predict(self, features):
+        result = np.zeros((self.n_kinds, len(features)))
+        result[self.seen] = self.inner.predict(features)
+        return result
+
+
+def best_share(first, second, kinds, lists, *, simple=False) -> float:
+    """Return the share of the first model in the mixture of two with the lowest log loss.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n_kinds, n_rows)
+        Probabilities by models that have not seen the list of the row.
+    kinds, lists : ndarray of shape (n_rows,), int
+        Class and list of each row.
+    simple : bool, default=False
+        Return the smallest share whose loss is within one standard error (over lists) of the best.
+    """
+    rows, n_rows = np.arange(len(kinds)), np.maximum(np.bincount(lists), 1)
+    losses = np.array(
+        [
+            np.bincount(lists, -np.log(mixed(first, second, share)[kinds, rows])) / n_rows
+            for share in _SHARES
+        ]
+    )[:, np.bincount(lists) > 0]
+    best = int(losses.mean(axis=1).argmin())
+    if simple:
+        for place, own in enumerate(losses):
+            mean, error, _ = mean_and_error(own - losses[best])
+            if mean <= max(error, _ROUNDING):
+                return float(_SHARES[place])
+    return float(_SHARES[best])
+
+
+def mixed(first, second, share) -> np.ndarray:
+    """Mix the probabilities of two models linearly in their logarithms."""
+    return mixture((first, second), (share, 1.0 - share))
+
+
+def mixture(chances, shares) -> np.ndarray:
+    """Mix the probabilities of several models linearly in their logarithms."""
+    total = 0.0
+    for each, share in zip(chances, shares):
+        if share:
+            total = total + share * np.log(np.maximum(each, _LEAST_CHANCE))
+    return _softmax(total)
+
+
+def _terms(features):
+    """Append the products of all features with the log place, the fourth feature."""
+    return np.hstack([features, features * features[:, 3:4]])
+
+
+def _softmax(values):
+    powers = np.exp(values - values.max(axis=0))
+    return powers / powers.sum(axis=0)
