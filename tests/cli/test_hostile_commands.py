@@ -52,7 +52,6 @@ COMMANDS = {
     ),
 }
 
-
 # What reads the file. Of all that a reader refuses, tests/io/test_hostile_files.py shows that it is
 # told in one line; here some of it will do. What a reader takes, each command must bear. Commands
 # that are not named here are tried on everything.
@@ -133,7 +132,6 @@ def try_on(folder, run, monkeypatch):
 
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-
 
 # Each command is tried on a third of them, and each of them on a third of the commands.
 NIGHTLY = [pytest.param(part, marks=pytest.mark.nightly) for part in (1, 2)]

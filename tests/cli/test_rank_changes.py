@@ -34,7 +34,6 @@ def run(*lines):
 FIRST = run("1 a b c x", "2 a e")
 SECOND = run("1 s a x c b", "2 a e")
 
-
 INDEX = QrelsIndex(QRELS, unjudged_label=None)
 
 

@@ -219,7 +219,6 @@ while (walker.nextNode()) {
 return found;
 """
 
-
 # What people search for, and the page that they should find first.
 WORDS = {
     word: page

@@ -49,12 +49,9 @@ from thinned import thinned
 
 resource = pytest.importorskip("resource", reason="limits and signals of POSIX")
 
-
 PARTIAL = re.compile(r"\.out\S*\.partial-\d+-[0-9a-f]{8}")
 
-
 N_ROWS = 2000
-
 
 IDS = [f"d{row:04d}" for row in range(N_ROWS)]
 
@@ -85,7 +82,6 @@ def _report(path):
 
 # Everything that the package writes, by the end of the file's name.
 NOISE = np.random.default_rng(0).random(N_ROWS)
-
 
 WRITERS = {
     ".run": lambda path: write_run(path, [1] * N_ROWS, docnos=IDS, y_score=np.arange(N_ROWS)),
@@ -450,7 +446,6 @@ WRITES = re.compile(
     r"""|\b(np\.save|os\.re(place|name)\b|shutil\.(copy|move)|tempfile\.)"""
 )
 
-
 NAMES = re.compile(r"\b(open|write_\w+|to_\w+|savefig|save|os\.\w+|shutil\.\w+|tempfile\.\w+)$")
 
 
@@ -522,7 +517,6 @@ def test_a_title_that_is_no_text(tmp_path):
 
 # As a path and as bytes; as a whole, and part by part.
 WAYS = ("whole path", "whole handle")
-
 
 HAS_ZSTD = importlib.util.find_spec("zstandard") is not None
 

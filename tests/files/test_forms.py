@@ -147,7 +147,6 @@ A <b>cat</b> counts.
 <top><num>302</num><title>dog</title></top>
 """
 
-
 XML = """<?xml version="1.0"?>
 <topics task="x">
   <topic number="301"><query>the cats</query><question>all?</question></topic>
@@ -156,7 +155,6 @@ XML = """<?xml version="1.0"?>
   </topic>
 </topics>
 """
-
 
 FORMS = {
     "trec": TREC,

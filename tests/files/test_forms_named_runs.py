@@ -28,9 +28,7 @@ from skfilterrank.io import QrelsIndex, read_run
 
 RUN = pd.DataFrame({"qid": ["1"], "docno": ["a"], "score": [1.0]})
 
-
 QRELS = pd.DataFrame({"qid": ["1"], "docno": ["a"], "label": [1]})
-
 
 NESTED = {"1": {"a": 1.0}}
 
@@ -155,26 +153,19 @@ def test_errors_name_the_run_and_the_file_as_it_was_given():
 
 pl = pytest.importorskip("polars", reason="polars is not installed")
 
-
 COLUMNS = {"qid": ["1", "1", "2"], "docno": ["a", "b", "a"], "score": [2.0, 1.0, 3.0]}
-
 
 FRAME = pd.DataFrame(COLUMNS)
 
-
 NESTED_OBJECTS = {"1": {"a": 2.0, "b": 1.0}, "2": {"a": 3.0}}
-
 
 Row = namedtuple("Row", list(COLUMNS))
 
-
 ROWS = list(FRAME.itertuples(index=False, name="Row"))
-
 
 DATASET = SimpleNamespace(
     qrels_iter=lambda: iter([Row("1", "q", 7)]), scoreddocs_iter=lambda: iter(ROWS)
 )
-
 
 OF_RANX = SimpleNamespace(to_dict=lambda: NESTED_OBJECTS, get_doc_ids_and_scores=None)
 

@@ -18,7 +18,6 @@ from thinned import thinned
 
 N = 300
 
-
 TABLE = pa.table(
     {
         "qid": ["a"] * N + ["b"] * N,

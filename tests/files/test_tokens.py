@@ -22,7 +22,6 @@ from skfilterrank.exceptions import InputError
 # Few letters, so that texts share their beginnings; a zero byte, a line end and two more bytes.
 SHORT = st.text("ab\0\né", max_size=20)
 
-
 TEXTS = st.lists(st.one_of(SHORT, st.sampled_from(["a" * 40, "a" * 39 + "b"])), max_size=12)
 
 

@@ -17,7 +17,6 @@ from skfilterrank.io._columns import parse_decimals
 
 RUN = "1 Q0 a 1 2.5 x\n1 Q0 b 2 -1 x\n2 Q0 a 1 7 y\n"
 
-
 QRELS = "1 0 a 1\n1 0 b -2\n2 0 a 0\n"
 
 

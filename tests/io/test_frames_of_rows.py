@@ -80,7 +80,6 @@ IDS = {
     "uint64": np.array([2**63, 1, 2**63 + 1], dtype=np.uint64),
 }
 
-
 # Ids of two tables, of which a computer cannot say, or not without loss, whether they are equal.
 UNLIKE = {
     "a and b'a'": (["a", "a"], [b"a", b"a"]),

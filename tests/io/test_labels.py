@@ -16,7 +16,6 @@ from skfilterrank.metrics import evaluate_runs, values_of_run
 
 MIXED = "1 0 a 1\n1 predicted b 2\n1 predicted:large c 1\n2 Q0 a 0\n"
 
-
 RUN = pd.DataFrame({"qid": ["1"] * 3 + ["2"], "docno": ["b", "a", "c", "a"], "score": [3, 2, 1, 1]})
 
 

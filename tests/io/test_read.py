@@ -27,19 +27,14 @@ from thinned import thinned
 # What labels below 0 mean is not said here, and not what is tested.
 pytestmark = pytest.mark.filterwarnings("ignore:.* holds labels below 0")
 
-
 RUN = "1 Q0 a 1 2.5 x\n1 Q0 b 2 -1 x\n2 Q0 a 1 7 y\n"
 
-
 QRELS = "1 0 a 1\n1 0 b -2\n2 0 a 0\n"
-
 
 # What an id may hold, non-ASCII letters included, short and longer than one and two words.
 LETTERS = st.characters(categories=["L", "N", "P"], include_characters="-_.", max_codepoint=0x2FFF)
 
-
 IDS = st.text(LETTERS, min_size=1, max_size=20)
-
 
 # No topic begins with "#", as a line that does is a comment.
 TOPICS = IDS.filter(lambda text: not text.startswith("#"))
@@ -129,7 +124,6 @@ BAD_RUNS = [
     ("version https://git-lfs.github.com/spec/v1\noid sha256:abc\n", 1, "2 columns where"),
     ("%PDF-1.4\n", 1, "1 column where"),
 ]
-
 
 BAD_QRELS = [
     ("1 0 a 1\n1 0 b\n", 2, r"3 columns where a qrels has 4 \(qid iteration docno label\)"),
@@ -309,16 +303,9 @@ PRELS = """\
 10 d3 1 2 0.25
 """
 
-
 RUN_PRELS = pd.DataFrame({"qid": "10", "docno": ["d2", "x", "d3"], "score": [3.0, 2.0, 1.0]})
 
 
-def test_columns():
-    frame = read_qrels(io.StringIO(PRELS))
-    assert frame["qid"].tolist() == ["10"] * 3
-    assert frame["docno"].tolist() == ["d1", "d2", "d3"]
-    assert frame["label"].tolist() == [2, 0, 1]
-    assert frame["inclusion_probability"].tolist() == [0.5, 1, 0.25]
 
 
 def test_probabilities_are_carried_along():

@@ -17,7 +17,6 @@ from skfilterrank.metrics._informativeness import QueryInformativeness
 
 NO = -np.inf
 
-
 # Each query has one relevant document of three; the systems place it at these ranks.
 RANKS = {"good": {"x": 1, "y": 1}, "fair": {"x": 2, "y": 1}, "poor": {"x": 3, "y": 3}}
 

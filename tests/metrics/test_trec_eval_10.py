@@ -25,7 +25,6 @@ OUTPUTS = {
     "covid1-BERT": ("trec-covid-round1", "BERT.txt.gz", 1, "zero"),
 }
 
-
 # With "rel", these two would change here, but not there.
 GRADED = ("ndcg", "trec_rbp")
 

@@ -13,7 +13,6 @@ from skfilterrank.metaevaluation import sensitivity_curve, stability_curve
 SHIFTS = np.array([[0], [0.1], [0.2]])
 SCORES = SystemScores(SHIFTS + np.random.default_rng(0).uniform(size=(3, 20)), measure="ap")
 
-
 OF_RESULTS = [
     (SCORES, plot.CriticalDifferenceDisplay),
     (compare_systems(SCORES), plot.PairwiseComparisonDisplay),
@@ -23,7 +22,6 @@ OF_RESULTS = [
     ),
     (sensitivity_curve(SCORES, n_resamples=20, random_state=0), plot.MeasureCurvesDisplay),
 ]
-
 
 DRAWN = [
     *((result.plot, display) for result, display in OF_RESULTS),

@@ -34,7 +34,6 @@ class OddIsGood:
 
 odd_is_good = OddIsGood()
 
-
 # CatBoost 1.2.8 takes NaN and does not say so.
 TELLS_OF_NAN = get_tags(CatBoostRanker()).input_tags.allow_nan
 
@@ -53,7 +52,6 @@ EXPECTED_FAILURES = {
         "check_estimator_sparse_matrix": LIBRARY,
     },
 }
-
 
 # Few folds or none: the checks fit sixty times.
 ESTIMATORS = {
@@ -120,7 +118,6 @@ ESTIMATORS |= {
     f"QueryRanker({name})": WithQueries(ranker, gains=PositiveGain())
     for name, ranker in OTHERS.items()
 }
-
 
 # Others of the same class differ in what they learn, which other tests look at.
 AT_NIGHT = {

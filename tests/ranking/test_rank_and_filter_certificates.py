@@ -29,7 +29,6 @@ from skfilterrank.thresholds import (
 # Lists drawn at random often hold nothing that a risk could be broken by.
 pytestmark = pytest.mark.filterwarnings("ignore:The risk .* is 0 on all calibration queries")
 
-
 NO = -np.inf
 STEPS = ("forbidden", "any_forbidden", "false_reject_rate")
 

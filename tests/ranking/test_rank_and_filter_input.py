@@ -244,7 +244,6 @@ class TestDegenerateData:
 
 GAINS = {-1: -1, 1: 1, 2: 3}
 
-
 WITH_GAINS = {
     "RankBoostRanker": lambda gains: RankBoostRanker(
         gains=gains, pair_weights="gain", n_estimators=2
@@ -257,7 +256,6 @@ WITH_GAINS = {
     "QueryRanker": lambda gains: QueryRanker(Ridge(), gains=gains),
     "CalibratedRanker": lambda gains: CalibratedRanker(Ridge(), gains=gains),
 }
-
 
 WRAPS = {
     "bare": lambda inner: inner,

@@ -140,7 +140,6 @@ def test_what_has_no_answer(data):
 
 FEW_TREES = {"n_estimators": 3, "n_jobs": 1}
 
-
 CAT = {"n_estimators": 3, "thread_count": 1, "verbose": 0, "allow_writing_files": False}
 
 # XGBoost adds up in float32.

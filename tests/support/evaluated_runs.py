@@ -26,7 +26,6 @@ GOOD = """\
 BEST = "1 Q0 a 1 9 best\n1 Q0 d 2 8 best\n2 Q0 a 1 1 best\n"
 MEASURES = ["ndcg_f@2", "ap", "empty_list_rate"]
 
-
 RUNS = ["good.txt", "best.gz", "short.run"]
 NAMES = ["good", "best", "short.run"]
 

@@ -12,7 +12,6 @@ JSONL = (
 )
 SCORES_JSON = b'{"run": "r", "mean": {"ap": 0.5}, "queries": {"1": {"ap": 0.5}, "2": {"ap": null}}}'
 
-
 DIGITS = b"1" * 5000
 ROW = b'{"qid": "1", "docno": "a", "title": "t", "label": %s, "x": %s}\n'
 LABELS = b'{"qid": "%c", "docno": "%c", "title": "some words here", "label": %s, "x": 1}\n'

@@ -5,9 +5,7 @@ import pandas as pd
 
 NAN = np.nan
 
-
 WORDS = {"wings": ["lift", "wing", "slipstream", "flap"], "heat": ["slab", "flux", "boil", "melt"]}
-
 
 NOISE = ["the", "paper", "method", "result", "flow", "plate"]
 

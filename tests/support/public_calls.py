@@ -61,7 +61,6 @@ def _new_monitor():
 # Arguments that each call makes anew.
 _MADE_ANEW = (_written, _new_monitor)
 
-
 # Arguments of a valid call. What is not named here keeps its default.
 CALLS = {
     "metrics.evaluate": {**_LISTS, "measures": ["ap", "ndcg_f@2"]},

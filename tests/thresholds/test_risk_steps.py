@@ -19,9 +19,7 @@ from skfilterrank.thresholds._risks import read_risks
 # Lists drawn at random often hold nothing that a risk could be broken by.
 pytestmark = pytest.mark.filterwarnings("ignore:risk=.* is 0 on all calibration queries")
 
-
 NO = -np.inf
-
 
 STEPS = ("forbidden", "any_forbidden", "false_reject_rate")
 

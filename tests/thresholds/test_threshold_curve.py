@@ -28,7 +28,6 @@ from skfilterrank.thresholds import (
 
 NO = -np.inf
 
-
 EXACT = ["ndcg_f", "ndcg_min", "ndcg", "dcg"]
 
 
@@ -160,7 +159,6 @@ OPTIONS = [
     "ul_normalized(expectation=paper)",
     "ul_normalized(measure=lexirecall,n_samples=3)",
 ]
-
 
 MEANS = [name for name in sorted(MEASURES) if MEASURES[name].over_queries == "mean"]
 

@@ -81,7 +81,6 @@ OF_THE_CLASS = {
     "check_grid_search",
 }
 
-
 # What other tests ask of every case too, or what goes by the class in all that is known.
 AT_NIGHT = {
     "check_batches",
@@ -90,7 +89,6 @@ AT_NIGHT = {
     "check_types_of_groups",
     "check_unjudged_rows_are_counted",
 }
-
 
 # Searches fit six times, and the others inherit how they are scored.
 SEARCHED = (RankAndFilter, LambdaRankRanker)
@@ -179,7 +177,6 @@ INSIDE = {
     ),
     "LooksAtNothing": LooksAtNothing(),
 }
-
 
 NIGHTLY = pytest.mark.nightly
 AROUND = {

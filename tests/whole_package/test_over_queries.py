@@ -29,7 +29,6 @@ BY_MEAN = {
     ),
 }
 
-
 OTHERS = sorted(name for name, entry in MEASURES.items() if entry.over_queries != "mean")
 
 

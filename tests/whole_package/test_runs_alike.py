@@ -220,7 +220,6 @@ FILES = {
     "parquet": partial(binary, "to_parquet"),
 }
 
-
 FORMS = [*OBJECTS, *FILES]
 # A door can get them wrong by itself: what is read once, and a file that is not what it seems. Each
 # is tried at every such door: at all of them, and at half.
@@ -270,7 +269,6 @@ RANKED = {
     name: run.assign(score=-run.groupby("qid")["score"].rank(ascending=False))
     for name, run in RUNS.items()
 }
-
 
 OF_ONE_RUN = {
     "values_of_run": lambda run: values_of_run(QRELS, run, "ap"),
