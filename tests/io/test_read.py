@@ -306,8 +306,6 @@ PRELS = """\
 RUN_PRELS = pd.DataFrame({"qid": "10", "docno": ["d2", "x", "d3"], "score": [3.0, 2.0, 1.0]})
 
 
-
-
 def test_probabilities_are_carried_along():
     aligned = align(read_qrels(io.StringIO(PRELS)), RUN_PRELS)
     assert aligned.docnos.tolist() == ["d2", "x", "d3", "d1"]
