@@ -1875,7 +1875,6 @@ def _labels(book, j):
         "default": {},
         "soft": {"output": "soft"},
         "logistic": {"estimator": LogisticRegression()},
-        "few terms": {"n_terms": 200},
         "no calibration": {"output": "soft", "calibration": None},
     }
     for name, options in made.items():

@@ -54,6 +54,8 @@ from skfilterrank.judgments._selector import (
 )
 
 _SHOWN = 5
+# Number of terms, the most frequent ones, as in the paper of "predict-map".
+_N_TERMS = 1_000_000
 
 
 class LabelPredictor(BaseEstimator):
@@ -76,9 +78,7 @@ class LabelPredictor(BaseEstimator):
     vectorizer : transformer or None, default=None
         Turns documents into vectors, such as HashingVectorizer, or a ColumnTransformer for a table;
         cloned, and fitted on all rows, on distinct texts only. None means
-        ``TfidfVectorizer(max_features=n_terms)`` for texts; numbers are taken as they are.
-    n_terms : int, default=1_000_000
-        Number of terms, the most frequent ones, that are used.
+        ``TfidfVectorizer(max_features=1_000_000)`` for texts; numbers are taken as they are.
     output : {"hard", "soft"}, default="hard"
         "hard" predicts one of the query's labels. "soft" predicts the expected label, the mean of
         the query's labels weighted by probability: with two labels ``(1 - p) * low + p * high``.
@@ -129,11 +129,9 @@ class LabelPredictor(BaseEstimator):
         orders rows by certainty, and is not a frequency.
     n_imputed_, n_left_ : int
         Number of rows with a predicted label, and number of rows that stay unjudged.
-    empty_texts_ : ndarray of shape (n_empty_texts_,), dtype int64
+    empty_texts_ : ndarray of shape (n_empty_texts,), dtype int64
         Row numbers, ascending, of judged and unjudged rows whose text is empty or has no known
         term. A linear classifier labels them by its intercept. `fit` warns of them.
-    n_empty_texts_ : int
-        Length of `empty_texts_`.
     fallback_queries_ : dict
         Queries without their own model, with the reason.
     models_ : dict
@@ -217,7 +215,6 @@ class LabelPredictor(BaseEstimator):
     n_imputed_: int
     n_left_: int
     empty_texts_: Any
-    n_empty_texts_: int
     fallback_queries_: Any
     models_: Any
     pool_model_: Any
@@ -237,7 +234,6 @@ class LabelPredictor(BaseEstimator):
         estimator: Any = None,
         *,
         vectorizer: Any = None,
-        n_terms: int = 10**6,
         output: Literal["hard", "soft"] = "hard",
         calibration: Literal["auto", "pooled", None] = "auto",
         shared: bool = False,
@@ -252,7 +248,6 @@ class LabelPredictor(BaseEstimator):
     ) -> None:
         self.estimator = estimator
         self.vectorizer = vectorizer
-        self.n_terms = n_terms
         self.output = output
         self.calibration = calibration
         self.shared = shared
@@ -486,7 +481,7 @@ class LabelPredictor(BaseEstimator):
         if texts is not None:
             numbers, documents = pd.factorize(texts)
         if fits:
-            default = TfidfVectorizer(max_features=self.n_terms) if of_texts else None
+            default = TfidfVectorizer(max_features=_N_TERMS) if of_texts else None
             self.vectorizer_ = default if self.vectorizer is None else clone(self.vectorizer)
         matrix: Any
         if self.vectorizer_ is None:
@@ -614,11 +609,10 @@ class LabelPredictor(BaseEstimator):
         self.n_imputed_ = int(np.count_nonzero(self.imputed_))
         self.n_left_ = int(np.count_nonzero(unjudged)) - self.n_imputed_
         self.empty_texts_ = np.flatnonzero(vectors.is_empty)
-        self.n_empty_texts_ = len(self.empty_texts_)
-        if self.n_empty_texts_:
+        if n_empty := len(self.empty_texts_):
             n_judged = int(np.count_nonzero(vectors.is_empty & ~unjudged))
             warn_user(
-                f"the text holds no known term in {self.n_empty_texts_} of {len(unjudged)} rows "
+                f"the text holds no known term in {n_empty} of {len(unjudged)} rows "
                 f"({n_judged} of them judged), such as "
                 f"{', '.join(map(str, self.empty_texts_[:_SHOWN]))} (all in empty_texts_): these "
                 "rows cannot be distinguished. Fill in the texts, or leave the rows out.",

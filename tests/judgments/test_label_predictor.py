@@ -58,7 +58,7 @@ def test_known_labels_stay_and_the_rest_is_marked(T):
     pd.testing.assert_series_equal(found[known], y[known])
     np.testing.assert_array_equal(predictor.imputed_, ~known)
     assert predictor.n_imputed_ == (~known).sum()
-    assert predictor.n_left_ == predictor.n_empty_texts_ == 0
+    assert predictor.n_left_ == len(predictor.empty_texts_) == 0
     assert predictor.fallback_queries_ == {}
     assert y.isna().any()  # the input is as it was
 
@@ -677,7 +677,6 @@ def test_empty_texts(T):
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert predictor.empty_texts_.tolist() == empty
-    assert predictor.n_empty_texts_ == 4
     intercept = predictor.models_["heat"].classifiers[0].intercept_[0]
     assert (found[unjudged[:3]] == (intercept > 0)).all()
     with pytest.raises(ValueError, match=r"give no terms to learn from.*all empty or stop words"):
