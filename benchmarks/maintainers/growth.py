@@ -26,7 +26,7 @@ import pandas as pd
 from _common import HERE, arguments, write_report
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank import comparison, judgments, ranking, thresholds
+from skfilterrank import comparison, judgments, metrics, ranking, thresholds
 from skfilterrank import io as files
 from skfilterrank._lists.measure import MEASURES
 
@@ -305,7 +305,28 @@ def estimator_cells():
         safe = thresholds.CertifiedThreshold({"forbidden@3": 0.5}, confidence_level=0.9)
         return lambda: safe.fit(y_score, y_true, groups=groups)
 
+    def learned(n):
+        y_true, y_score, groups = judged("rows", n)
+        cut = thresholds.LearnedThreshold("ndcg_f", random_state=0)
+        return lambda: cut.fit(y_score, y_true, groups=groups)
+
+    def expected(n):
+        y_true, y_score, groups = judged("rows", 1000)
+        cut = thresholds.ExpectedThreshold("ndcg_f").fit(y_score, y_true, groups=groups)
+        _, new, queries = judged("documents", n)
+        return lambda: cut.predict(new, groups=queries)
+
     yield "CertifiedThreshold.fit", "rows", risk
+    yield "LearnedThreshold.fit", "rows", learned
+    yield "ExpectedThreshold.predict", "documents a query", expected
+    for name in ("ap", "ndcg_f"):
+
+        def bounds(n, name=name):
+            y_true, y_score, groups = judged("documents", n)
+            some = np.where(np.arange(n) % 3 == 0, y_true, np.nan)
+            return lambda: metrics.unjudged_bounds(some, y_score, name, groups=groups)
+
+        yield f"unjudged_bounds {name}", "documents a query", bounds
     yield "fuse_runs", "rows", lambda n: partial(ranking.fuse_runs, runs(n))
 
 
