@@ -5,11 +5,12 @@ or easy to tell, and CLEF eHealth 2021 with real labels of relevance and credibi
 stated quality. Collections where one property decides both: TREC 2021 Health Misinformation,
 MQ2007 and SemEval-2016.
 
-    python benchmarks/two_scores.py gains validity
+    python benchmarks/two_scores.py gains appeal deals validity
 """
 
 import time
 import warnings
+from unittest import mock
 
 import numpy as np
 import pandas as pd
@@ -21,13 +22,15 @@ from sklearn.model_selection import GroupKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from skfilterrank._lists import content
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import fetch_semeval_cqa, make_marketplace
 from skfilterrank.exceptions import SkfilterrankWarning
-from skfilterrank.io import read_letor, read_qrels
+from skfilterrank.io import read_letor, read_qrels, read_run
 from skfilterrank.metrics import evaluate
 from skfilterrank.ranking import make_text_features
-from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold
-from skfilterrank.thresholds._hide_rules import RULES, Worth
+from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold, _hide_rules
+from skfilterrank.thresholds._hide_rules import RULES, Worth, fit_worths
 
 K, CONFIDENCE = 10, 0.95
 # A forbidden document counts 0 in the gain that is shown, and is known by its sign.
@@ -38,9 +41,10 @@ PRICES = (0.3, 1, 3, 10, 30)
 TREES = {"n_estimators": 60, "num_leaves": 15, "n_jobs": 1, "verbose": -1, "random_state": 0}
 
 
-def marketplace(options, seed, spam_signal):
+def marketplace(options, seed, spam_signal, spam_appeal=0.0):
     """Sessions scored by models of other sessions: a ranker of labels, a classifier of reports."""
-    log = make_marketplace(2500, spam_signal=spam_signal, random_state=seed)
+    given = {"spam_signal": spam_signal, "spam_appeal": spam_appeal}
+    log = make_marketplace(2500, **given, random_state=seed)
     y, g = log["label"].to_numpy(), log["session"].to_numpy()
     X = log.drop(columns=["session", "label", "spam"]).to_numpy()
     fit = g < 1500
@@ -51,12 +55,14 @@ def marketplace(options, seed, spam_signal):
     return ranker.predict(X), harm.predict_proba(X)[:, 1], np.where(y < 0, FORBIDDEN, y), g
 
 
-def clef(options, seed, noise):
-    """Twenty lists of 100 documents for each query, with scores of stated quality."""
+def clef(options, seed, noise, is_bm25=False):
+    """Twenty lists of 100 documents for each query, with scores of stated quality, or BM25."""
     folder = options.data / "clef-health-2021"
     relevance = read_qrels(folder / "qrels.txt.gz", unjudged_label=None)
     credible = read_qrels(folder / "credibility.txt.gz", unjudged_label=None)
     both = relevance.merge(credible, on=["qid", "docno"], suffixes=("", "_credible"))
+    if is_bm25:
+        both = both.merge(read_run(folder / "bm25.run.gz"), on=["qid", "docno"])
     both = both[both["label_credible"] != 3].reset_index(drop=True)
     rng = np.random.default_rng(seed)
     rows = [
@@ -69,6 +75,8 @@ def clef(options, seed, noise):
     grade = both["label"].to_numpy()[rows] / 2
     harm = (both["label_credible"] == 0).to_numpy()[rows]
     order = grade + rng.normal(size=len(rows)) * noise[0] / 2
+    if is_bm25:
+        order = both["score"].to_numpy(dtype=float)[rows]
     hide = harm + rng.normal(size=len(rows)) * noise[1]
     return order, hide, np.where(harm, FORBIDDEN, grade), g
 
@@ -154,6 +162,39 @@ COLLECTIONS = {
 }
 
 
+def raised(make, appeal):
+    """Make a collection whose forbidden documents have raised first scores."""
+
+    def make_raised(options, seed):
+        order, hide, y, g = make(options, seed)
+        return order + appeal * np.std(order) * (y < 0), hide, y, g
+
+    return make_raised
+
+
+# Forbidden documents look relevant: their first scores are raised by so many standard deviations,
+# or their features are, before the models are fitted.
+APPEALS = (0.0, 0.4, 0.8)
+RAISED = {
+    "CLEF, AUC about .8": (lambda o, s: clef(o, s, (1.0, 0.8)), 0.1),
+    "CLEF, stronger scores": (lambda o, s: clef(o, s, (0.7, 0.5)), 0.1),
+    "CLEF, first score BM25": (lambda o, s: clef(o, s, (1.0, 0.8), is_bm25=True), 0.1),
+    "MQ2007": (mq2007, 0.3),
+}
+APPEALING = {
+    (name, appeal): (raised(make, appeal), level)
+    for name, (make, level) in RAISED.items()
+    for appeal in APPEALS
+} | {
+    (f"marketplace, spam {how} to tell", appeal): (
+        lambda o, s, signal=signal, appeal=appeal: marketplace(o, s, signal, appeal),
+        0.05,
+    )
+    for how, signal in (("hard", 1.0), ("easy", 3.0))
+    for appeal in APPEALS
+}
+
+
 class PricedScore:
     """One score, r - c h, above a certified threshold; c is chosen on one half of the queries."""
 
@@ -164,7 +205,8 @@ class PricedScore:
         """Learn r and h and choose c on one half; certify the threshold on the other."""
         first = np.random.RandomState(0).permutation(groups.max() + 1)[: (groups.max() + 1) // 2]
         half = np.isin(groups, first)
-        self.worth = Worth.fit(y[half], scores[half], filter_scores[half])
+        index = GroupIndex.from_groups(groups[half])
+        self.worth = Worth.fit(y[half], scores[half], filter_scores[half], index)
         best = -np.inf
         for price in PRICES:
             self.price = price
@@ -179,15 +221,16 @@ class PricedScore:
         own = CertifiedThreshold(
             {RISK: self.level}, confidence_level=self.confidence, measure=MEASURE
         )
-        return own.fit(self._score(scores, filter_scores)[rows], y[rows], groups=groups[rows])
+        priced = self._score(scores, groups, filter_scores)
+        return own.fit(priced[rows], y[rows], groups=groups[rows])
 
-    def _score(self, scores, filter_scores):
-        worth, harm = self.worth.of(scores, filter_scores)
+    def _score(self, scores, groups, filter_scores):
+        worth, harm = self.worth.of(scores, filter_scores, GroupIndex.from_groups(groups))
         return worth - self.price * harm
 
     def predict(self, scores, groups, filter_scores):
         """Return r - c h, -inf where hidden."""
-        return self.threshold.predict(self._score(scores, filter_scores), groups=groups)
+        return self.threshold.predict(self._score(scores, groups, filter_scores), groups=groups)
 
 
 class OneScore:
@@ -236,6 +279,89 @@ def sorted_by_list(pool):
     return tuple(np.asarray(column)[rows] for column in pool)
 
 
+def drawn(pool, options):
+    """Yield draws of calibration lists."""
+    for number in range(options.draws):
+        yield draw(np.random.default_rng(number), pool, options.lists)
+
+
+def shown_by(threshold, some, pool, measures=SHOWN):
+    """Fit a threshold on drawn lists; return means over the whole pool."""
+    threshold.fit(some[0], some[1], some[2], filter_scores=some[3])
+    order, hide, y, g = pool
+    shown = threshold.predict(order, groups=g, filter_scores=hide)
+    means = evaluate(y, shown, measures, groups=g).means
+    return [float(means[each]) for each in measures]
+
+
+def by_filter_alone(*given):
+    """Learn r and h, but h by the second score alone."""
+    alone = np.array([1.0, 0.0, 0.0])
+    return [each._replace(weights=alone) for each in fit_worths(*given)]
+
+
+def appeal(options):
+    """Shown gain where forbidden documents look relevant."""
+    rows = []
+    for (name, sds), (make, level) in APPEALING.items():
+        pool = sorted_by_list(make(options, 0))
+        found = {"harm": [], "ratio": [], "h by second score": []}
+        for some in drawn(pool, options):
+            for method, values in found.items():
+                is_alone = method not in RULES
+                threshold = rule("ratio" if is_alone else method)(level, CONFIDENCE)
+                learn = by_filter_alone if is_alone else fit_worths
+                with mock.patch.object(_hide_rules, "fit_worths", learn):
+                    values.append(shown_by(threshold, some, pool))
+        found = {method: np.array(values) for method, values in found.items()}
+        harm = found.pop("harm")[:, 0]
+        rows.append({"collection": name, "raised by": sds, "risk": level, "harm": harm.mean()})
+        for method, values in found.items():
+            difference = (values[:, 0] - harm) / harm.mean()
+            error = difference.std(ddof=1) / np.sqrt(len(difference))
+            rows[-1][method] = values[:, 0].mean()
+            rows[-1][f"{method}, over harm"] = f"{difference.mean():+.1%} ({error:.1%})"
+        rows[-1]["true risk of ratio"] = found["ratio"][:, 1].mean()
+        print(rows[-1], flush=True)
+    pd.DataFrame(rows).to_csv(_csv("appeal"), index=False, float_format="%.4f")
+    report()
+
+
+def deals(options):
+    """How far results depend on the deal of queries to folds and parts."""
+    rows = []
+    odd = np.random.default_rng(0).integers(2**62, size=8, dtype=np.uint64) * 2 + 1
+    for name in ("marketplace, spam hard to tell", "CLEF, AUC about .8"):
+        make, level = COLLECTIONS[name]
+        order, hide, y, g = sorted_by_list(make(options, 0))
+        for kind, labels, new in (
+            ("TunedThreshold", np.where(y < 0, -1.0, y), lambda: TunedThreshold(f"ndcg_f@{K}")),
+            ("CertifiedThreshold", y, lambda level=level: rule(None)(level, CONFIDENCE)),
+        ):
+            pool, measure = (order, hide, labels, g), new().measure
+            found = []
+            for some in drawn(pool, options):
+                found.append([])
+                for constant in odd:
+                    # Another constant of the hash gives other deals of the same queries.
+                    with mock.patch.object(content, "_ODD", constant):
+                        found[-1] += shown_by(new(), some, pool, [measure])
+            found = np.array(found)
+            rows.append(
+                {
+                    "collection": name,
+                    "threshold": kind,
+                    "measure": measure,
+                    "mean": found.mean(),
+                    "spread over deals": np.sqrt(found.var(axis=1, ddof=1).mean()),
+                    "spread over draws of queries": found.mean(axis=1).std(ddof=1),
+                }
+            )
+            print(rows[-1], flush=True)
+    pd.DataFrame(rows).to_csv(_csv("deals"), index=False, float_format="%.4f")
+    report()
+
+
 def gains(options):
     """Shown gain at the same certified risk, over draws of calibration lists."""
     rows = []
@@ -243,18 +369,12 @@ def gains(options):
         start = time.process_time()
         values = {method: [] for method in METHODS}
         pool = sorted_by_list(make(options, 0))
-        order, hide, y, g = pool
+        order, hide, y, _ = pool
         good = y > 0
         facts = f"{roc_auc_score(good, order):.2f}, {roc_auc_score(y < 0, hide):.2f}"
-        for number in range(options.draws):
-            some = draw(np.random.default_rng(number), pool, options.lists)
+        for some in drawn(pool, options):
             for method, make_threshold in METHODS.items():
-                fitted = make_threshold(level, CONFIDENCE).fit(
-                    some[0], some[1], some[2], filter_scores=some[3]
-                )
-                shown = fitted.predict(order, groups=g, filter_scores=hide)
-                means = evaluate(y, shown, SHOWN, groups=g).means
-                values[method].append([float(means[each]) for each in SHOWN])
+                values[method].append(shown_by(make_threshold(level, CONFIDENCE), some, pool))
         table = {method: np.array(found) for method, found in values.items()}
         for method, found in table.items():
             mean = found.mean(axis=0)
@@ -387,6 +507,17 @@ by h alone, as by hand. "error" is the standard error of the difference in gain 
 over draws. "good hidden" counts the good documents behind place {K}, too. "broken" is the share
 of draws whose true risk is above its level.
 AUC of the first score for good documents and of the second for forbidden ones.""",
+    "appeal": f"""## Forbidden documents that look relevant
+
+The first scores of forbidden documents are raised by so many standard deviations; in the
+marketplace `spam_appeal` raises their features before the models are fitted. Shown gain is
+DCG@{K} as above; in brackets stands the standard error of the difference from "harm" over draws.
+"h by second score" is "ratio" without the first score in h.""",
+    "deals": """## Other deals of the same queries
+
+Folds and parts of queries are dealt by a hash of their content. The first spread is the standard
+deviation of the measure on the whole pool over eight other deals of the same queries, the second
+that over other draws of queries. Both use the rule "ratio".""",
     "validity": """## Certificates that are broken
 
 Share of draws of 160 lists in which a risk of the whole pool of 300 lists is above its level, at
@@ -414,7 +545,13 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore", UserWarning)
     run_parts(
         __doc__.splitlines()[0],
-        {"gains": gains, "validity": validity, "speed": speed},
+        {
+            "gains": gains,
+            "appeal": appeal,
+            "deals": deals,
+            "validity": validity,
+            "speed": speed,
+        },
         draws=30,
         lists=400,
         validity_draws=1000,

@@ -425,6 +425,7 @@ def make_marketplace(
     n_catalog: int = 4000,
     spam_share: float = 0.08,
     spam_signal: float = 1.0,
+    spam_appeal: float = 0.0,
     random_state: int | np.random.RandomState | None = None,
 ) -> pd.DataFrame:
     r"""Draw search sessions of a marketplace with clicks, purchases and reports of spam.
@@ -447,6 +448,9 @@ def make_marketplace(
         Strength of the features that indicate spam; 0 means no signal. With 1, spam is hard to
         detect: "reports" and "flag" together rank spam above another item for 8 of 10 pairs. With
         3, it is easy.
+    spam_appeal : float, default=0.0
+        How much spam pretends to be relevant: "match" and "quality" of spam are raised by so many
+        standard deviations. With 0, spam has the match of other items and less quality.
     random_state : int, RandomState instance or None, default=None
         Pass an int for the same data in every call.
 
@@ -492,7 +496,8 @@ def make_marketplace(
     clicks a seen item with probability p, or p + 0.3 for spam. A click leads to a purchase with
     probability p / 4, but never for spam. Spam at position i is reported with probability
     :math:`0.25 + i^{-0.8} / 2`. "reports" is Poisson with mean 0.3, plus `spam_signal` for spam.
-    "flag" is z, plus 0.6 `spam_signal` for spam.
+    "flag" is z, plus 0.6 `spam_signal` for spam. "match" and "quality" are m and q plus z / 2, and
+    :math:`\sqrt{1.25}` `spam_appeal` for spam.
 
     The catalog is randomly divided into `n_items` parts, and each session shows one item of each
     part.
@@ -519,6 +524,7 @@ def make_marketplace(
         )
     check_number(spam_share, "spam_share", least=0, most=1)
     check_number(spam_signal, "spam_signal", least=0)
+    check_number(spam_appeal, "spam_appeal", least=0)
     rng = check_random_state(random_state)
     is_spam = rng.uniform(size=n_catalog) < spam_share
     price = rng.normal(3, 1, n_catalog)
@@ -540,13 +546,15 @@ def make_marketplace(
     bought = clicked & (rng.uniform(size=shape) < 0.25 * relevance) & ~spam
     reported = spam & (rng.uniform(size=shape) < 0.25 + 0.5 * seen)
     rating = np.where(rng.uniform(size=shape) < 0.1, np.nan, stars[item])
+    # The variance of "match" is that of the match and of its noise.
+    appeal = spam_appeal * np.sqrt(1.25) * spam
     return pd.DataFrame(
         {
             "session": np.repeat(np.arange(n_sessions), n_items),
             "label": np.select([reported, bought, clicked], [-1.0, 3.0, 1.0], 0.0).ravel(),
             "spam": spam.ravel(),
-            "match": (match + rng.normal(0, 0.5, shape)).ravel(),
-            "quality": (quality[item] + rng.normal(0, 0.5, shape)).ravel(),
+            "match": (match + rng.normal(0, 0.5, shape) + appeal).ravel(),
+            "quality": (quality[item] + rng.normal(0, 0.5, shape) + appeal).ravel(),
             "rating": rating.ravel(),
             "price": price[item].ravel(),
             "reports": rng.poisson(0.3 + spam_signal * spam).ravel(),

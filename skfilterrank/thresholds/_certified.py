@@ -17,7 +17,7 @@ from skfilterrank.thresholds._certify import certify, make_certificate, make_tes
 from skfilterrank.thresholds._conditions import UNSEEN, about_hidden
 from skfilterrank.thresholds._counted import CountedQueries, warn_of_copies
 from skfilterrank.thresholds._hide_rules import Worth
-from skfilterrank.thresholds._judged_scores import FILTER_SCORE, values_shown
+from skfilterrank.thresholds._judged_scores import values_shown
 from skfilterrank.thresholds._risk_steps import Units
 from skfilterrank.thresholds._risks import find_unjudged, most_shown, read_risks
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
@@ -178,8 +178,8 @@ class CertifiedThreshold(TwoScores):
     **Two scores.** A rule is a path in one parameter from showing nothing to showing everything,
     and is tested from the safest point on, as above; the risk need not be monotone along it. The
     test is valid if the path does not depend on the labels that it is tested on. So the curves of
-    r and h are learned from a fifth of the queries (up to
-    a half where that has fewer than 1,000 rows), drawn by a fixed seed, and the others are tested.
+    r and h are learned from a tenth of the queries (up to a half where that has fewer than 1,000
+    rows), drawn by their scores, and the others are tested.
     Out-of-fold curves are no alternative: each fold would have a path of its own, and none of
     these is in use later. "harm" needs no curve: its path is the order of the filter scores, so
     that all queries are tested.
@@ -287,8 +287,8 @@ class CertifiedThreshold(TwoScores):
         _check_each_once(judged)
         if self.rule_ != "harm":
             learned, tested = (judged.take(rows) for rows in learned_and_tested(judged))
-            self.worth_ = Worth.fit(learned.gains, learned.scores, learned.columns[FILTER_SCORE])
-            worth, _ = self.worth_.of(tested.scores, tested.columns[FILTER_SCORE])
+            self.worth_ = Worth.fit(learned.gains, *learned.two_scores)
+            worth, _ = self.worth_.of(*tested.two_scores)
             # Worths may tie where scores do not, so that the order of ties is found again.
             judged = tested.take(ties_worst_first(tested.gains, worth, tested.index))
             judged = replace(judged, apart=learned)
@@ -355,7 +355,7 @@ class CertifiedThreshold(TwoScores):
         """Return the path of curves that were learned from rows apart, if they were."""
         if judged.apart is None:
             return super()._learn_path(judged)
-        return self._path(judged, *self.worth_.of(judged.scores, judged.columns[FILTER_SCORE]))
+        return self._path(judged, *self.worth_.of(*judged.two_scores))
 
     def _measure(self, judged, parsed, entries, shown, keys):
         # The certificate holds the bounds for new queries: no held-out score is needed.

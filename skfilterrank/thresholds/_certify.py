@@ -110,7 +110,7 @@ def risk_certificate(
     lists.scores = check_level_scores(y_score)
     labels, given = label_array(y_true), lists.index
     names = given.query_ids[given.codes()], np.arange(given.n_rows)
-    # What is hidden does not count, so that it may be left out of the scores.
+    # Hidden rows do not count, so that they may be left out of the scores.
     shown, judged = (lists.scores >= threshold) & (lists.scores > -np.inf), ~np.isnan(lists.gains)
     content = *(hash_scores(each, lists.scores) for each in (shown & judged, shown)), lists.gains
     lists.index, keys = by_content(given, *content)

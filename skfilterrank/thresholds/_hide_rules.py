@@ -12,12 +12,15 @@ A rule has one parameter, the level. At +inf nothing is shown.
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit, logit
 from sklearn.isotonic import isotonic_regression
+from sklearn.linear_model import LogisticRegression
 
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import places
+from skfilterrank._lists.queries import GroupIndex
 
 RULES = ("ratio", "harm")
 _IN_WORDS = {
@@ -33,6 +36,10 @@ _TIE_BREAK = 1e-6
 _MOST_MIDDLES = 10.0
 # Lowest worth relative to the mean, and lowest probability of harm.
 _LEAST_WORTH, _LEAST_HARM = 1e-3, 1e-9
+# Largest number of rows that the weights of two curves are learned from.
+_MOST_REGRESSED = 100_000
+# Finite score that replaces a larger one.
+_HUGE = float(np.finfo(np.float64).max) / 4
 
 
 def rule_in_words(rule: str | None, level: float) -> str:
@@ -105,7 +112,12 @@ def _binned(scores, values):
 
 
 class Worth(NamedTuple):
-    """Curves of the expected gain and of the probability of harm as functions of two scores.
+    """Expected gain and probability of harm of documents, as functions of two scores.
+
+    The log odds of harm are a weighted sum of those of two curves: by the filter score, and by the
+    lead, which is the score of a document minus the mean score of its list. Documents that are made
+    to look relevant, such as spam, have a high lead. Levels of whole lists say nothing of it: some
+    rankers give all documents of a query high scores.
 
     Attributes
     ----------
@@ -113,40 +125,88 @@ class Worth(NamedTuple):
         Expected gain of a document that is not forbidden, by its score.
     harm : RisingCurve
         Probability that a document is forbidden, by its filter score.
+    harm_by_lead : RisingCurve
+        The same by the lead times `direction`.
+    direction : float
+        1 if forbidden documents have higher leads than others, else -1.
+    weights : ndarray of shape (3,)
+        Weights of the log odds of `harm` and of `harm_by_lead`, and a constant.
     """
 
     gain: RisingCurve
     harm: RisingCurve
+    harm_by_lead: RisingCurve
+    direction: float
+    weights: np.ndarray
 
     @classmethod
-    def fit(cls, gains, scores, filter_scores) -> "Worth":
-        """Learn both curves from judged rows; gains are NaN where unjudged."""
-        ((worth),) = fit_worths(gains, scores, filter_scores, [slice(None)])
+    def fit(cls, gains, scores, filter_scores, index: GroupIndex) -> "Worth":
+        """Learn from judged rows of whole queries; gains are NaN where unjudged."""
+        ((worth),) = fit_worths(gains, scores, filter_scores, index, [slice(None)])
         return worth
 
-    def of(self, scores, filter_scores) -> tuple[np.ndarray, np.ndarray]:
+    def of(self, scores, filter_scores, index: GroupIndex) -> tuple[np.ndarray, np.ndarray]:
         """Return the expected gain r (0 if forbidden) and the probability of harm h of each row."""
-        harm = np.minimum(self.harm(filter_scores), 1.0 - 1e-9)
+        return self.of_rows(scores, filter_scores, leads(scores, index))
+
+    def of_rows(self, scores, filter_scores, lead) -> tuple[np.ndarray, np.ndarray]:
+        """Return the same for rows with their leads."""
         finite = np.where(np.isneginf(scores), self.gain.centre, scores)
+        harm = expit(self.log_odds(filter_scores, lead) @ self.weights)
+        harm = np.clip(harm, _LEAST_HARM, 1.0 - _LEAST_HARM)
         return self.gain(finite) * (1.0 - harm), harm
 
+    def log_odds(self, filter_scores, lead) -> np.ndarray:
+        """Return the log odds of harm by each of the two curves, and a column of ones."""
+        by_each = self.harm(filter_scores), self.harm_by_lead(self.direction * lead)
+        return np.column_stack(
+            [
+                *(logit(np.clip(each, _LEAST_HARM, 1.0 - _LEAST_HARM)) for each in by_each),
+                np.ones(len(lead)),
+            ]
+        )
 
-def fit_worths(gains, scores, filter_scores, parts) -> list[Worth]:
-    """Learn curves from several parts of the rows, given as masks, with a single sort."""
-    judged = ~np.isnan(gains) & ~np.isneginf(scores)
-    harmless = np.flatnonzero(judged & (gains >= 0))
+
+def leads(scores: np.ndarray, index: GroupIndex) -> np.ndarray:
+    """Subtract from each score the mean of its list; 0 for documents that were not retrieved."""
+    is_there, codes = ~np.isneginf(scores), index.codes()
+    scores = np.clip(scores, -_HUGE, _HUGE)
+    n_there = np.bincount(codes, is_there, index.n_queries)
+    shares = np.where(is_there, scores / np.maximum(n_there, 1.0)[codes], 0.0)
+    means = np.bincount(codes, shares, index.n_queries)
+    return np.where(is_there, scores - means[codes], 0.0)
+
+
+def fit_worths(gains, scores, filter_scores, index: GroupIndex, parts) -> list[Worth]:
+    """Learn from several parts of the rows, given as masks of whole queries, with one sort."""
+    is_judged = ~np.isnan(gains) & ~np.isneginf(scores)
+    judged, harmless = np.flatnonzero(is_judged), np.flatnonzero(is_judged & (gains >= 0))
+    lead = leads(scores, index)
     by_score = harmless[np.argsort(scores[harmless], kind="stable")]
-    judged = np.flatnonzero(judged)
     by_filter = judged[np.argsort(filter_scores[judged], kind="stable")]
+    by_lead = judged[np.argsort(lead[judged], kind="stable")]
     is_bad = (gains < 0).astype(np.float64)
     worths = []
     for part in parts:
-        one, two = (
-            rows if isinstance(part, slice) else rows[part[rows]] for rows in (by_score, by_filter)
+        one, two, three = (
+            rows if isinstance(part, slice) else rows[part[rows]]
+            for rows in (by_score, by_filter, by_lead)
         )
         least = _LEAST_WORTH * float(gains[one].mean()) if len(one) else 0.0
         gain = RisingCurve.fit(scores[one], gains[one], least if least > 0 else _LEAST_WORTH)
-        worths.append(Worth(gain, RisingCurve.fit(filter_scores[two], is_bad[two], _LEAST_HARM)))
+        harm = RisingCurve.fit(filter_scores[two], is_bad[two], _LEAST_HARM)
+        # Forbidden documents may have high leads or low ones.
+        bad = np.flatnonzero(is_bad[three])
+        direction = -1.0 if len(bad) and bad.mean() < (len(three) - 1) / 2 else 1.0
+        three = three[:: int(direction)]
+        by_lead_curve = RisingCurve.fit(direction * lead[three], is_bad[three], _LEAST_HARM)
+        worth = Worth(gain, harm, by_lead_curve, direction, np.array([1.0, 0.0, 0.0]))
+        if 0 < len(bad) < len(three):
+            some = two[:: len(two) // _MOST_REGRESSED + 1]
+            features = worth.log_odds(filter_scores[some], lead[some])
+            model = LogisticRegression(fit_intercept=False).fit(features, is_bad[some] > 0)
+            worth = worth._replace(weights=model.coef_[0])
+        worths.append(worth)
     return worths
 
 

@@ -83,6 +83,11 @@ class JudgedScores:
         """The queries."""
         return self.lists.index
 
+    @property
+    def two_scores(self) -> tuple[np.ndarray, np.ndarray, GroupIndex]:
+        """Score and filter score of each row, and the queries."""
+        return self.scores, self.columns[FILTER_SCORE], self.index
+
     @cached_property
     def codes(self) -> np.ndarray:
         """Number of the list of each row."""

@@ -18,6 +18,7 @@ from skfilterrank.thresholds._hide_rules import (
     RisingCurve,
     Worth,
     fit_worths,
+    leads,
 )
 from skfilterrank.thresholds._judged_scores import (
     FILTER_SCORE,
@@ -34,10 +35,14 @@ FEW_FORBIDDEN = 50
 # Largest number of rows for the comparison of filter scores.
 _MOST_RANKED = 100_000
 # Smallest number of rows, and smallest share of clusters, for learning a certificate's curves.
-_LEARNED_ROWS, _LEAST_LEARNED = 1000, 0.2
+_LEARNED_ROWS, _LEAST_LEARNED = 1000, 0.1
+# Number of deals of queries to folds over which out-of-fold curves are averaged.
+N_DEALS = 3
 _CURVE = record(
     {"x": numbers(1), "y": numbers(1), "centre": number(), "scale": number(POSITIVE)},
 )
+_CURVES = ("gain", "harm", "harm_by_lead")
+_WEIGHTS = {"direction": number(-1.0, 1.0), "weights": numbers(3, 3)}
 
 
 class TwoScores(BaseThreshold):
@@ -84,19 +89,22 @@ class TwoScores(BaseThreshold):
         filter_scores = judged.columns[FILTER_SCORE]
         if self.rule_ == "harm":
             return None, judged.scores, filter_scores
-        folds = list(judged.fold_rows(N_FOLDS))
+        # The means of several deals depend less on chance than one deal.
+        folds = [
+            test for deal in range(N_DEALS) for _, test in judged.fold_rows(N_FOLDS, seed=deal)
+        ]
         parts: list = [slice(None)]
-        for rows, _ in folds:
-            part = np.zeros(len(judged.scores), dtype=bool)
-            part[rows] = True
-            parts.append(part)
-        curves = fit_worths(judged.gains, judged.scores, filter_scores, parts)
-        worth, harm = curves[0].of(judged.scores, filter_scores)
-        for own, (_, held_out) in zip(curves[1:], folds):
-            worth[held_out], harm[held_out] = own.of(
-                judged.scores[held_out], filter_scores[held_out]
-            )
-        return curves[0], worth, harm
+        for held_out in folds:
+            parts.append(np.ones(len(judged.scores), dtype=bool))
+            parts[-1][held_out] = False
+        given = judged.scores, filter_scores, leads(judged.scores, judged.index)
+        curves = fit_worths(judged.gains, *judged.two_scores, parts)
+        if not folds:
+            return curves[0], *curves[0].of_rows(*given)
+        found = np.zeros((2, len(judged.scores)))
+        for own, rows in zip(curves[1:], folds):
+            found[:, rows] += np.array(own.of_rows(*(each[rows] for each in given))) / N_DEALS
+        return curves[0], *found
 
     def _measure(self, judged, parsed, entries, shown, keys):
         if not self._has_two or judged.clusters.min() == judged.clusters.max():
@@ -154,6 +162,10 @@ class TwoScores(BaseThreshold):
 
     # Serving.
 
+    def _looks_at_lists(self):
+        # The probability of harm depends on the mean score of the list.
+        return (self._has_two and self.rule_ != "harm") or super()._looks_at_lists()
+
     def _checked(self, scores, groups, filter_scores):
         scores, index, columns = super()._checked(scores, groups, filter_scores)
         if self._has_two:
@@ -175,7 +187,7 @@ class TwoScores(BaseThreshold):
             return super()._ordered(scores, index, columns, capped=capped)
         worth, harm = scores, columns[FILTER_SCORE]
         if self.worth_ is not None:
-            worth, harm = self.worth_.of(scores, harm)
+            worth, harm = self.worth_.of(scores, harm, index)
         most = self._caps()[1] if capped else None
         return HidePath(self.rule_, scores, worth, harm, index, most=most).at(self.level_)
 
@@ -196,7 +208,8 @@ class TwoScores(BaseThreshold):
             return super()._state()
         state = {"rule": self.rule_}
         if self.worth_ is not None:
-            state |= {name: curve._asdict() for name, curve in self.worth_._asdict().items()}
+            of_worth = self.worth_._asdict()
+            state |= of_worth | {name: of_worth[name]._asdict() for name in _CURVES}
         return state
 
     def _restore(self, state: Mapping, name: str) -> None:
@@ -204,11 +217,11 @@ class TwoScores(BaseThreshold):
             return
         rule = {"rule": lambda value, name: check_choice(value, name, RULES) or value}
         of_rule = record(rule)(state, name)["rule"]
-        fields = {} if of_rule == "harm" else {"gain": _rising_curve, "harm": _rising_curve}
+        fields = {} if of_rule == "harm" else dict.fromkeys(_CURVES, _rising_curve) | _WEIGHTS
         state = record(rule | fields)(state, name)
         self._has_two, self.rule_, self.worth_ = True, state["rule"], None
         if self.rule_ != "harm":
-            self.worth_ = Worth(state["gain"], state["harm"])
+            self.worth_ = Worth(**{name: state[name] for name in Worth._fields})
 
 
 def _rising_curve(value, name):
@@ -221,8 +234,8 @@ def _rising_curve(value, name):
 def learned_and_tested(judged: JudgedScores) -> tuple[np.ndarray, np.ndarray]:
     """Split rows by cluster: one part to learn curves, the other to test.
 
-    Clusters are numbered in a random order, and the first are learned from: a fifth of them, or up
-    to a half if a fifth has fewer than 1,000 rows.
+    Clusters are numbered in a random order, and the first are learned from: a tenth of them, or up
+    to a half if a tenth has fewer than 1,000 rows.
     """
     clusters = np.unique(judged.clusters)
     if len(clusters) < 2:
@@ -304,8 +317,8 @@ class TunedThreshold(TwoScores):
         Quantiles of the scores and share of shown documents, with which `predict` and `check`
         compare new scores.
     rule_, worth_
-        The rule, and the curves of r and h, or None. Only with `filter_scores`; then `threshold_`
-        is None, and the thresholds of `threshold_curve_` are levels of the rule.
+        The rule, and what r and h are computed from, or None. Only with `filter_scores`; then
+        `threshold_` is None, and the thresholds of `threshold_curve_` are levels of the rule.
     measure_ : str
         Name of the measure with its cut-off.
     n_unjudged_ : int
@@ -328,9 +341,12 @@ class TunedThreshold(TwoScores):
     values, and `held_out_score_`, `held_out_score_unfiltered_` and `calibration_` are not set.
 
     **Two scores.** Let r be the expected gain of a document, with gain 0 for forbidden documents,
-    and h the probability that it is forbidden. Both are isotonic functions of the scores, learned
-    in `fit`, so scores may be logits, ranks or probabilities. The level is chosen with out-of-fold
-    curves (five folds), exactly.
+    and h the probability that it is forbidden. r before h is an isotonic function of the score. The
+    log odds of h are a weighted sum of those of two isotonic functions: of the filter score, and of
+    the score minus the mean score of the list. So h knows of spam that looks relevant, and of
+    forbidden documents that do not. All are learned in `fit`, so scores may be logits, ranks or
+    probabilities. The level is chosen exactly, with out-of-fold r and h: means over three deals of
+    the queries to five folds.
 
     References
     ----------

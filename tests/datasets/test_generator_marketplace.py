@@ -38,6 +38,16 @@ def test_signal_says_how_easily_spam_is_told(signal, least, most):
     assert least < auc < most
 
 
+def test_appeal_raises_the_relevance_features_of_spam_alone():
+    plain, appealing = (make_marketplace(100, spam_appeal=x, random_state=0) for x in (0, 2.0))
+    features = ["match", "quality"]
+    raised = appealing[features] - plain[features]
+    expected = 2 * np.sqrt(1.25) * plain["spam"].to_numpy(float)[:, None]
+    np.testing.assert_allclose(raised, expected + np.zeros((1, 2)), atol=1e-12)
+    same = plain.columns.drop(features)
+    assert appealing[same].equals(plain[same])
+
+
 def test_spam_share_is_that_of_the_catalog():
     log = make_marketplace(200, spam_share=0, random_state=0)
     assert not log["spam"].any()
@@ -50,6 +60,7 @@ def test_spam_share_is_that_of_the_catalog():
         ({"n_catalog": 5}, "n_catalog must be at least n_items=20, got 5"),
         ({"spam_share": 1.5}, "spam_share must be a finite number from 0 .* to 1, got 1.5"),
         ({"spam_signal": -1}, "spam_signal"),
+        ({"spam_appeal": -1}, "spam_appeal"),
         ({"n_sessions": 0}, "n_sessions"),
     ],
 )

@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
+from sklearn.metrics import roc_auc_score
 
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.metrics import evaluate
 from skfilterrank.thresholds._hide_rules import (
     RULES,
@@ -12,6 +15,7 @@ from skfilterrank.thresholds._hide_rules import (
     RisingCurve,
     Worth,
     fit_worths,
+    leads,
 )
 from skfilterrank.thresholds._risks import read_risks
 
@@ -34,11 +38,17 @@ def judged_rows(seed=0, n_queries=30):
     return y, scores, f, g
 
 
+def worths(y, scores, f, g):
+    """Expected gains and probabilities of harm, learned from all rows."""
+    index = GroupIndex.from_groups(g)
+    return Worth.fit(y, scores, f, index).of(scores, f, index)
+
+
 @pytest.mark.parametrize("most", [None, 4])
 @pytest.mark.parametrize("rule", RULES)
 def test_paths_go_from_nothing_to_everything(rule, most):
     y, scores, f, g = judged_rows()
-    worth, harm = Worth.fit(y, scores, f).of(scores, f)
+    worth, harm = worths(y, scores, f, g)
     if rule == "harm":
         worth, harm = scores, f
     index = RankedLists(y, scores, groups=g).index
@@ -56,7 +66,7 @@ def test_paths_go_from_nothing_to_everything(rule, most):
 @pytest.mark.parametrize("rule", RULES)
 def test_values_along_a_path_are_those_of_the_measures(rule, most):
     y, scores, f, g = judged_rows()
-    worth, harm = Worth.fit(y, scores, f).of(scores, f)
+    worth, harm = worths(y, scores, f, g)
     if rule == "harm":
         worth, harm = scores, f
     lists = RankedLists(y, scores, groups=g)
@@ -75,7 +85,7 @@ def test_values_along_a_path_are_those_of_the_measures(rule, most):
 @pytest.mark.parametrize("risk", ["any_forbidden@3", "forbidden@5", "false_reject_rate"])
 def test_risks_along_a_path_are_those_of_the_measures(risk, rule, most):
     y, scores, f, g = judged_rows()
-    worth, harm = Worth.fit(y, scores, f).of(scores, f)
+    worth, harm = worths(y, scores, f, g)
     if rule == "harm":
         worth, harm = scores, f
     lists = RankedLists(y, scores, groups=g)
@@ -143,10 +153,58 @@ def test_a_curve_without_forbidden_rows_at_low_scores_does_not_claim_0():
 
 
 def test_curves_of_parts_are_those_of_the_rows_alone():
-    y, scores, f, _ = judged_rows()
-    part = np.arange(len(y)) % 3 > 0
-    (found,) = fit_worths(y, scores, f, [part])
-    alone = Worth.fit(y[part], scores[part], f[part])
-    for one, two in zip(found, alone):
+    y, scores, f, g = judged_rows()
+    part = g % 3 > 0
+    (found,) = fit_worths(y, scores, f, GroupIndex.from_groups(g), [part])
+    alone = Worth.fit(y[part], scores[part], f[part], GroupIndex.from_groups(g[part]))
+    for one, two in zip(found[:3], alone[:3]):
         np.testing.assert_array_equal(one.x, two.x)
         np.testing.assert_array_equal(one.y, two.y)
+    np.testing.assert_array_equal(found.weights, alone.weights)
+    assert found.direction == alone.direction
+
+
+def test_leads_are_over_the_mean_of_the_documents_that_were_retrieved():
+    index = GroupIndex.from_groups([7, 7, 7, 2, 2, 5])
+    scores = np.array([4.0, -np.inf, 1.0, -3e307, 3e307, -np.inf])
+    expected = [1.5, 0.0, -1.5, -3e307, 3e307, 0.0]
+    np.testing.assert_allclose(leads(scores, index), expected)
+    huge = leads(np.array([-1.7e308, 1.7e308]), GroupIndex.from_groups([1, 1]))
+    assert np.isfinite(huge).all()
+
+
+def raised(by, seed=0, n_queries=800):
+    """Scores that say nothing of harm but for what is added to those of forbidden documents."""
+    rng = np.random.default_rng(seed)
+    g = np.repeat(np.arange(n_queries), 10)
+    is_bad = rng.random(len(g)) < 0.15
+    scores = rng.normal(size=len(g)) + by * is_bad
+    return np.where(is_bad, -1.0, 1.0), scores, is_bad + rng.normal(size=len(g)), g
+
+
+@pytest.mark.parametrize("by", [-1.0, 1.0])
+def test_documents_that_look_too_relevant_or_too_irrelevant_are_likelier_forbidden(by):
+    y, scores, f, g = raised(by)
+    index = GroupIndex.from_groups(g)
+    worth = Worth.fit(y, scores, f, index)
+    assert worth.direction == by
+    new_y, new_scores, new_f, _ = raised(by, seed=1)
+    _, harm = worth.of(new_scores, new_f, index)
+    # Log odds of normal scores with unit variances are a sum of both scores.
+    expected = expit(logit(0.15) + new_f - 0.5 + by * new_scores - 0.5)
+    assert np.abs(harm - expected).mean() < 0.03 < np.abs(worth.harm(new_f) - expected).mean()
+    assert roc_auc_score(new_y < 0, harm) > roc_auc_score(new_y < 0, new_f) + 0.05
+
+
+def test_levels_of_whole_lists_say_nothing_of_harm():
+    y, scores, f, g = raised(1.0)
+    index = GroupIndex.from_groups(g)
+    worth = Worth.fit(y, scores, f, index)
+    higher = worth.of(scores + 7.0 * (g % 5), f, index)[1]
+    np.testing.assert_allclose(higher, worth.of(scores, f, index)[1], rtol=1e-9)
+
+
+def test_without_forbidden_rows_only_the_filter_score_counts():
+    y, scores, f, g = raised(1.0)
+    worth = Worth.fit(np.abs(y), scores, f, GroupIndex.from_groups(g))
+    assert worth.weights.tolist() == [1.0, 0.0, 0.0]
