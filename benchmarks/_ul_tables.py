@@ -164,8 +164,8 @@ def ul_of_slips(y, scores, groups, k) -> pd.DataFrame:
     """V1 and V2 of DCG with the printed lower bound, and with other values in its place."""
     queries, place = np.unique(groups, return_inverse=True)
     sizes = np.bincount(place)
-    dcg = dcg_score(y, scores, groups=groups, k=k, gains="exp2", average=None)
-    ideal = dcg_score(y, y, groups=groups, k=k, gains="exp2", average=None)
+    dcg = dcg_score.per_query(y, scores, groups=groups, k=k, gains="exp2")
+    ideal = dcg_score.per_query(y, y, groups=groups, k=k, gains="exp2")
     discounts = np.cumsum(1 / np.log2(np.arange(2, sizes.max() + 2)))
     discounts = discounts[np.minimum(sizes, k) - 1]
     bounds = {

@@ -31,9 +31,9 @@ GRID = ParameterGrid(
 
 def scalars(y_true, y_score, groups, **how):
     """The candidates: a value of each query that has something relevant."""
-    how |= {"groups": groups, "undefined": "drop", "average": None}
+    how |= {"groups": groups, "undefined": "drop"}
     scales = {
-        scale: lexirecall_score(y_true, y_score, scale=scale, **how)
+        scale: lexirecall_score.per_query(y_true, y_score, scale=scale, **how)
         for scale in ("log_odds", "share", "log")
     }
     centred = 2 * scales["log_odds"] - 1

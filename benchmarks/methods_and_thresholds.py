@@ -226,7 +226,7 @@ def main_table(task, found, tables):
 
 def shows_forbidden(task, scores):
     """Share of the test queries that show a forbidden document in the top K."""
-    shares = forbidden_at_k(task.gains_test, scores, groups=task.groups_test, k=K, average=None)
+    shares = forbidden_at_k.per_query(task.gains_test, scores, groups=task.groups_test, k=K)
     return float((np.asarray(shares) > 0).mean())
 
 

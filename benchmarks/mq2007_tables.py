@@ -361,7 +361,7 @@ def ohsumed_section(found):
     ]
     rows = []
     for method, scores in found.scores.items():
-        values = ndcg_score(found.y, scores, groups=found.groups, k=10, gains="exp2", average=None)
+        values = ndcg_score.per_query(found.y, scores, groups=found.groups, k=10, gains="exp2")
         half = 1.96 * values.std(ddof=1) / np.sqrt(len(values))
         ap = average_precision_score(found.y, scores, groups=found.groups)
         rows.append(

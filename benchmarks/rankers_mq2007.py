@@ -319,7 +319,7 @@ class Ascent:
 
 def per_query(data, scores):
     """nDCG_f@3 of each question."""
-    return ndcg_f_score(data["y"], scores, groups=data["groups"], k=K, gains=GAINS, average=None)
+    return ndcg_f_score.per_query(data["y"], scores, groups=data["groups"], k=K, gains=GAINS)
 
 
 def measured(make, train, dev):

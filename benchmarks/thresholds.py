@@ -243,7 +243,7 @@ def compare(data_set, args, gains):
 
         def measure(scores, thresholds, gains=held_gains, groups=s.held_groups):
             kept = np.where(scores >= thresholds, scores, -np.inf)
-            return ndcg_f_score(gains, kept, groups=groups, k=data_set.k, average=None)
+            return ndcg_f_score.per_query(gains, kept, groups=groups, k=data_set.k)
 
         for method, make in METHODS.items():
             fitted = make(data_set.k).fit(train_gains, scores, train_index)
@@ -344,7 +344,7 @@ def values(s, name, gains, k, seed):
         y, score, queries = labels["held"][held], scores["held"][held], groups["held"][held]
 
         def measure(kept, y=y, queries=queries):
-            return ndcg_f_score(y, kept, groups=queries, k=k, average=None)
+            return ndcg_f_score.per_query(y, kept, groups=queries, k=k)
 
         best = threshold_curve(y, score, groups=queries, measure=f"ndcg_f@{k}")
         best = best.best_threshold

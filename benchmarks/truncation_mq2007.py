@@ -60,8 +60,8 @@ a penalty of -1 in DCG, recall over the list, on Robust04 alone.
 def measures_of(y, scores, groups):
     """F1 and DCG of each query."""
     return {
-        "F1": f_score((y > 0).astype(float), scores, groups=groups, average=None),
-        "DCG": dcg_score(y, scores, groups=groups, gains=GAINS, average=None),
+        "F1": f_score.per_query((y > 0).astype(float), scores, groups=groups),
+        "DCG": dcg_score.per_query(y, scores, groups=groups, gains=GAINS),
     }
 
 

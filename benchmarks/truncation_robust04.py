@@ -118,7 +118,7 @@ def fitted_values(rule, measure, train, test):
     cut.fit(train[0], train[1], groups=train[2])
     shown = cut.predict(test[0], groups=test[2])
     seconds = time.process_time() - begin
-    return values_of(test[1], shown, groups=test[2], gains=gains, average=None), seconds
+    return values_of.per_query(test[1], shown, groups=test[2], gains=gains), seconds
 
 
 def of_rows(data, rows):

@@ -110,7 +110,7 @@ def describe_runs(qrels, runs, scores, bounds):
     }
     for k in (300, K):
         shares = pd.DataFrame(
-            shares_outside(ndcg_min_score(label, score, k=k, average=None, **how))
+            shares_outside(ndcg_min_score.per_query(label, score, k=k, **how))
             for score in runs.values()
         )
         found |= {f"{name}@{k}": value for name, value in shares.mean().items()}
@@ -195,8 +195,8 @@ def one_year(folder, year, rng):
     for noise, share, scores in made_runs(qrels, rng):
         for k in CUTOFFS:
             how = {"groups": topics, "k": k, "gains": GAINS}
-            f_values = ndcg_f_score(qrels["label"], scores, average=None, **how)
-            least = ndcg_min_score(qrels["label"], scores, average=None, **how)
+            f_values = ndcg_f_score.per_query(qrels["label"], scores, **how)
+            least = ndcg_min_score.per_query(qrels["label"], scores, **how)
             rows.append(
                 {
                     "year": year,

@@ -59,8 +59,8 @@ count.
 ## What a measure gets
 
 Every measure is a function `(y_true, y_score, *, groups, ...)` of three arrays with one entry per
-(query, document) row. It returns the mean over queries, or with `average=None` one value
-per query, in the order of the sorted query ids.
+(query, document) row. It returns the mean over queries. Its method `per_query` returns
+one value per query, in the order of the sorted query ids.
 
 Measures need the queries. scikit-learn's `average_precision_score` ranks the documents of all
 queries against each other, but scores of rankers mean something within a query only:

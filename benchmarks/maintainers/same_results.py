@@ -507,16 +507,10 @@ def _measure_functions(book, metrics, scores, y, groups):
             parameters = list(inspect.signature(function).parameters)
         except ValueError:
             continue
-        if (
-            parameters[:2] != ["y_true", "y_score"]
-            or "average" not in parameters
-            or name == "evaluate"
-        ):
+        if parameters[:2] != ["y_true", "y_score"] or not hasattr(function, "per_query"):
             continue
         more = given.get(f"metrics.{name}", {})
-        book.note(
-            f"function {name}", lambda: function(y, scores, groups=groups, average=None, **more)
-        )
+        book.note(f"function {name}", lambda: function.per_query(y, scores, groups=groups, **more))
         book.note(
             f"function {name}/plain", lambda: function(plain_labels, scores, groups=groups, **more)
         )
@@ -534,9 +528,7 @@ def _measure_functions(book, metrics, scores, y, groups):
             f"recall_paired_preference {weights}",
             lambda: metrics.recall_paired_preference(y, scores, other, weights=weights, **labels),
         )
-    book.note(
-        "filtering_difficulty", lambda: metrics.filtering_difficulty(y, k=3, average=None, **labels)
-    )
+    book.note("filtering_difficulty", lambda: metrics.filtering_difficulty(y, k=3, **labels))
     book.note("dcg_bounds", lambda: metrics.dcg_bounds(plain_labels, k=5, **labels))
     for measure in ("dcg", "ap", "ndcg", "rr", "precision", "recall"):
         for method in ("exact", "simulation", "auto"):
@@ -558,7 +550,7 @@ def _measure_functions(book, metrics, scores, y, groups):
     ):
         book.note(
             f"ul_normalized {measure} {variant} {expectation} {normalize}",
-            lambda: metrics.ul_normalized_score(
+            lambda: metrics.ul_normalized_score.per_query(
                 plain_labels,
                 scores,
                 k=5,
@@ -567,7 +559,6 @@ def _measure_functions(book, metrics, scores, y, groups):
                 expectation=expectation,
                 normalize=normalize,
                 n_samples=50,
-                average=None,
                 **labels,
             ),
         )

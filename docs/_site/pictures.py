@@ -76,7 +76,7 @@ def values(name, steps, scene) -> np.ndarray | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         try:
-            return MEASURES[name](gains, scores, groups=groups, average=None)
+            return MEASURES[name].per_query(gains, scores, groups=groups)
         except ValueError:
             return None
 

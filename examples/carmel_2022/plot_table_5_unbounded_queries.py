@@ -30,9 +30,7 @@ for year in PRINTED:
         shown = np.where(place > 1 - returned, score, -np.inf)
         for k in (50, 300):
             how = {"groups": qrels["qid"], "k": k, "gains": GAINS}
-            ndcg_min = ndcg_min_score(
-                qrels["label"], shown, average=None, **how
-            )
+            ndcg_min = ndcg_min_score.per_query(qrels["label"], shown, **how)
             # Values of whole rankings may miss 1 and 0 by rounding.
             over, under = (
                 np.mean(ndcg_min > 1 + 1e-9),
@@ -43,7 +41,7 @@ for year in PRINTED:
             )
         values.append(
             [
-                measure(qrels["label"], shown, average=None, **how)
+                measure.per_query(qrels["label"], shown, **how)
                 for measure in (ndcg_min_score, ndcg_f_score)
             ]
         )

@@ -31,7 +31,7 @@ def on_new_queries(threshold):
     """Return nDCG_f@3, and the percentage of queries that fail."""
     shown = np.where(scores[new] >= threshold, scores[new], -np.inf)
     params = {"groups": groups[new], "k": 3}
-    shows_forbidden = forbidden_at_k(y[new], shown, average=None, **params) > 0
+    shows_forbidden = forbidden_at_k.per_query(y[new], shown, **params) > 0
     return ndcg_f_score(y[new], shown, **params), 100 * shows_forbidden.mean()
 
 

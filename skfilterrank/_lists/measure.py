@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,11 +17,12 @@ from skfilterrank._lists.additive import Additive
 from skfilterrank._lists.checks import check_choice, check_k
 from skfilterrank._lists.gains import Gains, OwnReading, as_gains, check_gains, settings_like
 from skfilterrank._lists.lists import TIES, UNJUDGED, ListBlock, RankedLists
+from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.scoring import (
     QueryWeight,
-    check_average,
     check_undefined,
-    mean_of,
+    given_weights,
+    number_over_queries,
     with_undefined,
 )
 from skfilterrank._lists.words import warn_user
@@ -160,40 +161,8 @@ class Measure:
             for name in self.columns
         ]
         self.defaults = {each.name: each.default for each in own}
-        return inspect.Signature([*shared.values(), *own], return_annotation="float | np.ndarray")
+        return inspect.Signature([*shared.values(), *own], return_annotation="float")
 
-    @overload
-    def __call__(
-        self,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        groups: ArrayLike | None = ...,
-        k: int | None = ...,
-        gains: Gains = ...,
-        ties: str | ArrayLike | None = ...,
-        unjudged: str = ...,
-        undefined: float | str = ...,
-        average: Literal["mean"] = ...,
-        query_weight: QueryWeight = ...,
-        **options: Any,
-    ) -> float: ...
-    @overload
-    def __call__(
-        self,
-        y_true: ArrayLike,
-        y_score: ArrayLike,
-        *,
-        groups: ArrayLike | None = ...,
-        k: int | None = ...,
-        gains: Gains = ...,
-        ties: str | ArrayLike | None = ...,
-        unjudged: str = ...,
-        undefined: float | str = ...,
-        average: None,
-        query_weight: None = ...,
-        **options: Any,
-    ) -> np.ndarray: ...
     def __call__(
         self,
         y_true: ArrayLike,
@@ -205,17 +174,43 @@ class Measure:
         ties: str | ArrayLike | None = None,
         unjudged: str = "zero",
         undefined: float | str = 0.0,
-        average: str | None = "mean",
         query_weight: QueryWeight = None,
         **options: Any,
-    ) -> float | np.ndarray:
+    ) -> float:
+        how = {"groups": groups, "k": k, "gains": gains, "ties": ties, "unjudged": unjudged}
+        values, index = self._per_query(y_true, y_score, undefined=undefined, **how, **options)
+        return number_over_queries(values, self.over_queries, given_weights(query_weight, index))
+
+    def per_query(
+        self,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        groups: ArrayLike | None = None,
+        k: int | None = None,
+        gains: Gains = None,
+        ties: str | ArrayLike | None = None,
+        unjudged: str = "zero",
+        undefined: float | str = 0.0,
+        **options: Any,
+    ) -> np.ndarray:
+        """Return the value of each query, in the order of the sorted query ids.
+
+        Parameters are those of the measure; ``undefined="drop"`` gives NaN.
+        """
+        how = {"groups": groups, "k": k, "gains": gains, "ties": ties, "unjudged": unjudged}
+        return self._per_query(y_true, y_score, undefined=undefined, **how, **options)[0]
+
+    def _per_query(
+        self, y_true, y_score, *, groups, k, gains, ties, unjudged, undefined, **options
+    ) -> tuple[np.ndarray, GroupIndex]:
+        """Return the value of each query, and the query ids of the rows."""
         if k is not None and not self.takes_k:
             options["k"] = k
         for name in options.keys() - self.defaults.keys():
             raise InputTypeError(f"{self.__name__}() got an unexpected keyword argument {name!r}")
         kernel = self.bind(check_k(k), options)
         check_undefined(undefined)
-        check_average(average, query_weight)
         lists = self.ranked_lists(
             y_true,
             y_score,
@@ -226,8 +221,7 @@ class Measure:
             options=options,
         )
         warn_of_forbidden([ParsedMeasure(self, k, {})], lists.gains)
-        values = with_undefined(lists.per_query(kernel), undefined)
-        return mean_of(values, average, query_weight, lists.index, self.over_queries)
+        return with_undefined(lists.per_query(kernel), undefined), lists.index
 
     def ranked_lists(
         self, y_true, y_score, *, groups, gains, ties, unjudged, options
@@ -444,8 +438,16 @@ class ParsedMeasure(NamedTuple):
 
     def __call__(self, y_true, y_score, **given):
         """Compute the measure with this cut-off and these options."""
+        return self.measure(y_true, y_score, **self._arguments(given))
+
+    def per_query(self, y_true, y_score, **given) -> np.ndarray:
+        """Return the value of each query with this cut-off and these options."""
+        return self.measure.per_query(y_true, y_score, **self._arguments(given))
+
+    def _arguments(self, given):
+        """Return the arguments of the measure: its cut-off and options, and what is given."""
         cutoff = {} if self.k is None else {"k": self.k}
-        return self.measure(y_true, y_score, **{**cutoff, **self.options, **given})
+        return {**cutoff, **self.options, **given}
 
     def as_sum(self, facts) -> Additive | None:
         """Return the measure as a sum over the documents of `facts`; None if it is no such sum."""
@@ -485,14 +487,13 @@ class ParsedMeasure(NamedTuple):
             )
         return self
 
-    def utility(self, y_true, y_score, *, groups, gains=None, average="mean", query_weight=None):
+    def utility(self, y_true, y_score, *, groups, gains=None, query_weight=None):
         """Compute the measure by its own defaults, negated where lower is better."""
         value = self(
             y_true,
             y_score,
             groups=groups,
             gains=gains,
-            average=average,
             query_weight=query_weight,
         )
         return value if self.measure.greater_is_better else 0.0 - value
@@ -584,9 +585,7 @@ unjudged : {{"zero", "drop"}}, default="zero"
     {unjudged}
 undefined : float or "drop", default=0.0
     Value of a query for which the measure is undefined ({undefined}); "drop" leaves such
-    queries out of the mean and gives NaN in the per-query values.
-average : {{"mean", None}}, default="mean"
-    "mean" returns the mean over queries, None one value per query.
+    queries out of the mean.
 query_weight : dict, Series or array-like of shape (n_rows,), default=None
     Weight of each query in the mean, from 0 up: a dict or a Series by query id, or one weight per
     row, the same for all rows of a query. A query of weight 0 is left out, one of weight 2 counts
@@ -597,9 +596,10 @@ query_weight : dict, Series or array-like of shape (n_rows,), default=None
 _RETURNS = """
 Returns
 -------
-float or ndarray of shape (n_queries,), dtype float64
-    The mean over queries (NaN where all are dropped), or the values in the order of the
-    sorted query ids.
+float
+    The mean over queries, NaN where all are dropped. The method ``per_query`` takes the same
+    arguments without weights, and returns one value for each query, in the order of the sorted
+    query ids.
 
 Raises
 ------

@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from skfilterrank._lists.checks import (
-    check_choice,
     check_numbers,
     check_share,
     is_finite_number,
@@ -228,10 +227,6 @@ def _by_row(weights, index):
     return first
 
 
-# A measure returns the mean over queries, or one value per query with average=None.
-Scores = float | np.ndarray
-
-
 def ratio(part, whole) -> np.ndarray:
     """Compute part / whole; NaN (undefined) where the whole is not above 0."""
     result = np.full(np.shape(whole), np.nan)
@@ -251,23 +246,6 @@ def with_undefined(values, undefined) -> np.ndarray:
     if undefined != "drop":
         values[np.isnan(values)] = undefined
     return values
-
-
-def check_average(average, query_weight) -> None:
-    """Check that average is "mean" or None; None allows no weights."""
-    check_choice(average, "average", ("mean", None))
-    if average is None and query_weight is not None:
-        raise InputError(
-            "query_weight gives weights for the mean, but average=None returns no mean: leave "
-            "one of the two out."
-        )
-
-
-def mean_of(values, average, query_weight, index, over_queries="mean") -> Scores:
-    """Return the mean over queries, or with ``average=None`` the values."""
-    if average is None:
-        return values
-    return number_over_queries(values, over_queries, given_weights(query_weight, index))
 
 
 def mean_over_queries(values, weights=None) -> float:

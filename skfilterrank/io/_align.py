@@ -236,7 +236,7 @@ def align(
     2 queries, 1 of them not in the run; 3 documents retrieved, 1 of them not judged; 1 judged \
 document not retrieved
     >>> y_true, y_score, groups = aligned
-    >>> ndcg_score(y_true, y_score, groups=groups, average=None)
+    >>> ndcg_score.per_query(y_true, y_score, groups=groups)
     array([1., 0.])
     """
     index = QrelsIndex.of(qrels, unjudged_label=unjudged_label, predicted=predicted, own=own)

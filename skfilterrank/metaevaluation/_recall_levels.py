@@ -20,7 +20,7 @@ from skfilterrank._lists.checks import (
 from skfilterrank._lists.measure import Measure, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.scoring import Scores, results_of
+from skfilterrank._lists.scoring import results_of
 from skfilterrank.exceptions import InputError, brief
 
 Values = Callable[[np.ndarray], np.ndarray]
@@ -36,7 +36,7 @@ def recall_level_metric(
     *,
     exposure: str | Callable = "ap",
     persistence: float = 0.8,
-) -> Scores:
+) -> float | np.ndarray:
     """Compute the value of a measure from the positions of the relevant items.
 
     Parameters
@@ -249,7 +249,7 @@ def metric_orientation(
     kind: str = "recall",
     exposure: str | Callable = "ap",
     persistence: float = 0.8,
-) -> Scores:
+) -> float | np.ndarray:
     """Compute how much a measure falls when the last (or first) relevant item moves down.
 
     A large fall for the last item means that the measure rewards recall, a large fall for the first
@@ -481,7 +481,7 @@ def worst_case_searcher(
     exposure: str | Callable = "ap",
     persistence: float = 0.8,
     method: str = "auto",
-) -> Scores:
+) -> float | np.ndarray:
     """Compute the smallest value of a ranking over all searchers who want some relevant items.
 
     Each non-empty set of the m relevant items may be what a searcher wants, so there are ``2 ** m -

@@ -18,13 +18,9 @@ from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.lists import ListBlock, RankedLists
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import (
-    QueryWeight,
-    Scores,
-    check_average,
     check_undefined,
     first_places,
     log_discount,
-    mean_of,
     ratio,
     with_undefined,
 )
@@ -340,7 +336,7 @@ def ndcg_min_score(block: ListBlock, k):
     values may miss 1 and 0 by rounding:
 
     >>> y_true, y_score = [-1, 2, -1, 2], [float("-inf"), 1, 0, 1]
-    >>> values = ndcg_min_score(y_true, y_score, groups=["a", "a", "b", "b"], average=None)
+    >>> values = ndcg_min_score.per_query(y_true, y_score, groups=["a", "a", "b", "b"])
     >>> float((values > 1 + 1e-9).mean()), float((values < -1e-9).mean())
     (0.5, 0.0)
     """
@@ -432,9 +428,7 @@ def filtering_difficulty(
     k: int | None = None,
     gains: Gains = None,
     undefined: float | str = 0.0,
-    average: str | None = "mean",
-    query_weight: QueryWeight = None,
-) -> Scores:
+) -> np.ndarray:
     """Compute nDCG_f of the empty list, which a system must exceed to be useful.
 
     It is 0 if nothing is forbidden, 1 if nothing is good, and grows with the possible harm.
@@ -451,16 +445,12 @@ def filtering_difficulty(
     gains : None, "exp2", dict or callable, default=None
         How a label becomes a gain, as in :func:`ndcg_f_score`.
     undefined : float or "drop", default=0.0
-        Value of a query whose gains are all 0 or unjudged.
-    average : {"mean", None}, default="mean"
-        "mean" returns the mean over queries, None one value per query.
-    query_weight : dict, Series or array-like of shape (n_rows,), default=None
-        Weight of each query in the mean, as in :func:`ndcg_f_score`.
+        Value of a query whose gains are all 0 or unjudged; "drop" gives NaN.
 
     Returns
     -------
-    float or ndarray of shape (n_queries,), dtype float64
-        Between 0 and 1; per query in the order of the sorted query ids.
+    ndarray of shape (n_queries,), dtype float64
+        Between 0 and 1 for each query, in the order of the sorted query ids.
 
     Raises
     ------
@@ -481,16 +471,14 @@ def filtering_difficulty(
     Examples
     --------
     >>> from skfilterrank.metrics import filtering_difficulty
-    >>> filtering_difficulty([1, -1, -1], groups=["easy", "hard", "hard"], average=None)
+    >>> filtering_difficulty([1, -1, -1], groups=["easy", "hard", "hard"])
     array([0., 1.])
     """
     k = check_k(k)
     check_undefined(undefined)
-    check_average(average, query_weight)
     lists = RankedLists(y_true, groups=groups, gains=gains)
     values = lists.per_query(lambda block: empty_list(block, k))
-    values = with_undefined(values, undefined)
-    return mean_of(values, average, query_weight, lists.index)
+    return with_undefined(values, undefined)
 
 
 def dcg_bounds(y_true, *, groups=None, k: int | None = None, gains=None) -> pd.DataFrame:

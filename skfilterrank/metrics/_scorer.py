@@ -16,7 +16,7 @@ from skfilterrank.exceptions import InputError, brief
 from skfilterrank.metrics._evaluate import values_of_queries
 
 # Arguments that are given in each call of the scorer, and not when it is made.
-_NOT_FIXED = {"y_true", "y_score", "groups", "average"}
+_NOT_FIXED = {"y_true", "y_score", "groups"}
 
 
 class RankingScorer(RequestsGroups):

@@ -89,7 +89,7 @@ def n_queries_score(block: ListBlock, k):
 
     Notes
     -----
-    1 for each query. Queries are summed: ``average="mean"`` gives the total of all queries, as
+    1 for each query. Queries are summed: the value is the total of all queries, as
     trec_eval prints it in its line "all". With `query_weight`, the number of each query is
     multiplied by the query's weight.
 
@@ -122,7 +122,7 @@ def n_retrieved_score(block: ListBlock, k):
     Notes
     -----
     The length of the returned list: filtered documents do not count, unjudged ones do unless
-    ``unjudged="drop"`` takes them out. Queries are summed: ``average="mean"`` gives the total of
+    ``unjudged="drop"`` takes them out. Queries are summed: the value is the total of
     all queries, as trec_eval prints it in its line "all". With `query_weight`, the number of each
     query is multiplied by the query's weight.
 
@@ -154,7 +154,7 @@ def n_relevant_score(block: ListBlock, k):
 
     Notes
     -----
-    The rows of the query of gain above 0. Queries are summed: ``average="mean"`` gives the total of
+    The rows of the query of gain above 0. Queries are summed: the value is the total of
     all queries, as trec_eval prints it in its line "all". With `query_weight`, the number of each
     query is multiplied by the query's weight.
 
@@ -186,7 +186,7 @@ def n_relevant_retrieved_score(block: ListBlock, k):
 
     Notes
     -----
-    The rows of gain above 0 that are not filtered. Queries are summed: ``average="mean"`` gives the
+    The rows of gain above 0 that are not filtered. Queries are summed: the value is the
     total of all queries, as trec_eval prints it in its line "all". With `query_weight`, the number
     of each query is multiplied by the query's weight.
 
@@ -430,8 +430,8 @@ def geometric_map_score(block: ListBlock, k):
 
     Notes
     -----
-    ``exp(mean of log(max(AP, 0.00001)))``. Only ``average="mean"`` and the command line's row for
-    all queries use it: values per query are average precision.
+    ``exp(mean of log(max(AP, 0.00001)))``. Only the number over all queries is this mean: values
+    per query are average precision.
 
     Filtered documents leave no gap. Unjudged documents count as not relevant, and with
     ``unjudged="drop"`` are removed from the list.

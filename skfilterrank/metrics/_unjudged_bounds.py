@@ -161,7 +161,7 @@ default=None
     ids = np.zeros(len(codes)) if lists.tie_codes is None else lists.tie_codes
     # Sort by query and descending score; rows with equal scores by id, or in input order.
     order = np.lexsort((-ids, -scores, codes))
-    given = {"undefined": undefined, "average": None, **parsed.options}
+    given = {"undefined": undefined, **parsed.options}
     if entry.takes_k:
         given["k"] = parsed.k
     least, most = np.empty((2, index.n_queries))
@@ -173,7 +173,7 @@ default=None
             (low, high),
             _deciding_numbers(parsed, lists.gains[rows], scores[rows], (low, high), lists.ties),
             _in_top(scores[rows], parsed.k),
-            lambda labels, y_score, groups, rows=rows: entry(
+            lambda labels, y_score, groups, rows=rows: entry.per_query(
                 labels,
                 y_score,
                 groups=groups,

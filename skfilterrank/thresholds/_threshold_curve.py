@@ -134,11 +134,10 @@ class CurveMeasuring(NamedTuple):
         """Measure a block of whole queries."""
         index = block.group_index()
         shown = self.threshold.predict(block.columns["score"], groups=index.codes())
-        return Moments.of(
-            self.parsed.utility(
-                block.columns["label"], shown, groups=index, gains=self.gains, average=None
-            )
+        values = self.parsed.per_query(
+            block.columns["label"], shown, groups=index, gains=self.gains
         )
+        return Moments.of(values if self.parsed.measure.greater_is_better else 0.0 - values)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -87,8 +87,8 @@ def test_effects_add_up_to_the_difference_in_dcg(k, gains):
     values = []
     for each in (FIRST, SECOND):
         y_true, y_score, groups = INDEX.align(each)
-        options = {"groups": groups, "k": k, "gains": gains, "average": None}
-        values.append(dcg_score(y_true, y_score, ties="stable", **options))
+        options = {"groups": groups, "k": k, "gains": gains}
+        values.append(dcg_score.per_query(y_true, y_score, ties="stable", **options))
     effects = found["effect"].groupby(level="qid").sum().reindex(["1", "2"], fill_value=0)
     np.testing.assert_allclose(effects, values[0] - values[1])
 

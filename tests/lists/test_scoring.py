@@ -24,9 +24,11 @@ def test_undefined_queries_have_a_value_or_none():
     assert number("ap") == number("ap", undefined=0.0) == pytest.approx(sum(AP) / 4, rel=1e-15)
     assert number("ap", undefined=0.5) == pytest.approx((sum(AP) + 0.5) / 4, rel=1e-15)
     assert number("ap", undefined="drop") == pytest.approx(sum(AP) / 3, rel=1e-15)
-    values = number("ap", undefined="drop", average=None)
+    ap = get_measure("ap")
+    values = ap.per_query(Y_TRUE, Y_SCORE, **ROWS, undefined="drop")
     np.testing.assert_allclose(values, [*AP, np.nan], rtol=1e-15)
-    np.testing.assert_allclose(number("ap", undefined=-1, average=None), [*AP, -1], rtol=1e-15)
+    values = ap.per_query(Y_TRUE, Y_SCORE, **ROWS, undefined=-1)
+    np.testing.assert_allclose(values, [*AP, -1], rtol=1e-15)
 
 
 @pytest.mark.parametrize("scale", [1, 1000, 1e-300])
@@ -81,11 +83,6 @@ def test_no_query_has_a_value():
     [
         ({"undefined": "skip"}, "undefined must be a finite number or 'drop', got 'skip'"),
         ({"undefined": np.inf}, "undefined must be a finite number or 'drop', got inf"),
-        ({"average": "sum"}, "average must be one of 'mean', None, got 'sum'"),
-        (
-            {"average": None, "query_weight": dict.fromkeys("abcd", 1)},
-            "query_weight gives weights for the mean, but average=None returns no mean",
-        ),
     ],
 )
 def test_errors(params, message):

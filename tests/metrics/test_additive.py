@@ -60,8 +60,8 @@ def test_sum_is_the_measure(name, data):
         is_shown = data.draw(st.lists(st.booleans(), min_size=n, max_size=n), label="is_shown")
         scores[~np.array(is_shown)] = NO
     cutoff = {"k": parsed.k} if parsed.measure.takes_k else {}
-    expected = parsed.measure(
-        gains, scores, groups=groups, undefined="drop", average=None, **cutoff, **parsed.options
+    expected = parsed.measure.per_query(
+        gains, scores, groups=groups, undefined="drop", **cutoff, **parsed.options
     )
     if form.is_defined is not None:
         np.testing.assert_array_equal(form.is_defined, ~np.isnan(expected))

@@ -79,14 +79,13 @@ class TestByHand:
     @pytest.mark.parametrize("normalize", ["R", "min", "k"])
     def test_nothing_relevant(self, function, normalize):
         y_true, groups = [0, 0, 1, 0], [1, 1, 2, 2]
-        values = function(
+        values = function.per_query(
             y_true,
             [2, 1, 2, 1],
             groups=groups,
             k=2,
             normalize=normalize,
             undefined="drop",
-            average=None,
         )
         np.testing.assert_array_equal(values, [np.nan, 1 / 2 if normalize == "k" else 1])
 

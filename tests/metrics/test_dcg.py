@@ -110,8 +110,8 @@ class TestByHand:
     def test_mean_and_order_of_queries(self):
         # "10" stands before "9" as text, behind it as a number.
         y_true, y_score = [1, 3, 1], [5, 5, 5]
-        text = dcg_score(y_true, y_score, groups=["9", "10", "9"], average=None)
-        number = dcg_score(y_true, y_score, groups=[9, 10, 9], average=None)
+        text = dcg_score.per_query(y_true, y_score, groups=["9", "10", "9"])
+        number = dcg_score.per_query(y_true, y_score, groups=[9, 10, 9])
         two = 1 / log2(2) + 1 / log2(3)
         assert text.tolist() == pytest.approx([3, two])
         assert number.tolist() == pytest.approx([two, 3])
@@ -191,15 +191,15 @@ class TestPropositions:
     def test_3_2_without_forbidden_documents_it_is_ndcg(self, gains, k):
         y_true, y_score, groups = all_lists(np.abs(gains))
         np.testing.assert_allclose(
-            ndcg_f_score(y_true, y_score, groups=groups, k=k, average=None),
-            ndcg_score(y_true, y_score, groups=groups, k=k, average=None),
+            ndcg_f_score.per_query(y_true, y_score, groups=groups, k=k),
+            ndcg_score.per_query(y_true, y_score, groups=groups, k=k),
             atol=1e-12,
         )
 
     @given(pools, cutoffs)
     def test_3_3_it_is_bounded_and_the_bounds_are_reached(self, gains, k):
         y_true, y_score, groups = all_lists(gains)
-        values = ndcg_f_score(y_true, y_score, groups=groups, k=k, average=None)
+        values = ndcg_f_score.per_query(y_true, y_score, groups=groups, k=k)
         assert values.min() >= -1e-12
         assert values.max() <= 1 + 1e-12
         if any(gains):
@@ -220,7 +220,7 @@ class TestPropositions:
         assume(bounds.ideal > bounds.worst)
         y_true, y_score, groups = all_lists(gains)
         f, low = (
-            measure(y_true, y_score, groups=groups, k=k, average=None)
+            measure.per_query(y_true, y_score, groups=groups, k=k)
             for measure in (ndcg_f_score, ndcg_min_score)
         )
         f, low = (np.subtract.outer(values, values).round(9) for values in (f, low))
@@ -237,8 +237,8 @@ class TestPropositions:
         y_true, y_score, groups = all_lists(gains)
         for k in range(1, min(n_not_forbidden, n_not_relevant) + 1):
             np.testing.assert_allclose(
-                ndcg_f_score(y_true, y_score, groups=groups, k=k, average=None),
-                ndcg_min_score(y_true, y_score, groups=groups, k=k, average=None),
+                ndcg_f_score.per_query(y_true, y_score, groups=groups, k=k),
+                ndcg_min_score.per_query(y_true, y_score, groups=groups, k=k),
                 atol=1e-12,
             )
 
@@ -247,7 +247,7 @@ class TestBounds:
     @given(pools, cutoffs)
     def test_best_and_worst_of_all_lists(self, gains, k):
         y_true, y_score, groups = all_lists(gains)
-        values = dcg_score(y_true, y_score, groups=groups, k=k, average=None)
+        values = dcg_score.per_query(y_true, y_score, groups=groups, k=k)
         full = np.bincount(groups, np.isfinite(y_score)) == len(gains)
         bounds = dcg_bounds(gains, groups=["q"] * len(gains), k=k)
         assert bounds.index.tolist() == ["q"]
@@ -283,16 +283,12 @@ class TestFilteringDifficulty:
         assert value == ndcg_f_score(gains, nothing, groups=groups, k=k, undefined=-1)
         assert value == -1 or 0 <= value <= 1
 
-    def test_average_and_undefined(self):
+    def test_each_query_and_undefined(self):
         y_true = pd.Series([1, -1, 0, np.nan], index=pd.Index(["b", "a", "c", "c"], name="qid"))
-        assert filtering_difficulty(y_true, average=None).tolist() == [1, 0, 0]
-        assert filtering_difficulty(y_true) == pytest.approx(1 / 3)
-        assert filtering_difficulty(y_true, undefined="drop") == pytest.approx(1 / 2)
-        assert filtering_difficulty(y_true, gains={1: -1, -1: 1, 0: 1}, average=None).tolist() == [
-            0,
-            1,
-            0,
-        ]
+        assert filtering_difficulty(y_true).tolist() == [1, 0, 0]
+        dropped = filtering_difficulty(y_true, undefined="drop")
+        np.testing.assert_array_equal(dropped, [1, 0, np.nan])
+        assert filtering_difficulty(y_true, gains={1: -1, -1: 1, 0: 1}).tolist() == [0, 1, 0]
 
 
 def test_bad_input():
@@ -305,7 +301,5 @@ def test_bad_input():
             function([1, 2], groups=[1, 1], gains={1: 1})
         with pytest.raises(ValueError, match="y_true is empty"):
             function([], groups=[])
-    with pytest.raises(ValueError, match="average must be one of"):
-        filtering_difficulty([1, 2], groups=[1, 1], average="sum")
     with pytest.raises(ValueError, match="undefined must be"):
         filtering_difficulty([1, 2], groups=[1, 1], undefined="skip")

@@ -33,7 +33,7 @@ def one_by_one(rows, measure, **params):
     y_true, y_score, groups = rows
     if not measure.takes_k:
         params.pop("k", None)
-    return measure(y_true, y_score, groups=groups, average=None, **params)
+    return measure.per_query(y_true, y_score, groups=groups, **params)
 
 
 @pytest.mark.slow
@@ -132,8 +132,6 @@ def test_utility(name, value):
     utility = parse_measure(name).utility([1, -1], [2, 1], groups=groups)
     assert utility == value
     assert np.signbit(utility) == (value < 0)
-    each = parse_measure(name).utility([1, -1], [2, 1], groups=groups, average=None)
-    assert each.tolist() == [value]
     assert parse_measure("dcg@1").utility([5, -1], [2, 1], groups=groups, gains={5: 3, -1: 0}) == 3
 
 

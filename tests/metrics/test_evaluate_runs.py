@@ -95,8 +95,8 @@ def test_gains_unjudged_and_undefined(files):
     gains = {-2: -10, 0: -1, 1: 1, 2: 3}
     params = {"gains": gains, "unjudged": "drop", "undefined": 0.25}
     values = values_of_run(files / "qrels.txt", files / "good.txt", "ndcg_f@2", **params)
-    expected = ndcg_f_score(
-        y_true, y_score, groups=groups, k=2, ties=-np.arange(len(groups)), average=None, **params
+    expected = ndcg_f_score.per_query(
+        y_true, y_score, groups=groups, k=2, ties=-np.arange(len(groups)), **params
     )
     np.testing.assert_array_equal(values["ndcg_f@2"], expected)
     pd.testing.assert_frame_equal(values_of_run(None, aligned, "ndcg_f@2", **params), values)

@@ -21,8 +21,8 @@ class TestForbiddenAtK:
     scores = (4, 3, 2, 1, 1, NO)
 
     def at(self, k, **params):
-        values = forbidden_at_k(
-            self.gains, self.scores, groups=self.groups, k=k, average=None, **params
+        values = forbidden_at_k.per_query(
+            self.gains, self.scores, groups=self.groups, k=k, **params
         )
         return values.tolist()
 
@@ -54,7 +54,7 @@ def test_false_reject_rate():
     gains = [2, 1, 0.5, 0, -1, 0, -1]
     scores = [NO, 1, NO, NO, NO, NO, 5]
     groups = list("aaaaabb")
-    values = false_reject_rate(gains, scores, groups=groups, average=None)
+    values = false_reject_rate.per_query(gains, scores, groups=groups)
     assert values.tolist() == pytest.approx([2 / 3, 0])
     assert false_reject_rate(gains, scores, groups=groups) == pytest.approx(1 / 3)
     assert false_reject_rate(gains, scores, groups=groups, undefined="drop") == pytest.approx(2 / 3)
@@ -62,7 +62,7 @@ def test_false_reject_rate():
 
 def test_empty_list_rate():
     gains, groups = [1, 1, 1, np.nan], list("aabc")
-    assert empty_list_rate(gains, [NO, 1, NO, 1], groups=groups, average=None).tolist() == [0, 1, 0]
+    assert empty_list_rate.per_query(gains, [NO, 1, NO, 1], groups=groups).tolist() == [0, 1, 0]
     assert empty_list_rate(gains, [NO, 1, NO, 1], groups=groups) == pytest.approx(1 / 3)
     # A list of unjudged documents is empty once they are taken out.
     rate = empty_list_rate(gains, [NO, 1, NO, 1], groups=groups, unjudged="drop")

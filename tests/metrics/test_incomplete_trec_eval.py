@@ -35,12 +35,14 @@ def check(qrels, run):
     groups, docnos, y_true, y_score, pooled = as_arrays(qrels, run)
     queries = sorted(theirs)
     assert queries == sorted(run)
-    params = {"groups": groups, "ties": docnos, "average": None}
+    params = {"groups": groups, "ties": docnos}
     np.testing.assert_allclose(
-        bpref_score(y_true, y_score, **params), [theirs[q]["bpref"] for q in queries], atol=1e-9
+        bpref_score.per_query(y_true, y_score, **params),
+        [theirs[q]["bpref"] for q in queries],
+        atol=1e-9,
     )
     np.testing.assert_allclose(
-        inferred_ap_score(y_true, y_score, pooled=pooled, **params),
+        inferred_ap_score.per_query(y_true, y_score, pooled=pooled, **params),
         [theirs[q]["infAP"] for q in queries],
         atol=1e-9,
     )

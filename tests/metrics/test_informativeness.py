@@ -83,7 +83,7 @@ def test_gains_ties_and_unjudged_reach_the_measure():
         found = query_informativeness(
             y_true, {"x": y_score}, groups=groups, k=2, n_queries=1, **params, random_state=0
         )
-        achieved = ndcg_score(y_true, y_score, groups=groups, k=2, average=None, **params)
+        achieved = ndcg_score.per_query(y_true, y_score, groups=groups, k=2, **params)
         np.testing.assert_allclose(found.achieved, achieved)
     plain = query_informativeness(
         y_true, {"x": y_score}, groups=groups, k=2, n_queries=1, random_state=0

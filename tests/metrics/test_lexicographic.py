@@ -132,8 +132,8 @@ def test_all_rankings_of_a_small_query():
     groups = np.repeat(np.arange(len(scores)), 6)
     for function in SCORES.values():
         labels = np.tile(y_true, len(scores))
-        how = {"groups": groups, "scale": "share", "n_items": 6, "average": None}
-        values = function(labels, scores.ravel(), **how)
+        how = {"groups": groups, "scale": "share", "n_items": 6}
+        values = function.per_query(labels, scores.ravel(), **how)
         distinct, counts = np.unique(values.round(12), return_counts=True)
         np.testing.assert_allclose(distinct, np.arange(comb(6, 3)) / (comb(6, 3) - 1), atol=1e-12)
         assert (counts == 36).all()

@@ -139,8 +139,8 @@ class TestWhatTheyMean:
     @pytest.mark.parametrize(("variant", "lowest"), [("v1", 0), ("v2", -1)])
     def test_the_empty_list(self, variant, lowest):
         empty = np.full(len(self.y_true), NO)
-        value = ul_normalized_score(
-            self.y_true, empty, groups=self.groups, k=5, variant=variant, average=None
+        value = ul_normalized_score.per_query(
+            self.y_true, empty, groups=self.groups, k=5, variant=variant
         )
         np.testing.assert_array_equal(value, lowest)
 
@@ -356,9 +356,9 @@ class TestUpperBoundAlone:
     @pytest.mark.parametrize("k", [None, 1, 4])
     def test_of_dcg_it_is_ndcg(self, k):
         y, scores, groups = self.rows()
-        params = {"groups": groups, "k": k, "gains": "exp2", "average": None, "undefined": "drop"}
-        found = ul_normalized_score(y, scores, variant="upper", **params)
-        np.testing.assert_allclose(found, ndcg_score(y, scores, **params), atol=1e-12)
+        params = {"groups": groups, "k": k, "gains": "exp2", "undefined": "drop"}
+        found = ul_normalized_score.per_query(y, scores, variant="upper", **params)
+        np.testing.assert_allclose(found, ndcg_score.per_query(y, scores, **params), atol=1e-12)
         assert np.isnan(found).any()
         assert not np.isnan(found).all()
 

@@ -19,7 +19,6 @@ from skfilterrank.metrics import (
     average_precision_score,
     err_score,
     evaluate,
-    filtering_difficulty,
     lexirecall_score,
     make_ranking_scorer,
     ndcg_f_score,
@@ -65,7 +64,6 @@ def values_of(y, scores, groups, **how):
     means = evaluate(y, scores, names, groups=groups, undefined="drop", **how).means
     return [
         *(measure(y, scores, groups=groups, **how) for measure in MEASURES),
-        filtering_difficulty(y, groups=groups, **how),
         *means,
         *report.drop(columns=["low", "high"]).to_numpy().ravel(),
         curve.best_value,
@@ -205,9 +203,8 @@ def test_errors(weights, message):
 
 
 def test_without_a_mean_there_is_nothing_to_weigh():
-    weights = dict.fromkeys(IDS, 1)
-    with pytest.raises(InputError, match="average=None returns no mean"):
-        ndcg_f_score(Y, SCORES, groups=GROUPS, average=None, query_weight=weights)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'query_weight'"):
+        ndcg_f_score.per_query(Y, SCORES, groups=GROUPS, query_weight=dict.fromkeys(IDS, 1))
 
 
 def test_intervals_take_queries_for_a_sample():

@@ -87,14 +87,13 @@ def reference_values(name, rows, *, k, ties, unjudged):
 def check_rows(name, rows, *, k, ties, unjudged):
     """Values of the measure are those of the reference."""
     groups, y_true, y_score, ids = zip(*rows)
-    actual = MEASURES[name](
+    actual = MEASURES[name].per_query(
         y_true,
         y_score,
         groups=groups,
         ties=list(ids) if ties == "ids" else ties,
         unjudged=unjudged,
         undefined="drop",
-        average=None,
         **({"k": k} if MEASURES[name].takes_k else {}),
     )
     expected = reference_values(name, rows, k=k, ties=ties, unjudged=unjudged)
@@ -199,13 +198,12 @@ def test_long_lists_and_full_blocks(name, long_lists):
             (expected[query],) = reference_values(
                 name, each[query], k=k, ties=ties, unjudged="zero"
             )
-        actual = MEASURES[name](
+        actual = MEASURES[name].per_query(
             y_true,
             y_score,
             groups=groups,
             ties=ids if ties == "ids" else ties,
             undefined="drop",
-            average=None,
             **({"k": k} if k else {}),
         )
         in_order = [expected[query] for query in sorted(each)]

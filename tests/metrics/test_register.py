@@ -295,7 +295,7 @@ def test_what_returns_no_value_is_refused(function):
 
 def test_masked_values_are_undefined(measure_table):
     made = register_measure("mine")(lambda block, k: np.ma.array([1, 2], mask=[0, 1]))
-    values = made([1, 0], [2, 1], groups=["p", "q"], average=None, undefined=-1)
+    values = made.per_query([1, 0], [2, 1], groups=["p", "q"], undefined=-1)
     assert values.tolist() == [1, -1]
 
 

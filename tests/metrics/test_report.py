@@ -54,7 +54,7 @@ def test_interval_and_test_are_students(judged, confidence):
         y_true, scores, groups=groups, baseline="all", confidence_level=confidence
     )
     values = {
-        system: ndcg_f_score(y_true, y_score, groups=groups, k=3, average=None)
+        system: ndcg_f_score.per_query(y_true, y_score, groups=groups, k=3)
         for system, y_score in scores.items()
     }
     for system, mine in values.items():

@@ -84,8 +84,8 @@ class TestInferredAP:
         rng = np.random.default_rng(2)
         groups, gains = rng.integers(0, 60, 3000), rng.choice([-1, 0, 0, 1, 2], 3000)
         scores = rng.choice([NO, *range(40)], 3000)
-        ap = MEASURES["ap"](gains, scores, groups=groups, average=None)
-        inferred = inferred_ap_score(gains, scores, groups=groups, average=None)
+        ap = MEASURES["ap"].per_query(gains, scores, groups=groups)
+        inferred = inferred_ap_score.per_query(gains, scores, groups=groups)
         assert 0 < np.abs(inferred - ap).max() < E / 2
         # The largest difference: (1 + (1 + E) / (1 + 2 E)) / 2 in the second place instead of 1.
         assert one(inferred_ap_score, [1, 1]) == pytest.approx(1 - E / 4, abs=1e-9)
@@ -159,12 +159,11 @@ class TestStatAP:
         scores = np.arange(n, 0, -1)
         probability = np.clip(np.linspace(1.2, 0.2, n), 0, 1)
         labels = np.where(rng.random((n_samples, n)) < probability, gains, NAN)
-        values = stat_ap_score(
+        values = stat_ap_score.per_query(
             labels.ravel(),
             np.tile(scores, n_samples),
             groups=np.repeat(np.arange(n_samples), n),
             inclusion_probability=np.tile(probability, n_samples),
-            average=None,
         )
         estimates = (np.nan_to_num(labels) / probability).sum(axis=1)
         ap = one(MEASURES["ap"], gains, scores)

@@ -156,7 +156,7 @@ class TestErrors:
             assert (positions >= 1).all()
             return 1 / positions
 
-        actual = total_search_efficiency_score(
-            [0, 1], [1, 1], groups=["a", "b"], exposure=exposure, average=None
+        actual = total_search_efficiency_score.per_query(
+            [0, 1], [1, 1], groups=["a", "b"], exposure=exposure
         )
         assert actual.tolist() == [0, 1]

@@ -28,20 +28,22 @@ def test_counts_are_sums_over_queries():
     assert n_retrieved_score(Y_TRUE, Y_SCORE, unjudged="drop", **how) == 3
     assert n_relevant_score(Y_TRUE, Y_SCORE, **how) == 4
     assert n_relevant_retrieved_score(Y_TRUE, Y_SCORE, **how) == 2
-    per_query = n_relevant_retrieved_score(Y_TRUE, Y_SCORE, average=None, **how)
+    per_query = n_relevant_retrieved_score.per_query(Y_TRUE, Y_SCORE, **how)
     assert per_query.tolist() == [2, 0]
 
 
 def test_f_and_set_map():
-    how = {"groups": GROUPS, "average": None}
+    how = {"groups": GROUPS}
     # 2 of 3 are found in a list of 3; at 2 one of 3, P = 1/2, R = 1/3.
-    np.testing.assert_allclose(f_score(Y_TRUE, Y_SCORE, **how), [2 / 3, 0])
-    np.testing.assert_allclose(f_score(Y_TRUE, Y_SCORE, k=2, **how), [2 / 5, 0])
+    np.testing.assert_allclose(f_score.per_query(Y_TRUE, Y_SCORE, **how), [2 / 3, 0])
+    np.testing.assert_allclose(f_score.per_query(Y_TRUE, Y_SCORE, k=2, **how), [2 / 5, 0])
     weighted = 5 * (1 / 6) / (4 / 2 + 1 / 3)
-    np.testing.assert_allclose(f_score(Y_TRUE, Y_SCORE, k=2, beta=2, **how), [weighted, 0])
+    np.testing.assert_allclose(
+        f_score.per_query(Y_TRUE, Y_SCORE, k=2, beta=2, **how), [weighted, 0]
+    )
     # Both orders of the tie: 1 or 0 of 1 in the top 1, 2 / (1 + 1) or 0.
     assert f_score([1, 0], [1, 1], groups=[0, 0], k=1) == 1 / 2
-    np.testing.assert_allclose(set_map_score(Y_TRUE, Y_SCORE, **how), [4 / 9, 0])
+    np.testing.assert_allclose(set_map_score.per_query(Y_TRUE, Y_SCORE, **how), [4 / 9, 0])
 
 
 def test_interpolated_precision():

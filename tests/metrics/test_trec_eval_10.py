@@ -94,4 +94,4 @@ def test_a_level_is_reached_as_the_definition_says(tenth):
         # is 1 above that one, and below it rises to m / (m + 1).
         rows = [(m, place != least[m] - before, -place) for m in counts for place in range(m + 1)]
         groups, y_true, y_score = zip(*rows)
-        assert point(y_true, y_score, groups=groups, average=None).tolist() == expected
+        assert point.per_query(y_true, y_score, groups=groups).tolist() == expected

@@ -51,7 +51,7 @@ class TestByHand:
         assert of_one(err_score, [1, 0], [2, 1]) == pytest.approx(1 / 16)
 
     def test_a_query_of_low_grades_alone_is_not_measured_by_another_scale(self):
-        values = err_score([1, 4], [1, 1], groups=["low", "high"], average=None)
+        values = err_score.per_query([1, 4], [1, 1], groups=["low", "high"])
         # Sorted query ids: high before low.
         np.testing.assert_allclose(values, [15 / 16, 1 / 16])
 

@@ -214,16 +214,14 @@ def adarank(X, y, groups, strength, *, both=False, tol=1e-4):
 @pytest.mark.parametrize(
     ("name", "function"),
     [
-        ("ndcg_f@3", lambda y, s, **kw: ndcg_f_score(y, s, k=3, **kw)),
-        ("ap", average_precision_score),
-        ("forbidden@3", lambda y, s, **kw: 1 - forbidden_at_k(y, s, k=3, **kw)),
+        ("ndcg_f@3", lambda y, s, **kw: ndcg_f_score.per_query(y, s, k=3, **kw)),
+        ("ap", average_precision_score.per_query),
+        ("forbidden@3", lambda y, s, **kw: 1 - forbidden_at_k.per_query(y, s, k=3, **kw)),
     ],
 )
 def test_equals_the_algorithm(small, both, name, function):
     X, y, groups = small
-    rounds, scores = adarank(
-        X, y, groups, lambda s: function(y, s, groups=groups, average=None), both=both
-    )
+    rounds, scores = adarank(X, y, groups, lambda s: function(y, s, groups=groups), both=both)
     ranker = AdaRankRanker(measure=name, both_directions=both, tol=1e-4).fit(X, y, groups)
     features, alphas, train_scores = zip(*rounds)
     assert len(features) > 1

@@ -197,7 +197,7 @@ class TestGeneratedData:
         rank_only.fit(X[train], y[train], groups=groups[train])
 
         def per_query(scores):
-            return ndcg_f_score(y[test], scores, groups=groups[test], k=3, average=None)
+            return ndcg_f_score.per_query(y[test], scores, groups=groups[test], k=3)
 
         best = per_query(np.where(bayes[test] >= 0, bayes[test], -np.inf))
         reached = per_query(model.predict(X[test]))

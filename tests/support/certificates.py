@@ -80,13 +80,13 @@ def rates(risk, y_true, y_score, groups, threshold, k, counts=None):
     a judged document.
     """
     kept = np.where(y_score >= threshold, y_score, NO)
-    params = {"groups": groups, "average": None}
+    params = {"groups": groups}
     if risk == "false_reject_rate":
-        values = false_reject_rate(y_true, kept, undefined="drop", **params)
+        values = false_reject_rate.per_query(y_true, kept, undefined="drop", **params)
         return values[~np.isnan(values)]
     if counts is None:
         counts = [(~np.isnan(y_true[groups == q])).any() for q in np.unique(groups)]
-    values = forbidden_at_k(y_true, kept, k=k, ties="worst", **params)[np.array(counts)]
+    values = forbidden_at_k.per_query(y_true, kept, k=k, ties="worst", **params)[np.array(counts)]
     return (values > 0).astype(float) if risk == "any_forbidden" else values
 
 

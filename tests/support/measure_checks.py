@@ -74,11 +74,11 @@ def score(measure, rows: RandomRows, **changes):
     `changes` are other labels, scores or query ids, or options of the measure.
     """
     given = {name: getattr(rows, name) for name in ("y_true", "y_score", "groups")}
-    given |= {"undefined": "drop", "average": None}
+    given |= {"undefined": "drop"}
     if measure.measure.takes_k and measure.k is None:
         given["k"] = rows.k
     given |= changes
-    return measure(given.pop("y_true"), given.pop("y_score"), **given)
+    return measure.per_query(given.pop("y_true"), given.pop("y_score"), **given)
 
 
 def same(actual, expected, given: str = "", rtol: float = 1e-7) -> None:

@@ -52,12 +52,16 @@ def check_mean(measure, rows):
     """The mean, or what the table says there is instead, is that of the values per query."""
     values = score(measure, rows)
     over_queries = OVER_QUERIES[measure.measure.over_queries]
-    mean = score(measure, rows, average="mean")
-    assert isinstance(mean, float), f"average='mean' must give a float, got {type(mean).__name__}"
+    given = {"groups": rows.groups, "undefined": "drop"}
+    if measure.measure.takes_k and measure.k is None:
+        given["k"] = rows.k
+    mean = measure(rows.y_true, rows.y_score, **given)
+    assert isinstance(mean, float), f"the mean must be a float, got {type(mean).__name__}"
     same(mean, over_queries(values))
     filled = np.where(np.isnan(values), 0.25, values)
     same(score(measure, rows, undefined=0.25), filled)
-    same(score(measure, rows, undefined=0.25, average="mean"), over_queries(filled))
+    mean = measure(rows.y_true, rows.y_score, **given | {"undefined": 0.25})
+    same(mean, over_queries(filled))
 
 
 def check_gains_of_labels(measure, rows):

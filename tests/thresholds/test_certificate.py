@@ -143,12 +143,11 @@ class TestFixedThreshold:
             risks={"any_forbidden@3": 0.05},
             confidence_level=0.9,
         )
-        losses = any_forbidden_at_k(
+        losses = any_forbidden_at_k.per_query(
             data.y,
             np.where(data.bayes_scores >= 0.3, data.bayes_scores, NO),
             groups=data.groups,
             k=3,
-            average=None,
         )
         interval = binomtest(int(losses.sum()), len(losses)).proportion_ci(0.8)
         risk = found.risks["any_forbidden@3"]

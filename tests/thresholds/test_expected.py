@@ -301,8 +301,8 @@ def test_exact_worth_gives_what_exact_scores_give():
     by_prefix = np.where(exact >= thresholds, exact, -INF)
     by_sign = np.where(exact >= 0, exact, -INF)
     np.testing.assert_allclose(
-        ndcg_f_score(y, by_prefix, groups=groups, k=3, average=None),
-        ndcg_f_score(y, by_sign, groups=groups, k=3, average=None),
+        ndcg_f_score.per_query(y, by_prefix, groups=groups, k=3),
+        ndcg_f_score.per_query(y, by_sign, groups=groups, k=3),
     )
 
 

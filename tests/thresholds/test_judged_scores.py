@@ -115,10 +115,10 @@ def test_clusters_are_numbered_by_list():
 def test_values_are_of_what_is_shown():
     lists = judged_scores().lists
     shown = np.array([True, False, True, True, True, False])
-    expected = dcg_score(GAINS, np.where(shown, SCORES, -INF), groups=GROUPS, average=None)
+    expected = dcg_score.per_query(GAINS, np.where(shown, SCORES, -INF), groups=GROUPS)
     # 0.3 is shown and 0.4 above it is not; of the other mask each list is cut.
     cut = np.array([True, True, False, True, False, False])
-    of_cut = dcg_score(GAINS, np.where(cut, SCORES, -INF), groups=GROUPS, average=None)
+    of_cut = dcg_score.per_query(GAINS, np.where(cut, SCORES, -INF), groups=GROUPS)
     found = values_shown(lists, parse_measure("dcg"), shown, cut, np.where(shown, SCORES, -INF))
     np.testing.assert_array_equal(found, [expected, of_cut, expected])
 

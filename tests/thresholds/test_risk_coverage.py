@@ -48,7 +48,7 @@ class TestConfidence:
             top[query] = np.append(best, np.full(10 - len(best), best[-1]))
         empty = np.full(len(data.y), -INF)
         worth = [
-            ndcg_f_score(data.y, scores, groups=data.groups, k=3, average=None)
+            ndcg_f_score.per_query(data.y, scores, groups=data.groups, k=3)
             for scores in (data.bayes_scores, empty)
         ]
         worth = worth[0] - worth[1]
@@ -82,7 +82,7 @@ class TestRiskCoverageCurve:
         ):
             is_answered = sure >= level
             kept = np.where(is_answered[groups], scores, -INF)
-            values = ndcg_f_score(y, kept, groups=groups, k=2, average=None)
+            values = ndcg_f_score.per_query(y, kept, groups=groups, k=2)
             assert share == is_answered.mean()
             assert value == pytest.approx(values.mean())
             if is_answered.any():
@@ -109,7 +109,7 @@ class TestRiskCoverageCurve:
     @pytest.mark.slow
     def test_area_is_one_of_the_values_themselves_and_none_by_chance(self, data):
         params = {"groups": data.groups, "measure": "ndcg_f@3"}
-        values = ndcg_f_score(data.y, data.bayes_scores, groups=data.groups, k=3, average=None)
+        values = ndcg_f_score.per_query(data.y, data.bayes_scores, groups=data.groups, k=3)
         area = [
             risk_coverage_curve(data.y, data.bayes_scores, confidence=sure, **params).area
             for sure in (values, -values, np.zeros(300))

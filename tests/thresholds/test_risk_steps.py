@@ -80,10 +80,10 @@ class TestMeasure:
     @given(rows=rows_of_labels(), k=st.sampled_from([None, 1, 2]))
     def test_any_forbidden_is_whether_any_order_shows_one(self, rows, k):
         y_true, y_score, groups = rows
-        found = any_forbidden_at_k(y_true, y_score, groups=groups, k=k, average=None)
-        worst = forbidden_at_k(y_true, y_score, groups=groups, k=k, ties="worst", average=None)
+        found = any_forbidden_at_k.per_query(y_true, y_score, groups=groups, k=k)
+        worst = forbidden_at_k.per_query(y_true, y_score, groups=groups, k=k, ties="worst")
         np.testing.assert_array_equal(found, worst > 0)
-        best = any_forbidden_at_k(y_true, y_score, groups=groups, k=k, ties="best", average=None)
+        best = any_forbidden_at_k.per_query(y_true, y_score, groups=groups, k=k, ties="best")
         assert np.all(best <= found)
 
     def test_by_hand(self):
@@ -130,5 +130,5 @@ class TestStepsOfPromises:
         steps = risk.steps(RankedLists(y_true, y_score, groups=groups), y_true)
         for threshold in thresholds_of(y_score):
             kept = np.where(y_score >= threshold, y_score, NO)
-            expected = empty_list_rate(y_true, kept, groups=groups, average=None)
+            expected = empty_list_rate.per_query(y_true, kept, groups=groups)
             np.testing.assert_array_equal(steps.at(threshold), expected)

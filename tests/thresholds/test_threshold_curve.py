@@ -47,7 +47,7 @@ def means(measure, y_true, y_score, groups, /, *, thresholds, **params):
     function, n = MEASURES[measure], len(thresholds)
     scores = np.concatenate([kept(y_score, threshold) for threshold in thresholds])
     apart = np.repeat(np.arange(n), len(groups)) * 1000 + np.tile(groups, n)
-    values = function(np.tile(y_true, n), scores, groups=apart, average=None, **params)
+    values = function.per_query(np.tile(y_true, n), scores, groups=apart, **params)
     values = values.reshape(n, -1)
     counted = ~np.isnan(values)
     return np.divide(

@@ -31,7 +31,7 @@ from skfilterrank.thresholds import (
 y_true, y_score, groups = [2, -1, 0, 1], np.array([0.9, -np.inf, 0.8, 0.1]), list("aabb")
 assert_type(ndcg_f_score(y_true, y_score, groups=groups), float)
 assert_type(
-    rbp_score(pd.Series(y_true), y_score, groups=groups, persistence=0.9, average=None),
+    rbp_score.per_query(pd.Series(y_true), y_score, groups=groups, persistence=0.9),
     np.ndarray,
 )
 table = evaluate(

@@ -122,8 +122,8 @@ TEXTS = {
 @pytest.mark.parametrize("name", TEXTS)
 def test_text_of_every_container(name):
     texts = TEXTS[name](["b", "a", "b", "a", "a"])
-    value = ndcg_f_score(
-        texts, [1, 2, 3, 4, 4], groups=texts, ties=texts, gains={"a": 1, "b": 2}, average=None
+    value = ndcg_f_score.per_query(
+        texts, [1, 2, 3, 4, 4], groups=texts, ties=texts, gains={"a": 1, "b": 2}
     )
     np.testing.assert_array_equal(value, [1, 1])
 

@@ -238,7 +238,7 @@ def held_out_by_hand(n_times, y=FIVE_Y, threshold="tune"):
 
 
 def values_unfiltered(y=FIVE_Y):
-    return np.asarray(ndcg_f_score(y, FIVE_SCORES, groups=FIVE, k=3, average=None))
+    return np.asarray(ndcg_f_score.per_query(y, FIVE_SCORES, groups=FIVE, k=3))
 
 
 @pytest.mark.slow
@@ -296,7 +296,7 @@ class TestQueryWeights:
         of_levels = {}
         for level in [-np.inf, *np.unique(self.scores[test]), np.inf]:
             shown = np.where(self.scores[test] >= level, self.scores[test], -np.inf)
-            own = ndcg_f_score(self.y[test], shown, groups=self.groups[test], average=None)
+            own = ndcg_f_score.per_query(self.y[test], shown, groups=self.groups[test])
             of_levels[level] = float(np.average(own, weights=counted))
         assert model.best_score_ == pytest.approx(max(of_levels.values()))
         np.testing.assert_allclose(
