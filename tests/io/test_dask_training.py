@@ -9,24 +9,12 @@ from skfilterrank.io import Rows
 from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold
 
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
-distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+pytest.importorskip("distributed", reason="distributed is not installed")
 lightgbm = pytest.importorskip("lightgbm")
 pytest.importorskip("xgboost", reason="xgboost is not installed")
 
 pytestmark = [pytest.mark.nightly, pytest.mark.filterwarnings("ignore::UserWarning")]
 FEATURES = [f"f{i}" for i in range(6)]
-
-
-@pytest.fixture(scope="module")
-def client():
-    """Two workers, each a process."""
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0
-        ) as workers,
-        distributed.Client(workers) as client,
-    ):
-        yield client
 
 
 def by_lightgbm(train):

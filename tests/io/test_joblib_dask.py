@@ -12,23 +12,11 @@ from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
 from skfilterrank.ranking import RankAndFilter
 
-distributed = pytest.importorskip("distributed", reason="distributed is not installed")
+pytest.importorskip("distributed", reason="distributed is not installed")
 lightgbm = pytest.importorskip("lightgbm")
 
 pytestmark = pytest.mark.nightly
 MEASURES = ["ndcg_f@5", "ap"]
-
-
-@pytest.fixture(scope="module")
-def client():
-    """Two workers, each a process."""
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit=0
-        ) as workers,
-        distributed.Client(workers) as client,
-    ):
-        yield client
 
 
 def test_passes_spread_over_workers(client):

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import expit, xlogy
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression, Ridge
 
+from given_scores import GivenScores
 from skfilterrank._lists.sklearn_compat import (
     feature_names,
     fit_calibrator,
@@ -70,20 +70,6 @@ def test_nobody_inside_asks_for_groups():
         assert all(not router.consumes("fit", ["groups"]) for router in inside)
 
 
-class FirstColumn(RegressorMixin, BaseEstimator):
-    """Scores by the first feature, and remembers what it was fitted on."""
-
-    def __init__(self, sign=1.0):
-        self.sign = sign
-
-    def fit(self, X, y, groups=None):
-        self.y_, self.groups_, self.n_features_in_ = np.asarray(y), groups, X.shape[1]
-        return self
-
-    def predict(self, X):
-        return self.sign * np.asarray(X)[:, 0]
-
-
 @pytest.fixture(scope="module")
 def data():
     return make_rank_and_filter(n_queries=150, bayes=False, random_state=0)
@@ -95,7 +81,7 @@ def as_column(scores):
 
 def prefit(scores, labels, **options):
     """A model calibrated on these scores, as they are."""
-    inner = FirstColumn().fit(as_column(scores), labels)
+    inner = GivenScores().fit(as_column(scores), labels)
     model = CalibratedRanker(inner, cv="prefit", **options)
     return model.fit(as_column(scores), labels, groups=np.arange(len(scores)))
 

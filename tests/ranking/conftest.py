@@ -1,3 +1,4 @@
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -22,3 +23,37 @@ def table():
     """Rows in query order, with six features, a label and a query."""
     X, y, groups, _ = make_rank_and_filter(n_queries=200, n_features=6, bayes=False, random_state=0)
     return pd.DataFrame(X, columns=[f"f{i}" for i in range(6)]).assign(label=y, query=groups)
+
+
+@pytest.fixture
+def threads():
+    """Two threads; the asker of "a" is u1, who also gives the second and fourth answer."""
+    return pd.DataFrame(
+        {
+            "qid": ["a"] * 4 + ["b"] * 2,
+            "subject": ["Where to buy green tea?"] * 4 + ["Museum"] * 2,
+            "body": ["Any shop in the old town?"] * 4 + [None] * 2,
+            "topic": ["food"] * 4 + ["culture"] * 2,
+            "asker": ["u1"] * 4 + ["u9"] * 2,
+            "user": ["u2", "u1", "u2", "u1", "u3", "u4"],
+            "position": [1, 2, 3, 4, 1, 2],
+            "answer": [
+                "Buy green tea in the old market.",
+                "WHERE is that? http://x.org",
+                "Next to the old shop :)",
+                "Thanks!!",
+                "It opens at 9",
+                None,
+            ],
+            "label": [1, 0, 1, 0, 1, 0],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def separable():
+    """30 queries of 6 documents; the only informative feature orders the gains -1, 1, 2."""
+    rng = np.random.default_rng(0)
+    y = np.tile([-1.0, -1.0, 1.0, 1.0, 2.0, 2.0], 30)
+    X = np.column_stack([y + rng.uniform(-0.2, 0.2, 180), rng.normal(size=180)])
+    return X, y, np.repeat(np.arange(30), 6)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lightgbm import LGBMRanker
 from scipy.special import expit
-from sklearn.base import BaseEstimator, RegressorMixin, clone, is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -25,6 +25,7 @@ from sklearn.model_selection import GroupKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
+from given_scores import GivenScores
 from skfilterrank._lists.sklearn_compat import fit_calibrator
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import CalibratedRanker, LambdaRankRanker, OrdinalRanker, RankAndFilter
@@ -33,18 +34,12 @@ from versions import SCORERS_WANT_CLASSIFIERS
 QUIET = {"n_estimators": 5, "n_jobs": 1, "verbose": -1, "min_child_samples": 5}
 
 
-class FirstColumn(RegressorMixin, BaseEstimator):
-    """Scores by the first feature, and remembers what it was fitted on."""
-
-    def __init__(self, sign=1.0):
-        self.sign = sign
+class Noted(GivenScores):
+    """Remembers what it was fitted on."""
 
     def fit(self, X, y, groups=None):
-        self.y_, self.groups_, self.n_features_in_ = np.asarray(y), groups, X.shape[1]
+        self.y_, self.groups_ = y, groups
         return self
-
-    def predict(self, X):
-        return self.sign * np.asarray(X)[:, 0]
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +53,7 @@ def as_column(scores):
 
 def prefit(scores, labels, **options):
     """A model calibrated on these scores, as they are."""
-    inner = FirstColumn().fit(as_column(scores), labels)
+    inner = GivenScores().fit(as_column(scores), labels)
     model = CalibratedRanker(inner, cv="prefit", **options)
     return model.fit(as_column(scores), labels, groups=np.arange(len(scores)))
 
@@ -206,11 +201,11 @@ class TestHeldOut:
         assert model.auc_ == pytest.approx(roc_auc_score(data.y > 0, held_out))
 
     def test_the_estimator_learns_its_own_target(self, data):
-        model = CalibratedRanker(FirstColumn(), gains={-1: -5, 1: 1, 2: 3})
+        model = CalibratedRanker(Noted(), gains={-1: -5, 1: 1, 2: 3})
         model.fit(data.X, data.y, groups=data.groups)
         assert set(model.estimator_.y_) == {-5, 1, 3}
         assert len(set(model.estimator_.groups_)) == 150
-        grades = CalibratedRanker(FirstColumn(), target="grade")
+        grades = CalibratedRanker(Noted(), target="grade")
         assert set(grades.fit(data.X, data.y, groups=data.groups).estimator_.y_) == {0, 1, 2}
 
     @pytest.mark.slow
@@ -241,11 +236,11 @@ class TestHeldOut:
         assert log_loss(new.y > 0, good) < log_loss(new.y > 0, raw)
 
     def test_one_split_without_refit(self, data):
-        model = CalibratedRanker(FirstColumn(), cv=0.3, refit=False)
+        model = CalibratedRanker(Noted(), cv=0.3, refit=False)
         model.fit(data.X, data.y, groups=data.groups)
         assert len(np.unique(model.estimator_.groups_)) == 105
         with pytest.raises(ValueError, match="refit=False keeps the model of the only split"):
-            CalibratedRanker(FirstColumn(), refit=False).fit(data.X, data.y, groups=data.groups)
+            CalibratedRanker(GivenScores(), refit=False).fit(data.X, data.y, groups=data.groups)
 
     def test_unjudged_rows(self, data):
         y = data.y.astype(float)

@@ -41,15 +41,6 @@ def judged():
     return X, y.astype(float), groups
 
 
-@pytest.fixture(scope="module")
-def separable():
-    """30 queries of 6 documents; the only informative feature orders the gains -1, 1, 2."""
-    rng = np.random.default_rng(0)
-    y = np.tile([-1.0, -1.0, 1.0, 1.0, 2.0, 2.0], 30)
-    X = np.column_stack([y + rng.uniform(-0.2, 0.2, 180), rng.normal(size=180)])
-    return X, y, np.repeat(np.arange(30), 6)
-
-
 def test_learns_negative_gains_where_lightgbm_does_not(separable):
     X, y, groups = separable
     gains = {-1: -10, 1: 1, 2: 2}

@@ -141,15 +141,6 @@ def test_row_keys_depend_on_the_features_alone():
 FEW = {"n_estimators": 15, "num_leaves": 7, "min_child_samples": 5, "n_jobs": 1}
 
 
-@pytest.fixture(scope="module")
-def separable():
-    """30 queries of 6 documents; the only informative feature orders the gains -1, 1, 2."""
-    rng = np.random.default_rng(0)
-    y = np.tile([-1.0, -1.0, 1.0, 1.0, 2.0, 2.0], 30)
-    X = np.column_stack([y + rng.uniform(-0.2, 0.2, 180), rng.normal(size=180)])
-    return X, y, np.repeat(np.arange(30), 6)
-
-
 def test_the_loss_is_not_copied(separable, monkeypatch):
     def refuse(self, memo):
         raise AssertionError("copied")

@@ -7,20 +7,10 @@ from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, GroupShuffleSplit, KFold
 
 from dealt import dealt_splits
+from given_scores import GivenScores
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import InputError
 from skfilterrank.ranking import RankAndFilter
-
-
-class FirstColumn(RegressorMixin, BaseEstimator):
-    """Scores a document by its first feature."""
-
-    def fit(self, X, y):
-        self.y_ = np.asarray(y)
-        return self
-
-    def predict(self, X):
-        return np.asarray(X)[:, 0].astype(float)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +44,7 @@ class TestSplits:
     def test_no_query_is_on_both_sides(self, data):
         seen = []
 
-        class Spy(FirstColumn):
+        class Spy(GivenScores):
             def fit(self, X, y):
                 seen.append(set(np.asarray(X)[:, 1]))
                 return super().fit(X, y)

@@ -4,28 +4,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 
 from dealt import dealt_splits
+from given_scores import GivenScores
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import forbidden_at_k, ndcg_f_score, ndcg_score
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import threshold_curve
-
-
-class FirstColumn(RegressorMixin, BaseEstimator):
-    """Scores a document by its first feature."""
-
-    def fit(self, X, y):
-        self.y_ = np.asarray(y)
-        return self
-
-    def predict(self, X):
-        return np.asarray(X)[:, 0].astype(float)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +73,7 @@ class TestThreshold:
         shown = forbidden_at_k(data.y, model.predict(data.X), groups=data.groups, k=3)
         assert shown > 0
         assert model.score(data.X, data.y, groups=data.groups) == pytest.approx(-shown)
-        tuned = RankAndFilter(FirstColumn(), measure="forbidden@3")
+        tuned = RankAndFilter(GivenScores(), measure="forbidden@3")
         tuned.fit(data.X, data.y, groups=data.groups)
         assert (tuned.threshold_curve_.values <= 0).all()
         assert tuned.best_score_ == pytest.approx(tuned.threshold_curve_.best_value)
@@ -124,7 +114,7 @@ class TestQueries:
     def test_queries_of_one_document(self):
         X = np.linspace(-1, 1, 40)[:, None]
         y = np.where(X[:, 0] > 0.2, 1, -1)
-        model = RankAndFilter(FirstColumn()).fit(X, y, groups=np.arange(40))
+        model = RankAndFilter(GivenScores()).fit(X, y, groups=np.arange(40))
         assert model.best_score_ == 1.0
         np.testing.assert_array_equal(np.isfinite(model.predict(X)), y > 0)
 

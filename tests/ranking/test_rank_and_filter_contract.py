@@ -4,23 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import Ridge
 
+from given_scores import GivenScores
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import BaseThreshold
-
-
-class FirstColumn(RegressorMixin, BaseEstimator):
-    """Scores a document by its first feature."""
-
-    def fit(self, X, y):
-        self.y_ = np.asarray(y)
-        return self
-
-    def predict(self, X):
-        return np.asarray(X)[:, 0].astype(float)
 
 
 @pytest.fixture(scope="module")
@@ -35,31 +24,31 @@ class TestByHand:
     groups = np.array(["a", "a", "a", "b", "b"])
 
     def test_threshold_lies_between_the_worst_good_and_the_best_bad_score(self):
-        model = RankAndFilter(FirstColumn(), cv=2).fit(self.X, self.y, groups=self.groups)
+        model = RankAndFilter(GivenScores(), cv=2).fit(self.X, self.y, groups=self.groups)
         assert model.threshold_ == pytest.approx((0.3 + 0.5) / 2)
         assert model.best_score_ == 1.0
         assert model.score(self.X, self.y, groups=self.groups) == 1.0
 
     def test_predict_rank_and_margin(self):
-        model = RankAndFilter(FirstColumn(), cv=2).fit(self.X, self.y, groups=self.groups)
+        model = RankAndFilter(GivenScores(), cv=2).fit(self.X, self.y, groups=self.groups)
         np.testing.assert_array_equal(model.predict(self.X), [0.9, 0.5, -np.inf, 0.8, -np.inf])
         np.testing.assert_array_equal(model.rank(self.X, groups=self.groups), [1, 2, 0, 1, 0])
         np.testing.assert_allclose(model.decision_function(self.X), self.X[:, 0] - 0.4)
 
     def test_shuffled_rows_keep_their_places(self):
-        model = RankAndFilter(FirstColumn(), cv=2).fit(self.X, self.y, groups=self.groups)
+        model = RankAndFilter(GivenScores(), cv=2).fit(self.X, self.y, groups=self.groups)
         order = [4, 1, 3, 0, 2]
         groups = self.groups[order]
         np.testing.assert_array_equal(model.rank(self.X[order], groups=groups), [0, 2, 1, 1, 0])
 
     def test_equal_scores_stand_in_row_order(self):
-        model = RankAndFilter(FirstColumn(), threshold=0.5)
+        model = RankAndFilter(GivenScores(), threshold=0.5)
         model.fit(self.X, self.y, groups=self.groups)
         X = [[0.7], [0.9], [0.7], [0.1]]
         np.testing.assert_array_equal(model.rank(X, groups=[7, 7, 7, 7]), [2, 1, 3, 0])
 
     def test_curve_holds_every_threshold(self):
-        model = RankAndFilter(FirstColumn(), cv=2).fit(self.X, self.y, groups=self.groups)
+        model = RankAndFilter(GivenScores(), cv=2).fit(self.X, self.y, groups=self.groups)
         # Nothing shown: W / (I - W) is 1 / (2 + 1 / log2(3) + 1) and 1 / 2.
         nothing = (1 / (3 + 1 / np.log2(3)) + 1 / 2) / 2
         curve = model.threshold_curve_
@@ -71,7 +60,7 @@ class TestByHand:
 def filtered_at(threshold, scores, **options):
     """A model that filters these scores, as they are, each row a query of its own."""
     X = np.array(scores, dtype=float)[:, None]
-    estimator = FirstColumn().fit(X, None)
+    estimator = GivenScores().fit(X, None)
     model = RankAndFilter(estimator, threshold=threshold, cv="prefit", **options)
     labels = np.where(X[:, 0] >= 0.5, 1, -1)
     return X, model.fit(X, labels, groups=np.arange(len(X)))

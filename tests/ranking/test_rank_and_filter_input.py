@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import sklearn
 from lightgbm import LGBMClassifier, LGBMRanker
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import clone
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
@@ -19,6 +19,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from given_scores import Constant
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import make_ranking_scorer, ndcg_f_score
 from skfilterrank.ranking import (
@@ -49,18 +50,6 @@ def y_with_queries(data):
 def routing():
     with sklearn.config_context(enable_metadata_routing=True):
         yield
-
-
-class Constant(RegressorMixin, BaseEstimator):
-    def __init__(self, value=0.0):
-        self.value = value
-
-    def fit(self, X, y):
-        self.fitted_ = True
-        return self
-
-    def predict(self, X):
-        return np.full(len(X), self.value)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from lightgbm import LGBMRanker
-from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import (
@@ -16,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from xgboost import XGBRanker
 
+from given_scores import Constant
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, InputError
 from skfilterrank.metrics import make_ranking_scorer
@@ -39,18 +39,6 @@ SCORER = make_ranking_scorer("ndcg_f@3")
 @pytest.fixture(scope="module")
 def data():
     return make_rank_and_filter(n_queries=200, n_features=5, bayes=False, random_state=0)
-
-
-class Constant(RegressorMixin, BaseEstimator):
-    def __init__(self, value=0.0):
-        self.value = value
-
-    def fit(self, X, y):
-        self.fitted_ = True
-        return self
-
-    def predict(self, X):
-        return np.full(len(X), self.value)
 
 
 class TestBadInput:

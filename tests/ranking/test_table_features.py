@@ -28,31 +28,6 @@ RECIPE = {
 }
 
 
-@pytest.fixture
-def table():
-    """Two threads; the asker of "a" is u1, who also gives the second and fourth answer."""
-    return pd.DataFrame(
-        {
-            "qid": ["a"] * 4 + ["b"] * 2,
-            "subject": ["Where to buy green tea?"] * 4 + ["Museum"] * 2,
-            "body": ["Any shop in the old town?"] * 4 + [None] * 2,
-            "topic": ["food"] * 4 + ["culture"] * 2,
-            "asker": ["u1"] * 4 + ["u9"] * 2,
-            "user": ["u2", "u1", "u2", "u1", "u3", "u4"],
-            "position": [1, 2, 3, 4, 1, 2],
-            "answer": [
-                "Buy green tea in the old market.",
-                "WHERE is that? http://x.org",
-                "Next to the old shop :)",
-                "Thanks!!",
-                "It opens at 9",
-                None,
-            ],
-            "label": [1, 0, 1, 0, 1, 0],
-        }
-    )
-
-
 def frame(transformer, X):
     transformer.fit(X)
     return pd.DataFrame(transformer.transform(X), columns=transformer.get_feature_names_out())
@@ -75,8 +50,8 @@ def test_numeric_columns_by_hand():
     assert out["x_missing"].tolist() == [0, 0, 1]
 
 
-def test_list_features_by_hand(table):
-    out = frame(ListFeatures("qid", "answer", order="position", same=RECIPE["same"]), table)
+def test_list_features_by_hand(threads):
+    out = frame(ListFeatures("qid", "answer", order="position", same=RECIPE["same"]), threads)
     np.testing.assert_allclose(np.expm1(out["list_size"]), [4, 4, 4, 4, 2, 2])
     np.testing.assert_allclose(np.expm1(out["place"]), [0, 1, 2, 3, 0, 1])
     np.testing.assert_allclose(out["relative_place"], [0, 1 / 3, 2 / 3, 1, 0, 1])
@@ -95,10 +70,10 @@ def test_list_features_by_hand(table):
     np.testing.assert_allclose(out["n_words_before"][:4], [0, *words[:-1]])
 
 
-def test_list_cosines_agree_with_a_loop(table):
-    transformer = ListFeatures("qid", "answer").fit(table)
-    out = pd.DataFrame(transformer.transform(table), columns=transformer.get_feature_names_out())
-    T = transformer.words_.transform(table["answer"].fillna("")).toarray()
+def test_list_cosines_agree_with_a_loop(threads):
+    transformer = ListFeatures("qid", "answer").fit(threads)
+    out = pd.DataFrame(transformer.transform(threads), columns=transformer.get_feature_names_out())
+    T = transformer.words_.transform(threads["answer"].fillna("")).toarray()
     rest = T[:4].sum(axis=0) - T[:4]
     expected = (T[:4] * rest).sum(axis=1) / np.linalg.norm(rest, axis=1)
     np.testing.assert_allclose(out["cosine_rest"][:4], expected)
@@ -125,9 +100,9 @@ def test_categories_of_fewer_than_ten_rows_count_as_one():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("output", "deviation"), [("sparse", 0.1), ("dense", 1.0)])
-def test_scale_of_what_stands_beside_the_vectors(table, output, deviation):
+def test_scale_of_what_stands_beside_the_vectors(threads, output, deviation):
     features = make_text_features(**RECIPE, output=output, random_state=0)
-    found = features.fit_transform(table)
+    found = features.fit_transform(threads)
     assert sparse.issparse(found) == (output == "sparse")
     found = found.toarray() if output == "sparse" else found
     names = features.get_feature_names_out()
@@ -139,49 +114,51 @@ def test_scale_of_what_stands_beside_the_vectors(table, output, deviation):
     assert set(np.unique(of_topic)) <= {0.0, deviation}
 
 
-def test_order_may_be_a_date(table):
-    dates = pd.to_datetime("2020-01-01") + pd.to_timedelta(table["position"], unit="D")
-    by_date = ListFeatures("qid", "answer", order="date").fit_transform(table.assign(date=dates))
-    by_place = ListFeatures("qid", "answer", order="position").fit_transform(table)
+def test_order_may_be_a_date(threads):
+    dates = pd.to_datetime("2020-01-01") + pd.to_timedelta(threads["position"], unit="D")
+    by_date = ListFeatures("qid", "answer", order="date").fit_transform(threads.assign(date=dates))
+    by_place = ListFeatures("qid", "answer", order="position").fit_transform(threads)
     np.testing.assert_array_equal(by_date, by_place)
 
 
-def test_queries_do_not_touch_each_other(table):
-    features = ListFeatures("qid", "answer", order="position", same=RECIPE["same"]).fit(table)
-    together = features.transform(table)
-    np.testing.assert_allclose(features.transform(table[table["qid"] == "b"]), together[4:])
+def test_queries_do_not_touch_each_other(threads):
+    features = ListFeatures("qid", "answer", order="position", same=RECIPE["same"]).fit(threads)
+    together = features.transform(threads)
+    np.testing.assert_allclose(features.transform(threads[threads["qid"] == "b"]), together[4:])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("output", ["sparse", "dense"])
-def test_life_in_a_pipeline(table, output):
+def test_life_in_a_pipeline(threads, output):
     features = make_text_features(**RECIPE, output=output, n_components=3, random_state=0)
-    model = make_pipeline(clone(features), LogisticRegression()).fit(table, table["label"])
-    expected = model.predict_proba(table)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict_proba(table), expected)
+    model = make_pipeline(clone(features), LogisticRegression()).fit(threads, threads["label"])
+    expected = model.predict_proba(threads)
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(model)).predict_proba(threads), expected
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("output", ["sparse", "dense"])
-def test_names_match_columns(table, output):
+def test_names_match_columns(threads, output):
     features = make_text_features(**RECIPE, output=output, n_components=3, random_state=0).fit(
-        table
+        threads
     )
-    out = features.transform(table)
+    out = features.transform(threads)
     assert out.shape == (6, len(features.get_feature_names_out()))
     assert isinstance(out, np.ndarray) == (output == "dense")
 
 
-def test_document_text_alone(table):
-    assert make_text_features(document="answer").fit_transform(table).shape[0] == len(table)
+def test_document_text_alone(threads):
+    assert make_text_features(document="answer").fit_transform(threads).shape[0] == len(threads)
 
 
-def test_polars_frames(table):
+def test_polars_frames(threads):
     polars = pytest.importorskip("polars")
     pytest.importorskip("pyarrow")
-    features = ListFeatures("qid", "answer", order="position", same=RECIPE["same"]).fit(table)
+    features = ListFeatures("qid", "answer", order="position", same=RECIPE["same"]).fit(threads)
     np.testing.assert_allclose(
-        features.transform(polars.from_pandas(table)), features.transform(table)
+        features.transform(polars.from_pandas(threads)), features.transform(threads)
     )
 
 
@@ -194,13 +171,13 @@ def test_polars_frames(table):
         ({"query": "title"}, "title"),
     ],
 )
-def test_wrong_arguments_are_named(table, change, message):
+def test_wrong_arguments_are_named(threads, change, message):
     with pytest.raises(ValueError) as caught:  # noqa: PT011
-        make_text_features(**{**RECIPE, **change}).fit(table)
+        make_text_features(**{**RECIPE, **change}).fit(threads)
     # scikit-learn 1.6 leaves the name to the error that came before its own.
     assert message in f"{caught.value} {caught.value.__cause__}"
 
 
-def test_missing_query_is_an_error(table):
+def test_missing_query_is_an_error(threads):
     with pytest.raises(ValueError, match="column 'qid' must name the query of each row, got 1"):
-        ListFeatures("qid", "answer").fit_transform(table.assign(qid=[None, *table["qid"][1:]]))
+        ListFeatures("qid", "answer").fit_transform(threads.assign(qid=[None, *threads["qid"][1:]]))

@@ -7,39 +7,14 @@ import pytest
 from skfilterrank.ranking._text_features import TextSimilarity, TextStatistics, TextVectors
 
 
-@pytest.fixture
-def table():
-    """Two threads; the asker of "a" is u1, who also gives the second and fourth answer."""
-    return pd.DataFrame(
-        {
-            "qid": ["a"] * 4 + ["b"] * 2,
-            "subject": ["Where to buy green tea?"] * 4 + ["Museum"] * 2,
-            "body": ["Any shop in the old town?"] * 4 + [None] * 2,
-            "topic": ["food"] * 4 + ["culture"] * 2,
-            "asker": ["u1"] * 4 + ["u9"] * 2,
-            "user": ["u2", "u1", "u2", "u1", "u3", "u4"],
-            "position": [1, 2, 3, 4, 1, 2],
-            "answer": [
-                "Buy green tea in the old market.",
-                "WHERE is that? http://x.org",
-                "Next to the old shop :)",
-                "Thanks!!",
-                "It opens at 9",
-                None,
-            ],
-            "label": [1, 0, 1, 0, 1, 0],
-        }
-    )
-
-
 def frame(transformer, X):
     found = transformer.fit(X).transform(X)
     found = found if isinstance(found, np.ndarray) else found.toarray()
     return pd.DataFrame(found, columns=transformer.get_feature_names_out())
 
 
-def test_statistics_by_hand(table):
-    out = frame(TextStatistics("answer"), table)
+def test_statistics_by_hand(threads):
+    out = frame(TextStatistics("answer"), threads)
     second = out.iloc[1]  # "WHERE is that? http://x.org"
     assert second["n_chars"] == pytest.approx(np.log1p(27))
     assert second["n_words"] == pytest.approx(np.log1p(4))
@@ -122,8 +97,8 @@ def test_similarity_of_counts_by_hand():
     assert out["q_char_cosine"] == pytest.approx(3 / np.sqrt(3 * (3 + 3 * RARE**2)))
 
 
-def test_similarity_to_a_missing_text_is_zero(table):
-    out = frame(TextSimilarity("answer", ["subject", "body"]), table)
+def test_similarity_to_a_missing_text_is_zero(threads):
+    out = frame(TextSimilarity("answer", ["subject", "body"]), threads)
     assert (
         (out.loc[4:, ["body_word_cosine", "body_char_cosine", "body_coverage"]] == 0)
         .to_numpy()
@@ -137,9 +112,9 @@ def test_more_components_than_terms():
     assert TextVectors("d", n_components=100).fit(X).transform(X).shape == (2, 2)
 
 
-def test_missing_column_lists_those_that_are(table):
+def test_missing_column_lists_those_that_are(threads):
     with pytest.raises(ValueError, match=r"\['text'\]; it has \['qid', 'subject'"):
-        TextStatistics("text").fit(table)
+        TextStatistics("text").fit(threads)
 
 
 def test_no_words_is_an_error():
@@ -147,9 +122,9 @@ def test_no_words_is_an_error():
         TextVectors("d").fit(pd.DataFrame({"d": ["", None]}))
 
 
-def test_no_rows_is_an_error(table):
+def test_no_rows_is_an_error(threads):
     with pytest.raises(ValueError, match="at least one row"):
-        TextStatistics("answer").fit(table).transform(table[:0])
+        TextStatistics("answer").fit(threads).transform(threads[:0])
 
 
 def test_an_array_is_an_error():

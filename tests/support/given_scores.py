@@ -1,4 +1,4 @@
-"""An estimator whose scores are a column of X, so that folds of known scores can be tested."""
+"""Estimators whose scores are a column of X, or one value."""
 
 import numpy as np
 from sklearn.base import BaseEstimator, RegressorMixin
@@ -19,3 +19,15 @@ class GivenScores(RegressorMixin, BaseEstimator):
         tags.input_tags.one_d_array = True
         tags.requires_fit = False
         return tags
+
+
+class Constant(RegressorMixin, BaseEstimator):
+    def __init__(self, value=0.0):
+        self.value = value
+
+    def fit(self, X, y):
+        self.fitted_ = True
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.value)
