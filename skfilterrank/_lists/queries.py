@@ -612,11 +612,11 @@ def _is_in_another_order(left, right):
     if is_whole and left.to_numpy().sum() != right.to_numpy().sum():
         return False
     # Sums of hashes are equal for the same labels in any order.
-    hashed = (
-        pd.util.hash_pandas_object(each, index=False, categorize=False).to_numpy().sum()
-        for each in (left, right)
-    )
-    return next(hashed) == next(hashed)
+    return _hashes(left).sum() == _hashes(right).sum()
+
+
+def _hashes(index):
+    return pd.util.hash_pandas_object(index, index=False, categorize=False).to_numpy()
 
 
 def _of_another_order(name, index, first, other):
@@ -633,9 +633,11 @@ def _of_another_order(name, index, first, other):
             f"Align them first, e.g. {aligned}. If rows are in one order already and an index is "
             f"meaningless, {bare}"
         )
+    row = int((_hashes(index) != _hashes(other)).argmax())
+    labels = " and ".join(brief(each[row]) for each in (index, other))
     return InputError(
-        f"{name} and {first} have the same index in another order, and rows are matched by "
-        f"position. {what}"
+        f"{name} and {first} have the same index in another order (in row {row}: {labels}), and "
+        f"rows are matched by position. {what}"
     )
 
 

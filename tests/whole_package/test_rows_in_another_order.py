@@ -163,7 +163,7 @@ def test_documents_of_a_query_in_another_order():
     model = RankAndFilter(LinearRegression(), threshold=None)
     model.fit(X, y)
     moved = y.iloc[[1, 0, 2, 3, 4, 5]]
-    with pytest.raises(InputError, match=r"the first \('a', 'v'\) and \('a', 'u'\) at row 0"):
+    with pytest.raises(InputError, match=r"order \(in row 0: \('a', 'u'\) and \('a', 'v'\)\), and"):
         model.fit(X, moved)
     model.fit(X, moved.loc[X.index])
 
