@@ -3,12 +3,12 @@
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from skfilterrank._lists.gains import PROBABILITY, as_gains, is_sample
+from skfilterrank._lists.gains import PROBABILITY, is_sample
 from skfilterrank._lists.measure_names import known_measure, parse_measures
 from skfilterrank._lists.results import PAPER_FORMATS, counted, interval_text
 from skfilterrank._lists.words import RESAMPLING_TESTS
@@ -49,16 +49,6 @@ _MAX_MEASURES = 8
 _DROP = "--missing drop leaves these queries out for all runs"
 
 
-class ReportLists(NamedTuple):
-    """Runs and judgments behind the values, and settings of the measurement."""
-
-    runs: dict
-    qrels: QrelsIndex
-    params: dict
-    k: dict[str, int | None]
-    has_forbidden: bool
-
-
 def named(files) -> tuple[str, dict]:
     """Return the judgments, and the runs by their names."""
     if len(files) < 3:
@@ -83,17 +73,17 @@ def name_of_baseline(given, runs) -> str | None:
 
 
 def measured(qrels, runs, measures, reading, n_jobs):
-    """Measure runs against judgments; return values by measure, and the lists."""
+    """Measure runs against judgments; return values by measure, and numbers of machine labels."""
     measures = parse_measures(measures)
     _inputs.check_n_items(reading.n_items, measures)
     table = _inputs.read_judgments(qrels, reading, measures=measures)
     gains = _inputs.gains_of_labels(table["label"], qrels, reading, measures.values())
     runs = _inputs.with_standard_input(runs)
     index = QrelsIndex(table, unjudged_label=None)
-    params = {"gains": gains, "unjudged": reading.unjudged, "precision": reading.precision}
-    others = {"undefined": reading.undefined, "ties": reading.ties, "n_items": reading.n_items}
-    others |= {"n_jobs": n_jobs, "verbose": progress()}
-    score = partial(score_systems, index, runs, measures, **params, **others)
+    params = {"gains": gains, "n_jobs": n_jobs, "verbose": progress()}
+    options = ("unjudged", "precision", "undefined", "ties", "n_items")
+    params |= {option: getattr(reading, option) for option in options}
+    score = partial(score_systems, index, runs, measures, **params)
     try:
         scores = score(missing=reading.missing or "raise")
     except MissingValuesError as error:
@@ -103,9 +93,7 @@ def measured(qrels, runs, measures, reading, n_jobs):
             raise InputError(f"{lacking}. {ways}.") from None
         tell(f"{lacking}: counted as empty lists; {_DROP}")
         scores = score(missing="empty")
-    k = {text: measure.k for text, measure in measures.items()}
-    labels = table["label"].dropna().unique()
-    return scores, ReportLists(runs, index, params, k, bool((as_gains(labels, gains) < 0).any()))
+    return scores, index.n_predicted
 
 
 def measured_before(paths, measures, missing):
@@ -127,7 +115,7 @@ def measured_before(paths, measures, missing):
     return scores
 
 
-def print_comparisons(values, lists, how, report, format, out):
+def print_comparisons(values, n_predicted, how, report, format, out):
     """Compare the runs by each measure; write the tables, and the report if requested."""
     for name, scores in values.items():
         if scores.n_queries < 2 or scores.n_systems < 2:
@@ -140,7 +128,7 @@ def print_comparisons(values, lists, how, report, format, out):
         name: compare_systems(scores, **how, verbose=progress()) for name, scores in values.items()
     }
     if report is not None:
-        report(comparisons, lists, how["alpha"], how["random_state"], progress())
+        report(comparisons, n_predicted, how["alpha"], how["random_state"], progress())
     if format in PAPER_FORMATS:
         with opened(out, format) as write:
             write(comparison_table(comparisons, format=format, name="run"))

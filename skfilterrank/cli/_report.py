@@ -7,29 +7,24 @@ import os
 import platform
 import re
 import shlex
-import textwrap
 import warnings
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import lru_cache
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 import skfilterrank
 from skfilterrank import plot
 from skfilterrank._files.files import open_for_writing
 from skfilterrank._files.pages import Markup, escape, render_page
-from skfilterrank._lists.gains import as_gains
 from skfilterrank._lists.results import counted, interval_text
 from skfilterrank._lists.words import printable
 from skfilterrank.cli import _compare as words
 from skfilterrank.cli._compare import in_order
-from skfilterrank.cli._inputs import STDIN, read_documents, read_topics
+from skfilterrank.cli._inputs import STDIN
 from skfilterrank.cli._output import call
-from skfilterrank.exceptions import InputError, brief, brief_list
 from skfilterrank.metaevaluation import sensitivity_curve, stability_curve
 from skfilterrank.plot import QueryDifferenceDisplay
 
@@ -47,36 +42,23 @@ _WORDS = (
 )
 
 
-class Page(NamedTuple):
-    """File and options of a report.
+def write_report(path, options, comparisons, n_predicted, alpha, random_state, verbose) -> None:
+    """Write the report of comparisons into a file.
 
-    Attributes
+    Parameters
     ----------
     path : str
         File to write.
-    open : list of pairs of str or None
-        Pairs of runs to show in full.
-    topics, docs : str or None
-        Files of texts.
-    text : list of str or None
-        Columns with the texts of documents.
     options : dict
         All options of the command with their values, files included, by parameter.
+    comparisons : dict of str to SystemComparison
+        Comparisons by measure.
+    n_predicted : dict of str to int
+        Numbers of machine labels among the judgments, by their source.
     """
-
-    path: str
-    open: list | None
-    topics: str | None
-    docs: str | None
-    text: list | None
-    options: dict[str, Any]
-
-
-def write_report(page: Page, comparisons, lists, alpha, random_state, verbose) -> None:
-    """Write the report of comparisons; `lists` has the documents behind the values, or None."""
     from tqdm import tqdm
 
-    texts, measures, data = Texts(page), [], []
+    measures, data = [], []
     bar = tqdm(comparisons.items(), unit="measure", disable=not verbose, leave=False)
     for place, (name, each) in enumerate(bar, 1):
         scores, pairs = each.scores, each.pairs(alpha)
@@ -86,21 +68,20 @@ def write_report(page: Page, comparisons, lists, alpha, random_state, verbose) -
         measures.append(
             {"id": f"m{place}", "name": name, "comparison": each, "figures": _drawn(displays)}
             | first_pairs(pairs, each, *_N_PAIRS)
-            | {"drill": drill_down(name, each, lists, pairs, page.open)}
+            | {"drill": drill_down(each, pairs)}
         )
         data.append(measure_data(name, scores, pairs))
     write_page(
-        page.path,
+        path,
         **{each.__name__: each for each in _WORDS},
         comparisons=comparisons,
-        lists=lists,
+        n_predicted=n_predicted,
         alpha=alpha,
-        texts=texts,
         measures=measures,
         agreement=words.describe_agreement(comparisons, alpha),
         curves=_curves(comparisons, random_state),
         fuzziness=_FUZZINESS,
-        made=made_from(page.options),
+        made=made_from(options),
         data=json.dumps({"measures": data}, separators=(",", ":")),
         version=skfilterrank.__version__,
     )
@@ -133,27 +114,6 @@ def _sizes(n_queries):
 
 # Largest number of pairs shown in full, or of systems with all their pairs.
 _N_OPEN = 10, 5
-_N_QUERIES_WITH_DOCUMENTS = 6
-_LONGEST = 240  # characters of a document's text
-
-
-class Texts:
-    """Texts of queries and documents by id, from files that a page names."""
-
-    def __init__(self, page):
-        self.topics = None if page.topics is None else read_topics(page.topics)
-        self.documents = None if page.docs is None else read_documents(page.docs, text=page.text)
-
-    def of_query(self, query) -> list[str]:
-        """Return the text of a query."""
-        if self.topics is None or str(query) not in self.topics.index:
-            return []
-        return [text.strip() for text in self.topics.loc[str(query)] if text.strip()]
-
-    def of_document(self, docno) -> str:
-        """Return the beginning of a document's text."""
-        text = self.documents.get(str(docno), "")
-        return textwrap.shorten(text, _LONGEST, placeholder=" …")
 
 
 def first_pairs(pairs, comparison, n_pairs, n_systems) -> dict[str, Any]:
@@ -168,43 +128,18 @@ def first_pairs(pairs, comparison, n_pairs, n_systems) -> dict[str, Any]:
     return {"pairs": shown, "n_pairs": len(pairs), "which": which}
 
 
-def drill_down(name, comparison, lists, pairs, to_open) -> dict[str, Any]:
-    """Return the pairs of --open, or some first ones; `lists` has the documents, or None."""
+def drill_down(comparison, pairs) -> dict[str, Any]:
+    """Return some first pairs with their values by query."""
     scores, found = comparison.scores, first_pairs(pairs, comparison, *_N_OPEN)
-    for system in (system for pair in to_open or () for system in pair):
-        if system not in scores.systems:
-            raise InputError(
-                f"--open {brief(system)} is not one of the runs: {brief_list(scores.means.index)}."
-            )
-    if to_open is not None:
-        wanted = {frozenset(pair) for pair in to_open}
-        is_open = [{*pair} in wanted for pair in zip(pairs["first"], pairs["second"])]
-        found |= {"pairs": pairs[is_open], "which": ""}
     ordered = scores.select(queries=in_order(scores.queries))
     frame = comparison.to_frame()
     alike = frame.loc[frame["n_tied"] == scores.n_queries, ["first", "second"]]
     alike = {frozenset(pair) for pair in alike.itertuples(index=False)}
 
-    # Each run is aligned with the judgments once.
-    @lru_cache(maxsize=10)
-    def aligned(run):
-        return lists.qrels.align(lists.runs[run], precision=lists.params["precision"])
-
     def parts_of(pair):
         if {pair.first, pair.second} in alike:
             return {"pair": pair, "display": None}
-        parts = {"pair": pair} | _by_query(ordered, pair)
-        if lists is not None:
-            weights = parts["queries"]["difference"]
-            queries = list(weights.index[weights != 0][:_N_QUERIES_WITH_DOCUMENTS])
-            how = {option: lists.params[option] for option in ("gains", "unjudged")}
-            how |= {"k": lists.k[name], "queries": list(map(str, queries))}
-            places = rank_changes(aligned(pair.first), aligned(pair.second), **how)
-            by_query = dict(list(places.groupby(level="qid", sort=False)))
-            parts["documents"] = {
-                query: _moved(by_query.get(str(query)), lists.k[name]) for query in queries
-            }
-        return parts
+        return {"pair": pair} | _by_query(ordered, pair)
 
     return found | {"pairs": list(map(parts_of, found["pairs"].itertuples()))}
 
@@ -225,69 +160,6 @@ def _by_query(scores, pair) -> dict[str, Any]:
     columns["width"] = 50 * differences.abs() / (differences.abs().max() or 1.0)
     columns["decides"] = queries.isin(deciding)
     return {"display": display, "figure": drawn, "queries": pd.DataFrame(columns, queries)}
-
-
-def _moved(places, k):
-    """Return a query's moved documents, and numbers of forbidden and shown documents."""
-    if places is None:
-        return None
-    places = places.droplevel("qid")
-    first, second = places["first_rank"], places["second_rank"]
-    forbidden = places[places["gain"] < 0]
-    return {
-        "moved": places[(first != second) & (first.notna() | second.notna())],
-        "forbidden": forbidden.sort_values(["gain", *_RANKS]),
-        "shown": [int((forbidden[rank] <= (k or np.inf)).sum()) for rank in _RANKS],
-    }
-
-
-_RANKS = ["first_rank", "second_rank"]
-
-
-def rank_changes(first, second, *, k, queries, gains, unjudged) -> pd.DataFrame:
-    """Return documents among the first k places of one of two aligned runs, by query and id.
-
-    The effect is what a document adds to DCG at k of the first run more than to that of the second:
-    the exact part of a difference in DCG, and a guide to the documents worth looking at for other
-    measures. The largest effects stand first, equal ones by the shift in discount, then by place.
-    """
-    tables = [_places(run, queries, unjudged) for run in (first, second)]
-    labels = pd.concat([table["label"] for table in tables])
-    frame = labels[~labels.index.duplicated()].to_frame()
-    for name, table in zip(_RANKS, tables):
-        frame[name] = table["rank"].reindex(frame.index)
-    frame = frame[frame[_RANKS].min(axis=1) <= (k or np.inf)]
-    shift = _shift_in_discount(frame[_RANKS].to_numpy().T, k)
-    gain = _gains_of(frame["label"], gains)
-    frame = frame.assign(gain=gain, effect=gain * shift)
-    ids = pd.factorize(frame.index.get_level_values("docno"), sort=True)[0]
-    order = [ids, frame[_RANKS].min(axis=1), -np.abs(shift), -frame["effect"].abs()]
-    return frame.iloc[np.lexsort(order)]
-
-
-def _places(aligned, queries, unjudged):
-    """Return label and place of each retrieved document of the queries."""
-    rows = np.isfinite(aligned.y_score) & np.isin(aligned.groups, np.array(queries, dtype=object))
-    if unjudged == "drop":
-        rows &= ~np.isnan(aligned.y_true)
-    ids = [aligned.groups[rows], aligned.docnos[rows]]
-    index = pd.MultiIndex.from_arrays(ids, names=["qid", "docno"])
-    table = pd.DataFrame({"label": aligned.y_true[rows]}, index)
-    # Rows of a query are in the order of the run.
-    return table.assign(rank=table.groupby(level="qid", sort=False).cumcount() + 1.0)
-
-
-def _shift_in_discount(ranks, k):
-    """Return the difference of DCG discounts of two places; 0 below place k."""
-    here, there = np.where(ranks <= (k or np.inf), 1 / np.log2(1 + ranks), 0.0)
-    return here - there
-
-
-def _gains_of(labels, gains):
-    """Return the gains of labels; 0 if missing."""
-    values, known = np.zeros(len(labels)), labels.notna().to_numpy()
-    values[known] = as_gains(labels.to_numpy()[known], gains)
-    return values
 
 
 _DRAWING: dict[Any, Any] = {
@@ -354,13 +226,7 @@ def _inline(text, caption, prefix):
 
 
 _PACKAGES = ("numpy", "pandas", "scipy", "scikit-learn", "matplotlib")
-_FILES = {
-    "scores": "values",
-    "qrels": "judgments",
-    "runs": "run",
-    "topics": "topics",
-    "docs": "documents",
-}
+_FILES = {"scores": "values", "qrels": "judgments", "runs": "run"}
 
 
 def made_from(options) -> dict:

@@ -25,12 +25,6 @@ def compare(
     format: Annotated[str | None, t.format_arg(*t.TABLES)] = None,
     out: t.Out = None,
     html: t.Report = None,
-    open: Annotated[
-        list[tuple[str, str]] | None, t.Arg(convert=t.pairs, metavar="RUN=RUN,...")
-    ] = None,
-    topics: t.Topics = None,
-    docs: t.Docs = None,
-    text: t.Text = None,
     reading: t.ReadingOptions,
     sampling: t.Sampling,
     random_state: t.RandomState = 0,
@@ -55,8 +49,6 @@ def compare(
         level of intervals; pairs differ where p <= 1 - level
     html
         also write a report to open in a browser
-    open
-        pairs of runs whose documents the report shows (default: the best)
 
     Examples
     --------
@@ -66,9 +58,6 @@ def compare(
     options: dict[str, Any] = {**locals(), **vars(reading), **vars(sampling)}
     from skfilterrank.cli import _compare as work
 
-    if html is None:
-        in_report = ("open", "topics", "docs", "text")
-        refuse(in_report, "says what is in the report. Add --html.")
     if sampling.is_asked:
         refuse(
             ("scores", "test", "n_resamples", "n_items", "n_jobs", "html"),
@@ -83,7 +72,6 @@ def compare(
             "says how runs are measured, and values of --scores are measured already. Give it to "
             "evaluate.",
         )
-        refuse(["docs"], "has texts of documents, and --scores names no documents. Leave it out.")
         options["scores"] = files
     else:
         qrels, runs = work.named(files)
@@ -93,8 +81,7 @@ def compare(
     if html:
         from skfilterrank.cli import _report
 
-        page = _report.Page(html, open, topics, docs, text, options)
-        report = partial(_report.write_report, page)
+        report = partial(_report.write_report, html, options)
     format = chosen_format(format, out, t.TABLES)
     chosen = None if measure is MEASURES else list(measure)
     how: dict[str, Any] = {
@@ -106,13 +93,13 @@ def compare(
         work.print_estimates((qrels, runs, chosen, sampling, reading), how, format, out)
     else:
         if scores:
-            values, lists = work.measured_before(files, chosen, reading.missing), None
+            values, n_predicted = work.measured_before(files, chosen, reading.missing), {}
             systems = next(iter(values.values())).systems
             how["baseline"] = work.name_of_baseline(baseline, dict.fromkeys(systems))
         else:
-            values, lists = work.measured(qrels, runs, list(measure), reading, n_jobs)
+            values, n_predicted = work.measured(qrels, runs, list(measure), reading, n_jobs)
         how |= {"test": test, "n_resamples": n_resamples}
         how["alpha"] = round(1 - sampling.confidence_level, 12)
-        work.print_comparisons(values, lists, how, report, format, out)
+        work.print_comparisons(values, n_predicted, how, report, format, out)
     if html:
         tell(f"report: {html}")

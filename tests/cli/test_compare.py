@@ -584,7 +584,6 @@ def test_estimates_for_papers(run, sampled_runs):
             "--test needs values of queries, but a sample only gives values of whole",
         ),
         (["--n-resamples", "200"], "--n-resamples needs values of queries"),
-        (["--docs", "poor"], "--docs says what is in the report. Add --html."),
         (["--html", "r.html"], "--html needs values of queries, but a sample"),
     ],
 )

@@ -3,7 +3,6 @@
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -88,27 +87,14 @@ class Page(HTMLParser):
         return re.sub(r"\s+", " ", "".join(self.words))
 
 
-class Lists(NamedTuple):
-    runs: dict
-    qrels: QrelsIndex
-    params: dict
-    k: dict
-    has_forbidden: bool
-
-
 def read(path="r.html"):
     text = Path(path).read_text(encoding="utf-8")
     return text, Page(text)
 
 
-def page_of(options, html="r.html"):
-    files = {name: options.get(name) for name in ("open", "topics", "docs", "text")}
-    return report.Page(html, **files, options=options)
-
-
 def compared(*files, measures="ndcg_f@3", test=None, baseline=None, missing="empty", **options):
     """Write a report of runs, the files behind the judgments, or of values in one file."""
-    lists = None
+    n_predicted = {}
     if len(files) == 1:
         scores = SystemScores.read(files[0])
         options |= {"scores": list(files)}
@@ -118,14 +104,12 @@ def compared(*files, measures="ndcg_f@3", test=None, baseline=None, missing="emp
         index = QrelsIndex(qrels, unjudged_label=None, predicted="use")
         runs = {Path(path).name: path for path in paths}
         scores = score_systems(index, runs, measures, missing=missing, unjudged="zero")
-        k = {name: int(name.partition("@")[2] or 0) or None for name in scores}
-        params = {"gains": None, "unjudged": "zero", "precision": "double"}
-        lists = Lists(runs, index, params, k, bool((index.labels < 0).any()))
+        n_predicted = index.n_predicted
     found = {
         name: compare_systems(each, test=test, baseline=baseline, random_state=0)
         for name, each in scores.items()
     }
     html = options.get("html", "r.html")
-    page = page_of({"test": test, "baseline": baseline} | options, html)
-    report.write_report(page, found, lists, alpha=0.05, random_state=0, verbose=False)
+    options = {"test": test, "baseline": baseline} | options
+    report.write_report(html, options, found, n_predicted, 0.05, random_state=0, verbose=False)
     return read(html)

@@ -105,10 +105,3 @@ for (const box of document.querySelectorAll(".any")) {
   [one, other].forEach((select) => select.addEventListener("change", show));
   show();
 }
-// What is folded up is printed open.
-let folded = [];
-addEventListener("beforeprint", () => {
-  folded = [...document.querySelectorAll("details:not([open])")];
-  folded.forEach((details) => { details.open = true; });
-});
-addEventListener("afterprint", () => folded.forEach((details) => { details.open = false; }));
