@@ -434,7 +434,7 @@ def scored(spam_signal):
 
 def pages_with_spam(model, rows):
     """The share of pages with true spam among the first places shown, and items shown a page."""
-    places = model.rank(rows["score"], groups=rows["page"], filter_scores=rows["harm"])
+    places = model.rank(np.column_stack([rows["score"], rows["harm"]]), groups=rows["page"])
     is_shown = (places > 0) & (places <= N_SHOWN)
     n_pages = rows["page"].nunique()
     return rows.loc[is_shown & rows["spam"], "page"].nunique() / n_pages, is_shown.sum() / n_pages
@@ -446,7 +446,9 @@ def fitted(rows, label):
         {f"any_forbidden@{N_SHOWN}": LEVEL}, rule="harm", measure=f"ndcg_f@{N_SHOWN}",
         confidence_level=CONFIDENCE,
     )  # fmt: skip
-    return model.fit(rows["score"], rows[label], groups=rows["page"], filter_scores=rows["harm"])
+    return model.fit(
+        np.column_stack([rows["score"], rows["harm"]]), rows[label], groups=rows["page"]
+    )
 
 
 def report_reports(options):
@@ -469,7 +471,7 @@ def report_reports(options):
             first = fitted(parts[0], "label")
             # Later nothing that was hidden is reported.
             shown = first.rank(
-                parts[1]["score"], groups=parts[1]["page"], filter_scores=parts[1]["harm"]
+                np.column_stack([parts[1]["score"], parts[1]["harm"]]), groups=parts[1]["page"]
             )
             is_hidden_spam = (parts[1]["label"] < 0) & (shown == 0)
             later = parts[1].assign(label=parts[1]["label"].where(~is_hidden_spam, 0.0))

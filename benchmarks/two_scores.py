@@ -30,7 +30,8 @@ from skfilterrank.io import read_letor, read_qrels, read_run
 from skfilterrank.metrics import evaluate
 from skfilterrank.ranking import make_text_features
 from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold, _hide_rules
-from skfilterrank.thresholds._hide_rules import RULES, Worth, fit_worths
+from skfilterrank.thresholds._hide_rules import Worth, fit_worths
+from skfilterrank.thresholds._two_scores import RULES
 
 K, CONFIDENCE = 10, 0.95
 # A forbidden document counts 0 in the gain that is shown, and is known by its sign.
@@ -287,9 +288,9 @@ def drawn(pool, options):
 
 def shown_by(threshold, some, pool, measures=SHOWN):
     """Fit a threshold on drawn lists; return means over the whole pool."""
-    threshold.fit(some[0], some[1], some[2], filter_scores=some[3])
+    threshold.fit(np.column_stack([some[0], some[3]]), some[1], some[2])
     order, hide, y, g = pool
-    shown = threshold.predict(order, groups=g, filter_scores=hide)
+    shown = threshold.predict(np.column_stack([order, hide]), groups=g)
     means = evaluate(y, shown, measures, groups=g).means
     return [float(means[each]) for each in measures]
 
@@ -427,8 +428,8 @@ def validity(options):
                     some = draw(np.random.default_rng(number), pool, 160)
                     fitted = CertifiedThreshold(
                         risks, confidence_level=0.9, measure=MEASURE, rule=method
-                    ).fit(some[0], some[1], groups=some[2], filter_scores=some[3])
-                    shown = fitted.predict(order, groups=g, filter_scores=hide)
+                    ).fit(np.column_stack([some[0], some[3]]), some[1], groups=some[2])
+                    shown = fitted.predict(np.column_stack([order, hide]), groups=g)
                     means = evaluate(y, shown, list(risks), groups=g).means
                     n_broken[number] = any(means[each] > risks[each] + 1e-12 for each in risks)
                     shows[number] = np.mean(shown > -np.inf)
@@ -467,7 +468,7 @@ def speed(options):
             CertifiedThreshold({RISK: 0.2}, measure=f"ndcg_f@{K}", rule=name),
         ):
             start = time.process_time()
-            make.fit(scores, y, groups=g, filter_scores=hide)
+            make.fit(np.column_stack([scores, hide]), y, groups=g)
             seconds.append(time.process_time() - start)
         rows.append(
             {"rule": name, "TunedThreshold, s": seconds[0], "CertifiedThreshold, s": seconds[1]}

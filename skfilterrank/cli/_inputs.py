@@ -118,6 +118,11 @@ def read_scores(path, column):
     return run, table[column].to_numpy()
 
 
+def in_columns(scores, second):
+    """Return the scores of a threshold: one column, or two where there are second scores."""
+    return scores if second is None else np.column_stack([scores, second])
+
+
 def read_judgments(path, reading: LabelOptions, *, measures=None):
     """Read judgments; raise if they are a sample.
 
@@ -196,7 +201,7 @@ def load_threshold_of_runs(path, column):
             f"{path} holds a model, and a threshold of 'skfilterrank threshold --save' is needed."
         )
     threshold = load_threshold(path)
-    if hasattr(threshold, "rule_") != (column is not None):
+    if (threshold.cut_.n_more == 1) != (column is not None):
         how = "one score: leave out" if column else "two scores: add"
         raise InputError(f"{path} hides by {how} --filter-scores.")
     return threshold

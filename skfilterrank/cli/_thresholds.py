@@ -229,9 +229,11 @@ def fit_run(
     if sample is None and isinstance(threshold, thresholds.CertifiedThreshold):
         rows = _with_unjudged(aligned, second, run, column, clusters)
     labels, scores, queries, others = rows
-    more = {"filter_scores": others, "clusters": clusters_of(queries, clusters)}
+    of_queries = clusters_of(queries, clusters)
     try:
-        threshold.fit(scores, labels, groups=queries, **more)
+        threshold.fit(
+            _inputs.in_columns(scores, others), labels, groups=queries, clusters=of_queries
+        )
     except ValueError as error:
         error.add_note(f"(run {name})")
         raise
@@ -243,7 +245,7 @@ def fit_run(
             "--unit query. 'skfilterrank evaluate --interval' estimates values from this sample."
         )
     measure = threshold.measure_
-    shown = threshold.predict(y_score, groups=groups, filter_scores=second)
+    shown = threshold.predict(_inputs.in_columns(y_score, second), groups=groups)
     # The rows of a query are in the order of trec_eval, which evaluate takes, too.
     given = {"groups": groups, "gains": threshold.gains, "ties": "stable"}
     plain, value = (
@@ -258,7 +260,7 @@ def fit_run(
     level = None if how is None else threshold.threshold_
     record = {
         "run": name,
-        "threshold": getattr(threshold, "rule_", how) if level is None else level,
+        "threshold": getattr(threshold.cut_, "rule", how) if level is None else level,
         "measure": measure,
         "value": float(value[measure]),
         "unfiltered": float(plain[measure]),
@@ -268,8 +270,9 @@ def fit_run(
         "n_shown": n_shown,
         "n_filtered": n_rows - n_shown,
     }
-    if hasattr(threshold, "held_out_score_"):
-        record["held_out"] = value_of(threshold.held_out_score_, parse_measure(measure))
+    if (held_out := getattr(threshold, "held_out_", None)) is not None:
+        own = held_out.loc["threshold", "value"]
+        record["held_out"] = value_of(float(own), parse_measure(measure))
     if certificate := getattr(threshold, "certificate_", None):
         judges = judges_of(machines, run, missing)
         if judges is not None:
@@ -401,7 +404,7 @@ def count_queries(
         if aligned.n_filtered:
             # Lists of what was shown are shorter than those that the threshold was chosen on.
             warnings.simplefilter("ignore", DataWarning)
-        shown = threshold.predict(y_score, groups=groups, filter_scores=second)
+        shown = threshold.predict(_inputs.in_columns(y_score, second), groups=groups)
     with locked(state):
         monitor = _resumed(threshold, saved, state, begun)
         n_before = _n_counted(monitor.status)
@@ -434,7 +437,7 @@ def compare_scores(threshold, saved, run, column, format, out):
     """Compare a run's scores with those of the calibration; return 1 if they clearly differ."""
     rows, second = _inputs.read_scores(run, column)
     scores, queries = rows["score"].to_numpy(), rows["qid"].to_numpy()
-    found = threshold.check(scores, groups=queries, filter_scores=second)
+    found = threshold.check(_inputs.in_columns(scores, second), groups=queries)
     if found.facts["calibration"].isna().all():
         raise InputError(
             f"{saved} holds no scores to compare with, as its threshold was given or is of an "

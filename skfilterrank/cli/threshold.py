@@ -152,7 +152,12 @@ def apply(
     import numpy as np
 
     from skfilterrank._files.files import reason_of
-    from skfilterrank.cli._inputs import holds_model, load_threshold_of_runs, read_scores
+    from skfilterrank.cli._inputs import (
+        holds_model,
+        in_columns,
+        load_threshold_of_runs,
+        read_scores,
+    )
     from skfilterrank.cli._rows import check_ids, read_rows, write_lists
 
     format = chosen_format(format, out, t.LISTS)
@@ -181,7 +186,7 @@ def apply(
         threshold = load_threshold_of_runs(saved, filter_scores)
         lists, second = read_scores(data, filter_scores)
         scores = lists["score"].to_numpy()
-        found = threshold.predict(scores, groups=lists["qid"].to_numpy(), filter_scores=second)
+        found = threshold.predict(in_columns(scores, second), groups=lists["qid"].to_numpy())
         # Rules of two scores may change the order of what is shown.
         is_shown = found > -np.inf
         lists = lists.assign(score=np.where(is_shown, found, scores), is_shown=is_shown)

@@ -114,7 +114,7 @@ def serve(
     hidden = np.flatnonzero(served == -np.inf)
     if not hidden.size:
         return order.tolist(), served, []
-    why = getattr(threshold, "_why_hidden", None)
+    why = getattr(threshold, "why_hidden", None)
     reasons = np.full(n_rows, f"hidden by {type(threshold).__name__}", dtype=object)
     if why is not None:
         reasons = why(scores, groups)

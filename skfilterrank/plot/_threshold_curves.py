@@ -132,7 +132,7 @@ class ThresholdCurveDisplay(Display):
         if X is not None:
             groups = find_groups(groups, y, X)
             if cut is estimator:
-                scores = cut._checked(X, groups, None)[0]
+                scores = cut._checked(X, groups)[0]
             else:
                 scores = estimator._scores_inside(X, groups, estimator._score_gains)
             params = {"groups": groups, "gains": estimator.gains, "measure": cut.measure_}

@@ -415,7 +415,7 @@ class ScoreColumn(RegressorMixin, BaseEstimator):
         ndarray of shape (n_rows,), dtype float64
             The same scores.
         """
-        scores, _ = read_scores("CalibratedRanker", (), X, name="X")
+        scores, *_ = read_scores("CalibratedRanker", X, name="X")
         return scores.astype(np.float64, copy=False)
 
     def __sklearn_tags__(self):

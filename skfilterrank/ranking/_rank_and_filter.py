@@ -27,7 +27,6 @@ from skfilterrank.ranking._out_of_fold import check_inner, is_prefit, out_of_fol
 from skfilterrank.ranking._training_rows import learns_labels, prepare_rows
 from skfilterrank.thresholds import (
     APPROXIMATE,
-    FILTER_SCORE,
     UNSEEN,
     BaseThreshold,
     CertifiedThreshold,
@@ -43,8 +42,7 @@ _OF_THRESHOLD = (
     "fold_threshold_curves_",
     "certificate_",
     "best_score_",
-    "held_out_score_",
-    "held_out_score_unfiltered_",
+    "held_out_",
     "list_sizes_",
 )
 # Number of forbidden rows below which a warning is given.
@@ -64,11 +62,13 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         (learns the gain), a ranker such as LGBMRanker, XGBRanker, CatBoostRanker or
         LambdaRankRanker (learns the order of the gains), or a Pipeline that ends in one. Where
         there are scores already, fit a threshold such as :class:`TunedThreshold` on them instead.
-    threshold : "tune", float, None or threshold estimator, default="tune"
-        "tune" is the best threshold on the score for `measure`. A float is used as it is; None
-        shows all. A threshold estimator of :mod:`skfilterrank.thresholds`, such as
-        ``TunedThreshold(max_shown=10)`` or ``CertifiedThreshold({"any_forbidden@5": 0.1})``, is
-        cloned and fitted; searches reach its parameters as ``threshold__max_shown``.
+    threshold : "tune", "better", float, None or threshold estimator, default="tune"
+        "tune" is the best threshold on the score for `measure`; "better" shows everything, nothing
+        or the first k instead, unless that threshold is better on held-out queries by a standard
+        error. A float is used as it is; None shows all. A threshold estimator of
+        :mod:`skfilterrank.thresholds`, such as ``TunedThreshold(max_shown=10)`` or
+        ``CertifiedThreshold({"any_forbidden@5": 0.1})``, is cloned and fitted; searches reach its
+        parameters as ``threshold__max_shown``.
     filter_estimator : estimator or None, default=None
         A second model, which learns which documents to hide: a classifier (by the probability of a
         gain below 0) or a regressor (of 1 where the gain is below 0). `estimator` then counts
@@ -123,10 +123,10 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     best_score_ : float
         The measure of the out-of-fold scores at the chosen threshold, negated where lower is
         better. Optimistic for new queries where the threshold was chosen on these scores.
-    held_out_score_, held_out_score_unfiltered_ : float
-        The measure if the threshold for each fifth of the queries is chosen on the other queries,
-        and the measure without a threshold, if only caps hide documents. `fit` warns unless the
-        first is higher by more than a standard error of the difference.
+    held_out_ : DataFrame
+        The measure of held-out queries by the threshold and by three answers that need no model, as
+        in :class:`skfilterrank.thresholds.TunedThreshold`. `fit` warns unless the threshold is
+        better than each of them by a standard error of the difference.
     list_sizes_ : ndarray of shape (2,), dtype float64
         Quantiles (5 % and 95 %) of the sizes of the lists on which the threshold was chosen.
     measure_ : str
@@ -225,8 +225,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     fold_threshold_curves_: Any
     certificate_: Any
     best_score_: float
-    held_out_score_: float
-    held_out_score_unfiltered_: float
+    held_out_: Any
     list_sizes_: Any
     measure_: str
     cv_results_: Any
@@ -338,7 +337,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         groups = self._find_groups(X, y, groups)
         check_one_order(y=y, X=X, clusters=clusters)
         if groups is None and threshold.is_calibrated:
-            threshold._rows_as_queries(0)
+            threshold.rows_as_queries(0)
         two = None if self.filter_estimator is None else read_two_labels(y, self.gains)
         rows = prepare_rows(
             self.estimator,
@@ -360,7 +359,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         if clusters is not None:
             rows = rows.with_clusters(clusters)
         rows = replace(rows, times=Times.find(None, y=y, X=X, n_rows=len(rows.groups)))
-        threshold._check_weights(query_weight)
+        threshold.check_weights(query_weight, n_more=int(two is not None))
         threshold.fitted_with_groups_ = self.fitted_with_groups_
         self.n_unjudged_ = rows.n_unjudged
         as_labels = two is None and learns_labels(
@@ -394,7 +393,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         threshold = make_threshold(self.threshold)
         if threshold.measure is None:
             threshold.set_params(measure=self.measure)
-        threshold._check_parameters(threshold._parsed())
+        threshold.check_parameters()
         if threshold.gains is not None and threshold.gains != self.gains:
             raise InputError(
                 f"threshold has gains={brief(threshold.gains)} of its own, but RankAndFilter gives "
@@ -424,11 +423,11 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         how = {"splits": splits, "calibrates": threshold.is_calibrated}
         tuning = out_of_fold(self, self.estimator, rows, self._score_gains, **how)
         self.estimator_ = tuning.estimator
-        columns = {}
+        more = np.empty((len(tuning.scores), 0))
         if two is not None:
-            columns[FILTER_SCORE] = self._tune_filter(rows, two, taught, how)
+            more = self._tune_filter(rows, two, taught, how)[:, np.newaxis]
         try:
-            threshold.fit_judged(_judged_scores(rows, tuning, columns, query_weight))
+            threshold.fit_judged(_judged_scores(rows, tuning, more, query_weight))
         except ValueError as error:
             if threshold.is_calibrated and tuning.times:
                 n_queries = tuning.lists.n_queries
@@ -544,24 +543,24 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             return np.empty(0, dtype=np.int64)
         return self._filtered("rank", X, groups)
 
-    def _why_hidden(self, X, groups) -> np.ndarray:
+    def why_hidden(self, X, groups) -> np.ndarray:
         """Say why each row of whole lists is hidden, as thresholds say it."""
-        return self._filtered("_why_hidden", X, groups)
+        return self._filtered("why_hidden", X, groups)
 
     def _filtered(self, method, X, groups):
         """Apply the threshold to the scores of the rows."""
         check_is_fitted(self)
         groups = find_groups(groups, X)
         scores = self._scores_inside(X, groups, self._score_gains)
+        # Decided in `fit`, even if `filter_estimator` was changed since.
+        if hasattr(self, "filter_estimator_"):
+            harm = harm_scores(self.filter_estimator_, X, groups)
+            scores = np.column_stack([scores, harm])
         if groups is None and isinstance(X, pd.DataFrame | pd.Series):
             # The index tells a threshold if the rows are of several queries.
-            scores = pd.Series(scores, index=X.index)
-        ask = getattr(self.filter_, method)
-        # Decided in `fit`, even if `filter_estimator` was changed since.
-        if not hasattr(self, "filter_estimator_"):
-            return ask(scores, groups=groups)
-        harm = harm_scores(self.filter_estimator_, X, groups)
-        return ask(scores, groups=groups, filter_scores=harm)
+            frame = pd.Series if scores.ndim == 1 else pd.DataFrame
+            scores = frame(scores, index=X.index)
+        return getattr(self.filter_, method)(scores, groups=groups)
 
     def _scores_and_thresholds(self, X, groups):
         """Score rows; return also the threshold of each row, or None if nothing is hidden.
@@ -570,13 +569,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         """
         groups = find_groups(groups, X)
         scores = self._scores_inside(X, groups, self._score_gains)
-        threshold = self.filter_
-        if threshold._shows_all():
-            return scores, None
-        scores, index, columns = threshold._checked(scores, groups, None)
-        return scores, threshold._thresholds(
-            scores, index, threshold._shown(scores, index, columns)
-        )
+        return scores, self.filter_.thresholds_of_rows(scores, groups)
 
     def _labels_to_score(self, y):
         """Return labels in one column, and the `gains` for them."""
@@ -589,7 +582,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         return parse_measure(self.measure_)
 
 
-def _judged_scores(rows, tuning, columns, query_weight) -> JudgedScores:
+def _judged_scores(rows, tuning, more, query_weight) -> JudgedScores:
     """Join out-of-fold scores with labels, queries and clusters for a threshold."""
     held_out, n_queries = tuning.rows, rows.n_queries
     queries = tuning.lists.query_ids % n_queries
@@ -607,7 +600,8 @@ def _judged_scores(rows, tuning, columns, query_weight) -> JudgedScores:
         lists,
         rows.labels[held_out],
         unit_of_query[queries],
-        columns,
+        more,
+        ["filter_score"] * more.shape[1],
         folds=tuning.lists.query_ids // n_queries if tuning.times else None,
         names=(rows.ids[held_out], held_out),
         unit=rows.unit,
@@ -620,12 +614,12 @@ def make_threshold(threshold) -> BaseThreshold:
     """Make the unfitted threshold for the parameter `threshold`."""
     if isinstance(threshold, BaseThreshold):
         return clone(threshold)
-    if isinstance(threshold, str) and threshold == "tune":
-        return TunedThreshold(measure=None)
+    if isinstance(threshold, str) and threshold in ("tune", "better"):
+        return TunedThreshold(measure=None, keep_if="better" if threshold == "better" else None)
     if threshold is None or is_level(threshold):
         return FixedThreshold(threshold, measure=None)
     raise InputError(
-        "threshold must be 'tune', a number, None or a threshold estimator such as "
+        "threshold must be 'tune', 'better', a number, None or a threshold estimator such as "
         f"skfilterrank.thresholds.TunedThreshold(), got {brief(threshold)}."
     )
 

@@ -4,18 +4,18 @@ from typing import TYPE_CHECKING
 
 import skfilterrank.metrics  # noqa: F401  fills the measure table
 from skfilterrank._lists.lazy_names import names_of
-from skfilterrank.thresholds._base import BaseThreshold as BaseThreshold
+from skfilterrank.thresholds._answers import NOT_SHOWN_TO_PAY as NOT_SHOWN_TO_PAY
 from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certified import CertifiedThreshold
 from skfilterrank.thresholds._certify import risk_certificate
 from skfilterrank.thresholds._conditions import APPROXIMATE as APPROXIMATE
 from skfilterrank.thresholds._conditions import UNSEEN as UNSEEN
 from skfilterrank.thresholds._conditions import by_machines as by_machines
+from skfilterrank.thresholds._cuts import Cut
 from skfilterrank.thresholds._drift import ThresholdCheck as ThresholdCheck
 from skfilterrank.thresholds._expected import ExpectedThreshold, PerQueryThreshold
 from skfilterrank.thresholds._files import load_threshold
 from skfilterrank.thresholds._judged_scores import FILTER_SCORE as FILTER_SCORE
-from skfilterrank.thresholds._judged_scores import NOT_SHOWN_TO_PAY as NOT_SHOWN_TO_PAY
 from skfilterrank.thresholds._judged_scores import JudgedScores as JudgedScores
 from skfilterrank.thresholds._judged_scores import name_unit as name_unit
 from skfilterrank.thresholds._judged_scores import number_clusters as number_clusters
@@ -28,6 +28,8 @@ from skfilterrank.thresholds._risk_coverage import RiskCoverageCurve as RiskCove
 from skfilterrank.thresholds._risk_coverage import risk_coverage_curve
 from skfilterrank.thresholds._risks import STILL_UNJUDGED as STILL_UNJUDGED
 from skfilterrank.thresholds._rules import FirstK, FixedThreshold
+from skfilterrank.thresholds._threshold import BaseThreshold as BaseThreshold
+from skfilterrank.thresholds._threshold import Threshold
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve as ThresholdCurve
 from skfilterrank.thresholds._threshold_curve import TradeOffCurve as TradeOffCurve
 from skfilterrank.thresholds._threshold_curve import threshold_curve, trade_off_curve
@@ -35,6 +37,7 @@ from skfilterrank.thresholds._tuned import TunedThreshold
 
 __all__ = [
     "CertifiedThreshold",
+    "Cut",
     "ExpectedThreshold",
     "FirstK",
     "FixedThreshold",
@@ -42,6 +45,7 @@ __all__ = [
     "PerQueryThreshold",
     "RiskCertificate",
     "RiskMonitor",
+    "Threshold",
     "TunedThreshold",
     "load_threshold",
     "queries_needed",

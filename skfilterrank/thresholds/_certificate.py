@@ -310,7 +310,7 @@ class RiskCertificate(Result):
         if len(risks) == 1:
             observed, upper = risks[0].figures()
             text += (
-                f": on {risks[0].n_queries} {self.units('calibration ', risks[0])} it is "
+                f": on {risks[0].n_queries} {self.units('calibration ', risk=risks[0])} it is "
                 f"{observed}, with an upper bound of {upper}"
             )
         return f"{text}."
@@ -324,17 +324,17 @@ class RiskCertificate(Result):
         }[risk.verdict]
         return (
             f"{risk.in_words()} {verdict} at threshold {self.threshold:.4g}: on {risk.n_queries} "
-            f"{self.units('', risk)} it is {risk.observed:.4f}, between {risk.lower_bound:.4f} and "
-            f"{risk.upper_bound:.4f}"
+            f"{self.units(risk=risk)} it is {risk.observed:.4f}, between {risk.lower_bound:.4f} "
+            f"and {risk.upper_bound:.4f}"
         )
 
-    def units(self, of="", risk=None) -> str:
+    def units(self, kind: str = "", *, risk: RiskBound | None = None) -> str:
         """Name the independent draws in the plural: "queries", or clusters such as "users"."""
         answered = risk is not None and risk.among == "answered"
         unit = self.facts["unit"]
         if unit is None:
-            return f"{'answered ' if answered else ''}{of}queries"
-        return f"{of}{plural(unit)}{' with an answered query' if answered else ''}"
+            return f"{'answered ' if answered else ''}{kind}queries"
+        return f"{kind}{plural(unit)}{' with an answered query' if answered else ''}"
 
 
 def certificate_to_json(certificate: RiskCertificate) -> dict:

@@ -1,7 +1,7 @@
 """The best threshold on a score at which risks on new queries are kept."""
 
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -9,22 +9,75 @@ from skfilterrank._files.rows import rows_in_memory
 from skfilterrank._lists.checks import check_share
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.prefixes import ends_behind, shown_at_most, ties_worst_first
+from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.prefixes import ends_behind, shown_at_most
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.thresholds._certificate import RiskCertificate
 from skfilterrank.thresholds._certify import certify, make_certificate, make_tests
 from skfilterrank.thresholds._conditions import UNSEEN, about_hidden
 from skfilterrank.thresholds._counted import CountedQueries, warn_of_copies
-from skfilterrank.thresholds._hide_rules import Worth
-from skfilterrank.thresholds._judged_scores import values_shown
+from skfilterrank.thresholds._judged_scores import JudgedScores
 from skfilterrank.thresholds._risk_steps import Units
 from skfilterrank.thresholds._risks import find_unjudged, most_shown, read_risks
+from skfilterrank.thresholds._threshold import BaseThreshold
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve
-from skfilterrank.thresholds._tuned import TwoScores, learned_and_tested
+from skfilterrank.thresholds._tuned import check_rule, cut_of_scores
+from skfilterrank.thresholds._two_scores import ByRatio
 
 
-class CertifiedThreshold(TwoScores):
+class _Path(NamedTuple):
+    """Lists on their way from showing nothing to showing everything.
+
+    Attributes
+    ----------
+    lists : RankedLists
+        Lists as the risks see them.
+    keys : ndarray or None
+        Level of each row; None if these are the scores.
+    entries : EntryValues
+        Values of the measure.
+    given : dict
+        Further arguments for the losses of the risks.
+    between : ndarray or None
+        Scores between which the threshold may lie, if other than those of `lists`.
+    find_unjudged : callable
+        Finds the unjudged documents that could change risks above a level.
+    """
+
+    lists: RankedLists
+    keys: np.ndarray | None
+    entries: EntryValues
+    given: dict
+    between: np.ndarray | None
+    find_unjudged: Callable
+
+
+def _path(cut, judged, found, parsed, most) -> _Path:
+    """Make the path of one score, or of the keys of two."""
+    if cut.is_score:
+        lists, is_whole = shown_at_most(judged.lists, most), ends_behind(most, parsed)
+        ranked = judged.lists if is_whole else lists
+        entries = EntryValues.of(ranked.with_ties(parsed.measure.ties[0]), parsed)
+
+        def find(risks, above):
+            given = {"scores": judged.scores, "most": most, "above": above}
+            return find_unjudged(lists, risks, names=judged.names, **given)
+
+        return _Path(lists, None, entries, {}, judged.scores if is_whole else None, find)
+    lists, keys = cut.lists_of(judged, found), found.keys
+
+    def find_anywhere(risks, above):
+        # Rows may enter anywhere in a list, so places in the order of keys are not places in the
+        # list.
+        anywhere = [each._replace(k=None) for each in risks]
+        return find_unjudged(lists, anywhere, names=judged.names, scores=keys, above=above)
+
+    entries = EntryValues.of(lists, parsed, keys, most=most)
+    return _Path(lists, keys, entries, {"keys": keys, "most": most}, None, find_anywhere)
+
+
+class CertifiedThreshold(BaseThreshold):
     """The best threshold on the score at which risks on new queries are kept, with a guarantee.
 
     Over repeated draws of the calibration queries, every risk on new queries is at most its level
@@ -62,7 +115,7 @@ class CertifiedThreshold(TwoScores):
         measure function. None means "ndcg_f" or, inside RankAndFilter, the measure of
         RankAndFilter.
     rule : {"ratio", "harm"} or None, default=None
-        How to hide with the help of `filter_scores`, as in :class:`TunedThreshold`; None is "ratio"
+        How to hide by a second column of scores, as in :class:`TunedThreshold`; None is "ratio"
         where they are given. All but "harm" order lists by expected gain, to which both scores
         contribute.
     max_shown : int or None, default=None
@@ -81,9 +134,8 @@ class CertifiedThreshold(TwoScores):
         The measure at every threshold.
     best_score_ : float
         The measure at the threshold, negated where lower is better.
-    rule_, worth_
-        The rule, and the curves that it uses, as in :class:`TunedThreshold`. Only with
-        `filter_scores`.
+    cut_ : Cut
+        How scores become keys, as in :class:`TunedThreshold`.
     measure_ : str
         Name of the measure with its cut-off.
 
@@ -181,7 +233,7 @@ class CertifiedThreshold(TwoScores):
     r and h are learned from a tenth of the queries (up to a half where that has fewer than 1,000
     rows), drawn by their scores, and the others are tested.
     Out-of-fold curves are no alternative: each fold would have a path of its own, and none of
-    these is in use later. "harm" needs no curve: its path is the order of the filter scores, so
+    these is in use later. "harm" needs no curve: its path is the order of the second scores, so
     that all queries are tested.
 
     References
@@ -220,8 +272,10 @@ class CertifiedThreshold(TwoScores):
     """
 
     certificate_: RiskCertificate
-    _is_by_score = True
+
     is_calibrated = True
+    # A certificate does not cover documents that are shown at any score.
+    min_shown = keep_if = None
 
     def __init__(
         self,
@@ -242,13 +296,25 @@ class CertifiedThreshold(TwoScores):
         self.max_shown = max_shown
         self.gains = gains
 
-    # A certificate does not cover documents that are shown at any score.
-    min_shown = None
+    def _cut_of(self, n_more):
+        return cut_of_scores(n_more, self.rule)
 
-    def _check_parameters(self, parsed):
-        super()._check_parameters(parsed)
+    def _most_more(self):
+        return 1
+
+    def check_parameters(self) -> None:
+        """Raise a ValueError for parameters that are out of range or exclude each other."""
+        super().check_parameters()
         self._read_risks()
         check_share(self.confidence_level, "confidence_level")
+
+    def check_weights(self, query_weight, *, n_more: int = 0) -> None:
+        """Raise for query weights, since each query counts once."""
+        if query_weight is not None:
+            raise InputError(
+                "query_weight is not possible with CertifiedThreshold, which counts each query "
+                "once: use TunedThreshold, or leave query_weight out."
+            )
 
     def _read_risks(self):
         return read_risks(self.risks, self.among)
@@ -260,108 +326,57 @@ class CertifiedThreshold(TwoScores):
         groups, labels, scores = rows_in_memory(rows)
         return self.fit(scores, labels, groups=groups)
 
-    def _fit_levels(self, judged, parsed):
+    def fit_judged(self, judged: JudgedScores) -> Self:
+        """Fit on rows that were checked already, as in :meth:`BaseThreshold.fit_judged`."""
+        check_rule(judged, self.rule)
+        return super().fit_judged(judged)
+
+    def _find_level(self, judged, parsed):
         _check_each_once(judged)
-        most = self._most_shown()
-        lists, is_whole = shown_at_most(judged.lists, most), ends_behind(most, parsed)
-        ranked = judged.lists if is_whole else lists
-        entries = EntryValues.of(ranked.with_ties(parsed.measure.ties[0]), parsed)
-        between = judged.scores if is_whole else None
-
-        def find(risks, above):
-            given = {"scores": judged.scores, "most": most, "above": above}
-            return find_unjudged(lists, risks, names=judged.names, **given)
-
-        self._certify(judged, parsed, lists, entries, {}, find, between=between, most=most)
-        keys = self._capped(judged.scores, judged.scores, judged.index)
-        shown = (keys >= self.level_) & (keys > -np.inf)
-        self._note_hidden(shown)
-        _warn_if_all_hidden(shown, keys, judged)
-        return keys, entries
-
-    def _note_hidden(self, shown):
-        """State in the certificate the share of hidden documents, and what is assumed."""
-        self.certificate_ = self.certificate_.with_conditions(about_hidden(shown), UNSEEN)
-
-    def _fit_two_scores(self, judged, parsed):
-        _check_each_once(judged)
-        if self.rule_ != "harm":
-            learned, tested = (judged.take(rows) for rows in learned_and_tested(judged))
-            self.worth_ = Worth.fit(learned.gains, *learned.two_scores)
-            worth, _ = self.worth_.of(*tested.two_scores)
-            # Worths may tie where scores do not, so that the order of ties is found again.
-            judged = tested.take(ties_worst_first(tested.gains, worth, tested.index))
-            judged = replace(judged, apart=learned)
-        path = self._learn_path(judged)
-        lists, keys = path.lists_of(judged.lists), path.keys()
-        entries = path.values(lists, parsed)
-
-        def find(risks, above):
-            # Rows may enter anywhere in a list, so places in the order of keys are not places in
-            # the list.
-            anywhere = [each._replace(k=None) for each in risks]
-            return find_unjudged(lists, anywhere, names=judged.names, scores=keys, above=above)
-
-        given = {"keys": keys, "most": path.most}
-        self._certify(judged, parsed, lists, entries, given, find, **given)
-        shown = self._shown_at(path, self.level_)
-        self._note_hidden(shown > -np.inf)
-        _warn_if_all_hidden(shown > -np.inf, judged.scores, judged)
-        return judged, shown, None, entries
-
-    def _certify(
-        self,
-        judged,
-        parsed,
-        lists,
-        entries,
-        given,
-        find,
-        *,
-        most,
-        keys=None,
-        between=None,
-    ):
-        """Set the curve, the certificate and the level from the values along a path.
-
-        `find(risks, above)` finds unjudged documents; `keys` are the levels of the rows, None
-        for their scores.
-        """
-        self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
-        risks, sure = self._read_risks(), self.confidence_level
-        units = Units.of(lists, keys, None if judged.unit is None else judged.clusters, judged.unit)
-        rows = lists.scores if keys is None else keys
-        counted = CountedQueries.with_labels(lists, rows, units.answer_at)
+        cut, risks, sure = self.cut_, self._read_risks(), self.confidence_level
+        n_apart = 0
+        if isinstance(cut, ByRatio):
+            judged, n_apart = cut.learn_apart(judged)
+        found = cut.capped(
+            cut.served_keys(judged.scores, judged.more, judged.index), judged.index, self.caps_
+        )
+        path = _path(cut, judged, found, parsed, self.caps_.most)
+        self.threshold_curve_ = ThresholdCurve.of(path.entries, parsed)
+        units = Units.of(
+            path.lists, path.keys, None if judged.unit is None else judged.clusters, judged.unit
+        )
+        rows = path.lists.scores if path.keys is None else path.keys
+        counted = CountedQueries.with_labels(path.lists, rows, units.answer_at)
         every = [
-            risk.steps(lists, judged.labels, counts=counted.of(risk), **given) for risk in risks
+            risk.steps(path.lists, judged.labels, counts=counted.of(risk), **path.given)
+            for risk in risks
         ]
-        tests = make_tests(risks, every, units, sure, most, counted)
-        threshold, value = certify(tests, self.threshold_curve_, rows, between=between)
+        tests = make_tests(risks, every, units, sure, self.caps_.most, counted)
+        threshold, value = certify(tests, self.threshold_curve_, rows, between=path.between)
         counted.warn(risks, units.answer_at)
         warn_of_copies(judged.lists, judged.clusters)
-        to_judge = find(risks, max(test.lower for test in tests))
-        found = threshold, value if parsed.measure.greater_is_better else 0.0 - value
-        n_apart = 0 if judged.apart is None else judged.apart.index.n_queries
+        to_judge = path.find_unjudged(risks, max(test.lower for test in tests))
+        shown = cut.shown(found, threshold, judged.index, self.caps_) > -np.inf
         self.certificate_ = make_certificate(
             {test.risk.name: test.found(threshold) for test in tests},
-            *(units, lists, sure, found, to_judge),
-            max_shown=most_shown(risks, most),
-            rule=self.rule_ if self._has_two else None,
+            *(units, path.lists, sure),
+            (threshold, value if parsed.measure.greater_is_better else 0.0 - value),
+            to_judge,
+            max_shown=self.caps_.most,
+            rule=getattr(cut, "rule", None),
             n_apart=n_apart,
         )
+        # The queries that the model of the scores has seen are not known.
+        self.certificate_ = self.certificate_.with_conditions(about_hidden(shown), UNSEEN)
         self.level_ = threshold
+        _warn_if_all_hidden(shown, found.keys, judged)
+        return judged, found, path.entries
 
-    def _learn_path(self, judged):
-        """Return the path of curves that were learned from rows apart, if they were."""
-        if judged.apart is None:
-            return super()._learn_path(judged)
-        return self._path(judged, *self.worth_.of(*judged.two_scores))
+    def _compare(self, judged, parsed, found, entries, values):
+        """Compare nothing: the certificate holds the bounds for new queries."""
 
-    def _measure(self, judged, parsed, entries, shown, keys):
-        # The certificate holds the bounds for new queries: no held-out score is needed.
-        return values_shown(judged.lists, parsed, shown)[0]
-
-    def _rows_as_queries(self, n_rows):
+    def rows_as_queries(self, n_rows) -> np.ndarray:
+        """Raise, since the queries are what is certified."""
         raise InputError(
             "groups is missing: CertifiedThreshold certifies risks over queries. Pass the query id "
             "of each row, or groups=np.arange(len(y)) where each row really is a query of its own."

@@ -1,6 +1,6 @@
 """Thresholds that cut each list at the prefix with the highest expected value of a measure."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -10,21 +10,24 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._files.states import POSITIVE, curve, listed, number, numbers, pair, record
+from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import Ranking, best_prefix, places_of_ties
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.sklearn_compat import fit_calibrator
 from skfilterrank._lists.ties import mean_tolerance
 from skfilterrank.exceptions import InputError, brief_list
 from skfilterrank.metrics import dcg_bounds
-from skfilterrank.thresholds._base import BaseThreshold
+from skfilterrank.thresholds._cuts import Cut
 from skfilterrank.thresholds._expected_values import (
     ExpectedSteps,
     best_prefix_of_steps,
+    check_has_prefix_values,
     expected_steps,
     is_plain_ndcg_f,
     known_steps,
 )
 from skfilterrank.thresholds._judged_scores import unit_of
+from skfilterrank.thresholds._threshold import BaseThreshold
 
 _MOST_CORRELATION = 0.95
 # Largest number of levels; more gains are put into bins of similar numbers of rows.
@@ -34,9 +37,83 @@ _FIELDS = record(
         "gains": numbers(1),
         "correlation": number(0, _MOST_CORRELATION),
         "curves": listed(curve),
+        "unit": number(POSITIVE),
     },
-    {"unit": number(POSITIVE)},
 )
+
+
+class ByExpectation(Cut):
+    """Keys are 1 above the point where showing more would lower the expected measure, else -1."""
+
+    level = 0.0
+    takes_weights = False
+    gains: np.ndarray
+    curves: list
+    correlation: float
+    parsed: ParsedMeasure
+    # Factor for scores of an extreme scale; see `unit_of`.
+    unit = 1.0
+
+    def check_measure(self, parsed):
+        """Raise for a measure without an expected value of each prefix."""
+        check_has_prefix_values(parsed, "ExpectedThreshold")
+
+    def learn(self, judged, parsed):
+        """Learn curves from all rows; return keys by curves of other queries."""
+        gains, scores, codes = judged.gains, judged.scores, judged.codes
+        learned = ~np.isnan(gains) & (scores > -np.inf)
+        self.parsed, self.unit = parsed, unit_of(scores)
+        self._learn_rows(gains[learned], scores[learned], codes[learned])
+        keys = self.keys(scores, judged.more, judged.index)
+        for train, test in judged.fold_rows():
+            train = train[learned[train]]
+            if len(train):
+                inner = type(self)()
+                inner.parsed, inner.unit = parsed, self.unit
+                inner._learn_rows(gains[train], scores[train], codes[train])
+                of_test = type(judged.index).from_groups(codes[test])
+                keys[test] = inner.keys(scores[test], judged.more[test], of_test)
+        return keys
+
+    def _learn_rows(self, gains, scores, codes):
+        """Learn from rows that are judged and scored."""
+        lows, self.gains = levels_of(gains)
+        scores = scores * self.unit
+        self.curves = [_curve(scores, gains >= low) for low in lows[1:]]
+        self.correlation = _correlation(
+            [gains >= low for low in lows[1:]], self._chances(scores), codes
+        )
+
+    def keys(self, scores, more, index):
+        """Return 1 for rows to show, else -1."""
+        scores = scores * self.unit
+        chances = self._chances(scores)
+        steps = expected_steps(
+            self.parsed, self.gains, chances, scores, index, correlation=self.correlation
+        )
+        return np.where(scores >= best_prefix_of_steps(steps), 1.0, -1.0)
+
+    def _chances(self, scores):
+        """Compute P(gain >= level) of each row, for each level but the lowest."""
+        chances = np.empty((len(self.curves), len(scores)))
+        for row, (nodes, values) in zip(chances, self.curves):
+            row[:] = np.interp(scores, nodes, values)
+        return np.minimum.accumulate(chances, axis=0, out=chances)
+
+    def state(self):
+        """Return gains, curves, correlation and unit."""
+        names = ("gains", "correlation", "curves", "unit")
+        return {name: getattr(self, name) for name in names}
+
+    @classmethod
+    def restored(cls, state, name, parsed):
+        """Make the cut from JSON."""
+        found = cls()
+        vars(found).update(_FIELDS(state, name), parsed=parsed)
+        check_gains(found.gains, f"{name}.gains")
+        if len(found.curves) != len(found.gains) - 1:
+            raise InputError(f"{name}.curves must hold a curve for each gain but the lowest.")
+        return found
 
 
 class ExpectedThreshold(BaseThreshold):
@@ -53,20 +130,20 @@ class ExpectedThreshold(BaseThreshold):
         each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp".
     max_shown, min_shown : int or None, default=None
         Largest and smallest number of shown documents of a query; shorter lists are shown whole.
+    keep_if : "better" or None, default=None
+        As in :class:`TunedThreshold`.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
     Attributes
     ----------
-    gains_ : ndarray of shape (n_levels,)
-        Distinct gains, ascending; if there are more than ten, the means of ten bins.
-    curves_ : list of (scores, probabilities)
-        P(gain >= level) at scores, linear between and constant beyond them; one for each level but
-        the lowest.
-    correlation_ : float
-        Correlation of two documents of a query, given their scores: the correlation of the latent
-        normal variables of their gains, from 0 to 0.95.
-    best_score_, held_out_score_, held_out_score_unfiltered_ : float
+    cut_ : Cut
+        The fitted cut. `cut_.gains` are the distinct gains, ascending (if there are more than ten,
+        the means of ten bins); `cut_.curves` are pairs (scores, probabilities) of P(gain >= level)
+        for each level but the lowest, linear between and constant beyond; `cut_.correlation` is
+        that of two documents of a query given their scores, from 0 to 0.95: the correlation of the
+        latent normal variables of their gains.
+    best_score_, held_out_
         See :class:`TunedThreshold`.
     measure_ : str
         Name of the measure with its cut-off.
@@ -95,70 +172,8 @@ class ExpectedThreshold(BaseThreshold):
     array([1, 0, 2])
     """
 
-    gains_: Any
-    curves_: Any
-    correlation_: float
-
-    _level = 0.0
-    # Factor for scores of an extreme scale; see `unit_of`.
-    _unit = 1.0
-    _needs_prefix_values = True
-
-    def _learn(self, judged, parsed):
-        gains, scores, codes = judged.gains, judged.scores, judged.codes
-        learned = ~np.isnan(gains) & (scores > -np.inf)
-        self.measure_, self._unit = parsed.text, unit_of(scores)
-        self._learn_rows(gains[learned], scores[learned], codes[learned])
-        keys = self._keys(scores, judged.index, {})
-        for train, test in judged.fold_rows():
-            train = train[learned[train]]
-            if len(train):
-                inner = type(self)()
-                inner.measure_, inner._unit = self.measure_, self._unit
-                inner._learn_rows(gains[train], scores[train], codes[train])
-                of_test = type(judged.index).from_groups(codes[test])
-                keys[test] = inner._keys(scores[test], of_test, {})
-        return keys
-
-    def _learn_rows(self, gains, scores, codes):
-        """Learn from rows that are judged and scored."""
-        lows, self.gains_ = levels_of(gains)
-        scores = scores * self._unit
-        self.curves_ = [_curve(scores, gains >= low) for low in lows[1:]]
-        self.correlation_ = _correlation(
-            [gains >= low for low in lows[1:]], self._chances(scores), codes
-        )
-
-    def _keys(self, scores, index, columns):
-        parsed = self._score_measure()
-        scores = scores * self._unit
-        chances = self._chances(scores)
-        steps = expected_steps(
-            parsed, self.gains_, chances, scores, index, correlation=self.correlation_
-        )
-        return np.where(scores >= best_prefix_of_steps(steps), 1.0, -1.0)
-
-    def _chances(self, scores):
-        """Compute P(gain >= level) of each row, for each level but the lowest."""
-        chances = np.empty((len(self.curves_), len(scores)))
-        for row, (nodes, values) in zip(chances, self.curves_):
-            row[:] = np.interp(scores, nodes, values)
-        return np.minimum.accumulate(chances, axis=0, out=chances)
-
-    def _state(self):
-        return {
-            "gains": self.gains_,
-            "correlation": self.correlation_,
-            "curves": self.curves_,
-        } | ({} if self._unit == 1.0 else {"unit": self._unit})
-
-    def _restore(self, state, name):
-        state = _FIELDS(state, name)
-        self.gains_, self.correlation_ = state["gains"], state["correlation"]
-        self.curves_, self._unit = state["curves"], state.get("unit", 1.0)
-        check_gains(self.gains_, f"{name}.gains")
-        if len(self.curves_) != len(self.gains_) - 1:
-            raise InputError(f"{name}.curves must hold a curve for each gain but the lowest.")
+    def _cut_of(self, n_more):
+        return ByExpectation()
 
 
 def check_gains(gains, name) -> None:
@@ -222,9 +237,116 @@ _PER_QUERY_FIELDS = record(
                 "products": listed(_ROW, _N_FEATURES, _N_FEATURES + 1),
             }
         ),
+        "unit": number(POSITIVE),
     },
-    {"unit": number(POSITIVE)},
 )
+
+
+class ByWorth(Cut):
+    """Keys are 1 down to the prefix with the highest sum of predicted worths, else -1."""
+
+    level = 0.0
+    takes_weights = False
+    mean: float
+    deviation: float
+    range: np.ndarray
+    bounds: tuple[float, float]
+    regression: "WorthRegression"
+    parsed: ParsedMeasure
+    unit = 1.0
+
+    def check_measure(self, parsed):
+        """Raise for a measure without an expected value of each prefix."""
+        check_has_prefix_values(parsed, "PerQueryThreshold")
+
+    def learn(self, judged, parsed):
+        """Learn from all rows; return keys by regressions on other queries."""
+        gains, scores, index = judged.gains, judged.scores, judged.index
+        self.parsed, self.unit = parsed, unit_of(scores)
+        self._learn_lists(gains, scores, index)
+        keys, codes = self.keys(scores, judged.more, index), judged.codes
+        for train, test in judged.fold_rows():
+            inner = type(self)()
+            inner.parsed, inner.unit = parsed, self.unit
+            of_train, of_test = (GroupIndex.from_groups(codes[rows]) for rows in (train, test))
+            if inner._learn_lists(gains[train], scores[train], of_train):
+                keys[test] = inner.keys(scores[test], judged.more[test], of_test)
+        return keys
+
+    def _learn_lists(self, gains, scores, index) -> bool:
+        """Learn scales and the regression; return False if there is no row to learn from."""
+        parsed, scores = self.parsed, scores * self.unit
+        finite = scores[np.isfinite(scores)]
+        self.mean = float(finite.mean()) if len(finite) else 0.0
+        deviation = float(finite.std()) if len(finite) else 0.0
+        # Rounding can make the standard deviation of equal scores nonzero.
+        self.deviation = deviation if deviation > mean_tolerance(finite) else 1.0
+        features = self._features(scores, index)
+        self.range = np.quantile(features, _RANGE, axis=0)
+        features = np.clip(features, *self.range)
+        if is_plain_ndcg_f(parsed):
+            worth = normalised_gains(gains, index, parsed.k)
+        else:
+            worth = known_steps(parsed, gains, scores, index)
+        learned = np.isfinite(scores) & ~np.isnan(gains)
+        if parsed.k is not None:
+            learned &= places_of_ties(scores, index) < 2 * parsed.k
+        self.regression = WorthRegression.fitted(features[learned], worth[learned])
+        self.bounds = -np.inf, np.inf
+        if not is_plain_ndcg_f(parsed):
+            # For a measure that never falls, predictions must not be negative.
+            found = worth[learned] if learned.any() else np.zeros(1)
+            self.bounds = float(found.min()), float(found.max())
+        return bool(learned.any())
+
+    def keys(self, scores, more, index):
+        """Return 1 for rows to show, else -1."""
+        parsed = self.parsed
+        scores = scores * self.unit
+        features = np.clip(self._features(scores, index), *self.range)
+        worth = self.regression.predict(features)
+        if is_plain_ndcg_f(parsed):
+            thresholds = best_prefix(worth, scores, index, parsed.k)
+        else:
+            is_counted = scores > -np.inf
+            if parsed.k is not None:
+                is_counted = is_counted & (places_of_ties(scores, index) < parsed.k)
+            worth = np.where(is_counted, np.clip(worth, *self.bounds), 0.0)
+            thresholds = best_prefix_of_steps(
+                ExpectedSteps(
+                    Ranking(scores, index),
+                    np.zeros(index.n_queries),
+                    np.maximum(worth, 0.0),
+                    np.maximum(-worth, 0.0),
+                )
+            )
+        return np.where(scores >= thresholds, 1.0, -1.0)
+
+    def _features(self, scores, index):
+        """Compute the features of each row, with its place if the measure needs it."""
+        features = score_and_rest((scores - self.mean) / self.deviation, index)
+        if is_plain_ndcg_f(self.parsed):
+            return features
+        return np.column_stack([features, np.log1p(places_of_ties(scores, index))])
+
+    def state(self):
+        """Return scales, bounds, regression and unit."""
+        names = ("mean", "deviation", "bounds", "range", "unit")
+        return {name: getattr(self, name) for name in names} | {"worth": self.regression._asdict()}
+
+    @classmethod
+    def restored(cls, state, name, parsed):
+        """Make the cut from JSON."""
+        state = _PER_QUERY_FIELDS(state, name)
+        worth = state.pop("worth")
+        rows = [*state["range"], worth["mean"], worth["scale"], worth["linear"], *worth["products"]]
+        n_features = _N_FEATURES + (not is_plain_ndcg_f(parsed))
+        if {len(row) for row in rows} | {len(worth["products"])} != {n_features}:
+            raise InputError(f"{name}.range and worth must hold {n_features} numbers each.")
+        found = cls()
+        vars(found).update(state, parsed=parsed, range=np.array(state["range"]))
+        found.regression = WorthRegression(**worth | {"products": np.array(worth["products"])})
+        return found
 
 
 class PerQueryThreshold(BaseThreshold):
@@ -240,15 +362,17 @@ class PerQueryThreshold(BaseThreshold):
         each prefix of a list, such as "ndcg_f@10", "f", "dcg", "ap" or "rbp".
     max_shown, min_shown : int or None, default=None
         Largest and smallest number of shown documents of a query; shorter lists are shown whole.
+    keep_if : "better" or None, default=None
+        As in :class:`TunedThreshold`.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
     Attributes
     ----------
-    regression_ : WorthRegression
-        Ridge regression on squares and products of the score, the mean of the other scores of the
-        list, and the log size of the list.
-    best_score_, held_out_score_, held_out_score_unfiltered_ : float
+    cut_ : Cut
+        The fitted cut. `cut_.regression` is the ridge regression on squares and products of the
+        score, the mean of the other scores of the list, and the log size of the list.
+    best_score_, held_out_
         See :class:`TunedThreshold`.
     measure_ : str
         Name of the measure with its cut-off.
@@ -280,100 +404,8 @@ class PerQueryThreshold(BaseThreshold):
     array([1, 0, 2])
     """
 
-    regression_: Any
-
-    # Keys are 1 for shown rows and -1 for others, so the level is fixed.
-    _level = 0.0
-    _needs_prefix_values = True
-
-    def _learn(self, judged, parsed):
-        gains, scores, index = judged.gains, judged.scores, judged.index
-        self.measure_, self._unit = parsed.text, unit_of(scores)
-        self._learn_lists(gains, scores, index, parsed)
-        keys, codes = self._keys(scores, index, {}), judged.codes
-        for train, test in judged.fold_rows():
-            inner = type(self)()
-            inner.measure_, inner._unit = self.measure_, self._unit
-            of_train, of_test = (GroupIndex.from_groups(codes[rows]) for rows in (train, test))
-            if inner._learn_lists(gains[train], scores[train], of_train, parsed):
-                keys[test] = inner._keys(scores[test], of_test, {})
-        return keys
-
-    def _learn_lists(self, gains, scores, index, parsed) -> bool:
-        """Learn scales and the regression; return False if there is no row to learn from."""
-        scores = scores * self._unit
-        finite = scores[np.isfinite(scores)]
-        self.mean_ = float(finite.mean()) if len(finite) else 0.0
-        deviation = float(finite.std()) if len(finite) else 0.0
-        # Rounding can make the standard deviation of equal scores nonzero.
-        self.deviation_ = deviation if deviation > mean_tolerance(finite) else 1.0
-        features = self._features(scores, index, parsed)
-        self.range_ = np.quantile(features, _RANGE, axis=0)
-        features = np.clip(features, *self.range_)
-        if is_plain_ndcg_f(parsed):
-            worth = normalised_gains(gains, index, parsed.k)
-        else:
-            worth = known_steps(parsed, gains, scores, index)
-        learned = np.isfinite(scores) & ~np.isnan(gains)
-        if parsed.k is not None:
-            learned &= places_of_ties(scores, index) < 2 * parsed.k
-        self.regression_ = WorthRegression.fitted(features[learned], worth[learned])
-        self.bounds_ = -np.inf, np.inf
-        if not is_plain_ndcg_f(parsed):
-            # For a measure that never falls, predictions must not be negative.
-            found = worth[learned] if learned.any() else np.zeros(1)
-            self.bounds_ = float(found.min()), float(found.max())
-        return bool(learned.any())
-
-    def _keys(self, scores, index, columns):
-        parsed = self._score_measure()
-        scores = scores * self._unit
-        features = np.clip(self._features(scores, index, parsed), *self.range_)
-        worth = self.regression_.predict(features)
-        if is_plain_ndcg_f(parsed):
-            thresholds = best_prefix(worth, scores, index, parsed.k)
-        else:
-            is_counted = scores > -np.inf
-            if parsed.k is not None:
-                is_counted = is_counted & (places_of_ties(scores, index) < parsed.k)
-            worth = np.where(is_counted, np.clip(worth, *self.bounds_), 0.0)
-            thresholds = best_prefix_of_steps(
-                ExpectedSteps(
-                    Ranking(scores, index),
-                    np.zeros(index.n_queries),
-                    np.maximum(worth, 0.0),
-                    np.maximum(-worth, 0.0),
-                )
-            )
-        return np.where(scores >= thresholds, 1.0, -1.0)
-
-    def _features(self, scores, index, parsed):
-        """Compute the features of each row, with its place if the measure needs it."""
-        features = score_and_rest((scores - self.mean_) / self.deviation_, index)
-        if is_plain_ndcg_f(parsed):
-            return features
-        return np.column_stack([features, np.log1p(places_of_ties(scores, index))])
-
-    def _state(self):
-        return {
-            "mean": self.mean_,
-            "deviation": self.deviation_,
-            "bounds": self.bounds_,
-            "range": self.range_,
-            "worth": self.regression_._asdict(),
-        } | ({} if self._unit == 1.0 else {"unit": self._unit})
-
-    def _restore(self, state, name):
-        state = _PER_QUERY_FIELDS(state, name)
-        self.mean_, self.deviation_ = state["mean"], state["deviation"]
-        worth = state["worth"]
-        rows = [*state["range"], worth["mean"], worth["scale"], worth["linear"], *worth["products"]]
-        n_features = _N_FEATURES + (not is_plain_ndcg_f(self._score_measure()))
-        if {len(row) for row in rows} | {len(worth["products"])} != {n_features}:
-            raise InputError(f"{name}.range and worth must hold {n_features} numbers each.")
-        self.range_ = np.array(state["range"])
-        self.bounds_, self._unit = state["bounds"], state.get("unit", 1.0)
-        self.regression_ = WorthRegression(**worth | {"products": np.array(worth["products"])})
+    def _cut_of(self, n_more):
+        return ByWorth()
 
 
 class WorthRegression(NamedTuple):

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable
 
 import numpy as np
+import pandas as pd
 from sklearn.utils.validation import check_is_fitted
 
 import skfilterrank
@@ -19,8 +20,8 @@ from skfilterrank.thresholds._certificate import (
     certificate_to_json,
 )
 from skfilterrank.thresholds._conditions import UNSEEN, Condition
+from skfilterrank.thresholds._cuts import Caps, known_cuts
 from skfilterrank.thresholds._drift import LEVELS, Calibration
-from skfilterrank.thresholds._hide_rules import RULES
 from skfilterrank.thresholds._risks import AMONG, read_risks
 
 NOT_FITTED = "This %(name)s is not fitted. Call fit(scores, y, groups=...) first."
@@ -29,10 +30,6 @@ _FORMAT = "skfilterrank threshold 3"
 
 class SavedAsJson:
     """Mixin of thresholds that can be saved as readable JSON."""
-
-    def _state(self) -> dict:
-        """Return the learned numbers, in dicts, lists and arrays."""
-        return {}
 
     def save(self, path) -> None:
         """Save the fitted threshold as JSON.
@@ -119,8 +116,6 @@ def threshold_to_json(threshold: SavedAsJson) -> dict:
         for name, value in fitted.items()
         if value is not None or name in _OF_ALL
     }
-    if learned := threshold._state():
-        fitted["learned"] = learned
     return _unfitted_to_json(threshold) | {"fitted": states.as_json(fitted)}
 
 
@@ -128,10 +123,20 @@ def threshold_from_json(value, name: str = "") -> SavedAsJson:
     """Make a fitted threshold from JSON; errors name the field."""
     threshold = _unfitted_from_json(value)
     fitted = record({"fitted": _FITTED})(value, name)["fitted"]
-    learned = fitted.pop("learned", {})
+    kind, state = fitted.pop("cut")
+    fitted["caps"] = Caps(*fitted["caps"])
     vars(threshold).update({f"{each}_": found for each, found in fitted.items()})
-    threshold._restore(learned, "fitted.learned")
+    threshold.cut_ = kind.restored(state, "fitted.cut", parse_measure(fitted["measure"]))
     return threshold
+
+
+def _cut_from_json(value, name):
+    """Find the class of a cut by its name; return it with its state."""
+    state = _object(value, name)
+    found = known_cuts().get(str(state.get("name")))
+    if found is None:
+        raise InputError(f"{name}.name must name a cut, got {brief(state.get('name'))}.")
+    return found, {each: own for each, own in state.items() if each != "name"}
 
 
 def _unfitted_to_json(threshold):
@@ -144,7 +149,7 @@ def _unfitted_to_json(threshold):
         )
     parameters = threshold.get_params(deep=False)
     if "gains" in parameters:
-        parameters["gains"] = threshold._gains_of_fit()
+        parameters["gains"] = threshold.gains_of_fit()
     return {
         "class": name,
         "parameters": {
@@ -172,7 +177,7 @@ def _unfitted_from_json(value):
         threshold = found(**parameters)
     except TypeError:
         raise InputError(f"parameters lacks a parameter that {found.__name__} needs.") from None
-    threshold._check_parameters(threshold._parsed())
+    threshold.check_parameters()
     return threshold
 
 
@@ -253,6 +258,20 @@ def _certificate_from_json(value, name):
     return RiskCertificate(**state | {"risks": risks, "conditions": told}).with_conditions(UNSEEN)
 
 
+def _held_out_from_json(value, name):
+    """Make the table of answers from rows of names and numbers."""
+    rows = listed(lambda row, place: _row_of_answers(row, place), least=2)(value, name)
+    table = pd.DataFrame(rows, columns=["answer", "value", "difference", "error"])
+    return table.set_index("answer")
+
+
+def _row_of_answers(row, name):
+    """Check a row of the table of answers."""
+    if not isinstance(row, list) or len(row) != 4:
+        raise InputError(f"{name} must hold a name and three numbers, got {brief(row)}.")
+    return [text(row[0], name), *(_VALUE(each, name) for each in row[1:])]
+
+
 _LEVEL = number(infinite=True)
 _BOUND = number(infinite=True, nan=True)
 _VALUE = number(nan=True)
@@ -291,7 +310,7 @@ _FACTS = record(
         "share_answered_upper": number(0, 1),
         "share_hidden": number(0, 1),
         "max_shown": optional(check_count),
-        "rule": one_of(*RULES, None),
+        "rule": optional(text),
         "n_apart": count(),
         "own_bounds": text,
         "n_left_out": count(),
@@ -317,12 +336,12 @@ _OF_ALL = {
     "level": _LEVEL,
     "threshold": optional(_LEVEL),
     "fitted_with_groups": _IS,
+    "caps": pair(optional(check_count), optional(check_count)),
+    "cut": _cut_from_json,
 }
 _OF_SOME = {
-    "caps": pair(optional(check_count), optional(check_count)),
     "best_score": _VALUE,
-    "held_out_score": _VALUE,
-    "held_out_score_unfiltered": _VALUE,
+    "held_out": _held_out_from_json,
     "n_unjudged": count(),
     "list_sizes": numbers(2, 2, nan=True),
     "calibration": _calibration_from_json,
@@ -330,10 +349,11 @@ _OF_SOME = {
 }
 _TO_JSON: dict[str, Callable] = {
     "calibration": vars,
+    "cut": lambda cut: {"name": type(cut).__name__} | cut.state(),
+    "held_out": lambda table: [[name, *row] for name, *row in table.itertuples()],
     "certificate": certificate_to_json,
 }
 _FITTED = record(
     _OF_ALL,
     *({name: check} for name, check in _OF_SOME.items()),
-    {"learned": lambda value, name: value},
 )

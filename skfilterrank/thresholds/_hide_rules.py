@@ -16,13 +16,8 @@ from scipy.special import expit, logit
 from sklearn.isotonic import isotonic_regression
 from sklearn.linear_model import LogisticRegression
 
-from skfilterrank._lists.entry_values import EntryValues
-from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.prefixes import places
 from skfilterrank._lists.queries import GroupIndex
 
-RULES = ("ratio", "harm")
 _IN_WORDS = {
     "harm": "Documents with a second score of {opposite:.6g} or less are shown",
     "ratio": "Documents are shown whose expected gain is at least {level:.6g} times their "
@@ -208,47 +203,3 @@ def fit_worths(gains, scores, filter_scores, index: GroupIndex, parts) -> list[W
             worth = worth._replace(weights=model.coef_[0])
         worths.append(worth)
     return worths
-
-
-class HidePath:
-    """Lists that a rule shows at each of its levels.
-
-    Parameters
-    ----------
-    rule : {"ratio", "harm"}
-        The rule.
-    scores, worth, harm : ndarray of shape (n_rows,)
-        Score, expected gain and probability of harm of each row; for the rule "harm" the score, the
-        score again, and the filter score.
-    index : GroupIndex or None
-        The queries, which `most` needs.
-    most : int or None
-        Largest number of shown documents of each list.
-    """
-
-    def __init__(self, rule, scores, worth, harm, index=None, *, most=None):
-        self.rule, self.harm, self.most = rule, harm, most
-        self.order = np.where(np.isneginf(scores), -np.inf, worth)
-        self._index = index
-
-    def keys(self) -> np.ndarray:
-        """Return the highest level at which each row is shown."""
-        keys = -self.harm if self.rule == "harm" else self.order / self.harm
-        return np.where(np.isneginf(self.order), -np.inf, keys)
-
-    def at(self, level: float) -> np.ndarray:
-        """Return the score by which each list is ordered at a level, -inf where hidden."""
-        scores = np.where(self.keys() >= level, self.order, -np.inf)
-        if self.most is not None:
-            scores[places(scores, self._index) >= self.most] = -np.inf
-        return scores
-
-    def lists_of(self, lists: RankedLists) -> RankedLists:
-        """Return judged lists in the order of the rule's scores."""
-        ordered = lists.with_scores(self.order)
-        ordered.has_filtered = lists.has_filtered
-        return ordered.with_ties("stable")
-
-    def values(self, lists: RankedLists, parsed: ParsedMeasure) -> EntryValues:
-        """Measure judged lists of `lists_of` at each level."""
-        return EntryValues.of(lists, parsed, self.keys(), most=self.most)

@@ -1,6 +1,5 @@
 """Scores of judged rows for fitting thresholds, and measures of shown rows."""
 
-from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,7 +12,7 @@ from skfilterrank._lists.checks import check_level_scores
 from skfilterrank._lists.content import by_content, hash_rows, hash_scores, query_folds
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
-from skfilterrank._lists.queries import GroupIndex, check_groups, check_one_order
+from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank._lists.scoring import with_undefined
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief, brief_list
@@ -23,12 +22,13 @@ N_FOLDS = 5
 # Quantiles that bound the usual list sizes.
 _USUAL = (0.05, 0.95)
 SCORE, FILTER_SCORE = "score", "filter_score"
+# Smallest number of rows, and smallest share of clusters, for learning a certificate's curves.
+_LEARNED_ROWS, _LEAST_LEARNED = 1000, 0.1
 # Largest negative margin, and the finite score that replaces an infinite one.
 _TINY = float(np.finfo(np.float64).tiny)
 _HUGE = float(np.finfo(np.float64).max) / 4
 # Scores have an ordinary scale if the largest absolute score is in this range.
 _ORDINARY = (2.0**-20, 2.0**100)
-NOT_SHOWN_TO_PAY = "filtering is not shown to pay"
 
 
 @dataclass(eq=False)
@@ -44,8 +44,10 @@ class JudgedScores:
     clusters : ndarray of shape (n_lists,), int
         Cluster number of each list. Lists of one cluster, such as a query that was held out twice,
         are never on both sides of a split.
-    columns : dict of str to ndarray
-        Other columns of the rows, such as "filter_score".
+    more : ndarray of shape (n_rows, n_more)
+        Other columns of the scores, such as a second score.
+    more_names : list
+        Names of these columns.
     folds : ndarray of shape (n_lists,), int, or None
         The fold of cross-validation that each list was held out in.
     names : tuple of two ndarrays, or None
@@ -54,19 +56,17 @@ class JudgedScores:
         Name of a cluster, such as "user"; None where no clusters were given.
     watches_scale : bool
         True if later scores must be on the scale of these.
-    apart : JudgedScores or None
-        Other rows from which curves are learned; None if they are learned from these rows.
     """
 
     lists: RankedLists
     labels: np.ndarray
     clusters: np.ndarray
-    columns: Mapping[str, np.ndarray]
+    more: np.ndarray
+    more_names: list
     folds: np.ndarray | None = None
     names: tuple[np.ndarray, np.ndarray] | None = None
     unit: str | None = None
     watches_scale: bool = True
-    apart: "JudgedScores | None" = None
 
     @property
     def gains(self) -> np.ndarray:
@@ -86,7 +86,7 @@ class JudgedScores:
     @property
     def two_scores(self) -> tuple[np.ndarray, np.ndarray, GroupIndex]:
         """Score and filter score of each row, and the queries."""
-        return self.scores, self.columns[FILTER_SCORE], self.index
+        return self.scores, self.more[:, 0], self.index
 
     @cached_property
     def codes(self) -> np.ndarray:
@@ -110,7 +110,7 @@ class JudgedScores:
             lists=lists,
             labels=self.labels[rows],
             clusters=clusters,
-            columns={name: column[rows] for name, column in self.columns.items()},
+            more=self.more[rows],
             folds=folds,
             names=None if self.names is None else tuple(each[rows] for each in self.names),
         )
@@ -118,7 +118,7 @@ class JudgedScores:
     def by_content(self) -> "JudgedScores":
         """Number lists and clusters in an order that their scores decide, not ids."""
         lists, codes, judged = copy(self.lists), self.codes, ~np.isnan(self.gains)
-        every, scores = np.ones(len(codes), dtype=bool), (self.scores, *self.columns.values())
+        every, scores = np.ones(len(codes), dtype=bool), (self.scores, *self.more.T)
         content = [hash_scores(judged, *scores), hash_scores(every, *scores), self.gains]
         if lists.weights is not None:
             content.append(lists.weights[codes])
@@ -136,14 +136,29 @@ class JudgedScores:
     def in_order(self) -> "JudgedScores":
         """Sort the rows: query by query, best scores first, of tied rows the worst first."""
         gains, unjudged = np.nan_to_num(self.gains), np.isnan(self.gains)
-        return self.take(
-            np.lexsort((*self.columns.values(), unjudged, gains, -self.scores, self.codes))
-        )
+        return self.take(np.lexsort((*self.more.T, unjudged, gains, -self.scores, self.codes)))
 
     def deal_folds(self, n_folds: int = N_FOLDS, seed: int = 0) -> tuple[np.ndarray, int]:
         """Assign clusters to folds; return the fold of each list, and the number of folds."""
         n_folds = min(n_folds, len(np.unique(self.clusters)))
         return query_folds(self.clusters, n_folds, seed), n_folds
+
+    def split(self) -> tuple[np.ndarray, np.ndarray]:
+        """Split rows by cluster: one part to learn from, the other to certify on.
+
+        Clusters are numbered in a random order, and the first are learned from: a tenth of them, or
+        up to a half if a tenth has fewer than 1,000 rows.
+        """
+        clusters = np.unique(self.clusters)
+        if len(clusters) < 2:
+            raise InputError(
+                "scores are of one query, but a certificate of two scores learns from some queries "
+                "and certifies on others. Pass more queries."
+            )
+        share = min(max(_LEARNED_ROWS / len(self.codes), _LEAST_LEARNED), 0.5)
+        n_learned = max(int(share * len(clusters)), 1)
+        is_learned = np.isin(self.clusters, clusters[:n_learned])[self.codes]
+        return np.flatnonzero(is_learned), np.flatnonzero(~is_learned)
 
     def by_cluster(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
         """Average the values (and weights) of lists within each cluster."""
@@ -187,70 +202,63 @@ def unit_of(scores: np.ndarray) -> float:
 
 
 def read_scores(
-    owner: str, names, scores, filter_scores=None, *, name: str = "scores"
-) -> tuple[np.ndarray, dict]:
-    """Read the score of each row, and the other columns that a threshold reads.
+    owner: str, scores, n_more: int | None = 0, *, name: str = "scores"
+) -> tuple[np.ndarray, np.ndarray, list]:
+    """Read the score of each row, and other columns with their names.
 
-    `owner` is the name of the threshold's class. `names` are the columns to read; None means all.
+    `owner` is the name of the threshold's class. `n_more` is the largest number of other columns;
+    None means any.
     """
     if isinstance(scores, Rows):
         raise InputError(
             "scores are Rows, which a threshold cannot return scores or places for. Pass arrays "
             "of whole lists, some at a time."
         )
-    column, columns = _split_columns(scores, names, name)
+    column, others, names = _split_columns(scores, n_more, owner, name)
     column = check_level_scores(column, name=name)
-    if filter_scores is not None:
-        if names is not None and FILTER_SCORE not in names:
-            raise InputError(
-                f"filter_scores is not possible with {owner}, which reads one score. Use a "
-                "TunedThreshold or a CertifiedThreshold, or leave it out."
-            )
-        check_one_order(**{name: scores}, filter_scores=filter_scores)
-        columns[FILTER_SCORE] = filter_scores
-    for name, values in columns.items():
-        columns[name] = check_level_scores(
-            values, name="filter_scores" if name == FILTER_SCORE else name
-        )
-        if len(columns[name]) != len(column):
-            raise InputError(
-                f"{name}s has {len(columns[name])} entries but there are {len(column)} scores: "
-                "give one for each row."
-            )
-    return column, columns
+    more = np.empty((len(column), len(others)))
+    for place, (other, own) in enumerate(zip(names, others)):
+        more[:, place] = check_level_scores(own, name=str(other))
+    return column, more, names
 
 
-def _split_columns(scores, names, argument) -> tuple[object, dict]:
-    """Return the column of scores, and a dict of other columns; `names` None means all."""
+def _split_columns(scores, n_more, owner, argument) -> tuple[object, list, list]:
+    """Return the column of scores, and the other columns with their names."""
     columns = getattr(scores, "columns", None)
     if columns is not None:
         found = list(columns)
-        if len(found) != 1 and found.count(SCORE) != 1:
+        own = SCORE if found.count(SCORE) == 1 else found[0] if found else None
+        names = [each for each in found if each != own]
+        if own == SCORE and n_more is not None:
+            names = [FILTER_SCORE] if n_more and FILTER_SCORE in found else []
+        if own is None or (own != SCORE and n_more is not None and len(names) > n_more):
             raise InputError(
                 f"{argument} must have one column, or one named {SCORE!r}, got the columns "
                 f"{brief_list(found)}. Name the column of the score {SCORE!r} and that of a second "
                 f"score {FILTER_SCORE!r}, or put a model that learns from features into "
                 "RankAndFilter."
             )
-        own = found[0] if len(found) == 1 else SCORE
-        others = [name for name in found if name != own and (names is None or name in names)]
-        return scores[own], {name: scores[name] for name in others}
-    shape = getattr(scores, "shape", None)
+        return scores[own], [scores[each] for each in names], names
+    shape: tuple[int, ...] | None = getattr(scores, "shape", None)
     if shape is None and not hasattr(scores, "__array__"):
         try:
             shape = np.shape(scores)
         except ValueError:
             shape = ()
     if shape is None or len(shape) != 2:
-        return scores, {}
-    most = 2 if names and FILTER_SCORE in names else 1
-    if not 1 <= shape[1] <= most:
+        return scores, [], []
+    if n_more == 0 and shape[1] == 2:
+        raise InputError(
+            f"{argument} has two columns, but {owner} reads one score. Use a TunedThreshold or a "
+            "CertifiedThreshold, or give the column of the score."
+        )
+    if not 1 <= shape[1] <= 1 + (n_more or 0):
         raise InputError(
             f"{argument} must have shape (n_rows,) or (n_rows, 1), got {brief(tuple(shape))}. Give "
             "the column of the score, or put a model that learns from features into RankAndFilter."
         )
     array = scores.toarray() if hasattr(scores, "toarray") else np.asarray(scores)
-    return array[:, 0], {FILTER_SCORE: array[:, 1]} if shape[1] == 2 else {}
+    return array[:, 0], list(array[:, 1:].T), [FILTER_SCORE] * (shape[1] - 1)
 
 
 def number_clusters(clusters, index) -> np.ndarray:
@@ -330,23 +338,6 @@ def warn_without_good(gains: np.ndarray) -> None:
             f"{remedy}",
             FitWarning,
         )
-
-
-def warn_unless_filter_pays(
-    filtered: float, unfiltered: float, difference: float, error: float, *, instead: str
-) -> None:
-    """Warn unless the mean gain by a filter exceeds its standard error on held-out queries.
-
-    `difference` is the mean gain of a query by the filter, and `error` its standard error.
-    """
-    if difference > error or not (difference or error):
-        return
-    warn_user(
-        f"{NOT_SHOWN_TO_PAY}: held-out queries score {filtered:.4f} with it and {unfiltered:.4f} "
-        f"without it (standard error of the difference {error:.4f}). Use {instead}, or judge more "
-        "queries.",
-        FitWarning,
-    )
 
 
 def margins_of(scores: np.ndarray, thresholds: np.ndarray, shown: np.ndarray) -> np.ndarray:

@@ -8,23 +8,135 @@ from sklearn.base import is_classifier
 from skfilterrank._files.states import number, record
 from skfilterrank._lists.checks import check_count, check_number, check_random_state
 from skfilterrank._lists.gains import Gains
+from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.scoring import mean_and_error
 from skfilterrank._lists.sklearn_compat import limit_threads
 from skfilterrank._lists.ties import first_of_highest
-from skfilterrank.exceptions import InputTypeError, brief
-from skfilterrank.thresholds._base import BaseThreshold
+from skfilterrank.exceptions import InputError, InputTypeError, brief, brief_list
+from skfilterrank.thresholds._cuts import Cut
 from skfilterrank.thresholds._expected import check_gains
 from skfilterrank.thresholds._expected_values import (
+    check_has_prefix_values,
     expected_steps,
     path_keys,
 )
 from skfilterrank.thresholds._judged_scores import cluster_means
 from skfilterrank.thresholds._list_learner import ListLearner
+from skfilterrank.thresholds._threshold import BaseThreshold
 
 # Number of factors that are tried between 1 and the best one.
 _N_FACTORS = 33
 _SMALLEST_FACTOR = 1e-3
 _COST = record({"cost": number(0)})
+
+
+class ByList(Cut):
+    """Keys are the highest factors on losses at which rows are shown, from features of lists.
+
+    Parameters are those of :class:`LearnedThreshold`.
+    """
+
+    n_more = None
+    takes_weights = False
+    learner: ListLearner
+    parsed: ParsedMeasure
+
+    def __init__(self, estimator, cv, cost, random_state, n_jobs, verbose):
+        self.estimator = estimator
+        self.cv = cv
+        self.cost = float(cost)
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def check_measure(self, parsed):
+        """Raise for a measure without an expected value of each prefix."""
+        check_has_prefix_values(parsed, "LearnedThreshold")
+
+    def check_columns(self, more, names):
+        """Return the columns of `fit`, in its order."""
+        if missing := [name for name in self.learner.columns if name not in names]:
+            raise InputError(
+                f"scores lacks the columns {brief_list(missing)}: give a table with the columns of "
+                "fit."
+            )
+        return more[:, [names.index(name) for name in self.learner.columns]]
+
+    # For as few terms as these, threads of BLAS take far more time than they save.
+    @limit_threads(limits=1, user_api="blas")
+    def learn(self, judged, parsed):
+        """Learn from features of lists; return out-of-fold keys."""
+        self.parsed = parsed
+
+        def tell(place):
+            print(f"LearnedThreshold: fold {place + 1}", flush=True)
+
+        self.learner, chances = ListLearner.fitted(
+            judged.scores,
+            judged.gains,
+            judged.index,
+            list(judged.fold_rows(self.cv)),
+            columns=dict(zip(judged.more_names, judged.more.T)),
+            estimator=self.estimator,
+            rng=check_random_state(self.random_state),
+            n_jobs=self.n_jobs,
+            tell=tell if self.verbose else None,
+        )
+        return self._keys_of(chances, judged.scores, judged.index)
+
+    def keys(self, scores, more, index):
+        """Return the highest factor on losses at which each row is shown."""
+        columns = dict(zip(self.learner.columns, more.T))
+        return self._keys_of(self.learner.predict(scores, index, columns), scores, index)
+
+    def _keys_of(self, kinds, scores, index):
+        """Compute the key of each row from the class probabilities."""
+        # P(gain >= level), for each level but the lowest.
+        chances = np.cumsum(kinds[:0:-1], axis=0)[::-1]
+        gains = self.learner.gains
+        steps = expected_steps(self.parsed, gains, chances, scores, index, plug_in=True)
+        return path_keys(steps, self.cost)
+
+    def best_level(self, judged, keys, entries, among):
+        """Choose the factor nearest to 1 that is within one standard error of the best."""
+        codes = judged.codes
+        among = np.ones(judged.index.n_queries, dtype=bool) if among is None else among
+        sign = 1.0 if entries.greater_is_better else -1.0
+        levels, means = entries.curve(among)
+        best, _ = entries.best(among)
+        if self.cost:
+            counted = np.sort(keys[among[codes] & (keys > -np.inf)])
+            n_shown = len(counted) - np.searchsorted(counted, levels, side="left")
+            worth = sign * means - self.cost * n_shown / np.count_nonzero(among)
+            place = first_of_highest(np.where(np.isnan(worth), -np.inf, worth))
+            best = float(levels[place]) if place else -np.inf
+
+        def values(level):
+            found = sign * np.nan_to_num(entries.at(level))
+            if self.cost:
+                n_shown = np.bincount(codes[keys >= level], minlength=len(found))
+                found = found - self.cost * n_shown
+            return found[among]
+
+        highest, clusters = values(best), judged.clusters[among]
+        nearest = np.clip(best, _SMALLEST_FACTOR, 1.0 / _SMALLEST_FACTOR)
+        for factor in np.geomspace(1.0, nearest, _N_FACTORS):
+            mean, error, _ = mean_and_error(cluster_means(highest - values(factor), clusters))
+            if mean <= error:
+                return float(factor)
+        return best
+
+    def state(self):
+        """Return the numbers of the learner, and the cost."""
+        return self.learner.state() | {"cost": self.cost}
+
+    @classmethod
+    def restored(cls, state, name, parsed):
+        """Make the cut from JSON."""
+        found = cls(None, 2, _COST(state, name)["cost"], None, None, 0)
+        found.parsed, found.learner = parsed, ListLearner.restored(state, name)
+        check_gains(found.learner.gains, f"{name}.gains")
+        return found
 
 
 class LearnedThreshold(BaseThreshold):
@@ -52,6 +164,8 @@ class LearnedThreshold(BaseThreshold):
         minus `cost` times the number of shown documents.
     max_shown, min_shown : int or None, default=None
         Largest and smallest number of shown documents of a query; shorter lists are shown whole.
+    keep_if : "better" or None, default=None
+        As in :class:`TunedThreshold`.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
     random_state : int, RandomState or None, default=None
@@ -68,15 +182,13 @@ class LearnedThreshold(BaseThreshold):
         itself, and -inf shows everything.
     threshold_curve_ : ThresholdCurve
         The measure at every factor, with out-of-fold probabilities.
-    gains_ : ndarray of shape (n_kinds,)
-        Gain of each class, ascending.
-    shares_ : dict of str to float
-        Shares of "trees", "linear" and "score" in the mixture.
-    columns_ : list of str
-        Additional columns of the table, which `predict` needs, too.
-    best_score_, held_out_score_, held_out_score_unfiltered_ : float
-        See :class:`TunedThreshold`. All use out-of-fold probabilities. For `held_out_score_` the
-        factor is chosen without the query's fold, too, but the shares of the mixture are not.
+    cut_ : Cut
+        The fitted cut. `cut_.learner` holds the models: `gains` of each class, ascending, `shares`
+        of "trees", "linear" and "score" in the mixture, and `columns`, the additional columns of
+        the table, which `predict` needs, too.
+    best_score_, held_out_
+        See :class:`TunedThreshold`. All use out-of-fold probabilities. For `held_out_` the factor
+        is chosen without the query's fold, too, but the shares of the mixture are not.
     measure_ : str
         Name of the measure with its cut-off.
 
@@ -129,13 +241,6 @@ class LearnedThreshold(BaseThreshold):
     True
     """
 
-    gains_: Any
-    shares_: Any
-    columns_: list[str]
-
-    _column_names = None
-    _needs_prefix_values = True
-
     def __init__(
         self,
         measure: str | None = None,
@@ -145,12 +250,15 @@ class LearnedThreshold(BaseThreshold):
         cost: float = 0.0,
         max_shown: int | None = None,
         min_shown: int | None = None,
+        keep_if: str | None = None,
         gains: Gains = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
-        super().__init__(measure, max_shown=max_shown, min_shown=min_shown, gains=gains)
+        super().__init__(
+            measure, max_shown=max_shown, min_shown=min_shown, keep_if=keep_if, gains=gains
+        )
         self.estimator = estimator
         self.cv = cv
         self.cost = cost
@@ -158,8 +266,13 @@ class LearnedThreshold(BaseThreshold):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_parameters(self, parsed):
-        super()._check_parameters(parsed)
+    def _cut_of(self, n_more):
+        return ByList(
+            self.estimator, self.cv, self.cost, self.random_state, self.n_jobs, self.verbose
+        )
+
+    def check_parameters(self) -> None:
+        """Raise a ValueError for parameters that are out of range or exclude each other."""
         check_count(self.cv, "cv", 2)
         check_number(self.cost, "cost", least=0)
         check_random_state(self.random_state)
@@ -171,86 +284,4 @@ class LearnedThreshold(BaseThreshold):
                 "estimator must be a classifier with predict_proba or None, got "
                 f"{brief(self.estimator)}."
             )
-
-    # Learning.
-
-    # For as few terms as these, threads of BLAS take far more time than they save.
-    @limit_threads(limits=1, user_api="blas")
-    def _learn(self, judged, parsed):
-        self.measure_, self._cost = parsed.text, float(self.cost)
-
-        def tell(place):
-            print(f"{type(self).__name__}: fold {place + 1}", flush=True)
-
-        learner, chances = ListLearner.fitted(
-            judged.scores,
-            judged.gains,
-            judged.index,
-            list(judged.fold_rows(self.cv)),
-            columns=judged.columns,
-            estimator=self.estimator,
-            rng=check_random_state(self.random_state),
-            n_jobs=self.n_jobs,
-            tell=tell if self.verbose else None,
-        )
-        self._take(learner)
-        return self._keys_of(chances, judged.scores, judged.index)
-
-    def _take(self, learner):
-        """Set the attributes of a learner."""
-        self.learner_ = learner
-        self.gains_, self.shares_ = learner.gains, learner.shares
-        self.columns_ = learner.columns
-
-    def _keys_of(self, kinds, scores, index):
-        """Compute the key of each row from the class probabilities."""
-        # P(gain >= level), for each level but the lowest.
-        chances = np.cumsum(kinds[:0:-1], axis=0)[::-1]
-        steps = expected_steps(
-            self._score_measure(), self.gains_, chances, scores, index, plug_in=True
-        )
-        return path_keys(steps, self._cost)
-
-    def _keys(self, scores, index, columns):
-        return self._keys_of(self.learner_.predict(scores, index, columns), scores, index)
-
-    # The level.
-
-    def _best_level(self, judged, keys, entries, among=None) -> float:
-        """Choose the factor nearest to 1 that is within one standard error of the best."""
-        codes = judged.codes
-        among = np.ones(judged.index.n_queries, dtype=bool) if among is None else among
-        sign = 1.0 if entries.greater_is_better else -1.0
-        levels, means = entries.curve(among)
-        best, _ = entries.best(among)
-        if self._cost:
-            counted = np.sort(keys[among[codes] & (keys > -np.inf)])
-            n_shown = len(counted) - np.searchsorted(counted, levels, side="left")
-            worth = sign * means - self._cost * n_shown / np.count_nonzero(among)
-            place = first_of_highest(np.where(np.isnan(worth), -np.inf, worth))
-            best = float(levels[place]) if place else -np.inf
-
-        def values(level):
-            found = sign * np.nan_to_num(entries.at(level))
-            if self._cost:
-                n_shown = np.bincount(codes[keys >= level], minlength=len(found))
-                found = found - self._cost * n_shown
-            return found[among]
-
-        highest, clusters = values(best), judged.clusters[among]
-        nearest = np.clip(best, _SMALLEST_FACTOR, 1.0 / _SMALLEST_FACTOR)
-        for factor in np.geomspace(1.0, nearest, _N_FACTORS):
-            mean, error, _ = mean_and_error(cluster_means(highest - values(factor), clusters))
-            if mean <= error:
-                return float(factor)
-        return best
-
-    # Files.
-
-    def _state(self):
-        return self.learner_.state() | {"cost": self._cost}
-
-    def _restore(self, state, name):
-        self._cost = float(_COST(state, name)["cost"])
-        self._take(ListLearner.restored(state, name))
-        check_gains(self.gains_, f"{name}.gains")
+        super().check_parameters()

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from skfilterrank._files.states import POSITIVE, listed, number, numbers, record, text
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.words import in_parallel
-from skfilterrank.exceptions import InputError, brief, brief_list
+from skfilterrank.exceptions import InputError, brief
 from skfilterrank.thresholds._expected import levels_of
 from skfilterrank.thresholds._judged_scores import unit_of
 from skfilterrank.thresholds._list_models import (
@@ -215,12 +215,6 @@ class ListLearner:
 
     def predict(self, scores, index, columns) -> np.ndarray:
         """Predict the probability of each class; shape (n_kinds, n_rows), 0 in hidden rows."""
-        if missing := [name for name in self.columns if name not in columns]:
-            raise InputError(
-                f"scores lacks the columns {brief_list(missing)}: give a table with the columns of "
-                "fit."
-            )
-        columns = {name: columns[name] for name in self.columns}
         rows = np.flatnonzero(scores > -np.inf)
         features = _features(scores * self.unit, index, columns)[rows]
         chances = np.zeros((len(self.gains), len(scores)))

@@ -212,7 +212,7 @@ class RiskMonitor:
             threshold = threshold_of(risks)
             certificate = certificate_of(threshold)
             risks = {name: risk.max_risk for name, risk in certificate.risks.items()}
-            of_fit = threshold._gains_of_fit()
+            of_fit = threshold.gains_of_fit()
             if gains not in (None, of_fit):
                 raise InputError(
                     f"gains must be those of the threshold, {brief(of_fit)}, got {brief(gains)}. "

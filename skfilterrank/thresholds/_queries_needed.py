@@ -68,7 +68,7 @@ def queries_needed(
     >>> queries_needed(0.1, 0.06, confidence_level=0.9)
     210
     >>> queries_needed(0.1, 0.06, confidence_level=0.9, is_binary=False)
-    372
+    375
     """
     level = check_share(max_risk, "max_risk")
     confidence = check_share(confidence_level, "confidence_level")

@@ -7,10 +7,10 @@ import numpy as np
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
 from skfilterrank._lists.checks import is_level
 from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.prefixes import places
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.thresholds._base import BaseThreshold
+from skfilterrank.thresholds._cuts import ByPlace, ByScore, Everything
 from skfilterrank.thresholds._judged_scores import JudgedScores
+from skfilterrank.thresholds._threshold import BaseThreshold
 
 
 class FixedThreshold(BaseThreshold):
@@ -49,9 +49,6 @@ class FixedThreshold(BaseThreshold):
     array([1, 0, 2, 0])
     """
 
-    _is_by_score = True
-    _takes_weights = True
-
     def __init__(
         self,
         threshold: float | None = None,
@@ -63,6 +60,9 @@ class FixedThreshold(BaseThreshold):
     ) -> None:
         super().__init__(measure, max_shown=max_shown, min_shown=min_shown, gains=gains)
         self.threshold = threshold
+
+    def _cut_of(self, n_more):
+        return ByScore()
 
     @all_or_nothing
     def fit(  # type: ignore[override]  # other parameters
@@ -82,8 +82,8 @@ class FixedThreshold(BaseThreshold):
         """
         if scores is not None and y is not None:
             return super().fit(scores, y, groups, **parameters)
-        self._check_parameters(self._parsed())
-        self._set_level(check_level(self.threshold))
+        self.check_parameters()
+        self._set_given()
         return self
 
     def fit_judged(self, judged: JudgedScores) -> Self:
@@ -97,29 +97,23 @@ class FixedThreshold(BaseThreshold):
         Returns
         -------
         self : FixedThreshold
-            The fitted threshold.
         """
-        self._set_level(check_level(self.threshold))
+        self._set_given()
         self.n_unjudged_ = int(np.count_nonzero(np.isnan(judged.gains)))
         return self
 
-    def _check_parameters(self, parsed):
+    def check_parameters(self) -> None:
+        """Raise a ValueError for parameters that are out of range or exclude each other."""
         check_level(self.threshold)
-        super()._check_parameters(parsed)
+        super().check_parameters()
 
     def _fit_rows(self, rows):
         return self.fit()
 
-    def _set_level(self, level):
-        super()._set_level(level)
-        self._is_none = self.threshold is None
-
-    def _restore(self, state, name):
-        self._is_none = self.threshold is None
-
-    def _shows_all(self):
-        # Parameters set after `fit` must not change a fitted threshold.
-        return vars(self).get("_is_none", False) and not self._looks_at_lists()
+    def _set_given(self):
+        """Set the level that the parameter gives."""
+        level = check_level(self.threshold)
+        self._set_level(Everything() if self.threshold is None else ByScore(), level)
 
 
 def check_level(threshold, name: str = "threshold") -> float:
@@ -141,6 +135,8 @@ class FirstK(BaseThreshold):
         measure function. None means "ndcg_f", and inside RankAndFilter its measure.
     max_shown, min_shown : int or None, default=None
         Largest and smallest number of shown documents of a query; shorter lists are shown whole.
+    keep_if : "better" or None, default=None
+        As in :class:`TunedThreshold`.
     gains : None, "exp2", dict or callable, default=None
         Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`.
 
@@ -150,7 +146,7 @@ class FirstK(BaseThreshold):
         Minus the number of shown documents; -inf if all are shown, +inf if none is.
     threshold_curve_ : ThresholdCurve
         The measure at every level, which is minus a number of documents.
-    best_score_, held_out_score_, held_out_score_unfiltered_ : float
+    best_score_, held_out_
         See :class:`TunedThreshold`.
     measure_ : str
         Name of the measure with its cut-off.
@@ -169,8 +165,5 @@ class FirstK(BaseThreshold):
     array([1, 3, 2])
     """
 
-    def _keys(self, scores, index, columns):
-        return -1.0 - places(scores, index)
-
-    def _why_below_level(self, level):
-        return f"beyond the first {max(-level, 0):g}"
+    def _cut_of(self, n_more):
+        return ByPlace()

@@ -11,9 +11,9 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.prefixes import places
 from skfilterrank._lists.results import counted
 from skfilterrank.exceptions import InputError, brief
-from skfilterrank.thresholds._base import BaseThreshold
 from skfilterrank.thresholds._certificate import RiskCertificate, certificate_checksum
 from skfilterrank.thresholds._files import NOT_FITTED, threshold_checksum
+from skfilterrank.thresholds._threshold import BaseThreshold
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class WatchedThreshold:
         """Describe a fitted threshold and its certificate."""
         hides = None
         if threshold.threshold_ is not None:
-            _, most = threshold._caps()
+            most = threshold.caps_.most
             hides = {"level": float(threshold.threshold_), "max_shown": most}
         return cls(threshold_checksum(threshold), certificate_checksum(certificate), hides)
 
@@ -53,7 +53,7 @@ class WatchedThreshold:
             if threshold is None and self.checksum is not None:
                 raise InputError(
                     "threshold is missing: this monitor cannot apply its own, which has "
-                    "filter scores. Give y_score as predict returns it, with -inf where "
+                    "two scores. Give y_score as predict returns it, with -inf where "
                     "hidden, and say threshold=-np.inf."
                 )
             return lists if threshold is None else lists.with_scores(lists.scores, threshold)

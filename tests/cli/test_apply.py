@@ -210,10 +210,12 @@ def test_a_second_score_hides_as_in_the_library(run, harmful, rule):
     assert out.splitlines()[1].split()[1] == (rule or "ratio")
     threshold = TunedThreshold("ndcg_f@3", rule=rule)
     threshold.fit(
-        harmful["score"], harmful["label"], groups=harmful["qid"], filter_scores=harmful["harm"]
+        np.column_stack([harmful["score"], harmful["harm"]]),
+        harmful["label"],
+        groups=harmful["qid"],
     )
     expected = threshold.predict(
-        harmful["score"], groups=harmful["qid"], filter_scores=harmful["harm"]
+        np.column_stack([harmful["score"], harmful["harm"]]), groups=harmful["qid"]
     )
     code, out, err = run("apply", "f.json", "run.csv", *second)
     assert code == 0, err
@@ -317,7 +319,9 @@ def test_cuts_by_list_are_those_of_the_library(run, data, options, threshold):
     threshold.fit(data["score"], data["label"], groups=data["qid"])
     head, line = out.splitlines()
     assert head.split()[-2:] == ["held", "out"]
-    assert float(line.split()[-1]) == pytest.approx(threshold.held_out_score_, abs=1e-4)
+    assert float(line.split()[-1]) == pytest.approx(
+        threshold.held_out_.loc["threshold", "value"], abs=1e-4
+    )
     expected = threshold.predict(data["score"], groups=data["qid"])
     code, out, err = run("apply", "filter.json", "run.txt")
     assert code == 0, err

@@ -131,7 +131,7 @@ def test_reasons_of_two_scores(rule):
     y, scores, groups = _lists()
     second = np.random.default_rng(1).normal(-2.0 * y)
     cut = TunedThreshold("ndcg_f@2", rule=rule, max_shown=2)
-    cut.fit(scores, y, groups=groups, filter_scores=second)
+    cut.fit(np.column_stack([scores, second]), y, groups=groups)
     table = pd.DataFrame({"score": [1.0, 0.9, 0.8, 0.7], "filter_score": [-4.0, -4.0, -4.0, 6.0]})
     hidden = serve(cut, table, query="q", ids=list("abcd"), on_hidden=None)[2]
     found = {each["id"]: each["reason"] for each in hidden}

@@ -146,13 +146,13 @@ class TestWhatIsHidden:
         model = RankAndFilter(ranker, threshold, filter_estimator=judge, cv="prefit")
         model.fit(data.X, data.y, groups=data.groups)
         scores, harm = ranker.predict(data.X), judge.predict_proba(data.X)[:, 1]
-        given = {"groups": data.groups, "filter_scores": harm}
-        alone = clone(threshold).fit(scores, data.y, **given)
+        given, both = {"groups": data.groups}, np.column_stack([scores, harm])
+        alone = clone(threshold).fit(both, data.y, **given)
         np.testing.assert_array_equal(
-            model.predict(data.X, groups=data.groups), alone.predict(scores, **given)
+            model.predict(data.X, groups=data.groups), alone.predict(both, **given)
         )
         np.testing.assert_array_equal(
-            model.rank(data.X, groups=data.groups), alone.rank(scores, **given)
+            model.rank(data.X, groups=data.groups), alone.rank(both, **given)
         )
         assert model.best_score_ == pytest.approx(alone.best_score_)
 
@@ -215,8 +215,8 @@ class TestErrors:
         with pytest.raises(InputError, match="filter_estimator has no effect with F"):
             self.fit(data, threshold=threshold)
         if isinstance(threshold, FirstK):
-            with pytest.raises(InputError, match="filter_scores is not possible with FirstK"):
-                threshold.fit(data.y, data.y, groups=data.groups, filter_scores=data.y)
+            with pytest.raises(InputError, match="scores has two columns, but FirstK reads one"):
+                threshold.fit(np.ones((len(data.y), 2)), data.y, groups=data.groups)
 
     def test_learned_threshold(self, data):
         with pytest.raises(InputError, match="filter_estimator has no effect with LearnedT"):

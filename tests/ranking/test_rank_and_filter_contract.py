@@ -9,7 +9,7 @@ from sklearn.linear_model import Ridge
 from given_scores import GivenScores
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.ranking import RankAndFilter
-from skfilterrank.thresholds import BaseThreshold
+from skfilterrank.thresholds import Cut, Threshold
 
 
 @pytest.fixture(scope="module")
@@ -87,13 +87,13 @@ class TestContract:
         assert model.score(X, labels, groups=np.arange(3)) == 1.0
 
     def test_each_query_keeps_the_score_at_its_own_threshold(self):
-        class Halves(BaseThreshold):
-            _level = 0.0
+        class Halves(Cut):
+            level = 0.0
 
-            def _keys(self, scores, index, columns):
+            def keys(self, scores, more, index):
                 return scores - np.where(index.codes() == 0, 0.5, 0.25)
 
-        X, model = filtered_at(Halves(), [0.5, 0.25, 0.5, 0.25, 0.125])
+        X, model = filtered_at(Threshold(Halves()), [0.5, 0.25, 0.5, 0.25, 0.125])
         groups = ["a", "a", "b", "b", "b"]
         np.testing.assert_array_equal(
             model.predict(X, groups=groups), [0.5, -np.inf, 0.5, 0.25, -np.inf]

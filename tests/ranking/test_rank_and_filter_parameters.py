@@ -56,7 +56,7 @@ class TestBadInput:
         [
             (
                 {"threshold": "tuned"},
-                "threshold must be 'tune', a number, None or a threshold estimator",
+                "threshold must be 'tune', 'better', a number, None or a threshold estimator",
             ),
             ({"threshold": np.nan}, "threshold must be .* got nan"),
             ({"threshold": True}, "threshold must be .* got True"),

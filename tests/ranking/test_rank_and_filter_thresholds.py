@@ -15,13 +15,14 @@ from skfilterrank.exceptions import InputError
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
-    BaseThreshold,
     CertifiedThreshold,
     ExpectedThreshold,
     FirstK,
     FixedThreshold,
+    Threshold,
     TunedThreshold,
 )
+from skfilterrank.thresholds._cuts import ByScore
 
 
 @pytest.fixture(scope="module")
@@ -107,18 +108,15 @@ def test_sets_of_thresholds_stay_unfitted(few):
     assert clone(model).get_params()["threshold__max_shown"] == 2
 
 
-class Recorded(BaseThreshold):
+class Recorded(ByScore):
     """Remembers which rows it learned from and which it was tried on."""
 
     splits: ClassVar[list] = []
 
-    def _learn(self, judged, parsed):
+    def learn(self, judged, parsed):
         for train, test in judged.fold_rows():
             self.splits.append((judged.names[0][train], judged.names[0][test]))
         return judged.scores
-
-    def _keys(self, scores, index, columns):
-        return scores
 
 
 def test_a_query_held_out_twice_is_never_split(few):
@@ -129,7 +127,7 @@ def test_a_query_held_out_twice_is_never_split(few):
         for split in GroupKFold(3, shuffle=True, random_state=seed).split(few.y, groups=few.groups)
     ]
     Recorded.splits.clear()
-    model = RankAndFilter(Ridge(), Recorded(), measure="ndcg_f@3", cv=splits)
+    model = RankAndFilter(Ridge(), Threshold(Recorded()), measure="ndcg_f@3", cv=splits)
     model.fit(few.X, few.y, groups=few.groups)
     assert Recorded.splits
     for train, test in Recorded.splits:

@@ -61,8 +61,10 @@ from skfilterrank.thresholds import (
     FixedThreshold,
     LearnedThreshold,
     PerQueryThreshold,
+    Threshold,
     TunedThreshold,
 )
+from skfilterrank.thresholds._cuts import ByPlace
 
 # Of these only what is derived from them is ever fitted.
 BASES = {QuerySelector, ActiveSelector, RankerMixin, BaseThreshold}
@@ -230,6 +232,7 @@ CASES = {
     "PerQueryThreshold": Case(PerQueryThreshold("ndcg_f@3"), "scores"),
     "LearnedThreshold": Case(LearnedThreshold("ndcg_f@3", estimator=LOGISTIC, cv=2), "scores"),
     "FirstK": Case(FirstK("ndcg_f@3"), "scores"),
+    "Threshold": Case(Threshold(ByPlace(), "ndcg_f@3"), "scores"),
     "OrdinalRanker": Case(OrdinalRanker(), "rows"),
     "OrdinalRanker(weights='gain')": Case(OrdinalRanker(weights="gain"), "rows"),
     "QueryRanker": Case(QueryRanker(LIGHTGBM), "rows"),

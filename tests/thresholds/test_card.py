@@ -234,14 +234,14 @@ def unsure_rows():
 @pytest.mark.parametrize(("kind", "name", "among", "data", "more"), combinations())
 def test_each_form_names_everything(unsure_rows, kind, name, among, data, more, tmp_path):
     y, scores, second, groups = unsure_rows
-    given = {"filter_scores": second} if kind == "rule" else {}
+    given, read = {}, np.column_stack([scores, second]) if kind == "rule" else scores
     if "families" in data:
         given["clusters"] = pd.Series(groups // 2, name="family")
     settings = {"among": among, "confidence_level": 0.9}
     settings |= {kind: name} if kind else {}
     risks = {"any_forbidden@3": 0.8} | ({"empty_list_rate": 0.97} if more["two"] else {})
     model = CertifiedThreshold(risks, measure="ndcg_f@3", **settings)
-    model.fit(scores, y, groups=groups, **given)
+    model.fit(read, y, groups=groups, **given)
     model.save(tmp_path / "t.json")
     for it in (model.certificate_, load_threshold(tmp_path / "t.json").certificate_):
         page, row = text_of(it.to_html()), it.to_frame().loc["any_forbidden@3"]

@@ -461,15 +461,11 @@ class TestBadInput:
     def test_second_scores_in_another_order(self):
         scores = pd.Series(np.arange(20.0))
         model = CertifiedThreshold({"any_forbidden": 0.5})
-        given = {"groups": np.arange(20), "filter_scores": scores[::-1]}
-        with pytest.raises(InputError, match="filter_scores and y have the same index in another"):
-            model.fit(scores.to_numpy(), pd.Series(np.ones(20)), **given)
+        both = pd.DataFrame({"score": scores, "filter_score": -scores})
         labels = np.where(np.arange(20) < 3, -1, 1)
-        model.fit(scores, labels, groups=np.arange(20), filter_scores=-scores)
-        with pytest.raises(InputError, match="filter_scores and scores have the same index in an"):
-            model.predict(scores, **given)
+        model.fit(both, labels, groups=np.arange(20))
         with pytest.raises(InputError, match="groups and scores have the same index in another"):
-            model.predict(scores, groups=scores[::-1], filter_scores=-scores)
+            model.predict(both, groups=scores[::-1])
 
     @pytest.mark.parametrize("name", ["min_shown", "k"])
     def test_has_no_parameter_that_a_promise_cannot_cover(self, name):
@@ -571,5 +567,4 @@ def test_a_promise_holds_of_what_the_cap_leaves(data):
 def test_there_is_no_held_out_score_of_a_promise(data):
     model = CertifiedThreshold({"any_forbidden@3": 0.3})
     model.fit(data.bayes_scores, data.y, groups=data.groups)
-    assert not hasattr(model, "held_out_score_")
-    assert not hasattr(model, "held_out_score_unfiltered_")
+    assert not hasattr(model, "held_out_")

@@ -279,12 +279,12 @@ class TestCheck:
         rng = np.random.default_rng(0)
         groups, y = np.repeat(np.arange(60), 5), rng.choice([-1.0, 0, 1], 300)
         scores, harm = y + rng.normal(size=300), rng.normal(size=300) - y
-        model = TunedThreshold("ndcg_f@3").fit(scores, y, groups=groups, filter_scores=harm)
-        found = model.check(scores, groups, filter_scores=harm)
+        model = TunedThreshold("ndcg_f@3").fit(np.column_stack([scores, harm]), y, groups=groups)
+        found = model.check(np.column_stack([scores, harm]), groups)
         assert not found.warns
-        shown = model.predict(scores, groups, filter_scores=harm) > -np.inf
+        shown = model.predict(np.column_stack([scores, harm]), groups) > -np.inf
         assert found.facts.loc["share_shown", "observed"] == np.mean(shown)
-        with pytest.raises(ValueError, match="filter_scores is missing"):
+        with pytest.raises(ValueError, match="scores has one column, but rule='ratio'"):
             model.check(scores, groups)
 
     @pytest.mark.parametrize(

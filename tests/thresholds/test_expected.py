@@ -11,6 +11,7 @@ from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 from skfilterrank._lists.content import query_folds
 from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import Ranking, best_prefix, places
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
@@ -23,6 +24,8 @@ from skfilterrank.thresholds import (
     load_threshold,
 )
 from skfilterrank.thresholds._expected import (
+    ByExpectation,
+    ByWorth,
     WorthRegression,
     normalised_gains,
 )
@@ -39,14 +42,15 @@ def named(k):
 def learned(k, gains, scores, groups):
     """A cut that has learned from all rows."""
     lists = RankedLists(gains, scores, groups=groups)
-    cut = ExpectedThreshold(named(k))
-    cut._learn(JudgedScores(lists, gains, np.arange(lists.index.n_queries), {}), cut._parsed())
+    cut, none = ByExpectation(), np.empty((len(gains), 0))
+    judged = JudgedScores(lists, gains, np.arange(lists.index.n_queries), none, [])
+    cut.learn(judged, parse_measure(named(k)))
     return cut
 
 
 def worth_of(cut, scores, index, k=None):
     parts = expected_worth(
-        cut.gains_, cut._chances(scores), Ranking(scores, index), k=k, correlation=cut.correlation_
+        cut.gains, cut._chances(scores), Ranking(scores, index), k=k, correlation=cut.correlation
     )
     return parts.sum(axis=0)
 
@@ -57,11 +61,11 @@ class TestNdcgF:
     @staticmethod
     def of_probabilities(gains, k=None):
         """A cut to which scores are the probability of the higher of two gains."""
-        cut = ExpectedThreshold(named(k))
-        cut.measure_ = cut._parsed().text
-        cut.gains_ = np.array(gains, dtype=float)
-        cut.curves_ = [(np.array([0.0, 1.0]), np.array([0.0, 1.0]))]
-        cut.correlation_ = 0.0
+        cut = ByExpectation()
+        cut.parsed = parse_measure(named(k))
+        cut.gains = np.array(gains, dtype=float)
+        cut.curves = [(np.array([0.0, 1.0]), np.array([0.0, 1.0]))]
+        cut.correlation = 0.0
         return cut
 
     @pytest.mark.parametrize("k", [None, 1, 2])
@@ -79,7 +83,9 @@ class TestNdcgF:
     def test_one_document_is_shown_from_a_half_on_whatever_a_bad_one_costs(self):
         p = np.array([0.45, 0.55])
         for price in (0.5, 1, 10, 100):
-            keys = self.of_probabilities([-price, 1])._keys(p, GroupIndex.from_groups([0, 1]), {})
+            keys = self.of_probabilities([-price, 1]).keys(
+                p, np.empty((2, 0)), GroupIndex.from_groups([0, 1])
+            )
             assert keys.tolist() == [-1, 1]
 
     @pytest.mark.slow
@@ -95,8 +101,8 @@ class TestNdcgF:
     def test_learns_the_probabilities(self):
         _, y, groups, scores = make_rank_and_filter(2000, random_state=0)
         cut = learned(3, y.astype(float), scores, groups)
-        assert cut.gains_.tolist() == np.unique(y).tolist()
-        for low, (nodes, values) in zip(cut.gains_[1:], cut.curves_):
+        assert cut.gains.tolist() == np.unique(y).tolist()
+        for low, (nodes, values) in zip(cut.gains[1:], cut.curves):
             found = np.interp(scores, nodes, values)
             for part in np.array_split(np.argsort(scores), 5):
                 assert found[part].mean() == pytest.approx(np.mean(y[part] >= low), abs=0.03)
@@ -111,12 +117,12 @@ class TestNdcgF:
         behind += np.sqrt(1 - correlation) * rng.normal(size=len(groups))
         gains = np.where(behind < ndtri(scores), 1.0, -1.0)
         cut = learned(None, gains, scores, groups)
-        assert cut.correlation_ == pytest.approx(correlation, abs=0.06)
+        assert cut.correlation == pytest.approx(correlation, abs=0.06)
 
     def test_documents_that_go_together(self):
         # All good or all bad: (1 / I) / 2 - (1 / -W) / 2 = 0 at any price but for the discounts.
         cut = self.of_probabilities([-5, 1])
-        cut.correlation_ = 0.95
+        cut.correlation = 0.95
         apart = self.of_probabilities([-5, 1])
         p, index = np.full(20, 0.5), GroupIndex.from_groups(np.zeros(20, dtype=int))
         assert worth_of(apart, p, index).max() < 3 * worth_of(cut, p, index).min() < 0
@@ -136,8 +142,8 @@ class TestNdcgF:
         rng = np.random.RandomState(0)
         gains, scores = rng.normal(size=3000), rng.normal(size=3000)
         cut = learned(None, gains, scores, np.arange(3000) // 10)
-        assert len(cut.gains_) == 10
-        assert cut.gains_.mean() == pytest.approx(gains.mean(), abs=0.01)
+        assert len(cut.gains) == 10
+        assert cut.gains.mean() == pytest.approx(gains.mean(), abs=0.01)
 
     @pytest.mark.slow
     def test_follows_the_size_of_lists_where_one_threshold_does_not(self):
@@ -168,7 +174,7 @@ def test_other_measures(kind, measure, tmp_path):
         warnings.simplefilter("ignore")
         cut = kind(measure).fit(scores, y, groups=groups)
         shown = cut.predict(scores, groups=groups)
-        assert cut.best_score_ >= cut.held_out_score_unfiltered_ - 0.02
+        assert cut.best_score_ >= cut.held_out_.loc["everything", "value"] - 0.02
         cut.save(tmp_path / "cut.json")
         loaded = load_threshold(tmp_path / "cut.json")
         np.testing.assert_array_equal(loaded.predict(scores, groups=groups), shown)
@@ -208,18 +214,19 @@ class Fitted:
 
     def __init__(self, k, gains, scores, index):
         self.k = k
-        self.cut = PerQueryThreshold("ndcg_f" if k is None else f"ndcg_f@{k}")
+        self.cut = ByWorth()
         lists = RankedLists(gains, scores, groups=index)
-        judged = JudgedScores(lists, gains, np.arange(index.n_queries), {})
-        self.shown = self.cut._learn(judged, self.cut._parsed()) > 0
+        none = np.empty((len(gains), 0))
+        judged = JudgedScores(lists, gains, np.arange(index.n_queries), none, [])
+        self.shown = self.cut.learn(judged, parse_measure(named(k))) > 0
 
     def thresholds(self, scores, index):
-        worth = self.cut.regression_.predict(self.features(scores, index))
+        worth = self.cut.regression.predict(self.features(scores, index))
         return best_prefix(worth, scores, index, self.k)
 
     def features(self, scores, index):
-        features = self.cut._features(scores, index, self.cut._parsed())
-        return np.clip(features, *self.cut.range_)
+        features = self.cut._features(scores, index)
+        return np.clip(features, *self.cut.range)
 
 
 def features_by_the_letter(scores, groups, mean, deviation):
@@ -374,7 +381,7 @@ def test_unjudged_rows_are_not_learned_from():
     model = Fitted(3, gains, scores, index)
     judged = ~np.isnan(gains)
     features = model.features(scores, index)
-    residual = normalised_gains(gains, index, 3) - model.cut.regression_.predict(features)
+    residual = normalised_gains(gains, index, 3) - model.cut.regression.predict(features)
     top = places(scores, index) < 6
     assert residual[judged & top].mean() == pytest.approx(0, abs=1e-9)
 

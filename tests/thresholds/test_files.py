@@ -17,7 +17,6 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FileFormatError, FitWarning, InputError, InputTypeError
 from skfilterrank.metrics import ndcg_score
 from skfilterrank.thresholds import (
-    BaseThreshold,
     CertifiedThreshold,
     ExpectedThreshold,
     FirstK,
@@ -179,7 +178,7 @@ MISSING = object()
 @pytest.mark.parametrize(
     ("form", "field", "value"),
     [
-        ("certified", ["class"], "Threshold"),
+        ("certified", ["class"], "Cut"),
         ("certified", ["class"], "BaseThreshold"),
         ("certified", ["class"], 3),
         ("certified", ["parameters"], []),
@@ -212,32 +211,32 @@ MISSING = object()
         ("certified", ["fitted", "certificate", "risks", 0, "observed"], MISSING),
         ("certified", ["fitted", "certificate", "confidence_level"], 2.5),
         ("certified", ["fitted", "certificate", "confidence_level"], MISSING),
-        ("per_query", ["fitted", "learned"], {}),
-        ("per_query", ["fitted", "learned"], MISSING),
-        ("per_query", ["fitted", "learned", "worth", "linear"], [1.0]),
-        ("expected", ["fitted", "learned", "curves"], []),
-        ("expected", ["fitted", "learned", "gains"], ["x"]),
-        ("expected", ["fitted", "learned", "gains"], [1.0, 1.0, 2.0]),
-        ("expected", ["fitted", "learned", "curves", 0, 0, 0], 1e9),
-        ("expected", ["fitted", "learned", "curves", 0, 1, 0], 1.5),
+        ("per_query", ["fitted", "cut"], {}),
+        ("per_query", ["fitted", "cut"], MISSING),
+        ("per_query", ["fitted", "cut", "worth", "linear"], [1.0]),
+        ("expected", ["fitted", "cut", "curves"], []),
+        ("expected", ["fitted", "cut", "gains"], ["x"]),
+        ("expected", ["fitted", "cut", "gains"], [1.0, 1.0, 2.0]),
+        ("expected", ["fitted", "cut", "curves", 0, 0, 0], 1e9),
+        ("expected", ["fitted", "cut", "curves", 0, 1, 0], 1.5),
         ("expected", ["fitted", "calibration", "n_queries"], 0),
-        ("per_query", ["fitted", "learned", "range", 0], [1.0, 2.0, 3.0, 4.0]),
-        ("per_query", ["fitted", "learned", "worth", "scale", 0], 0.0),
-        ("tuned", ["fitted", "learned"], True),
-        ("two", ["fitted", "learned", "gain", "x"], [1.0]),
-        ("two", ["fitted", "learned", "harm", "scale"], 0),
+        ("per_query", ["fitted", "cut", "range", 0], [1.0, 2.0, 3.0, 4.0]),
+        ("per_query", ["fitted", "cut", "worth", "scale", 0], 0.0),
+        ("tuned", ["fitted", "cut"], True),
+        ("two", ["fitted", "cut", "gain", "x"], [1.0]),
+        ("two", ["fitted", "cut", "harm", "scale"], 0),
         ("learned", ["parameters", "estimator"], "trees"),
-        ("learned", ["fitted", "learned", "gains"], [0.0, 1.0]),
-        ("learned", ["fitted", "learned", "columns"], ["length"]),
-        ("learned", ["fitted", "learned", "trees"], ["tree\nversion=v4\n"]),
-        ("learned", ["fitted", "learned", "trees", "features", 0], 18),
-        ("learned", ["fitted", "learned", "trees", "features", 0], -1),
-        ("learned", ["fitted", "learned", "trees", "numbers", 0], "nan"),
-        ("learned", ["fitted", "learned", "trees", "numbers"], [1.0]),
-        ("learned", ["fitted", "learned", "trees", "left", 1], 0),
-        ("learned", ["fitted", "learned", "trees", "right", 1], 10**9),
-        ("learned", ["fitted", "learned", "trees", "roots", 0, 0], 10**9),
-        ("learned", ["fitted", "learned", "trees", "roots", 0], [0]),
+        ("learned", ["fitted", "cut", "gains"], [0.0, 1.0]),
+        ("learned", ["fitted", "cut", "columns"], ["length"]),
+        ("learned", ["fitted", "cut", "trees"], ["tree\nversion=v4\n"]),
+        ("learned", ["fitted", "cut", "trees", "features", 0], 18),
+        ("learned", ["fitted", "cut", "trees", "features", 0], -1),
+        ("learned", ["fitted", "cut", "trees", "numbers", 0], "nan"),
+        ("learned", ["fitted", "cut", "trees", "numbers"], [1.0]),
+        ("learned", ["fitted", "cut", "trees", "left", 1], 0),
+        ("learned", ["fitted", "cut", "trees", "right", 1], 10**9),
+        ("learned", ["fitted", "cut", "trees", "roots", 0, 0], 10**9),
+        ("learned", ["fitted", "cut", "trees", "roots", 0], [0]),
         ("tuned", ["parameters", "max_shown"], -1),
         ("monitor", ["confidence_level"], MISSING),
         ("monitor", ["confidence_level"], 1),
@@ -377,11 +376,8 @@ def test_what_no_file_is_called(path):
             call()
 
 
-class OwnThreshold(BaseThreshold):
+class OwnThreshold(TunedThreshold):
     """A threshold that no file holds."""
-
-    def _keys(self, scores, index, columns):
-        return scores
 
 
 def nothing_shown(y_true, shown, groups):

@@ -9,15 +9,11 @@ from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.metrics import evaluate
-from skfilterrank.thresholds._hide_rules import (
-    RULES,
-    HidePath,
-    RisingCurve,
-    Worth,
-    fit_worths,
-    leads,
-)
+from skfilterrank.thresholds._cuts import Caps, Keys
+from skfilterrank.thresholds._hide_rules import RisingCurve, Worth, fit_worths, leads
+from skfilterrank.thresholds._judged_scores import JudgedScores
 from skfilterrank.thresholds._risks import read_risks
+from skfilterrank.thresholds._two_scores import RULES
 
 MEASURES = ("ndcg_f@3", "any_forbidden@3", "forbidden@5", "ap", "false_reject_rate", "ndcg_f")
 
@@ -38,24 +34,24 @@ def judged_rows(seed=0, n_queries=30):
     return y, scores, f, g
 
 
-def worths(y, scores, f, g):
-    """Expected gains and probabilities of harm, learned from all rows."""
-    index = GroupIndex.from_groups(g)
-    return Worth.fit(y, scores, f, index).of(scores, f, index)
+def path_of(rule, y, scores, f, groups):
+    """A cut with its curves, judged lists in the order of shown rows, and the keys of rows."""
+    cut, lists = RULES[rule](), RankedLists(y, scores, groups=groups)
+    cut.worth = Worth.fit(y, scores, f, lists.index)
+    clusters = np.arange(lists.index.n_queries)
+    judged = JudgedScores(lists, y, clusters, f[:, np.newaxis], ["filter_score"])
+    found = cut.capped(cut.served_keys(scores, judged.more, lists.index), lists.index, Caps())
+    return cut, judged, found
 
 
 @pytest.mark.parametrize("most", [None, 4])
 @pytest.mark.parametrize("rule", RULES)
 def test_paths_go_from_nothing_to_everything(rule, most):
     y, scores, f, g = judged_rows()
-    worth, harm = worths(y, scores, f, g)
-    if rule == "harm":
-        worth, harm = scores, f
-    index = RankedLists(y, scores, groups=g).index
-    nothing = HidePath(rule, scores, worth, harm, index, most=most).at(np.inf)
-    assert np.isneginf(nothing).all()
+    cut, judged, found = path_of(rule, y, scores, f, g)
+    assert np.isneginf(cut.shown(found, np.inf, judged.index, Caps(None, most))).all()
     last = -np.inf if rule == "harm" else 0.0
-    everything = HidePath(rule, scores, worth, harm, index, most=most).at(last) > -np.inf
+    everything = cut.shown(found, last, judged.index, Caps(None, most)) > -np.inf
     n_there = np.bincount(g, scores > -np.inf)
     expected = n_there if most is None else np.minimum(n_there, most)
     assert (np.bincount(g, everything) == expected).all()
@@ -66,17 +62,13 @@ def test_paths_go_from_nothing_to_everything(rule, most):
 @pytest.mark.parametrize("rule", RULES)
 def test_values_along_a_path_are_those_of_the_measures(rule, most):
     y, scores, f, g = judged_rows()
-    worth, harm = worths(y, scores, f, g)
-    if rule == "harm":
-        worth, harm = scores, f
-    lists = RankedLists(y, scores, groups=g)
-    path = HidePath(rule, scores, worth, harm, lists.index, most=most)
-    ordered = path.lists_of(lists)
-    measures = [parse_measure(name) for name in MEASURES]
-    for level in np.quantile(path.keys(), [0.2, 0.5, 0.8]):
-        expected = evaluate(y, path.at(level), list(MEASURES), groups=g).per_query
+    cut, judged, found = path_of(rule, y, scores, f, g)
+    caps, measures = Caps(None, most), [parse_measure(name) for name in MEASURES]
+    for level in np.quantile(found.keys, [0.2, 0.5, 0.8]):
+        shown = cut.shown(found, level, judged.index, caps)
+        expected = evaluate(y, shown, list(MEASURES), groups=g).per_query
         for name, parsed in zip(MEASURES, measures):
-            own = path.values(ordered, parsed).at(level)
+            own = cut.entries(judged, found, parsed, caps).at(level)
             np.testing.assert_allclose(own, np.nan_to_num(expected[name]), rtol=0, atol=1e-12)
 
 
@@ -85,18 +77,14 @@ def test_values_along_a_path_are_those_of_the_measures(rule, most):
 @pytest.mark.parametrize("risk", ["any_forbidden@3", "forbidden@5", "false_reject_rate"])
 def test_risks_along_a_path_are_those_of_the_measures(risk, rule, most):
     y, scores, f, g = judged_rows()
-    worth, harm = worths(y, scores, f, g)
-    if rule == "harm":
-        worth, harm = scores, f
-    lists = RankedLists(y, scores, groups=g)
-    path = HidePath(rule, scores, worth, harm, lists.index, most=most)
+    cut, judged, found = path_of(rule, y, scores, f, g)
     (read,) = read_risks({risk: 0.1})
-    ordered = path.lists_of(lists)
-    steps = read.steps(ordered, y, path.keys(), most=most)
-    for level in np.quantile(path.keys(), [0.3, 0.7]):
-        expected = evaluate(y, path.at(level), risk, groups=g).per_query.to_numpy()
-        found = steps.at(level)
-        np.testing.assert_allclose(found, expected.ravel()[steps.counted], rtol=0, atol=1e-12)
+    steps = read.steps(cut.lists_of(judged, found), y, found.keys, most=most)
+    for level in np.quantile(found.keys, [0.3, 0.7]):
+        shown = cut.shown(found, level, judged.index, Caps(None, most))
+        expected = evaluate(y, shown, risk, groups=g).per_query.to_numpy()
+        at = steps.at(level)
+        np.testing.assert_allclose(at, expected.ravel()[steps.counted], rtol=0, atol=1e-12)
 
 
 def frontier(rule, worth, harm, k=5):
@@ -109,8 +97,8 @@ def frontier(rule, worth, harm, k=5):
     levels = np.quantile(keys, np.linspace(0, 1, 100))
     points = []
     for level in levels:
-        path = HidePath(rule, worth.ravel(), worth.ravel(), harm.ravel(), index, most=k)
-        shown = path.at(level).reshape(worth.shape)
+        found = Keys(keys.ravel(), worth.ravel())
+        shown = RULES[rule]().shown(found, level, index, Caps(None, k)).reshape(worth.shape)
         order = np.argsort(-shown, axis=1, kind="stable")[:, :k]
         there = np.take_along_axis(shown, order, axis=1) > -np.inf
         gain = (np.take_along_axis(worth, order, axis=1) * discounts(k) * there).sum(axis=1).mean()

@@ -16,7 +16,6 @@ from skfilterrank.thresholds._judged_scores import (
     number_clusters,
     read_scores,
     values_shown,
-    warn_unless_filter_pays,
     warn_without_good,
 )
 
@@ -28,7 +27,11 @@ SCORES = np.array([0.5, 0.4, 0.3, 0.9, 0.8, 0.1])
 
 def judged_scores(**fields):
     lists = RankedLists(GAINS, SCORES, groups=GROUPS)
-    fields = {"clusters": np.array([0, 1, 1]), "columns": {"own": np.arange(6.0)}} | fields
+    fields = (
+        {"clusters": np.array([0, 1, 1]), "more": np.arange(6.0)[:, None]}
+        | {"more_names": ["own"]}
+        | fields
+    )
     return JudgedScores(lists, GAINS, **fields)
 
 
@@ -37,7 +40,7 @@ def test_folds_never_split_a_cluster(clusters, n_folds):
     clusters = np.array(clusters)
     groups = np.repeat(np.arange(len(clusters)), 2)
     lists = RankedLists(np.ones(len(groups)), np.arange(len(groups)) / 7, groups=groups)
-    judged = JudgedScores(lists, np.ones(len(groups)), clusters, {})
+    judged = JudgedScores(lists, np.ones(len(groups)), clusters, np.empty((len(groups), 0)), [])
     tried = []
     for train, test in judged.fold_rows(n_folds):
         of_train, of_test = (set(clusters[groups[rows]]) for rows in (train, test))
@@ -57,7 +60,7 @@ def test_some_lists_are_taken_with_all_that_belongs_to_them():
     np.testing.assert_array_equal(some.clusters, [1, 1])
     np.testing.assert_array_equal(some.folds, [1, 0])
     np.testing.assert_array_equal(some.lists.weights, [0.5, 0.25])
-    np.testing.assert_array_equal(some.columns["own"], [5, 3, 4])
+    np.testing.assert_array_equal(some.more[:, 0], [5, 3, 4])
     np.testing.assert_array_equal(some.names[1], [5, 3, 4])
 
 
@@ -76,31 +79,31 @@ def test_lists_of_a_cluster_count_as_one():
 def test_scores_are_read_from_every_container():
     table = pd.DataFrame({"score": SCORES, "filter_score": SCORES + 1, "other": 0.0})
     for given_scores in (SCORES, SCORES[:, None], SCORES.tolist(), table, table[["score"]]):
-        column, columns = read_scores("Own", (), given_scores)
+        column, more, names = read_scores("Own", given_scores)
         np.testing.assert_array_equal(column, SCORES)
-        assert columns == {}
+        assert (more.shape, names) == ((6, 0), [])
     two = np.column_stack([SCORES, SCORES + 1])
-    for given_scores in (two, table):
-        column, columns = read_scores("Own", ("filter_score",), given_scores)
+    for given_scores in (two, table, pd.DataFrame(two), pd.DataFrame(two, columns=["a", "b"])):
+        column, more, names = read_scores("Own", given_scores, 1)
         np.testing.assert_array_equal(column, SCORES)
-        assert list(columns) == ["filter_score"]
-        np.testing.assert_array_equal(columns["filter_score"], SCORES + 1)
-    assert list(read_scores("Own", None, table)[1]) == ["filter_score", "other"]
+        assert len(names) == 1
+        np.testing.assert_array_equal(more, SCORES[:, None] + 1)
+    assert read_scores("Own", table, None)[2] == ["filter_score", "other"]
 
 
 @pytest.mark.parametrize(
-    ("names", "scores", "filter_scores", "match"),
+    ("n_more", "scores", "match"),
     [
-        ((), np.ones((3, 2)), None, r"shape \(n_rows,\) or \(n_rows, 1\), got \(3, 2\)"),
-        ((), pd.DataFrame({"a": [1.0], "b": [2.0]}), None, "one column, or one named 'score'"),
-        ((), SCORES, SCORES, "filter_scores is not possible with Own, which reads one score"),
-        (("filter_score",), SCORES, SCORES[:2], "filter_scores has 2 entries but there are 6"),
-        (("filter_score",), SCORES, SCORES * np.nan, "filter_scores holds 6 NaN"),
+        (0, np.ones((3, 3)), r"shape \(n_rows,\) or \(n_rows, 1\), got \(3, 3\)"),
+        (1, np.ones((3, 3)), r"shape \(n_rows,\) or \(n_rows, 1\), got \(3, 3\)"),
+        (0, pd.DataFrame({"a": [1.0], "b": [2.0]}), "one column, or one named 'score'"),
+        (0, np.ones((3, 2)), "scores has two columns, but Own reads one score"),
+        (1, np.column_stack([SCORES, SCORES * np.nan]), "filter_score holds 6 NaN"),
     ],
 )
-def test_other_scores_are_refused(names, scores, filter_scores, match):
+def test_other_scores_are_refused(n_more, scores, match):
     with pytest.raises(InputError, match=match):
-        read_scores("Own", names, scores, filter_scores)
+        read_scores("Own", scores, n_more)
 
 
 def test_clusters_are_numbered_by_list():
@@ -123,13 +126,10 @@ def test_values_are_of_what_is_shown():
     np.testing.assert_array_equal(found, [expected, of_cut, expected])
 
 
-def test_warnings_of_nothing_good_and_of_filters_that_do_not_pay():
+def test_warning_of_nothing_good():
     with pytest.warns(FitWarning, match="no label has a gain above 0 and some are below"):
         warn_without_good(np.array([-1.0, 0.0]))
-    with pytest.warns(FitWarning, match="filtering is not shown to pay"):
-        warn_unless_filter_pays(0.5, 0.49, 0.01, 0.02, instead="nothing")
     warn_without_good(np.array([-1.0, 1.0]))
-    warn_unless_filter_pays(0.5, 0.4, 0.1, 0.02, instead="nothing")
 
 
 def test_margins_are_finite_and_at_least_0_where_shown():

@@ -13,7 +13,9 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info
 
 from skfilterrank._files.states import as_json
+from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import f_score
@@ -24,6 +26,7 @@ from skfilterrank.thresholds import (
     _list_models,
     load_threshold,
 )
+from skfilterrank.thresholds._answers import held_out_values
 from skfilterrank.thresholds._judged_scores import JudgedScores
 from skfilterrank.thresholds._list_models import (
     Curves,
@@ -54,7 +57,7 @@ def judged_scores(scores, y, groups, clusters=None):
     lists = RankedLists(y, scores, groups=groups)
     n = lists.index.n_queries
     clusters = np.arange(n) if clusters is None else clusters
-    return JudgedScores(lists, np.asarray(y), clusters, {})
+    return JudgedScores(lists, np.asarray(y), clusters, np.empty((len(y), 0)), [])
 
 
 def test_follows_the_list_where_one_threshold_does_not():
@@ -72,12 +75,12 @@ def test_follows_the_list_where_one_threshold_does_not():
 def test_keys_do_not_depend_on_the_labels_of_their_own_query(share_a_cluster):
     scores, y, groups = two_kinds(12)
     clusters = np.arange(12) // 2 if share_a_cluster else np.arange(12)
-    cut = LearnedThreshold("f", estimator=QUICK, cv=4)
-    before = cut._learn(judged_scores(scores, y, groups, clusters), cut._parsed())
+    cut, parsed = LearnedThreshold("f", estimator=QUICK, cv=4)._cut_of(0), parse_measure("f")
+    before = cut.learn(judged_scores(scores, y, groups, clusters), parsed)
     changed = y.copy()
     own = groups == 3
     changed[own] = 1 - changed[own]
-    after = cut._learn(judged_scores(scores, changed, groups, clusters), cut._parsed())
+    after = cut.learn(judged_scores(scores, changed, groups, clusters), parsed)
     same = np.isin(groups, [2, 3]) if share_a_cluster else own
     np.testing.assert_array_equal(before[same], after[same])
     assert (before[~same] != after[~same]).any()
@@ -85,12 +88,13 @@ def test_keys_do_not_depend_on_the_labels_of_their_own_query(share_a_cluster):
 
 def test_the_factor_of_a_held_out_query_is_that_of_the_other_by_hand():
     judged = judged_scores(np.array([2.0, 1.0, 2.0, 1.0]), [1.0, 1.0, -1.0, -1.0], [0, 0, 1, 1])
-    cut = LearnedThreshold("ndcg_f")
+    parsed, cut = parse_measure("dcg"), LearnedThreshold("dcg")._cut_of(0)
     keys = np.array([3.0, 0.5, 3.0, 0.5])
+    entries = EntryValues.of(judged.lists, parsed, keys)
     # Query 1 is best cut at 1, and query 0, alone or with query 1, at 10.
-    cut._best_level = lambda judged, keys, entries, among: 10.0 if among[0] else 1.0
-    shown = cut._held_out_shown(judged, keys, None)
-    assert shown.tolist() == [True, False, False, False]
+    cut.best_level = lambda judged, keys, entries, among: 10.0 if among[0] else 1.0
+    # So query 0 shows its first document, and query 1 nothing.
+    assert held_out_values(judged, cut, keys, entries).tolist() == [1.0, 0.0]
 
 
 def test_hidden_rows_ties_and_short_lists():
@@ -138,15 +142,15 @@ def test_several_kinds_of_gain(kinds):
     if kinds == 3:
         y = y - (scores < np.median(scores)) * (1 - y)
     cut = LearnedThreshold("dcg", estimator=QUICK, cv=2).fit(scores, y, groups=groups)
-    assert cut.gains_.tolist() == np.unique(y).tolist()
-    assert len(cut.learner_.members) == 1
+    assert cut.cut_.learner.gains.tolist() == np.unique(y).tolist()
+    assert len(cut.cut_.learner.members) == 1
 
 
 def test_own_columns():
     scores, y, groups = two_kinds(30)
     table = pd.DataFrame({"score": scores, "length": y + 0.1})
     cut = LearnedThreshold("f", estimator=QUICK, cv=2).fit(table, y, groups=groups)
-    assert cut.columns_ == ["length"]
+    assert cut.cut_.learner.columns == ["length"]
     alone = LearnedThreshold("f", estimator=QUICK, cv=2).fit(scores, y, groups=groups)
     assert cut.best_score_ > alone.best_score_ + 0.05
     with pytest.raises(ValueError, match="scores lacks the columns"):

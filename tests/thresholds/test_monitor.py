@@ -737,14 +737,17 @@ class TestDocumentsThatTheThresholdHides:
     @pytest.mark.slow
     def test_one_that_hides_by_more_than_a_score_is_not_applied(self, data):
         threshold = CertifiedThreshold({"any_forbidden@3": 0.5}, rule="harm")
-        rows, more = {"groups": data.groups}, {"filter_scores": -data.bayes_scores}
+        rows, both = (
+            {"groups": data.groups},
+            np.column_stack([data.bayes_scores, -data.bayes_scores]),
+        )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            threshold.fit(data.bayes_scores, data.y, **rows, **more)
+            threshold.fit(both, data.y, **rows)
         monitor = RiskMonitor(threshold)
         with pytest.raises(InputError, match="threshold is missing: this monitor cannot apply"):
             monitor.update(data.y, data.bayes_scores, **rows)
-        shown = threshold.predict(data.bayes_scores, **rows, **more)
+        shown = threshold.predict(both, **rows)
         alone = RiskMonitor({"any_forbidden@3": 0.5})
         expected = alone.update(data.y, shown, groups=data.groups).rates
         assert monitor.update(data.y, shown, **rows, threshold=-np.inf).rates.equals(expected)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from skfilterrank._lists.queries import GroupIndex
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.thresholds import FirstK, FixedThreshold
@@ -55,11 +54,6 @@ def test_scores_without_labels(data):
 def test_what_is_no_number(threshold):
     with pytest.raises(ValueError, match="threshold must be a number or None"):
         FixedThreshold(threshold).fit()
-
-
-def test_keys_by_hand():
-    index = GroupIndex.from_groups([0, 0, 1, 0])
-    assert FirstK()._keys(np.array([1.0, 3, 5, 1]), index, {}).tolist() == [-2, -1, -1, -3]
 
 
 def test_the_number_is_the_best_of_all():

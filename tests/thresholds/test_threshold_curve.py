@@ -494,7 +494,7 @@ def test_fits_that_need_memory(threshold, message):
         threshold.fit(Rows(COLUMNS))
 
 
-@pytest.mark.parametrize("name", ["groups", "filter_scores", "query_weight"])
+@pytest.mark.parametrize("name", ["groups", "clusters", "query_weight"])
 def test_nothing_is_given_with_rows(name):
     with pytest.raises(InputError, match=f"{name} is not possible where TunedThreshold.fit reads"):
         TunedThreshold().fit(Rows(COLUMNS), **{name: COLUMNS["qid"]})

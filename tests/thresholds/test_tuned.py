@@ -19,7 +19,7 @@ from skfilterrank.thresholds import (
     load_threshold,
     threshold_curve,
 )
-from skfilterrank.thresholds._hide_rules import RULES
+from skfilterrank.thresholds._two_scores import RULES
 
 INF = np.inf
 
@@ -110,38 +110,40 @@ class TestHeldOutScore:
             is_shown = data.bayes_scores[test] >= curve.best_threshold
             kept[test] = np.where(is_shown, data.bayes_scores[test], -INF)
         expected = ndcg_f_score(data.y, kept, groups=data.groups, k=3)
-        assert model.held_out_score_ == pytest.approx(expected)
+        assert model.held_out_.loc["threshold", "value"] == pytest.approx(expected)
 
     def test_is_negated_where_lower_is_better(self, data):
         model = TunedThreshold("forbidden@3", min_shown=1)
         model.fit(data.bayes_scores, data.y, groups=data.groups)
-        assert model.held_out_score_ < 0
+        assert model.held_out_.loc["threshold", "value"] < 0
 
     @pytest.mark.slow
     @pytest.mark.parametrize("name", [name for name in PLAIN if name not in ("all", "fixed")])
     def test_without_the_filter(self, data, name):
         model = clone(PLAIN[name]).fit(data.bayes_scores, data.y, groups=data.groups)
         expected = ndcg_f_score(data.y, data.bayes_scores, groups=data.groups, k=3)
-        assert model.held_out_score_unfiltered_ == pytest.approx(expected, abs=1e-12)
+        assert model.held_out_.loc["everything", "value"] == pytest.approx(expected, abs=1e-12)
 
     def test_without_the_filter_caps_remain(self, data):
         first = first_places(data.bayes_scores, data.groups, 2)
         capped = np.where(first, data.bayes_scores, -INF)
         expected = ndcg_f_score(data.y, capped, groups=data.groups, k=3)
-        assert fitted(data, max_shown=2).held_out_score_unfiltered_ == pytest.approx(expected)
+        assert fitted(data, max_shown=2).held_out_.loc["everything", "value"] == pytest.approx(
+            expected
+        )
 
     @pytest.mark.parametrize("weights", [False, True])
     def test_a_filter_that_does_not_pay(self, data, weights):
         scores, rows = data.bayes_scores, data.groups < 30 * (1 + weights)
         heavy = np.where(data.groups < 30, 1.0, 0.0)[rows] if weights else None
-        expected = "not shown to pay.*Use FixedThreshold.. to show every document, or judge more"
+        expected = "not shown to pay.*by showing everything.*Use FixedThreshold.., or keep_if"
         with pytest.warns(FitWarning, match=expected) as caught:
             model = TunedThreshold("ndcg_f@3").fit(
                 scores[rows], data.y[rows], groups=data.groups[rows], query_weight=heavy
             )
         (text,) = {str(each.message) for each in caught}
-        assert f"score {model.held_out_score_:.4f} with it" in text
-        assert f"and {model.held_out_score_unfiltered_:.4f} without it" in text
+        assert f"score {model.held_out_.loc['threshold', 'value']:.4f} with it" in text
+        assert f"and {model.held_out_.loc['everything', 'value']:.4f} by showing everything" in text
 
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["tuned", "expected", "per_query"])
@@ -151,7 +153,10 @@ class TestHeldOutScore:
             warnings.simplefilter("error")
             warnings.filterwarnings("ignore", message=".*below 0")
             model.fit(data.bayes_scores, data.y, groups=data.groups)
-        assert model.held_out_score_ > model.held_out_score_unfiltered_ + 0.01
+        assert (
+            model.held_out_.loc["threshold", "value"]
+            > model.held_out_.loc["everything", "value"] + 0.01
+        )
 
 
 def market(seed=0, n_queries=200, n=10):
@@ -172,22 +177,22 @@ def rows():
 @pytest.mark.parametrize("rule", RULES)
 def test_tuned_level_is_worth_what_it_says(rows, rule):
     scores, y, g, hide = rows
-    cut = TunedThreshold("ndcg_f@5", rule=rule).fit(scores, y, g, filter_scores=hide)
-    assert cut.rule_ == rule
+    cut = TunedThreshold("ndcg_f@5", rule=rule).fit(np.column_stack([scores, hide]), y, g)
+    assert cut.cut_.rule == rule
     assert cut.threshold_ is None
-    assert cut.held_out_score_ <= cut.best_score_ + 1e-9
-    assert cut.held_out_score_ > cut.held_out_score_unfiltered_
-    shown = cut.predict(scores, g, filter_scores=hide)
+    assert cut.held_out_.loc["threshold", "value"] <= cut.best_score_ + 1e-9
+    assert cut.held_out_.loc["threshold", "value"] > cut.held_out_.loc["everything", "value"]
+    shown = cut.predict(np.column_stack([scores, hide]), g)
     value = evaluate(y, shown, "ndcg_f@5", groups=g).means.iloc[0]
     # Curves of all rows and those out of fold differ a little; "harm" has none.
     assert value == pytest.approx(cut.best_score_, abs=1e-9 if rule == "harm" else 0.02)
     one = TunedThreshold("ndcg_f@5").fit(scores, y, g)
-    assert cut.held_out_score_ > one.held_out_score_
+    assert cut.held_out_.loc["threshold", "value"] > one.held_out_.loc["threshold", "value"]
 
 
 def test_ratio_is_the_default_and_needs_filter_scores(rows):
     scores, y, g, hide = rows
-    assert TunedThreshold().fit(scores, y, g, filter_scores=hide).rule_ == "ratio"
+    assert TunedThreshold().fit(np.column_stack([scores, hide]), y, g).cut_.rule == "ratio"
     assert not hasattr(TunedThreshold().fit(scores, y, g), "rule_")
 
 
@@ -195,7 +200,7 @@ def test_filter_scores_may_be_a_column(rows):
     scores, y, g, hide = rows
     table = pd.DataFrame({"filter_score": hide, "score": scores})
     cut = TunedThreshold().fit(table, y, g)
-    expected = cut.predict(scores, g, filter_scores=hide)
+    expected = cut.predict(np.column_stack([scores, hide]), g)
     np.testing.assert_array_equal(cut.predict(table, g), expected)
     np.testing.assert_array_equal(cut.predict(np.c_[scores, hide], g), expected)
 
@@ -204,12 +209,12 @@ def test_filter_scores_may_be_a_column(rows):
 def test_margins_and_ranks_go_with_what_is_shown(rows, rule):
     scores, y, g, hide = rows
     cut = TunedThreshold("ndcg_f@5", rule=rule, max_shown=4)
-    cut.fit(scores, y, g, filter_scores=hide)
-    shown = cut.predict(scores, g, filter_scores=hide)
-    margins = cut.decision_function(scores, g, filter_scores=hide)
+    cut.fit(np.column_stack([scores, hide]), y, g)
+    shown = cut.predict(np.column_stack([scores, hide]), g)
+    margins = cut.decision_function(np.column_stack([scores, hide]), g)
     assert np.isfinite(margins).all()
     np.testing.assert_array_equal(margins >= 0, shown > -np.inf)
-    ranks = cut.rank(scores, g, filter_scores=hide)
+    ranks = cut.rank(np.column_stack([scores, hide]), g)
     np.testing.assert_array_equal(ranks > 0, shown > -np.inf)
     assert ranks.max() == 4
     first = shown[ranks == 1]
@@ -228,7 +233,7 @@ def test_out_of_fold_curves_do_not_see_the_query(rows):
                 found.extend([(worth[own], worth[~own]), (harm[own], harm[~own])])
                 return super()._path(judged, worth, harm)
 
-        Recorded("ndcg_f@5").fit(scores, labels, g, filter_scores=hide)
+        Recorded("ndcg_f@5").fit(np.column_stack([scores, hide]), labels, g)
         return found
 
     before, after = worths(y), worths(np.where(g == 17, -1.0, y))
@@ -243,10 +248,10 @@ def test_the_level_of_a_held_out_query_is_that_of_the_other_by_hand():
     scores, hide = np.array([1.0, 2.0, 1.0, 2.0]), np.array([0.0, 1.0, 2.0, 3.0])
     cut = TunedThreshold("ndcg_f", rule="harm")
     with pytest.warns(FitWarning, match="only 2 of the rows are forbidden"):
-        cut.fit(scores, y, g, filter_scores=hide)
+        cut.fit(np.column_stack([scores, hide]), y, g)
     # At -2.5 query 0 shows both, the forbidden document first; at -0.5 query 1 shows nothing.
     both = (1 + 1 / np.log2(3) - 1) / 2
-    assert cut.held_out_score_ == pytest.approx((both + 0.5) / 2)
+    assert cut.held_out_.loc["threshold", "value"] == pytest.approx((both + 0.5) / 2)
     # -0.5 is best for both together: the good document alone is worth 1, and nothing 0.5.
     assert (cut.level_, cut.best_score_) == (-0.5, pytest.approx(0.75))
 
@@ -258,7 +263,7 @@ def test_what_is_tested_says_nothing_of_the_path(rows):
 
     def curves(labels):
         cut = CertifiedThreshold({"any_forbidden@5": 0.5}, rule="ratio")
-        worth = cut.fit(scores, labels, g, filter_scores=hide).worth_
+        worth = cut.fit(np.column_stack([scores, hide]), labels, g).cut_.worth
         curves = worth.gain, worth.harm, worth.harm_by_lead
         return [worth.weights.tolist(), *((each.x.tolist(), each.y.tolist()) for each in curves)]
 
@@ -276,13 +281,13 @@ def test_certificate_by_hand():
     hide = np.ravel(np.column_stack([np.zeros(40), np.arange(1.0, 41.0)]))
     cut = CertifiedThreshold({"any_forbidden@2": 0.1}, rule="harm", measure="dcg@2")
     with pytest.warns(FitWarning, match="only 40 of the rows are forbidden"):
-        cut.fit(scores, y, g, filter_scores=hide)
+        cut.fit(np.column_stack([scores, hide]), y, g)
     # P(none of 40 | 0.1) = 0.9**40 = 0.015 <= 0.05, and P(at most one) = 0.080: none may be shown.
     risk = cut.certificate_.risks["any_forbidden@2"]
     assert (risk.n_queries, risk.lower, risk.observed) == (40, -1.0, 0.0)
     # In the middle between the keys 0 of the good documents and -1.
     assert cut.level_ == -0.5
-    shown = cut.predict(scores, g, filter_scores=hide)
+    shown = cut.predict(np.column_stack([scores, hide]), g)
     np.testing.assert_array_equal(shown, np.where(hide == 0, scores, -np.inf))
 
 
@@ -290,12 +295,12 @@ def test_certificate_by_hand():
 def test_certified_risks_are_below_their_levels(rule):
     scores, y, g, hide = market(1, 400)
     risks = {"any_forbidden@5": 0.3, "false_reject_rate": 0.9}
-    cut = CertifiedThreshold(risks, rule=rule).fit(scores, y, g, filter_scores=hide)
+    cut = CertifiedThreshold(risks, rule=rule).fit(np.column_stack([scores, hide]), y, g)
     # All are tested by "harm", all but 1,000 rows by the rule that learns curves.
     found = [risk.n_queries for risk in cut.certificate_.risks.values()]
     assert found[0] == (400 if rule == "harm" else 300)
     other = market(2, 2000)
-    shown = cut.predict(other[0], other[2], filter_scores=other[3])
+    shown = cut.predict(np.column_stack([other[0], other[3]]), other[2])
     means = evaluate(other[1], shown, list(risks), groups=other[2]).means
     assert means["any_forbidden@5"] <= 0.3
     assert means["false_reject_rate"] <= 0.9
@@ -313,7 +318,9 @@ def test_certificates_hold_for_any_order_of_rows_that_are_worth_the_same():
     cut = CertifiedThreshold({"any_forbidden": 0.3}, measure="false_reject_rate", max_shown=1)
     found = []
     for order in (np.lexsort((y, groups)), np.lexsort((-y, groups))):
-        model = cut.fit(scores[order], y[order], groups[order], filter_scores=filter_scores[order])
+        model = cut.fit(
+            np.column_stack([scores[order], filter_scores[order]]), y[order], groups[order]
+        )
         found.append((model.level_, model.certificate_.risks["any_forbidden"].observed))
     assert found[0] == found[1]
 
@@ -329,7 +336,7 @@ def test_a_function_is_certified_as_the_measure_is(rule):
     one = CertifiedThreshold({"any_forbidden@5": 0.4}, **options)
     two = CertifiedThreshold({bad: 0.4}, **options)
     for cut in (one, two):
-        cut.fit(scores, y, g, filter_scores=hide)
+        cut.fit(np.column_stack([scores, hide]), y, g)
     assert one.level_ == two.level_
     assert one.certificate_.risks["any_forbidden@5"].observed == (
         two.certificate_.risks["bad"].observed
@@ -347,7 +354,7 @@ def test_unjudged_documents_that_could_be_shown_are_named(rule):
     y = without
     cut = CertifiedThreshold({"any_forbidden@5": 0.4}, rule=rule)
     with pytest.warns(match="that a risk depends on are unjudged"):
-        cut.fit(scores, y, g, filter_scores=hide)
+        cut.fit(np.column_stack([scores, hide]), y, g)
     assert cut.certificate_.facts["n_unjudged"] == 1
     assert cut.certificate_.to_judge.values.tolist() == [[g[row], row]]
 
@@ -359,90 +366,90 @@ def test_saved_thresholds_hide_the_same(rows, rule, tmp_path):
         TunedThreshold("ndcg_f@5", rule=rule),
         CertifiedThreshold({"any_forbidden@5": 0.4}, rule=rule),
     ):
-        cut.fit(scores, y, g, filter_scores=hide).save(tmp_path / "cut.json")
+        cut.fit(np.column_stack([scores, hide]), y, g).save(tmp_path / "cut.json")
         np.testing.assert_array_equal(
-            load_threshold(tmp_path / "cut.json").predict(scores, g, filter_scores=hide),
-            cut.predict(scores, g, filter_scores=hide),
+            load_threshold(tmp_path / "cut.json").predict(np.column_stack([scores, hide]), g),
+            cut.predict(np.column_stack([scores, hide]), g),
         )
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda hide, y: (hide[:-1], y), "filter_scores has 1999 entries but there are 2000"),
-        (lambda hide, y: (np.where(y < 2, hide, np.nan), y), "filter_scores"),
-        (lambda hide, y: (np.where(y < 2, hide, -np.inf), y), "filter_scores must be finite"),
-        (lambda hide, y: (np.ones(len(y)), y), "filter_scores has one value, 1"),
-        (lambda hide, y: (hide, np.abs(y)), "filter_scores need forbidden documents"),
+        (lambda hide, y: (np.where(y < 2, hide, np.nan), y), "filter_score"),
+        (lambda hide, y: (np.where(y < 2, hide, -np.inf), y), "scores must be finite"),
+        (lambda hide, y: (np.ones(len(y)), y), "second column of scores has one value, 1"),
+        (lambda hide, y: (hide, np.abs(y)), "second column of scores needs forbidden documents"),
     ],
-    ids=["length", "NaN", "infinite", "one value", "never forbidden"],
+    ids=["NaN", "infinite", "one value", "never forbidden"],
 )
 @pytest.mark.parametrize("cut", [TunedThreshold(), CertifiedThreshold({"any_forbidden@5": 0.3})])
-def test_filter_scores_that_tell_nothing(rows, cut, change, message):
+def test_second_scores_that_tell_nothing(rows, cut, change, message):
     scores, y, g, hide = rows
     hide, y = change(hide, y)
     with pytest.raises(ValueError, match=message):
-        cut.fit(scores, y, g, filter_scores=hide)
+        cut.fit(np.column_stack([scores, hide]), y, g)
 
 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
         ({"rule": "both"}, "rule must be"),
-        ({"min_shown": 1}, "min_shown=1 is not possible with filter_scores"),
+        ({"min_shown": 1}, "min_shown=1 is not possible with two columns"),
     ],
 )
 def test_parameters_that_do_not_go_with_two_scores(rows, parameters, message):
     scores, y, g, hide = rows
     with pytest.raises(ValueError, match=message):
-        TunedThreshold(**parameters).fit(scores, y, g, filter_scores=hide)
+        TunedThreshold(**parameters).fit(np.column_stack([scores, hide]), y, g)
 
 
 def test_fit_and_predict_take_the_same_scores(rows):
     scores, y, g, hide = rows
     with pytest.raises(
-        ValueError, match="rule='ratio' hides by a second score, but none was given"
+        ValueError, match="rule='ratio' hides by a second score, but scores has one column"
     ):
         TunedThreshold(rule="ratio").fit(scores, y, g)
-    two = TunedThreshold().fit(scores, y, g, filter_scores=hide)
-    with pytest.raises(ValueError, match="filter_scores is missing: rule='ratio'"):
+    two = TunedThreshold().fit(np.column_stack([scores, hide]), y, g)
+    with pytest.raises(ValueError, match="scores has one column, but rule='ratio'"):
         two.predict(scores, g)
     one = TunedThreshold().fit(scores, y, g)
-    with pytest.raises(ValueError, match="was fitted without"):
-        one.predict(scores, filter_scores=hide)
+    with pytest.raises(ValueError, match="was fitted on one"):
+        one.predict(np.column_stack([scores, hide]))
 
 
-def test_filter_scores_the_wrong_way_round_warn(rows):
+def test_second_scores_the_wrong_way_round_warn(rows):
     scores, y, g, hide = rows
     with pytest.warns(FitWarning, match="of forbidden documents are not higher"):
-        TunedThreshold().fit(scores, y, g, filter_scores=-hide)
+        TunedThreshold().fit(np.column_stack([scores, -hide]), y, g)
 
 
 def test_a_stray_score_leaves_the_order_of_the_others(rows):
     scores, y, groups, filter_scores = (np.asarray(each) for each in rows)
     stray = np.where(np.arange(len(scores)) % 25 == 0, -1e30, scores)
-    cut = TunedThreshold("ndcg_f@3").fit(stray, y, groups, filter_scores=filter_scores)
+    cut = TunedThreshold("ndcg_f@3").fit(np.column_stack([stray, filter_scores]), y, groups)
     others = np.unique(stray[stray > -1e30])
-    assert (np.diff(cut.worth_.gain(others)) > 0).all()
+    assert (np.diff(cut.cut_.worth.gain(others)) > 0).all()
 
 
 @pytest.mark.filterwarnings("ignore:only 1 of the rows")
 def test_a_certificate_of_one_query_is_refused():
     safe = CertifiedThreshold({"any_forbidden@3": 0.3}, rule="ratio")
     with pytest.raises(ValueError, match="scores are of one query"):
-        safe.fit([3.0, 2.0, 1.0], [1, 0, -1], groups=[1, 1, 1], filter_scores=[0.1, 0.2, 0.9])
+        safe.fit(np.column_stack([[3.0, 2.0, 1.0], [0.1, 0.2, 0.9]]), [1, 0, -1], groups=[1, 1, 1])
 
 
-def test_score_takes_filter_scores():
+def test_score_takes_two_columns():
     rng = np.random.RandomState(0)
     y, groups = rng.choice([-1.0, 0.0, 1.0], 600), np.repeat(np.arange(60), 10)
     scores, harm = y + rng.randn(600), -y + rng.randn(600)
-    cut = TunedThreshold().fit(scores, y, groups=groups, filter_scores=harm)
-    shown = cut.predict(scores, groups=groups, filter_scores=harm)
+    cut = TunedThreshold().fit(np.column_stack([scores, harm]), y, groups=groups)
+    shown = cut.predict(np.column_stack([scores, harm]), groups=groups)
     expected = ndcg_f_score(y, shown, groups=groups)
-    assert cut.score(scores, y, groups=groups, filter_scores=harm) == pytest.approx(expected)
-    table = pd.Series(scores, index=pd.Index(groups, name="qid"))
-    assert cut.score(table, y, filter_scores=harm) == pytest.approx(expected)
+    assert cut.score(np.column_stack([scores, harm]), y, groups=groups) == pytest.approx(expected)
+    index = pd.Index(groups, name="qid")
+    table = pd.DataFrame({"score": scores, "filter_score": harm}, index=index)
+    assert cut.score(table, y) == pytest.approx(expected)
 
 
 def test_weights_that_leave_few_effective_queries_are_warned_of(data):
@@ -456,12 +463,3 @@ def test_weights_that_leave_few_effective_queries_are_warned_of(data):
 def test_what_is_no_measure(measure):
     with pytest.raises(InputError, match="is not a measure"):
         TunedThreshold(measure).fit([1.0, 2.0], [0, 1], groups=["a", "b"])
-
-
-@pytest.mark.filterwarnings("ignore::skfilterrank.exceptions.FitWarning")
-@pytest.mark.parametrize("container", [list, tuple, np.array, pd.Series])
-def test_filter_scores_beside_scores_in_any_container(container):
-    scores, harm, y = [3.0, 2.0, 1.0, 3.0], [0.1, 0.9, 0.2, 0.8], [1, -1, 1, -1]
-    cut = TunedThreshold().fit(scores, y, groups=list("aabb"), filter_scores=harm)
-    found = cut.score(container(scores), y, groups=list("aabb"), filter_scores=container(harm))
-    assert found == cut.score(np.column_stack([scores, harm]), y, groups=list("aabb"))

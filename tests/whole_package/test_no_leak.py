@@ -55,7 +55,6 @@ SPLITS = {
     "repeated": repeated,
     "drawn": lambda *data: list(GroupShuffleSplit(3, random_state=0).split(*data)),
 }
-OF_FITS = ("best_score_", "held_out_score_", "held_out_score_unfiltered_")
 
 
 def of_filter(threshold="tune", splits="whole", **params):
@@ -65,7 +64,7 @@ def of_filter(threshold="tune", splits="whole", **params):
         cv = SPLITS[splits](X, y, groups)
         model = RankAndFilter(estimator, threshold, measure="ndcg_f@3", cv=cv, **params)
         model.fit(X, y, groups=groups)
-        found = {name: getattr(model, name) for name in OF_FITS}
+        found = {"best": model.best_score_, "compared": model.held_out_["value"].to_numpy()}
         found["cv"] = model.cv_results_["test_score"]
         if hasattr(model, "threshold_curve_"):
             found["values"] = model.threshold_curve_.values
@@ -84,7 +83,7 @@ def of_risk(estimator, X, y, groups):
 
 def of_filter_only(estimator, X, y, groups):
     model = FilterOnly(RankAndFilter(estimator, cv=2), random_state=0).fit(X, y, groups=groups)
-    return model.estimator_.held_out_score_
+    return model.estimator_.held_out_.loc["threshold", "value"]
 
 
 def of_calibration(estimator, X, y, groups):
@@ -94,7 +93,7 @@ def of_calibration(estimator, X, y, groups):
 
 def of_calibrated_filter(estimator, X, y, groups):
     inner = CalibratedRanker(estimator, target="gain", cv=2)
-    return RankAndFilter(inner, cv=2).fit(X, y, groups=groups).held_out_score_
+    return RankAndFilter(inner, cv=2).fit(X, y, groups=groups).held_out_.loc["threshold", "value"]
 
 
 def of_comparison(estimator, X, y, groups):
@@ -166,7 +165,11 @@ def test_splits_of_rows_are_told_and_found():
 
     def of_rows(estimator, X, y, groups):
         cv = list(KFold(2, shuffle=True, random_state=0).split(X))
-        return RankAndFilter(estimator, cv=cv).fit(X, y, groups=groups).held_out_score_
+        return (
+            RankAndFilter(estimator, cv=cv)
+            .fit(X, y, groups=groups)
+            .held_out_.loc["threshold", "value"]
+        )
 
     with pytest.raises(AssertionError, match="remembers the queries of its fit"):
         check_no_leak(of_rows)
@@ -248,13 +251,13 @@ def test_a_held_out_query_is_filtered_by_what_the_others_say(threshold, n_times)
     """Also where each query is held out twice: neither of its lists is learned from."""
     model = filtered(n_times, threshold=threshold)
     expected = held_out_by_hand(n_times, threshold=threshold).mean()
-    assert model.held_out_score_ == pytest.approx(expected, abs=1e-12)
+    assert model.held_out_.loc["threshold", "value"] == pytest.approx(expected, abs=1e-12)
     if isinstance(threshold, PerQueryThreshold | ExpectedThreshold):
         # There is no level to choose.
         assert model.best_score_ == pytest.approx(expected, abs=1e-12)
     if threshold.max_shown is None:
         plain = values_unfiltered().mean()
-        assert model.held_out_score_unfiltered_ == pytest.approx(plain, abs=1e-12)
+        assert model.held_out_.loc["everything", "value"] == pytest.approx(plain, abs=1e-12)
 
 
 @pytest.mark.slow
@@ -269,9 +272,11 @@ def test_the_error_of_what_a_filter_gains_is_that_of_queries(n_times):
     gained = with_filter - plain
     error = np.sqrt(((gained - gained.mean()) ** 2).sum() / 4 / 5)
     (text,) = [str(each.message) for each in caught if each.category is FitWarning]
-    assert f"score {with_filter.mean():.4f} with it and {plain.mean():.4f} without it" in text
-    assert f"(standard error of the difference {error:.4f})" in text
-    assert model.held_out_score_ == pytest.approx(with_filter.mean())
+    assert f"score {with_filter.mean():.4f} with it and " in text
+    assert model.held_out_.loc["everything"].tolist() == pytest.approx(
+        [plain.mean(), gained.mean(), error]
+    )
+    assert model.held_out_.loc["threshold", "value"] == pytest.approx(with_filter.mean())
 
 
 class TestQueryWeights:
@@ -307,7 +312,9 @@ class TestQueryWeights:
         others = weights | {"a": 1e6, "d": 0.0, "f": 1e-6}
         again = self.fitted(splits, others)
         assert again.threshold_ == model.threshold_
-        assert again.held_out_score_ == pytest.approx(model.held_out_score_, abs=1e-12)
+        assert again.held_out_.loc["threshold", "value"] == pytest.approx(
+            model.held_out_.loc["threshold", "value"], abs=1e-12
+        )
 
     def test_of_a_share(self):
         """cv=0.25 holds out the same queries whatever they weigh."""

@@ -89,14 +89,14 @@ def test_thresholds(rows, name):
     y, scores, hide, groups = rows
 
     def facts(rows, names):
-        given = {"groups": names(groups[rows])}
+        given, read = {"groups": names(groups[rows])}, scores[rows]
         if name in TWO:
-            given["filter_scores"] = hide[rows]
-        cut = clone(EVERY[name]).fit(scores[rows], y[rows], **given)
+            read = np.column_stack([scores, hide])[rows]
+        cut = clone(EVERY[name]).fit(read, y[rows], **given)
         shown = np.empty(len(y))
-        shown[rows] = cut.predict(scores[rows], **given)
-        attributes = ("level_", "best_score_", "held_out_score_")
-        return [*(vars(cut).get(each, 0.0) for each in attributes), *shown]
+        shown[rows] = cut.predict(read, **given)
+        compared = np.nan_to_num(getattr(cut, "held_out_", np.empty(0))).ravel()
+        return [cut.level_, getattr(cut, "best_score_", 0.0), *compared, *shown]
 
     every = np.arange(len(y))
     expected = facts(every, lambda numbers: numbers)
@@ -133,7 +133,7 @@ def of_clusters(y, scores, hide, groups):
 
 def of_calibrated_threshold(y, scores, hide, groups):
     threshold = CertifiedThreshold({"forbidden@3": 0.6}, rule="ratio", confidence_level=0.8)
-    found = threshold.fit(scores, y, groups=groups, filter_scores=hide).certificate_
+    found = threshold.fit(np.column_stack([scores, hide]), y, groups=groups).certificate_
     return [found.threshold, *everything(found)]
 
 
@@ -147,7 +147,7 @@ def of_two_models(y, scores, hide, groups):
     model = RankAndFilter(Ridge(), filter_estimator=LogisticRegression(), measure="ndcg_f@3")
     X = np.column_stack((scores, hide))
     model.fit(X, y, groups=groups)
-    return [model.filter_.level_, model.filter_.held_out_score_]
+    return [model.filter_.level_, model.filter_.held_out_.loc["threshold", "value"]]
 
 
 FUNCTIONS = (

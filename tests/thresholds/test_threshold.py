@@ -27,7 +27,6 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError
 from skfilterrank.metrics import evaluate, make_ranking_scorer, ndcg_f_score
 from skfilterrank.thresholds import (
-    BaseThreshold,
     CertifiedThreshold,
     ExpectedThreshold,
     FirstK,
@@ -130,16 +129,6 @@ class TestLevels:
         expected = [ndcg_f_score(y, kept, groups=groups) for kept in shown]
         np.testing.assert_allclose(curve.values, expected)
         assert curve.best_threshold == INF
-
-    @given(seed=st.integers(0, 10**6))
-    def test_keys_never_rise_down_a_list(self, seed):
-        _, scores, groups = lists_of(seed)
-        index = GroupIndex.from_groups(groups)
-        order = np.lexsort((-scores, index.codes()))
-        keys = FirstK()._keys(scores, index, {})
-        assert not np.isnan(keys).any()
-        falls = keys[order][1:] <= keys[order][:-1]
-        assert falls[np.diff(index.codes()[order]) == 0].all()
 
 
 def names_and_lists():
@@ -256,7 +245,10 @@ class TestRows:
         ("changed", "message"),
         [
             ({"scores": [[1.0, 2, 3], [1, 2, 3]]}, r"scores must have shape .* got \(2, 3\)"),
-            ({"scores": pd.DataFrame({"a": [1, 2], "b": [1, 2]})}, "or one named 'score'"),
+            (
+                {"scores": pd.DataFrame({"a": [1, 2], "b": [1, 2], "c": [1, 2]})},
+                "or one named 'score'",
+            ),
             ({"scores": [1.0, np.nan]}, "scores .*NaN"),
             ({"scores": [1.0, INF]}, "scores .*inf"),
             ({"scores": ["a", "b"]}, "scores must hold numbers"),
@@ -269,7 +261,6 @@ class TestRows:
             ({"groups": [1, np.nan]}, "groups has .* missing value"),
             ({"clusters": [1]}, "clusters has 1 entries"),
             ({"groups": [1, 1], "clusters": [1, 2]}, "clusters has several clusters for query 1"),
-            ({"filter_scores": [1.0]}, "filter_scores has 1 entries but there are 2 scores"),
         ],
     )
     def test_bad_rows(self, changed, message):
@@ -343,7 +334,7 @@ def test_whole_numbers_that_float64_takes_for_equal_are_refused():
     level, risks = float(2**53), {"any_forbidden@3": 0.5}
     for ask in (
         lambda: TunedThreshold().fit(large, y, **given),
-        lambda: TunedThreshold().fit(scores, y, filter_scores=large, **given),
+        lambda: TunedThreshold().fit(pd.DataFrame({0: scores, 1: large}), y, **given),
         lambda: FixedThreshold(level).fit().predict(-large),
         lambda: skfilterrank.thresholds.threshold_curve(y, large, **given),
         lambda: skfilterrank.thresholds.risk_coverage_curve(y, large, **given),
@@ -387,12 +378,14 @@ class TestClusters:
             groups=np.append(few.groups, few.groups + 1000),
             clusters=np.tile(few.groups, 2),
         )
-        assert two.held_out_score_ == pytest.approx(one.held_out_score_, abs=1e-12)
+        assert two.held_out_.loc["threshold", "value"] == pytest.approx(
+            one.held_out_.loc["threshold", "value"], abs=1e-12
+        )
 
     def test_one_cluster_has_no_held_out_score(self, few):
         model = TunedThreshold(MEASURE)
         model.fit(few.bayes_scores, few.y, groups=few.groups, clusters=np.zeros(len(few.y)))
-        assert not hasattr(model, "held_out_score_")
+        assert not hasattr(model, "held_out_")
 
 
 class TestSearch:
@@ -471,16 +464,14 @@ class TestTwoLabels:
 
     @pytest.mark.filterwarnings("ignore:only 35 of the rows are forbidden")
     @pytest.mark.parametrize("rule", [None, "ratio", "harm"])
-    def test_filter_scores(self, few, rule):
+    def test_second_scores(self, few, rule):
         y = np.column_stack([np.maximum(few.y, 0), 2.0 * (few.y < 0)])
         gains = np.where(few.y < 0, -2.0, few.y)
-        given = {"groups": few.groups, "filter_scores": -few.bayes_scores}
-        two = TunedThreshold(MEASURE, rule=rule).fit(few.bayes_scores, y, **given)
-        one = TunedThreshold(MEASURE, rule=rule).fit(few.bayes_scores, gains, **given)
+        given, both = {"groups": few.groups}, np.column_stack([few.bayes_scores, -few.bayes_scores])
+        two = TunedThreshold(MEASURE, rule=rule).fit(both, y, **given)
+        one = TunedThreshold(MEASURE, rule=rule).fit(both, gains, **given)
         assert (two.level_, two.best_score_) == (one.level_, one.best_score_)
-        assert two.score(few.bayes_scores, y, **given) == one.score(
-            few.bayes_scores, gains, **given
-        )
+        assert two.score(both, y, **given) == one.score(both, gains, **given)
 
     def test_functions_of_a_risk_see_gains(self, few):
         seen = []
@@ -499,35 +490,6 @@ class TestTwoLabels:
             TunedThreshold().fit(self.SCORES, -self.table().fillna(0), groups=self.QID)
         with pytest.raises(InputError, match=r"y must hold one label per row .* \(5, 3\)"):
             TunedThreshold().fit(self.SCORES, np.zeros((5, 3)), groups=self.QID)
-
-
-class TestOwnThreshold:
-    """A user's threshold has keys, and what it learns of them."""
-
-    class BelowTheBest(BaseThreshold):
-        def _keys(self, scores, index, columns):
-            best = np.full(index.n_queries, -INF)
-            np.maximum.at(best, index.codes(), scores)
-            return scores - best[index.codes()]
-
-    def test_level_of_keys_is_tuned(self, few):
-        model = self.BelowTheBest(MEASURE).fit(few.bayes_scores, few.y, groups=few.groups)
-        best = pd.Series(few.bayes_scores).groupby(few.groups).transform("max").to_numpy()
-        behind = few.bayes_scores - best
-        value = {
-            level: ndcg_f_score(
-                few.y,
-                np.where(behind >= level, few.bayes_scores, -INF),
-                groups=few.groups,
-                k=3,
-            )
-            for level in [*np.unique(behind)[::5], model.level_]
-        }
-        assert model.best_score_ == pytest.approx(value[model.level_])
-        assert max(value.values()) == pytest.approx(model.best_score_)
-        assert model.threshold_ is None
-        shown = model.predict(few.bayes_scores, groups=few.groups) > -INF
-        np.testing.assert_array_equal(shown, behind >= model.level_)
 
 
 class OfFirstColumn:

@@ -1,33 +1,34 @@
-"""Base class of all thresholds: estimators that are fitted on scores and hide documents."""
+"""Threshold: an estimator that is fitted on scores, and hides documents below a level."""
 
-from collections.abc import Mapping
+import copy
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import RankerMixin, all_or_nothing
 from skfilterrank._files.rows import Rows, check_rows
-from skfilterrank._lists.checks import check_count, count_rows, label_array
+from skfilterrank._lists.checks import check_choice, check_count, count_rows, label_array
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
-from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measure
-from skfilterrank._lists.prefixes import places, thresholds_of
+from skfilterrank._lists.prefixes import places
 from skfilterrank._lists.queries import check_groups, check_one_order, find_groups
-from skfilterrank._lists.scoring import (
-    QueryWeight,
-    mean_and_error,
-    mean_over_queries,
-    query_weights,
-)
-from skfilterrank._lists.ties import value_tolerance
+from skfilterrank._lists.scoring import QueryWeight, mean_over_queries, query_weights
 from skfilterrank._lists.words import warn_user
-from skfilterrank.exceptions import DataWarning, FitWarning, InputError
+from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
+from skfilterrank.thresholds._answers import (
+    EVERYTHING,
+    NOTHING,
+    better_answer,
+    compared,
+    held_out_values,
+    warn_of_answer,
+)
+from skfilterrank.thresholds._cuts import ByPlace, ByScore, Caps, Cut
 from skfilterrank.thresholds._drift import (
     Calibration,
     ThresholdCheck,
@@ -36,10 +37,8 @@ from skfilterrank.thresholds._drift import (
     is_few,
     one_list,
 )
-from skfilterrank.thresholds._expected_values import check_has_prefix_values
 from skfilterrank.thresholds._files import NOT_FITTED, SavedAsJson
 from skfilterrank.thresholds._judged_scores import (
-    SCORE,
     JudgedScores,
     margins_of,
     name_unit,
@@ -48,7 +47,6 @@ from skfilterrank.thresholds._judged_scores import (
     scored_sizes,
     usual_sizes,
     values_shown,
-    warn_unless_filter_pays,
     warn_without_good,
 )
 from skfilterrank.thresholds._threshold_curve import ThresholdCurve, mean_of_rows
@@ -57,51 +55,34 @@ DEFAULT_MEASURE = "ndcg_f"
 
 
 class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
-    """Base class of all thresholds: estimators on scores that show a part of each list.
+    """Base class of thresholds: estimators on scores that show a part of each list.
 
-    A subclass computes a key for each row (`_keys`; `_learn` if keys are learned). Keys never rise
-    down a list, and rows with keys at or above a level are shown.
+    A subclass makes the cut, which turns scores into keys; the level of the keys is found here.
 
     See Also
     --------
-    TunedThreshold : The best threshold on the score.
+    Threshold : A threshold of any cut.
     """
 
     has_fixed_scale = True
     takes_unjudged = True
-    # Level of the keys; None if the best level is searched for.
-    _level: float | None = None
+    # True if the threshold is calibrated on one split, without a model fitted on all queries.
+    is_calibrated = False
     # None if no single number decides; the type omits None, because that is rare.
     level_: float | Any
     threshold_: float | Any
     # Attributes that most thresholds have once they are fitted.
+    cut_: Cut
+    caps_: Caps
     measure_: str
     n_unjudged_: int
     threshold_curve_: Any
     best_score_: float
-    held_out_score_: float
-    held_out_score_unfiltered_: float
+    held_out_: Any
     list_sizes_: Any
     calibration_: Any
-    # Names of the columns that are read besides the score; None means all columns.
-    _column_names: tuple[str, ...] | None = ()
-    # True if a second score hides rows in the last fit, as in TwoScores.
-    _has_two = False
-    # True if rows with scores at or above `threshold_` are shown, apart from caps.
-    _is_by_score = False
-    _takes_weights = False
-    # True if the measure must have an expected value for each prefix of a list.
-    _needs_prefix_values = False
-    # True if the threshold is calibrated on one split, without a model fitted on all queries.
-    is_calibrated = False
 
-    __metadata_request__fit = {  # noqa: RUF012
-        "query_weight": True,
-        "filter_scores": True,
-        "clusters": True,
-    }
-    __metadata_request__predict = {"filter_scores": True}  # noqa: RUF012
-    __metadata_request__score = {"filter_scores": True}  # noqa: RUF012
+    __metadata_request__fit = {"query_weight": True, "clusters": True}  # noqa: RUF012
 
     def __init__(
         self,
@@ -109,25 +90,28 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         *,
         max_shown: int | None = None,
         min_shown: int | None = None,
+        keep_if: str | None = None,
         gains: Gains = None,
     ) -> None:
         self.measure = measure
         self.max_shown = max_shown
         self.min_shown = min_shown
+        self.keep_if = keep_if
         self.gains = gains
 
     # Methods for subclasses to override.
 
-    def _learn(self, judged: JudgedScores, parsed: ParsedMeasure) -> np.ndarray:
-        """Learn from judged rows; return out-of-fold keys of these rows."""
-        return self._keys(judged.scores, judged.index, judged.columns)
+    def _cut_of(self, n_more: int) -> Cut:
+        """Make the unfitted cut for scores with so many more columns."""
+        raise NotImplementedError(f"{type(self).__name__} must define _cut_of(n_more).")
 
-    def _keys(self, scores: np.ndarray, index, columns: Mapping) -> np.ndarray:
-        """Compute the key of each row of whole lists, by default its score."""
-        return scores
+    def _most_more(self) -> int | None:
+        """Return the largest number of columns besides the score; None means any."""
+        return self._cut_of(0).n_more
 
-    def _restore(self, state, name: str) -> None:
-        """Set the learned attributes from a saved state; errors name the field."""
+    def _most_shown(self) -> int | None:
+        """Return the largest number of shown documents of each query."""
+        return self.max_shown
 
     # Fitting.
 
@@ -138,7 +122,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         y=None,
         groups=None,
         *,
-        filter_scores=None,
         clusters=None,
         query_weight: QueryWeight = None,
     ) -> Self:
@@ -146,13 +129,15 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        scores : array-like of shape (n_rows,) or (n_rows, 1), DataFrame, or Rows
+        scores : array-like of shape (n_rows,) or (n_rows, 2), DataFrame, or Rows
             Score of each row, higher is better, by a model that has not seen these labels; -inf
-            where a row was not retrieved or is hidden already. In a table, the column "score" is
-            used. :class:`skfilterrank.io.Rows` contain labels and query ids, so no other array may
-            be given with them. TunedThreshold reads them in at most three passes,
-            CertifiedThreshold loads them, and FixedThreshold needs no rows. Other thresholds and
-            caps need rows in memory.
+            where a row was not retrieved or is hidden already. TunedThreshold and
+            CertifiedThreshold take a second column, higher if the row should more likely be hidden.
+            In a table, the columns "score" and "filter_score" are used, or the only one or two
+            columns in their order. :class:`skfilterrank.io.Rows` contain labels and query ids, so
+            no other array may be given with them. TunedThreshold reads them in at most three
+            passes, CertifiedThreshold loads them, and FixedThreshold needs no rows. Other
+            thresholds and caps need rows in memory.
         y : array-like of shape (n_rows,) or (n_rows, 2)
             Label of each row, NaN where unjudged. Two columns are relevance and harm, by these
             names or in this order: the gain is -harm where harm is above 0, else the gain of the
@@ -161,9 +146,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         groups : array-like of shape (n_rows,), default=None
             Query id of each row, of any type and in any order. None looks for an index level "qid"
             on `y`, then on `scores`.
-        filter_scores : array-like of shape (n_rows,), default=None
-            A second score of each row, higher if the row should more likely be hidden. It may also
-            be the second column of `scores`, or a column "filter_score".
         clusters : array-like of shape (n_rows,), default=None
             Cluster of each row, such as the user of a query. Queries of one cluster are never on
             both sides of a split. In a certificate, a cluster counts once, with the mean loss of
@@ -171,11 +153,11 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             query a cluster.
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             Weight of each query in means, as in :func:`skfilterrank.metrics.ndcg_f_score`; for
-            TunedThreshold and FixedThreshold. Other thresholds count each query once.
+            thresholds that search for a level. Others count each query once.
 
         Returns
         -------
-        self : BaseThreshold
+        self : Threshold
             The fitted threshold.
 
         Raises
@@ -184,25 +166,21 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             If a parameter is out of range, scores are NaN or +inf, arrays have different lengths,
             or a label has no gain.
         """
-        self._check_parameters(self._parsed())
-        given = {"filter_scores": filter_scores, "clusters": clusters, "query_weight": query_weight}
+        self.check_parameters()
+        given = {"clusters": clusters, "query_weight": query_weight}
         self._fitted_sizes = None
         if isinstance(scores, Rows):
             of_rows = {"y": y, "groups": groups} | given
             return self._fit_rows(check_rows(scores, f"{type(self).__name__}.fit", **of_rows))
         return self.fit_judged(self._read_judged(scores, y, groups, **given))
 
-    def _read_judged(
-        self, scores, y, groups, *, filter_scores, clusters, query_weight
-    ) -> JudgedScores:
+    def _read_judged(self, scores, y, groups, *, clusters, query_weight) -> JudgedScores:
         """Check the arguments of :meth:`fit` for rows in memory."""
-        column, columns = read_scores(
-            type(self).__name__, self._column_names, scores, filter_scores
-        )
-        check_one_order(y=y, scores=scores, filter_scores=filter_scores, clusters=clusters)
+        column, more, names_of_more = read_scores(type(self).__name__, scores, self._most_more())
+        check_one_order(y=y, scores=scores, clusters=clusters)
         groups = self._find_groups(scores, y, groups)
         if groups is None:
-            groups = self._rows_as_queries(len(column))
+            groups = self.rows_as_queries(len(column))
         y, gains = self._labels_to_score(y)
         labels = label_array(y)
         if len(labels) not in (0, len(column)):
@@ -211,7 +189,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
                 "each row."
             )
         lists = RankedLists(y, column, groups=groups, gains=gains, name="y")
-        self._check_weights(query_weight)
+        self.check_weights(query_weight, n_more=more.shape[1])
         index = lists.index
         lists.weights = query_weights(query_weight, index)
         names = None
@@ -223,7 +201,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             lists,
             labels,
             number_clusters(clusters, index),
-            columns,
+            more,
+            names_of_more,
             names=names,
             unit=name_unit(clusters),
         )
@@ -245,113 +224,85 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
         Returns
         -------
-        self : BaseThreshold
-            The fitted threshold.
+        self : Threshold
+
+        Raises
+        ------
+        ValueError
+            If all labels are NaN, or the threshold cannot be found.
         """
-        parsed = self._parsed()
+        parsed = self.parsed_measure()
         n_unjudged = int(np.count_nonzero(np.isnan(judged.gains)))
         if n_unjudged == len(judged.gains) > 0:
             raise InputError("y has no judged row: all labels are NaN. Pass labels of some rows.")
         self._forget()
         self.measure_, self.n_unjudged_ = parsed.text, n_unjudged
-        self._check_columns(judged)
+        self.cut_ = self._cut_of(judged.more.shape[1])
+        self.cut_.check(judged, self.caps_)
         judged = judged.by_content()
-        if self._has_two or self._looks_at_lists():
+        if self._looks_at_lists() or not self.cut_.is_score:
             # Ties are broken by row order, so rows are sorted first to make the input order
             # irrelevant.
             judged = judged.in_order()
         warn_without_good(judged.gains)
-        if self._level is None and self.fitted_with_groups_:
+        if self.cut_.level is None and self.fitted_with_groups_:
             self.list_sizes_ = usual_sizes(scored_sizes(judged.scores, judged.index))
-        judged, shown, keys, entries = self._fit_shown(judged, parsed)
+        judged, found, entries = self._find_level(judged, parsed)
         warn_of_forbidden([parsed], judged.gains)
-        self.threshold_ = self.level_ if self._is_by_score and not self._has_two else None
-        sizes = scored_sizes(judged.scores, judged.index)
-        is_shown = shown if shown.dtype == bool else shown > -np.inf
-        self.calibration_ = Calibration.of(
-            judged.scores, is_shown, sizes, has_scale=judged.watches_scale
-        )
-        values = self._measure(judged, parsed, entries, shown, keys)
+        shown = self.cut_.shown(found, self.level_, judged.index, self.caps_)
+        self._describe(judged, shown)
+        (values,) = values_shown(judged.lists, parsed, self.cut_.measured(shown))
         self.best_score_ = mean_over_queries(values, judged.lists.weights)
         _warn_if_few_weigh(judged.lists.weights)
         if judged.folds is not None:
             self._describe_folds(judged, parsed, entries, values)
+        self._compare(judged, parsed, found, entries, values)
         return self
 
-    def _set_level(self, level) -> None:
-        """Set a level that was found elsewhere."""
-        self._forget()
-        self.measure_ = self._parsed().text
-        self.level_ = self.threshold_ = level
+    def _find_level(self, judged: JudgedScores, parsed: ParsedMeasure) -> tuple:
+        """Find the level; return the rows that it is of, their capped keys, and entry values.
 
-    def _check_columns(self, judged: JudgedScores) -> None:
-        """Check the columns of the rows besides the score."""
-
-    def _fit_shown(self, judged: JudgedScores, parsed: ParsedMeasure) -> tuple:
-        """Find the level; return the rows that it is of, the shown ones, keys and entry values.
-
-        The shown rows are a mask, or scores that order them, -inf where hidden.
+        Keys are out-of-fold, and the values are None if the level is given.
         """
-        keys, entries = self._fit_levels(judged, parsed)
-        return judged, (keys >= self.level_) & (keys > -np.inf), keys, entries
+        cut = self.cut_
+        found = cut.capped(cut.learned_keys(judged, parsed), judged.index, self.caps_)
+        if cut.level is not None:
+            self.level_ = cut.level
+            return judged, found, None
+        entries = cut.entries(judged, found, parsed, self.caps_)
+        self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
+        self.level_ = cut.best_level(judged, found.keys, entries, None)
+        return judged, found, entries
 
-    def _fit_levels(self, judged, parsed):
-        """Find the level; return out-of-fold keys of the rows, and entry values."""
-        keys = self._capped(self._learn(judged, parsed), judged.scores, judged.index)
-        entries = None
-        if self._level is None:
-            by_score = self._is_by_score and self.min_shown is None and self.max_shown is None
-            lists = judged.lists.with_ties(parsed.measure.ties[0])
-            entries = EntryValues.of(lists, parsed, None if by_score else keys)
-            self.threshold_curve_ = ThresholdCurve.of(entries, parsed)
-            self.level_ = self._best_level(judged, keys, entries)
-        else:
-            self.level_ = self._level
-        return keys, entries
-
-    def _best_level(self, judged, keys, entries, among=None) -> float:
-        """Choose the level by the queries of a mask; None means all."""
-        return self.threshold_curve_.best_threshold if among is None else entries.best(among)[0]
-
-    def _measure(self, judged, parsed, entries, shown, keys):
-        """Measure the shown rows of each query, and set the held-out scores."""
-        clusters = judged.clusters
-        masks = [shown]
-        if clusters.min() < clusters.max():
-            masks.append(self._unfiltered(judged))
-            if self._level is None:
-                masks.append(self._held_out_shown(judged, keys, entries))
-        values, *others = values_shown(judged.lists, parsed, *masks)
-        if others:
-            self._compare_held_out(judged, others[1] if len(others) > 1 else values, others[0])
-        return values
-
-    def _compare_held_out(self, judged, values, plain):
-        """Set the held-out means with and without filter; warn unless the filter is better."""
-        self.held_out_score_ = mean_over_queries(values, judged.lists.weights)
-        self.held_out_score_unfiltered_ = mean_over_queries(plain, judged.lists.weights)
-        differences, weights = judged.by_cluster(values - plain)
-        differences[np.abs(differences) <= value_tolerance(plain)] = 0.0
-        warn_unless_filter_pays(
-            self.held_out_score_,
-            self.held_out_score_unfiltered_,
-            *mean_and_error(differences, weights)[:2],
-            instead=("FixedThreshold()" if judged.watches_scale else "threshold=None")
-            + " to show every document",
+    def _describe(self, judged, shown):
+        """Note the scores and what is shown of them, with which `check` compares new ones."""
+        self.threshold_ = self.level_ if self.cut_.is_score else None
+        sizes = scored_sizes(judged.scores, judged.index)
+        self.calibration_ = Calibration.of(
+            judged.scores, shown > -np.inf, sizes, has_scale=judged.watches_scale
         )
 
-    def _unfiltered(self, judged):
-        """Return a mask of the rows that are shown without any chosen level."""
-        shown = judged.scores > -np.inf
-        if self.max_shown is not None:
-            shown &= places(judged.scores, judged.index) < self.max_shown
-        return shown
-
-    def _held_out_shown(self, judged, keys, entries):
-        """Return a mask of the rows shown by levels chosen without their cluster."""
-        of_list, n_folds = judged.deal_folds()
-        levels = [self._best_level(judged, keys, entries, of_list != n) for n in range(n_folds)]
-        return (keys >= np.array(levels)[of_list][judged.codes]) & (keys > -np.inf)
+    def _compare(self, judged, parsed, found, entries, values):
+        """Compare with answers that need no model; take the best one or warn."""
+        if judged.clusters.min() == judged.clusters.max():
+            return
+        if entries is not None:
+            values = held_out_values(judged, self.cut_, found.keys, entries)
+        self.held_out_, level = compared(judged, parsed, values, self.caps_.most)
+        answer = better_answer(self.held_out_)
+        if answer is None:
+            return
+        if self.keep_if is None:
+            warn_of_answer(self.held_out_, answer, inside=not judged.watches_scale)
+            return
+        levels = {EVERYTHING: (ByScore(), -np.inf), NOTHING: (ByScore(), np.inf)}
+        self.cut_, self.level_ = levels.get(answer, (ByPlace(), level))
+        given = judged.scores, judged.more, judged.index
+        found = self.cut_.capped(self.cut_.served_keys(*given), judged.index, self.caps_)
+        shown = self.cut_.shown(found, self.level_, judged.index, self.caps_)
+        self._describe(judged, shown)
+        (values,) = values_shown(judged.lists, parsed, shown > -np.inf)
+        self.best_score_ = mean_over_queries(values, judged.lists.weights)
 
     def _describe_folds(self, judged, parsed, entries, values):
         """Measure each fold of cross-validation, and store its curve."""
@@ -376,53 +327,50 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
     # Serving.
 
-    def predict(self, scores, groups=None, *, filter_scores=None) -> np.ndarray:
+    def predict(self, scores, groups=None) -> np.ndarray:
         """Return each score, -inf where the row is hidden.
 
         Parameters
         ----------
-        scores : array-like of shape (n_rows,) or (n_rows, 1), or DataFrame
-            Scores of whole lists, on the same scale as in `fit`; in a table, the column "score".
+        scores : array-like of shape (n_rows,) or (n_rows, 2), or DataFrame
+            Scores of whole lists, with the columns and on the scale of `fit`.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `scores`; without one, a
             threshold with a cap or one that depends on whole lists takes all rows as one query.
-        filter_scores : array-like of shape (n_rows,), default=None
-            The second score of each row, if `fit` had one. It may also be the second column of
-            `scores`, or a column "filter_score".
 
         Returns
         -------
         ndarray of shape (n_rows,), dtype float64
-            The score if the row is shown, else -inf. With filter scores, the score is replaced by
+            The score if the row is shown, else -inf. With two columns, the score is replaced by
             the number that orders lists: the expected gain r of a row (rule "ratio"), or the
             score itself (rule "harm").
 
         Raises
         ------
         ValueError
-            If filter scores are missing and needed, or scores are NaN or +inf.
+            If scores have other columns than in `fit`, or are NaN or +inf.
         """
-        scores, index, columns = self._checked(scores, groups, filter_scores)
+        scores, more, index = self._checked(scores, groups)
         self._warn_of_others(scores, index)
-        return self._ordered(scores, index, columns) if len(scores) else scores
+        return self._ordered(scores, more, index) if len(scores) else scores
 
-    def _ordered(self, scores, index, columns, *, capped=True):
+    def _ordered(self, scores, more, index, *, capped=True):
         """Return the scores that order whole lists, -inf where rows are hidden."""
-        keys = self._keys(scores, index, columns)
-        keys = self._capped(keys, scores, index) if capped else keys
-        return np.where((keys >= self.level_) & (keys > -np.inf), scores, -np.inf)
+        caps = self.caps_ if capped else Caps()
+        found = self.cut_.capped(self.cut_.served_keys(scores, more, index), index, caps)
+        return self.cut_.shown(found, self.level_, index, caps)
 
-    def decision_function(self, scores, groups=None, *, filter_scores=None) -> np.ndarray:
+    def decision_function(self, scores, groups=None) -> np.ndarray:
         """Return finite margins, at least 0 exactly where the row is shown.
 
         A margin is the score minus the threshold of its list. If the threshold is infinite, and
-        with filter scores, margins lie between 0 and 1 (shown) or -1 and 0 (hidden), in the order
+        with two columns, margins lie between 0 and 1 (shown) or -1 and 0 (hidden), in the order
         of the scores. Without threshold and caps (``FixedThreshold(None)``), the scores
         themselves are returned, since all rows are shown.
 
         Parameters
         ----------
-        scores, groups, filter_scores
+        scores, groups
             As in :meth:`predict`.
 
         Returns
@@ -430,21 +378,21 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         ndarray of shape (n_rows,), dtype float64
             Margins.
         """
-        scores, index, columns = self._checked(scores, groups, filter_scores)
+        scores, more, index = self._checked(scores, groups)
         self._warn_of_others(scores, index)
-        if not len(scores) or self._shows_all():
+        if not len(scores) or self.shows_all():
             return scores
-        ordered = self._ordered(scores, index, columns)
+        ordered = self._ordered(scores, more, index)
         shown = ordered > -np.inf
-        thresholds = self._thresholds(scores, index, shown)
+        thresholds = self._thresholds(scores, index, ordered)
         return margins_of(np.where(shown, ordered, scores), thresholds, shown)
 
-    def rank(self, scores, groups=None, *, filter_scores=None) -> np.ndarray:
+    def rank(self, scores, groups=None) -> np.ndarray:
         """Rank the rows of each query; 1 is the first document, 0 is hidden.
 
         Parameters
         ----------
-        scores, filter_scores
+        scores
             As in :meth:`predict`.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `scores`; without one, all
@@ -462,25 +410,24 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         ids = find_groups(groups, scores, names=("scores",))
         ids = one_list(self, scores, n_rows) if ids is None else ids
         index = check_groups(ids, n_rows=n_rows, carrier="scores as a DataFrame")
-        shown = self.predict(scores, groups=index, filter_scores=filter_scores)
+        shown = self.predict(scores, groups=index)
         ranks = places(shown, index).astype(np.int64) + 1
         ranks[np.isneginf(shown)] = 0
         return ranks
 
-    def _checked(self, scores, groups, filter_scores):
+    def _checked(self, scores, groups):
         """Check the input of a prediction; queries are None if not needed."""
         check_is_fitted(self, "level_", msg=NOT_FITTED)
         groups = find_groups(groups, scores, names=("scores",))
         warn_of_cut_queries(self, groups)
         rows = scores
-        scores, columns = read_scores(
-            type(self).__name__, self._column_names, scores, filter_scores
-        )
+        scores, more, names = read_scores(type(self).__name__, scores, self._most_more())
+        more = self.cut_.check_columns(more, names)
         scores = scores.astype(np.float64, copy=False)
         index = None
         needs_lists = self._looks_at_lists()
         if not len(scores):
-            return scores, None, columns
+            return scores, more, None
         if needs_lists and groups is None:
             # Ids of rows without ids: each row is a query if it was in `fit`, else they are one.
             is_known = self.fitted_with_groups_
@@ -488,28 +435,26 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         is_compared = not vars(self).keys().isdisjoint(("list_sizes_", "calibration_"))
         if groups is not None and (needs_lists or is_compared):
             index = check_groups(groups, n_rows=len(scores), carrier="scores as a DataFrame")
-        return scores, index, columns
+        return scores, more, index
 
     def _warn_of_others(self, scores, index):
         """Warn of sizes of lists and of a scale that differ from those of the fit."""
         for sentence in differences(self, scores, index) if len(scores) else ():
             warn_user(sentence, DataWarning)
 
-    def check(self, scores, groups=None, *, filter_scores=None) -> ThresholdCheck:
+    def check(self, scores, groups=None) -> ThresholdCheck:
         """Compare new scores with those on which the threshold was chosen.
 
         Nothing is remembered: equal scores give equal results, whatever was predicted before.
 
         Parameters
         ----------
-        scores : array-like of shape (n_rows,) or (n_rows, 1), or DataFrame
+        scores : array-like of shape (n_rows,) or (n_rows, 2), or DataFrame
             Scores of whole lists, as in :meth:`predict`; better of hundreds of queries than of
             one. Within a RankAndFilter, the scores of its `estimator_`:
             ``model.filter_.check(scores, groups)``.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `scores`.
-        filter_scores : array-like of shape (n_rows,), default=None
-            The second score of each row, if `fit` had one.
 
         Returns
         -------
@@ -561,81 +506,54 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         [0.0, 5.1, 10.0, 1.0, 1.0]
         """
         groups = find_groups(groups, scores, names=("scores",))
-        if groups is None and not self.fitted_with_groups_:
-            groups = np.arange(count_rows(scores))
         n_rows = count_rows(scores)
+        if groups is None and not self.fitted_with_groups_:
+            groups = np.arange(n_rows)
         index = None
         if n_rows:
             index = check_groups(groups, n_rows=n_rows, carrier="scores as a DataFrame")
-        scores, _, columns = self._checked(scores, index, filter_scores)
+        scores, more, _ = self._checked(scores, index)
         if not n_rows:
             return ThresholdCheck.of(self, scores, np.zeros(0, dtype=bool), None)
-        shown = self._shown(scores, index, columns)
+        shown = self._ordered(scores, more, index) > -np.inf
         return ThresholdCheck.of(self, scores, shown, index)
 
-    def _shown(self, scores, index, columns):
-        """Return a mask of the shown rows of whole lists."""
-        return self._ordered(scores, index, columns) > -np.inf
+    def thresholds_of_rows(self, scores, groups=None) -> np.ndarray | None:
+        """Return the threshold on the score of each row; None if everything is shown."""
+        if self.shows_all():
+            return None
+        scores, more, index = self._checked(scores, groups)
+        return self._thresholds(scores, index, self._ordered(scores, more, index))
 
-    def _thresholds(self, scores, index, shown):
+    def _thresholds(self, scores, index, ordered):
         """Compute the threshold of each row on its score."""
-        if self._looks_at_lists():
-            return thresholds_of(shown, scores, index)
+        if self._looks_at_lists() or not self.cut_.is_score:
+            return self.cut_.thresholds(scores, index, ordered)
         return np.full(len(scores), self.level_)
 
-    def _capped(self, keys, scores, index):
-        """Set keys to +inf for rows shown by `min_shown`, and to -inf beyond `max_shown`."""
-        capped = np.where(np.isneginf(scores), -np.inf, keys)
-        least, most = self._caps()
-        if most is None and least is None:
-            return capped
-        place = places(scores, index)
-        if least is not None:
-            capped[(place < least) & (scores > -np.inf)] = np.inf
-        if most is not None:
-            capped[place >= most] = -np.inf
-        return capped
-
-    def _why_hidden(self, scores, groups, *, filter_scores=None) -> np.ndarray:
+    def why_hidden(self, scores, groups) -> np.ndarray:
         """Say why each row of whole lists is hidden; the text of a row that is shown means nothing.
 
         Nothing is checked or counted, as `predict` has done it.
         """
-        scores, columns = read_scores(
-            type(self).__name__, self._column_names, scores, filter_scores
-        )
+        scores, more, names = read_scores(type(self).__name__, scores, self._most_more())
+        more = self.cut_.check_columns(more, names)
         index = check_groups(groups, n_rows=len(scores))
-        passes = self._ordered(scores, index, columns, capped=False) > -np.inf
-        _, most = self._caps()
-        reasons = np.full(len(scores), self._why_below_level(self.level_), dtype=object)
-        if most is not None:
-            reasons[passes] = f"beyond the first {most}"
+        passes = self._ordered(scores, more, index, capped=False) > -np.inf
+        why = self.cut_.why_hidden(self.level_) or f"hidden by {type(self).__name__}"
+        reasons = np.full(len(scores), why, dtype=object)
+        if self.caps_.most is not None:
+            reasons[passes] = f"beyond the first {self.caps_.most}"
         reasons[np.isneginf(scores)] = "score of -inf"
         return reasons
 
-    def _why_below_level(self, level) -> str:
-        """Say why a row is hidden that does not pass the level."""
-        if self._is_by_score:
-            return f"score below the threshold {level:.6g}"
-        return f"hidden by {type(self).__name__}"
-
-    def _most_shown(self):
-        """Return the largest number of shown documents of each query."""
-        return self.max_shown
-
-    def _caps(self):
-        """Return the smallest and the largest number of shown documents of each query."""
-        return vars(self).get("caps_") or (self.min_shown, self._most_shown())
-
     def _looks_at_lists(self):
         """Tell whether showing a row depends on more than its own score."""
-        if not self._is_by_score:
-            return True
-        return self._caps() != (None, None)
+        return self.cut_.needs_lists or self.caps_ != Caps()
 
-    def _shows_all(self):
+    def shows_all(self) -> bool:
         """Tell whether everything is shown, so that margins are the scores."""
-        return False
+        return self.cut_.shows_all and self.caps_ == Caps()
 
     def score(
         self,
@@ -643,7 +561,6 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         y=None,
         groups=None,
         *,
-        filter_scores=None,
         query_weight: QueryWeight = None,
         sample_weight=None,
     ) -> float:
@@ -651,15 +568,13 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
 
         Parameters
         ----------
-        scores : array-like of shape (n_rows,) or (n_rows, 1), DataFrame, or Rows
-            Scores of whole lists. :class:`skfilterrank.io.Rows` hold labels and query ids, too, and
-            are read once; no other array may be given with them.
+        scores : array-like of shape (n_rows,) or (n_rows, 2), DataFrame, or Rows
+            Scores of whole lists, with the columns of `fit`. :class:`skfilterrank.io.Rows` hold
+            labels and query ids, too, and are read once; no other array may be given with them.
         y : array-like of shape (n_rows,) or (n_rows, 2)
             Labels, as in :meth:`fit`; NaN where unjudged, which counts as gain 0.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y`, then on `scores`.
-        filter_scores : array-like of shape (n_rows,), default=None
-            The second score of each row, if `fit` had one.
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             Weight of each query in the mean, as in :func:`skfilterrank.metrics.ndcg_f_score`.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -677,18 +592,15 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """
         weights = {"query_weight": query_weight, "sample_weight": sample_weight}
         if not isinstance(scores, Rows):
-            if filter_scores is not None:
-                check_is_fitted(self, msg=NOT_FITTED)
-                scores = _with_filter_scores(self, scores, filter_scores)
             return super().score(scores, y, groups, **weights)
         check_is_fitted(self, msg=NOT_FITTED)
-        given = {"y": y, "groups": groups, "filter_scores": filter_scores, **weights}
+        given = {"y": y, "groups": groups, **weights}
         check_rows(scores, f"{type(self).__name__}.score", **given)
         return mean_of_rows(self, scores, self._score_measure(), self.gains)
 
     # Reading and checking.
 
-    def _rows_as_queries(self, n_rows):
+    def rows_as_queries(self, n_rows) -> np.ndarray:
         """Treat each row as a query, and warn."""
         warn_user(
             f"{type(self).__name__} was fitted without query ids: each row counts as a separate "
@@ -698,15 +610,15 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         )
         return np.arange(n_rows)
 
-    def _check_weights(self, query_weight):
+    def check_weights(self, query_weight, *, n_more: int = 0) -> None:
         """Raise for query weights if the threshold does not support them."""
-        if query_weight is not None and not self._takes_weights:
+        if query_weight is not None and not self._cut_of(n_more).takes_weights:
             raise InputError(
                 f"query_weight is not possible with {type(self).__name__}, which counts each query "
                 "once: use TunedThreshold, or leave query_weight out."
             )
 
-    def _gains_of_fit(self):
+    def gains_of_fit(self) -> Gains:
         """Return the gains of the last fit, even if `set_params` changed the parameter."""
         return vars(self).get("_fitted_gains", self.gains)
 
@@ -716,34 +628,41 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             return y, self.gains
         return read_two_labels(y, self.gains).gains, None
 
-    def _parsed(self) -> ParsedMeasure:
-        parsed = parse_measure(
+    def parsed_measure(self) -> ParsedMeasure:
+        """Return the measure that the parameter names."""
+        return parse_measure(
             DEFAULT_MEASURE if self.measure is None else self.measure
         ).for_threshold()
-        if self._needs_prefix_values:
-            check_has_prefix_values(parsed, type(self).__name__)
-        return parsed
 
     def _score_measure(self) -> ParsedMeasure:
         """Return the measure of the last fit, even if `set_params` changed the parameter."""
         return parse_measure(self.measure_)
 
-    def _check_parameters(self, parsed) -> None:
+    def check_parameters(self) -> None:
         """Raise a ValueError for parameters that are out of range or exclude each other."""
+        self._cut_of(0).check_measure(self.parsed_measure())
         most = check_count(self.max_shown, "max_shown", or_none=True)
         least = check_count(self.min_shown, "min_shown", or_none=True)
         if least is not None and most is not None and least > most:
             raise InputError(
                 f"min_shown must be at most max_shown, got min_shown={least} and max_shown={most}."
             )
+        check_choice(self.keep_if, "keep_if", ("better", None))
 
     def _forget(self):
         """Delete the attributes of an earlier fit."""
         for name in tuple(vars(self)):
             if name.endswith("_") and name[0] != "_" and name != "fitted_with_groups_":
                 delattr(self, name)
-        self.caps_, self._has_two = (self.min_shown, self._most_shown()), False
+        self.caps_ = Caps(self.min_shown, self._most_shown())
         self._fitted_gains = self.gains
+
+    def _set_level(self, cut: Cut, level: float) -> None:
+        """Set a level that was found elsewhere."""
+        self._forget()
+        self.measure_ = self.parsed_measure().text
+        self.cut_, self.level_ = cut, level
+        self.threshold_ = level if cut.is_score else None
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -751,6 +670,84 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         # scikit-learn's checks would pass tables of random features, but columns here have names.
         tags.input_tags.two_d_array = False
         return tags
+
+
+class Threshold(BaseThreshold):
+    """An estimator on scores that shows a part of each list: a cut, and a level of its keys.
+
+    Parameters
+    ----------
+    cut : Cut
+        How scores become keys; rows with keys at or above the level are shown.
+    measure : str, callable or None, default=None
+        Measure whose mean the level maximises; None means "ndcg_f", and inside RankAndFilter its
+        measure.
+    max_shown, min_shown : int or None, default=None
+        Largest and smallest number of shown documents of a query; shorter lists are shown whole.
+    keep_if : "better" or None, default=None
+        "better" takes the best answer without a model (show everything, nothing, or the first k)
+        unless the threshold beats it on held-out queries by a standard error; None only warns.
+    gains : None, "exp2", dict or callable, default=None
+        Map from labels to gains, as in :func:`skfilterrank.metrics.ndcg_f_score`. A gain below 0
+        marks a forbidden document.
+
+    Attributes
+    ----------
+    cut_ : Cut
+        The fitted cut; that of the answer that was taken instead, if one was.
+    level_ : float
+        Rows with keys at or above it are shown, apart from caps.
+    threshold_ : float or None
+        The level, if keys are scores.
+    threshold_curve_ : ThresholdCurve
+        The measure at every level, if the level was searched for.
+    best_score_ : float
+        The measure of the rows of `fit`, negated if lower is better; optimistic for new queries.
+    held_out_ : DataFrame
+        Mean "value" of held-out queries by the threshold and by three answers that need no model
+        ("everything", "nothing" and "first k"), the "difference" to each, and its standard "error".
+        Of at most 10,000 queries; not set for a single one.
+    list_sizes_ : ndarray of shape (2,), dtype float64
+        Usual list sizes: 5 % and 95 % quantiles.
+    calibration_ : Calibration
+        Quantiles of the scores and share of shown documents, with which new scores are compared.
+    measure_ : str
+        Name of the measure with its cut-off.
+    n_unjudged_ : int
+        Number of rows with a NaN label, which count as gain 0.
+
+    See Also
+    --------
+    Cut : Base class of cuts, with an example.
+    TunedThreshold : The best threshold on the score.
+    """
+
+    def __init__(
+        self,
+        cut: Any,
+        measure: Any = None,
+        *,
+        max_shown: int | None = None,
+        min_shown: int | None = None,
+        keep_if: str | None = None,
+        gains: Gains = None,
+    ) -> None:
+        super().__init__(
+            measure, max_shown=max_shown, min_shown=min_shown, keep_if=keep_if, gains=gains
+        )
+        self.cut = cut
+
+    def _cut_of(self, n_more):
+        return copy.deepcopy(self.cut)
+
+    def check_parameters(self) -> None:
+        """Raise a ValueError for parameters that are out of range or exclude each other."""
+        if not isinstance(self.cut, Cut):
+            raise InputError(
+                f"cut must be an object of a subclass of Cut, got {brief(self.cut)}. Define keys() "
+                "in a subclass, and give an object of it."
+            )
+        super().check_parameters()
 
 
 def _warn_if_few_weigh(weights):
@@ -764,12 +761,3 @@ def _warn_if_few_weigh(weights):
         "much.",
         FitWarning,
     )
-
-
-def _with_filter_scores(threshold, scores, filter_scores) -> pd.DataFrame:
-    """Join scores and filter scores in a table with the index of the scores."""
-    column, columns = read_scores(
-        type(threshold).__name__, threshold._column_names, scores, filter_scores
-    )
-    index = scores.index if isinstance(scores, pd.Series | pd.DataFrame) else None
-    return pd.DataFrame({SCORE: column, **columns}, index=index)

@@ -1,0 +1,116 @@
+"""Comparison of a threshold with three answers that need no model, on held-out queries."""
+
+import numpy as np
+import pandas as pd
+
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.prefixes import places
+from skfilterrank._lists.scoring import mean_and_error, mean_over_queries
+from skfilterrank._lists.ties import value_tolerance
+from skfilterrank._lists.words import warn_user
+from skfilterrank.exceptions import FitWarning
+from skfilterrank.thresholds._cuts import ByPlace, Caps
+from skfilterrank.thresholds._judged_scores import JudgedScores, values_shown
+
+EVERYTHING, NOTHING, FIRST = "everything", "nothing", "first"
+NOT_SHOWN_TO_PAY = "filtering is not shown to pay"
+# Largest number of queries that are compared: more would hardly change the standard errors.
+_MOST_COMPARED = 10_000
+
+
+def compared(
+    judged: JudgedScores, parsed: ParsedMeasure, values: np.ndarray, most: int | None
+) -> tuple[pd.DataFrame, float]:
+    """Compare a threshold with showing everything, nothing, and the first k documents.
+
+    Parameters
+    ----------
+    judged : JudgedScores
+        The rows; the number k is chosen for each fold on the other ones.
+    parsed : ParsedMeasure
+        The measure.
+    values : ndarray of shape (n_lists,)
+        Value of each list under the threshold, chosen on other queries; higher is better.
+    most : int or None
+        Largest number of shown documents of a query.
+
+    Returns
+    -------
+    table : DataFrame
+        Mean "value" of the threshold and of each answer, "difference" of the threshold to it, and
+        its standard "error".
+    level : float
+        Level of places (-1, -2, ...) down to which the first documents are best shown.
+    """
+    if judged.index.n_queries > _MOST_COMPARED:
+        some = judged.codes < _MOST_COMPARED
+        judged, values = judged.take(np.flatnonzero(some)), values[:_MOST_COMPARED]
+    ranked = judged.scores > -np.inf
+    shown = ranked if most is None else ranked & (places(judged.scores, judged.index) < most)
+    answers = dict(
+        zip(
+            (EVERYTHING, NOTHING),
+            values_shown(judged.lists, parsed, shown, np.zeros(len(shown), dtype=bool)),
+        )
+    )
+    first, level = _of_first(judged, parsed, most)
+    k = min(max(-level, 0), int(judged.index.sizes.max()))
+    answers[f"{FIRST} {k:.0f}"] = first
+    weights = judged.lists.weights
+    rows = {"threshold": (mean_over_queries(values, weights), np.nan, np.nan)}
+    for name, others in answers.items():
+        differences, of_units = judged.by_cluster(values - others)
+        differences[np.abs(differences) <= value_tolerance(others)] = 0.0
+        mean, error, *_ = mean_and_error(differences, of_units)
+        rows[name] = mean_over_queries(others, weights), mean, error
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=["value", "difference", "error"])
+    return table.rename_axis("answer"), level
+
+
+def _of_first(judged, parsed, most):
+    """Measure the first k documents of held-out lists; return the level of all lists, too."""
+    cut, caps = ByPlace(), Caps(None, most)
+    found = cut.capped(
+        cut.served_keys(judged.scores, judged.more, judged.index), judged.index, caps
+    )
+    entries = cut.entries(judged, found, parsed, caps)
+    return held_out_values(judged, cut, found.keys, entries), entries.best()[0]
+
+
+def held_out_values(judged: JudgedScores, cut, keys, entries) -> np.ndarray:
+    """Measure each list at the level that is best on the lists of other folds."""
+    values = np.empty(judged.index.n_queries)
+    of_list, n_folds = judged.deal_folds()
+    for number in range(n_folds):
+        held_out = of_list == number
+        values[held_out] = entries.at(cut.best_level(judged, keys, entries, ~held_out))[held_out]
+    values = np.nan_to_num(values)
+    return values if entries.greater_is_better else 0.0 - values
+
+
+def better_answer(table: pd.DataFrame) -> str | None:
+    """Return the best answer unless the threshold beats it by a standard error; else None."""
+    answers = table.iloc[1:]
+    place = int(answers["value"].to_numpy().argmax())
+    difference, error = answers[["difference", "error"]].to_numpy()[place]
+    pays = difference > error or not (difference or error)
+    return None if pays else str(answers.index[place])
+
+
+def warn_of_answer(table: pd.DataFrame, answer: str, inside: bool) -> None:
+    """Warn that an answer without a model is as good; `inside` a RankAndFilter, name its own."""
+    own, best = table.loc["threshold"], table.loc[answer]
+    kind = answer.partition(" ")[0]
+    use = {
+        EVERYTHING: ("FixedThreshold()", "threshold=None"),
+        NOTHING: ("FixedThreshold(np.inf)", "threshold=np.inf"),
+        FIRST: ("FirstK()", "threshold=FirstK()"),
+    }[kind][inside]
+    keep = "threshold='better'" if inside else "keep_if='better'"
+    warn_user(
+        f"{NOT_SHOWN_TO_PAY}: held-out queries score {own['value']:.4f} with it and "
+        f"{best['value']:.4f} by showing {answer} (standard error of the difference "
+        f"{best['error']:.4f}). Use {use}, or {keep} to take it where it is as good, or judge more "
+        "queries.",
+        FitWarning,
+    )

@@ -1,0 +1,216 @@
+"""Cuts: how the scores of lists become keys, of which those at or above a level are shown."""
+
+from collections.abc import Mapping
+from typing import NamedTuple, Self
+
+import numpy as np
+
+from skfilterrank._lists.entry_values import EntryValues
+from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.prefixes import places, thresholds_of
+from skfilterrank._lists.queries import GroupIndex
+from skfilterrank.exceptions import InputError
+from skfilterrank.thresholds._judged_scores import JudgedScores
+
+
+class Caps(NamedTuple):
+    """Smallest and largest number of shown documents of each query; None for no bound."""
+
+    least: int | None = None
+    most: int | None = None
+
+
+class Keys(NamedTuple):
+    """Key of each row, and the score by which shown rows are ordered."""
+
+    keys: np.ndarray
+    order: np.ndarray
+
+
+class Cut:
+    """Base class of cuts, which turn scores into keys.
+
+    Rows with keys at or above a level are shown. A subclass computes keys in `keys`, and learns in
+    `learn`. Keys never rise down a list, so that a list is cut once.
+
+    Attributes
+    ----------
+    level : float or None
+        Level of the keys; None if the level with the best mean of the measure is searched for.
+    is_score : bool
+        True if the key of each row is its score.
+    n_more : int or None
+        Largest number of columns that are read besides the score; None means any.
+    takes_weights : bool
+        True if weights of queries change the level as they should.
+    needs_lists : bool
+        True if the key of a row depends on other rows of its list.
+    shows_all : bool
+        True if no row is hidden, whatever its score.
+
+    Examples
+    --------
+    Show documents down to a share of the best score of their list; the share is tuned.
+
+    >>> import numpy as np
+    >>> from skfilterrank.thresholds import Cut, Threshold
+    >>> class ShareOfBest(Cut):
+    ...     def keys(self, scores, more, index):
+    ...         best = np.full(index.n_queries, -np.inf)
+    ...         np.maximum.at(best, index.codes(), scores)
+    ...         return scores / best[index.codes()]
+    >>> scores, labels = [9.0, 8.0, 1.0, 2.0, 0.5, 0.1], [1, 1, -1, 1, 0, -1]
+    >>> cut = Threshold(ShareOfBest()).fit(scores, labels, groups=[1, 1, 1, 2, 2, 2])
+    >>> round(cut.level_, 3), cut.rank(scores, groups=[1, 1, 1, 2, 2, 2]).tolist()
+    (0.181, [1, 2, 0, 1, 2, 0])
+    """
+
+    level: float | None = None
+    is_score = False
+    n_more: int | None = 0
+    takes_weights = True
+    needs_lists = True
+    shows_all = False
+
+    def keys(self, scores: np.ndarray, more: np.ndarray, index: GroupIndex) -> np.ndarray:
+        """Compute the key of each row of whole lists.
+
+        Parameters
+        ----------
+        scores : ndarray of shape (n_rows,)
+            Scores; -inf where a row is not ranked.
+        more : ndarray of shape (n_rows, n_more)
+            Other columns of the scores.
+        index : GroupIndex
+            The queries: `index.codes()` is the number of the query of each row, and
+            `index.n_queries` their number.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            Keys.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define keys(scores, more, index).")
+
+    def learn(self, judged: JudgedScores, parsed: ParsedMeasure) -> np.ndarray:
+        """Learn from judged rows; return keys of these rows, each learned from other queries."""
+        return self.keys(judged.scores, judged.more, judged.index)
+
+    def check_measure(self, parsed: ParsedMeasure) -> None:
+        """Raise for a measure that the cut cannot work with."""
+
+    def check(self, judged: JudgedScores, caps: Caps) -> None:
+        """Raise for judged rows from which nothing can be learned."""
+
+    def check_columns(self, more: np.ndarray, names: list) -> np.ndarray:
+        """Return the columns that `fit` had; raise if there are others."""
+        if more.shape[1]:
+            raise InputError(
+                "scores has two columns, and this threshold was fitted on one. Give the column of "
+                "the score, or fit on both."
+            )
+        return more
+
+    def best_level(self, judged: JudgedScores, keys, entries: EntryValues, among) -> float:
+        """Choose the level by the queries of a mask; None means all."""
+        return entries.best(among)[0]
+
+    # Steps of a fit and of serving, which cuts by two scores do in another way.
+
+    def learned_keys(self, judged: JudgedScores, parsed: ParsedMeasure) -> Keys:
+        """Learn; return keys of the judged rows, and the scores that order them."""
+        return Keys(self.learn(judged, parsed), judged.scores)
+
+    def served_keys(self, scores, more, index) -> Keys:
+        """Return keys and ordering scores of new rows."""
+        return Keys(self.keys(scores, more, index), scores)
+
+    def capped(self, found: Keys, index, caps: Caps) -> Keys:
+        """Set keys to +inf for rows shown in any case, and to -inf for rows never shown."""
+        keys = np.where(np.isneginf(found.order), -np.inf, found.keys)
+        least, most = caps
+        if most is None and least is None:
+            return found._replace(keys=keys)
+        place = places(found.order, index)
+        if least is not None:
+            keys[(place < least) & (found.order > -np.inf)] = np.inf
+        if most is not None:
+            keys[place >= most] = -np.inf
+        return found._replace(keys=keys)
+
+    def entries(self, judged: JudgedScores, found: Keys, parsed, caps: Caps) -> EntryValues:
+        """Measure each list as its rows enter in falling order of capped keys."""
+        lists = judged.lists.with_ties(parsed.measure.ties[0])
+        by_score = self.is_score and caps == Caps()
+        return EntryValues.of(lists, parsed, None if by_score else found.keys)
+
+    def shown(self, found: Keys, level, index, caps: Caps) -> np.ndarray:
+        """Return the ordering scores of rows at or above the level, -inf for others."""
+        is_shown = (found.keys >= level) & (found.keys > -np.inf)
+        return np.where(is_shown, found.order, -np.inf)
+
+    def measured(self, shown: np.ndarray) -> np.ndarray:
+        """Return a mask of the shown rows, or scores that order them."""
+        return shown > -np.inf
+
+    def thresholds(self, scores, index, shown) -> np.ndarray:
+        """Return a threshold on the score of each row that hides the same rows of its list."""
+        return thresholds_of(shown > -np.inf, scores, index)
+
+    def why_hidden(self, level: float) -> str:
+        """Say why a row below the level is hidden; "" names the threshold."""
+        return ""
+
+    # Files.
+
+    def state(self) -> dict:
+        """Return what was learned, in dicts, lists and arrays."""
+        return {}
+
+    @classmethod
+    def restored(cls, state: Mapping, name: str, parsed: ParsedMeasure) -> Self:
+        """Make the cut from its state; errors name the field."""
+        return cls()
+
+
+class ByScore(Cut):
+    """The key of a row is its score."""
+
+    is_score = True
+    needs_lists = False
+
+    def keys(self, scores, more, index):
+        """Return the scores."""
+        return scores
+
+    def why_hidden(self, level):
+        """Name the threshold."""
+        return f"score below the threshold {level:.6g}"
+
+
+class Everything(ByScore):
+    """Every row is shown, so that margins are the scores."""
+
+    shows_all = True
+
+
+class ByPlace(Cut):
+    """The key of a row is its place, negated: all lists are cut after the same number of rows."""
+
+    def keys(self, scores, more, index):
+        """Return -1 for the first row of a list, -2 for the second, and so on."""
+        return -1.0 - places(scores, index)
+
+    def why_hidden(self, level):
+        """Name the number of documents."""
+        return f"beyond the first {max(-level, 0):g}"
+
+
+def known_cuts() -> dict[str, type[Cut]]:
+    """Return the cuts of this library by their names."""
+    found, open_classes = {}, [Cut]
+    while open_classes:
+        open_classes += (kind := open_classes.pop()).__subclasses__()
+        if kind.__module__.startswith(__package__):
+            found[kind.__name__] = kind
+    return found

@@ -1,0 +1,136 @@
+"""Thresholds beside answers that need no model, on held-out queries."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from skfilterrank.datasets import make_rank_and_filter
+from skfilterrank.exceptions import FitWarning
+from skfilterrank.metrics import ndcg_f_score
+from skfilterrank.ranking import RankAndFilter
+from skfilterrank.thresholds import (
+    ExpectedThreshold,
+    FirstK,
+    FixedThreshold,
+    TunedThreshold,
+    load_threshold,
+)
+
+NO = -np.inf
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_rank_and_filter(300, random_state=0)
+
+
+def noise(data, seed=0):
+    """Scores that tell nothing."""
+    return np.random.default_rng(seed).normal(size=len(data[1]))
+
+
+def test_values_are_those_of_each_answer(data):
+    _, y, groups, scores = data
+    table = TunedThreshold("ndcg_f@3").fit(scores, y, groups=groups).held_out_
+    assert table.index[:3].tolist() == ["threshold", "everything", "nothing"]
+    assert table.index.name == "answer"
+    shown = {"everything": scores, "nothing": np.full(len(scores), NO)}
+    for name, each in shown.items():
+        expected = ndcg_f_score(y, each, groups=groups, k=3)
+        assert table.loc[name, "value"] == pytest.approx(expected, abs=1e-12)
+        difference = table.loc["threshold", "value"] - expected
+        assert table.loc[name, "difference"] == pytest.approx(difference, abs=1e-12)
+    assert np.isnan(table.loc["threshold", "error"])
+    assert (table["error"].iloc[1:3] > 0).all()
+
+
+def test_the_first_k_are_chosen_on_other_queries(data):
+    _, y, groups, scores = data
+    own = FirstK("f").fit(scores, y, groups=groups)
+    (name,) = own.held_out_.index[3:]
+    assert name == f"first {-own.level_:.0f}"
+    # FirstK is this answer.
+    assert own.held_out_.loc[name, ["difference", "error"]].tolist() == [0, 0]
+    assert own.held_out_.loc[name, "value"] <= own.best_score_
+
+
+@pytest.mark.parametrize("threshold", [TunedThreshold, ExpectedThreshold])
+def test_no_filter_pays_on_scores_that_tell_nothing(data, threshold):
+    _, y, groups, _ = data
+    given = noise(data), y
+    with pytest.warns(FitWarning, match=r"not shown to pay.*by showing .*keep_if='better' to take"):
+        threshold("ndcg_f@3").fit(*given, groups=groups)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kept = threshold("ndcg_f@3", keep_if="better").fit(*given, groups=groups)
+    best = kept.held_out_["value"].iloc[1:].idxmax()
+    expected = {
+        "everything": FixedThreshold(None),
+        "nothing": FixedThreshold(np.inf),
+    }.get(best, FirstK("ndcg_f@3"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected.fit(*given, groups=groups)
+    new = noise(data, seed=1)
+    found = kept.predict(new, groups=groups)
+    np.testing.assert_array_equal(found, expected.predict(new, groups=groups))
+    shown = kept.predict(given[0], groups=groups)
+    value = ndcg_f_score(y, shown, groups=groups, k=3)
+    assert kept.best_score_ == pytest.approx(value, abs=1e-12)
+
+
+def test_a_better_threshold_is_kept(data):
+    _, y, groups, scores = data
+    plain, kept = (
+        TunedThreshold("ndcg_f@3", keep_if=keep_if).fit(scores, y, groups=groups)
+        for keep_if in (None, "better")
+    )
+    assert plain.level_ == kept.level_
+    assert plain.threshold_ == kept.threshold_
+
+
+def test_files_hold_what_was_taken_and_the_table(data, tmp_path):
+    _, y, groups, _ = data
+    kept = TunedThreshold("f", keep_if="better", max_shown=5).fit(noise(data), y, groups=groups)
+    kept.save(tmp_path / "t.json")
+    loaded = load_threshold(tmp_path / "t.json")
+    assert loaded.held_out_.equals(kept.held_out_)
+    new = noise(data, seed=1)
+    found = loaded.predict(new, groups=groups)
+    np.testing.assert_array_equal(found, kept.predict(new, groups=groups))
+
+
+def test_in_a_model_it_has_a_name(data):
+    X, y, groups, _ = data
+    X = np.random.default_rng(0).normal(size=X.shape)
+    model = RankAndFilter(LogisticRegression(), measure="ndcg_f@3")
+    with pytest.warns(FitWarning, match=r"Use threshold=.*, or threshold='better' to take it"):
+        model.fit(X, y, groups=groups)
+    model = clone(model).set_params(threshold="better")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.fit(X, y, groups=groups)
+    assert model.filter_.keep_if == "better"
+    assert model.held_out_.equals(model.filter_.held_out_)
+
+
+def test_more_queries_than_are_compared():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(12_000), 2)
+    y = rng.choice([-1, 1], len(groups))
+    scores = y + rng.normal(size=len(groups))
+    table = TunedThreshold("ndcg_f").fit(scores, y, groups=groups).held_out_
+    # Of 10,000 queries: the error of all would be smaller.
+    errors = ndcg_f_score.per_query(y, scores, groups=groups).std(ddof=1)
+    assert table.loc["nothing", "error"] > 0.5 * errors / np.sqrt(12_000)
+    assert table["value"].between(0, 1).all()
+
+
+@pytest.mark.parametrize("keep_if", [True, "best"])
+def test_bad_parameters(data, keep_if):
+    _, y, groups, scores = data
+    with pytest.raises(ValueError, match="keep_if must be"):
+        TunedThreshold(keep_if=keep_if).fit(scores, y, groups=groups)
