@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.closed_queries import ClosedQueries
 from skfilterrank._files.frames_of_rows import Wanted, block_of, check_columns
 from skfilterrank._lists.queries import GroupIndex
-from skfilterrank._lists.row_blocks import merged
+from skfilterrank._lists.row_blocks import ClosedQueries, merged
 from skfilterrank.exceptions import InputError, InputTypeError, brief
 
 # Number of results that are merged at a time.

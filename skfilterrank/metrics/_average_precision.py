@@ -11,7 +11,7 @@ from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import first_places, ratio, reciprocal
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics._open_lists import OpenList, at_ends, of_extremes
+from skfilterrank.metrics._unjudged_bounds import OpenList, at_ends, of_extremes
 
 
 def sum_precision(block: ListBlock, k):

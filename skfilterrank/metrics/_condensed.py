@@ -9,7 +9,7 @@ from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import ratio
 from skfilterrank._lists.ties import Ties
 from skfilterrank.metrics._average_precision import deciding_of_ap
-from skfilterrank.metrics._open_lists import at_ends
+from skfilterrank.metrics._unjudged_bounds import at_ends
 
 
 def judged(block: ListBlock, k):

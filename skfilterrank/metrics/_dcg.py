@@ -25,7 +25,7 @@ from skfilterrank._lists.scoring import (
     with_undefined,
 )
 from skfilterrank._lists.ties import ROUNDING_OF_VALUES
-from skfilterrank.metrics._open_lists import OpenList, at_ends, of_extremes
+from skfilterrank.metrics._unjudged_bounds import OpenList, at_ends, of_extremes
 
 
 def _discounted(gains):

@@ -12,7 +12,7 @@ from skfilterrank._lists.checks import check_number
 from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import first_places, log_discount, ratio
-from skfilterrank.metrics._open_lists import at_ends, at_turns
+from skfilterrank.metrics._unjudged_bounds import at_ends, at_turns
 
 
 def forbidden_of_set(block: ListBlock, count):

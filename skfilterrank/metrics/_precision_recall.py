@@ -9,7 +9,7 @@ from skfilterrank._lists.lists import ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import first_places, ratio, reciprocal
 from skfilterrank._lists.ties import mean_none_relevant
-from skfilterrank.metrics._open_lists import OpenList, at_ends, at_turns, of_extremes
+from skfilterrank.metrics._unjudged_bounds import OpenList, at_ends, at_turns, of_extremes
 
 
 def precision_of_set(block: ListBlock, count):

@@ -10,7 +10,7 @@ from skfilterrank._lists.lists import WHOLE_ORDERS, ListBlock
 from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import ratio
 from skfilterrank.metrics._average_precision import average_precision, deciding_of_ap
-from skfilterrank.metrics._open_lists import at_ends, at_turns
+from skfilterrank.metrics._unjudged_bounds import at_ends, at_turns
 
 # trec_eval's names of the points that it prints, and how its version 10 rounds their levels.
 _AS_TREC_EVAL = {

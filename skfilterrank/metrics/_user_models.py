@@ -11,7 +11,7 @@ from skfilterrank._lists.measure import declare_measure
 from skfilterrank._lists.scoring import first_places, geometric, reciprocal
 from skfilterrank._lists.ties import mean_stops
 from skfilterrank.exceptions import InputError
-from skfilterrank.metrics._open_lists import at_ends
+from skfilterrank.metrics._unjudged_bounds import at_ends
 
 
 def rbp_sum(facts: Facts) -> Additive:

@@ -11,9 +11,8 @@ from skfilterrank.plot._compared_systems import CriticalDifferenceDisplay
 from skfilterrank.plot._compared_systems import (
     PairwiseComparisonDisplay as PairwiseComparisonDisplay,
 )
-from skfilterrank.plot._measure_curves import MeasureCurvesDisplay
+from skfilterrank.plot._curves import MeasureCurvesDisplay, ThresholdCurveDisplay
 from skfilterrank.plot._query_difference import QueryDifferenceDisplay
-from skfilterrank.plot._threshold_curves import ThresholdCurveDisplay
 
 __all__ = [
     "CriticalDifferenceDisplay",

@@ -14,8 +14,7 @@ from skfilterrank.ranking._make_ranker import LOSSES as LOSSES
 from skfilterrank.ranking._make_ranker import METHODS as METHODS
 from skfilterrank.ranking._make_ranker import make_ranker
 from skfilterrank.ranking._make_ranker import share_features as share_features
-from skfilterrank.ranking._ordinal import OrdinalRanker
-from skfilterrank.ranking._query_ranker import QueryRanker
+from skfilterrank.ranking._query_ranker import OrdinalRanker, QueryRanker
 from skfilterrank.ranking._query_scaler import QueryScaler
 from skfilterrank.ranking._rank_and_filter import RankAndFilter
 from skfilterrank.ranking._rankboost import RankBoostRanker

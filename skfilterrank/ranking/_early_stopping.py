@@ -129,7 +129,32 @@ def _xgboost_parameters(measure, ranker, sets):
     """
     if ranker.early_stopping_rounds is None:
         return {}
-    from skfilterrank.ranking._xgboost_stopping import MeasureStopping
+    from xgboost import DMatrix
+    from xgboost.callback import EarlyStopping
 
-    stopping = MeasureStopping(measure, sets, ranker, measured)
+    held_out = sets[-1]
+    matrix = DMatrix(
+        held_out.X,
+        base_margin=held_out.columns.get("base_margin_eval_set"),
+        missing=ranker.missing,
+        feature_types=ranker.feature_types,
+        enable_categorical=True,
+    )
+
+    class MeasureStopping(EarlyStopping):
+        """Stop training when the measure of the last set does not improve."""
+
+        def after_iteration(self, model, epoch, evals_log):
+            """Write the value into the log of the set, and return True to stop."""
+            value = measured(measure, held_out.gains, model.predict(matrix), held_out.groups)
+            log = evals_log.setdefault(self.data, {})
+            log.setdefault(self.metric_name, []).append(value)
+            return super().after_iteration(model, epoch, evals_log)
+
+    stopping = MeasureStopping(
+        rounds=ranker.early_stopping_rounds,
+        metric_name=measure.text,
+        data_name=f"validation_{len(sets) - 1}",
+        maximize=measure.measure.greater_is_better,
+    )
     return {"callbacks": [*(ranker.callbacks or ()), stopping], "early_stopping_rounds": None}

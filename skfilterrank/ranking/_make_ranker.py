@@ -35,8 +35,7 @@ from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._adarank import AdaRankRanker
 from skfilterrank.ranking._coordinate_ascent import CoordinateAscentRanker
 from skfilterrank.ranking._lambdarank import LambdaRankRanker
-from skfilterrank.ranking._ordinal import OrdinalRanker
-from skfilterrank.ranking._query_ranker import QueryRanker
+from skfilterrank.ranking._query_ranker import OrdinalRanker, QueryRanker
 from skfilterrank.ranking._rankboost import RankBoostRanker
 
 LOSSES = ("bce", "mse", "ordinal", "weighted-ordinal", "lambdarank", "lambdarank+bce")

@@ -19,10 +19,9 @@ from skfilterrank._lists.content import query_folds
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.sklearn_compat import BaseSearchCV, final_step
 from skfilterrank._lists.ties import mean_tolerance
-from skfilterrank._lists.times import TIME
 from skfilterrank._lists.words import in_parallel, progress_bar, warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
-from skfilterrank.ranking._time_series_split import order_of_queries
+from skfilterrank.ranking._time_series_split import TIME, order_of_queries
 
 
 def is_prefit(cv) -> bool:

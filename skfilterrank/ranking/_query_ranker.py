@@ -1,15 +1,30 @@
-"""QueryRanker: estimators of other libraries, fitted with one query id per row."""
+"""QueryRanker and OrdinalRanker: estimators of other libraries, fitted with query ids."""
 
+from __future__ import annotations
+
+import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._estimators.responses import check_columns, has_method
 from skfilterrank._estimators.wrapping import WrappingRanker
+from skfilterrank._lists.checks import check_choice, count_rows
+from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import Gains
 from skfilterrank._lists.measure_names import parse_measure
+from skfilterrank._lists.queries import find_groups
+from skfilterrank._lists.sklearn_compat import final_step
+from skfilterrank._lists.words import in_parallel
+from skfilterrank.exceptions import InputError
 from skfilterrank.ranking._fit_with_groups import raise_for_bad_columns
 from skfilterrank.ranking._held_out_sets import (
     check_no_sets,
@@ -207,3 +222,226 @@ class QueryRanker(WrappingRanker, BaseEstimator):
         except ValueError as error:
             raise_for_bad_columns(X, self.estimator, error)
             raise
+
+
+class OrdinalRanker(WrappingRanker, BaseEstimator):
+    r"""Score documents by the probabilities that their gain exceeds each level.
+
+    For each distinct gain except the highest, a clone of a binary classifier learns whether a
+    document's gain is above it. The score is the sum of these probabilities. Unlike regression, it
+    does not treat differences of labels as distances. Unlike a single classifier of good documents,
+    it uses all grades.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        A classifier with `predict_proba`, or a Pipeline that ends in one; it gets X unchanged. None
+        means ``LogisticRegression()``.
+    gains : None, "exp2", dict or callable, default=None
+        How a label becomes a gain, as in :func:`skfilterrank.metrics.ndcg_f_score`. With
+        `weights=None` only the order of the gains counts.
+    weights : {None, "gain"}, default=None
+        None adds the probabilities (the ordinal loss). "gain" multiplies each probability by the
+        difference to the next gain (the weighted ordinal loss).
+    n_jobs : int or None, default=None
+        Classifiers fitted at a time; results do not depend on it.
+    measure : str, default="ndcg_f"
+        Measure that `score` returns: a name of the measure table such as "ndcg_f@10", or one of the
+        measure functions.
+
+    Attributes
+    ----------
+    levels_ : ndarray of shape (n_levels,), dtype float64
+        The distinct gains, ascending.
+    estimators_ : list of n_levels - 1 classifiers
+        ``estimators_[i]`` gives P(gain > ``levels_[i]``).
+    n_unjudged_ : int
+        Rows with a NaN label, which were left out of the training.
+    n_features_in_ : int
+        Number of features, where the classifiers know it.
+    feature_names_in_ : ndarray of str
+        Names of the features, where the classifiers know them.
+
+    See Also
+    --------
+    RankAndFilter : Adds the threshold that filters.
+
+    Notes
+    -----
+    After Frank & Hall [1]_. The scores of section 5.1 of [2]_, in which the gains are
+    :math:`l_1 < \dots < l_m`:
+
+    .. math::
+
+        s(d) = \sum_{i=1}^{m-1} w_i P(\mathrm{gain}(d) > l_i), \qquad
+        w_i = 1 \text{ or } l_{i+1} - l_i .
+
+    With ``weights="gain"`` the score is therefore the expected gain less the lowest gain.
+
+    In [2]_ the weights multiply the terms of the loss as well, where all its terms train one
+    network. Here the classifiers are independent, so a constant factor does not change the minimum
+    of a loss; it would only change the strength of the regularisation. So the weights are used only
+    in the score, and the classifiers are the same for both.
+
+    The probabilities come from separate classifiers, so P(gain > l) may rise a little from one
+    level to the next. This is not corrected, as in [2]_.
+
+    If all rows have the same gain, this gain is the score of every row.
+
+    Unweighted scores are not on the scale of the gains, so for scikit-learn this is neither a
+    classifier nor a regressor.
+
+    References
+    ----------
+    .. [1] E. Frank, M. Hall. "A Simple Approach to Ordinal Classification". ECML 2001.
+    .. [2] D. Carmel, N. Cohen, A. Ingber, E. Kravi. "IR Evaluation and Learning in the Presence
+       of Forbidden Documents". SIGIR 2022.
+
+    Examples
+    --------
+    >>> from skfilterrank.datasets import make_rank_and_filter
+    >>> from skfilterrank.ranking import OrdinalRanker, RankAndFilter
+    >>> X, y, groups, _ = make_rank_and_filter(n_queries=400, random_state=0)
+    >>> ranker = OrdinalRanker().fit(X, y)
+    >>> ranker.levels_
+    array([-1.,  1.,  2.])
+    >>> ranker.predict_level_proba(X[:2]).shape  # P(gain > -1), P(gain > 1)
+    (2, 2)
+    >>> model = RankAndFilter(OrdinalRanker(), measure="ndcg_f@3").fit(X, y, groups=groups)
+    >>> bool(model.score(X, y, groups=groups) > 0.8)
+    True
+    """
+
+    levels_: Any
+    estimators_: Any
+
+    has_fixed_scale = True
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        gains: Gains = None,
+        weights: str | None = None,
+        n_jobs: int | None = None,
+        measure: str | Callable = "ndcg_f",
+    ) -> None:
+        self.estimator = estimator
+        self.gains = gains
+        self.weights = weights
+        self.n_jobs = n_jobs
+        self.measure = measure
+
+    @all_or_nothing
+    def fit(self, X, y: ArrayLike, groups=None, **fit_params) -> OrdinalRanker:
+        """Fit one classifier for each level but the highest.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Features of documents, rows in any order, as in :meth:`RankerMixin.fit`.
+        y : array-like of shape (n_rows,)
+            Labels; rows with a NaN label are left out, with a warning.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
+            They are passed to classifiers whose `fit` accepts them, such as a search; other
+            classifiers do not use queries.
+        **fit_params
+            Passed to the `fit` of the estimator inside, as in :meth:`RankerMixin.fit`.
+
+        Returns
+        -------
+        self : OrdinalRanker
+            The fitted ranker.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of range, the classifier has no `predict_proba`, X and y have
+            different lengths, a label is not a number and has no entry in `gains`, or no row is
+            judged.
+        """
+        check_choice(self.weights, "weights", (None, "gain"))
+        estimator = self._unfitted_inner()
+        if not has_method(final_step(estimator), "predict_proba"):
+            raise InputError(
+                "estimator must be a classifier with predict_proba, got "
+                f"{type(final_step(estimator)).__name__}: switch its probabilities on, or wrap it "
+                "in CalibratedClassifierCV."
+            )
+        data = prepare_rows(
+            estimator,
+            X,
+            y,
+            self._find_groups(X, y, groups),
+            gains=self.gains,
+            target="gain",
+            fit_params=self._inside_parameters(fit_params),
+        )
+        self.n_unjudged_ = data.n_unjudged
+        self.levels_ = np.unique(data.gains[data.judged])
+        steps = np.diff(self.levels_)
+        self._step_weights = steps if self.weights == "gain" else np.ones(len(steps))
+        targets = ((data.gains > level).astype(np.int64) for level in self.levels_[:-1])
+        jobs = (delayed(replace(data, target=target).fit_on)(estimator) for target in targets)
+        self.estimators_ = list(in_parallel(jobs, self.n_jobs, Parallel))
+        return self
+
+    def predict(self, X, groups=None) -> np.ndarray:
+        """Score the rows of X.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, as in `fit`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), dtype float64
+            Scores, higher is better: from 0 to ``n_levels - 1``, or to the span of the gains with
+            ``weights="gain"``.
+        """
+        above = self.predict_level_proba(X, groups=groups)
+        if len(self.levels_) == 1:
+            return np.full(len(above), self.levels_[0])
+        return above @ self._step_weights
+
+    def predict_level_proba(self, X, groups=None) -> np.ndarray:
+        """Compute the probability that each row's gain exceeds each level but the highest.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
+            Documents, as in `fit`.
+        groups : array-like of shape (n_rows,), default=None
+            Query id of each row. None looks for an index level "qid" on `X`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_levels - 1), dtype float64
+            Column i holds P(gain > ``levels_[i]``).
+        """
+        check_is_fitted(self)
+        self._check_columns(X)
+        groups = find_groups(groups, X)
+        warn_of_cut_queries(self, groups)
+        above = np.empty((count_rows(X), len(self.estimators_)))
+        for column, classifier in enumerate(self.estimators_):
+            check_columns(classifier, X)
+            if not len(above):
+                continue
+            takes_groups = "groups" in inspect.signature(classifier.predict_proba).parameters
+            wanted = {"groups": groups} if takes_groups else {}
+            above[:, column] = classifier.predict_proba(X, **wanted)[:, 1]
+        return above
+
+    def _unfitted_inner(self):
+        """Return the classifier that is cloned for each level."""
+        return LogisticRegression() if self.estimator is None else self.estimator
+
+    def _fitted_inner(self):
+        """Return the first classifier, or None if there is only one level."""
+        classifiers = getattr(self, "estimators_", None)
+        return classifiers[0] if classifiers else None

@@ -20,10 +20,10 @@ from skfilterrank._lists.queries import check_groups, check_one_order, find_grou
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.scoring import QueryWeight, query_weights
 from skfilterrank._lists.sklearn_compat import final_step, fitted_end
-from skfilterrank._lists.times import Times
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._out_of_fold import check_inner, is_prefit, out_of_fold, split_rows
+from skfilterrank.ranking._time_series_split import Times
 from skfilterrank.ranking._training_rows import learns_labels, prepare_rows
 from skfilterrank.thresholds import (
     APPROXIMATE,

@@ -23,7 +23,6 @@ from skfilterrank._lists.gains import LabelsNotNumbers, as_gains
 from skfilterrank._lists.queries import GroupIndex, check_groups
 from skfilterrank._lists.results import counted
 from skfilterrank._lists.sklearn_compat import final_step, safe_indexing
-from skfilterrank._lists.times import Times
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import FitWarning, InputError, UnjudgedWarning
 from skfilterrank.ranking._early_stopping import EvalSet
@@ -34,6 +33,7 @@ from skfilterrank.ranking._fit_with_groups import (
     raise_for_bad_columns,
 )
 from skfilterrank.ranking._held_out_sets import ROWS_OF_SETS, read_eval_set, split_columns
+from skfilterrank.ranking._time_series_split import Times
 from skfilterrank.thresholds import name_unit, number_clusters
 
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.closed_queries import ClosedQueries
 from skfilterrank._files.files import temporary_folder
 from skfilterrank._files.rows import Rows, check_rows, opened, read_once
 from skfilterrank._lists.checks import check_level_scores, check_numbers
@@ -27,7 +26,7 @@ from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import places
 from skfilterrank._lists.results import Result, counted, spread_places
-from skfilterrank._lists.row_blocks import Block
+from skfilterrank._lists.row_blocks import Block, ClosedQueries
 from skfilterrank._lists.scoring import Moments, QueryWeight, check_undefined, query_weights
 from skfilterrank.exceptions import InputError, brief
 

@@ -8,7 +8,7 @@ import pytest
 from skfilterrank import cli
 from skfilterrank.io import read_run
 from skfilterrank.ranking import fuse_runs
-from skfilterrank.ranking._fusion_methods import METHODS
+from skfilterrank.ranking._fusion import METHODS
 
 NAMES = ("words", "links", "noise")
 

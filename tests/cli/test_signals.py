@@ -8,17 +8,16 @@ import time
 
 import pytest
 
-from skfilterrank.cli import _output, main
-from skfilterrank.cli._signals import exits_by_signals
+from skfilterrank.cli import _output, exits_by_signals, main
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 
 # A mutex that is locked twice never comes back, and no signal wakes it up.
 _STUCK = """
 import ctypes, sys, time
-from skfilterrank.cli import _signals
-_signals._SECONDS, _signals._SECONDS_OF_SECOND = float(sys.argv[1]), float(sys.argv[2])
-with _signals.exits_by_signals():
+from skfilterrank import cli
+cli._SECONDS, cli._SECONDS_OF_SECOND = float(sys.argv[1]), float(sys.argv[2])
+with cli.exits_by_signals():
     library, mutex = ctypes.CDLL(None), ctypes.create_string_buffer(256)
     library.pthread_mutex_lock(mutex)
     print(flush=True)

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and locks of
 _WRITER = """
 import sys, time
 from skfilterrank._files.files import open_replacing, temporary_folder
-from skfilterrank.cli._signals import exits_by_signals
+from skfilterrank.cli import exits_by_signals
 folder = sys.argv[1]
 with (
     exits_by_signals(),

@@ -10,8 +10,7 @@ import pytest
 
 from skfilterrank.io import read_run, write_run
 from skfilterrank.ranking import fuse_runs
-from skfilterrank.ranking._fusion import score_table
-from skfilterrank.ranking._fusion_methods import METHODS
+from skfilterrank.ranking._fusion import METHODS, score_table
 
 # One query: four documents, of which the second system shows two and nobody the last.
 ONE = {"words": [8.0, 4.0, 2.0, -inf], "links": [-inf, 0.2, 0.3, -inf]}

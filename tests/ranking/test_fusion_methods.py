@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from profiles import times
 from skfilterrank.ranking import fuse_runs
-from skfilterrank.ranking._fusion_methods import METHODS, NORMALIZATIONS
+from skfilterrank.ranking._fusion import METHODS, NORMALIZATIONS
 
 # One query: four documents, of which the second system shows two and nobody the last.
 ONE = {"words": [8.0, 4.0, 2.0, -inf], "links": [-inf, 0.2, 0.3, -inf]}

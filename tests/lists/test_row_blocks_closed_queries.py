@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skfilterrank._files.closed_queries import ClosedQueries
+from skfilterrank._lists.row_blocks import ClosedQueries
 from skfilterrank.exceptions import InputError
 
 

@@ -5,8 +5,8 @@ from datetime import date
 import pandas as pd
 import pytest
 
-from skfilterrank._lists.times import Times
 from skfilterrank.exceptions import InputError
+from skfilterrank.ranking._time_series_split import Times
 
 
 @pytest.mark.parametrize(
