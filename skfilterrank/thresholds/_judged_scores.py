@@ -119,17 +119,22 @@ class JudgedScores:
         """Number lists and clusters in an order that their scores decide, not ids."""
         lists, codes, judged = copy(self.lists), self.codes, ~np.isnan(self.gains)
         every, scores = np.ones(len(codes), dtype=bool), (self.scores, *self.more.T)
-        content = [hash_scores(judged, *scores), hash_scores(every, *scores), self.gains]
+        content = [hash_scores(judged, *scores), self.gains]
+        if not judged.all():
+            content.insert(1, hash_scores(every, *scores))
         if lists.weights is not None:
             content.append(lists.weights[codes])
         lists.index, keys = by_content(self.index, *content)
         order = np.argsort(keys)
         if lists.weights is not None:
             lists.weights = lists.weights[order]
+        clusters = np.arange(len(order))
+        if len(np.unique(self.clusters)) < len(order):
+            clusters = clusters_by_content(self.clusters, codes, *content)[order]
         return replace(
             self,
             lists=lists,
-            clusters=clusters_by_content(self.clusters, codes, *content)[order],
+            clusters=clusters,
             folds=None if self.folds is None else self.folds[order],
         )
 
