@@ -82,7 +82,7 @@ class Measure:
         mask, and ``count()`` all shown documents.
     deciding : callable or None
         ``deciding(list, **options)``: how many unjudged documents of a list must be good for the
-        extreme values, see `metrics._open_lists`; None stands for any number.
+        extreme values, see `metrics._unjudged_bounds`; None stands for any number.
     order_matters : {"always", "with k", "never"}
         Whether the order of a query's judged documents changes the measure.
     over_queries : {"mean", "sum", "geometric mean"}

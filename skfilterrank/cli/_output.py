@@ -160,19 +160,13 @@ def draw(model, path, title=None) -> None:
     """Draw a model's threshold curve into a file."""
     from matplotlib.figure import Figure
 
+    from skfilterrank._files.files import open_replacing
     from skfilterrank.plot import ThresholdCurveDisplay
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     display = ThresholdCurveDisplay.from_estimator(model, ax=figure.subplots())
     if title is not None:
         display.ax_.set_title(printable(title))
-    save_figure(figure, path)
-
-
-def save_figure(figure, path) -> None:
-    """Write a figure into a file, which is replaced atomically."""
-    from skfilterrank._files.files import open_replacing
-
     # Drawn into memory first, because errors of some formats do not name the file.
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=150, format=Path(path).suffix.removeprefix("."))

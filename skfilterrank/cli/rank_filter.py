@@ -4,7 +4,7 @@ import argparse
 from typing import Annotated, Literal
 
 from skfilterrank.cli import _types as t
-from skfilterrank.cli._output import chosen_format, draw, print_sections, save_figure, tell
+from skfilterrank.cli._output import chosen_format, draw, print_sections, tell
 from skfilterrank.cli._parser import similar
 from skfilterrank.exceptions import FitWarning, InputError
 
@@ -138,8 +138,7 @@ def rank_filter(
         # Nothing is filtered: each model is its own ranking, and its filter keeps all.
         scores, own = {name: scores[name] for name in (*models, "filter-all")}, None
     baseline = best if own is None else f"rank-only ({best})"
-    # Before anything is shown, as whoever reads the output may have gone; first what took longest,
-    # and cannot be made again from the others.
+    # Write files before printing, as a closed pipe must not lose them; the model took longest.
     if save is not None:
         saved = {"model": comparison.models[best], "name": best, "table": trained.settings}
         with open_replacing(save) as handle:
@@ -175,13 +174,7 @@ def rank_filter(
     print_sections([section], chosen_format(format, out, t.TABLES), out)
 
 
-PICTURE = "skfilterrank-demo.png"
 _TRAIN_SHARE = 0.7
-# Questions of the picture, and the answers that each of them has at least.
-_QUESTIONS_DRAWN = 14
-_ANSWERS_DRAWN = 4
-# Words and colours of the labels.
-_COLOURS = {2: ("good", "#1a7f4b"), 1: ("useful", "#8fce9f"), -1: ("bad", "#c0362c")}
 
 
 def demo(
@@ -192,21 +185,17 @@ def demo(
 ) -> None:
     """Train the six losses on generated answers to questions, a quarter of them forbidden.
 
-    The models are compared on held-out questions. A picture shows lists of the best model before
-    and after its threshold.
+    The models are compared on held-out questions.
 
     Parameters
     ----------
     n_queries
         questions to generate
-    plot
-        draw lists of the best model and its threshold curve (default: skfilterrank-demo.png)
 
     Examples
     --------
     skfilterrank demo --n-queries 500
     """
-    import importlib.util
     import warnings
 
     import numpy as np
@@ -263,60 +252,8 @@ def demo(
         "generator: lists by the probabilities the data were drawn with; no model can expect more",
         f"* best by cross-validation on the training questions: {comparison.cv_scores[best]:.3f}",
     ]
-    told = "no picture: drawing needs matplotlib: pip install 'skfilterrank[plot]'"
-    if plot is not None or importlib.util.find_spec("matplotlib") is not None:
-        # Before anything is shown, as whoever reads the output may have gone.
-        plot, names = plot or PICTURE, [baseline, best]
-        lists = [comparison.scores[name] for name in names]
-        draw_demo(comparison.models[best], test, lists, report.loc[names], plot)
-        told = f"picture: {plot}"
+    if plot is not None:
+        draw(comparison.models[best], plot, f"{best}, generated questions")
+        tell(f"picture: {plot}")
     section = report_section(report, LOSSES, k=_K, best=best, baseline=baseline, foot=foot)
     print_sections([section], "table", None)
-    tell(told)
-
-
-def draw_demo(model, test, lists, report, path) -> None:
-    """Draw lists of held-out questions before and after the threshold, and its curve."""
-    from matplotlib.figure import Figure
-    from matplotlib.patches import Patch
-
-    from skfilterrank.plot import ThresholdCurveDisplay
-
-    figure = Figure(figsize=(12, 5.2), layout="constrained")
-    before, after, curve = figure.subplots(1, 3, width_ratios=[1, 1, 1.5])
-    for axes, scores, title in zip((before, after), lists, ("ranked", "ranked and filtered")):
-        draw_lists(axes, test, scores)
-        axes.set_title(title)
-        axes.set_xlabel("place")
-    before.set_ylabel(f"held-out questions with {_ANSWERS_DRAWN} or more answers")
-    patches = [Patch(color=colour, label=word) for word, colour in _COLOURS.values()]
-    after.legend(handles=patches, loc="lower right", framealpha=1)
-    display = ThresholdCurveDisplay.from_estimator(model, ax=curve)
-    display.ax_.set_title("the threshold, by cross-validation")
-    old, new = report.to_dict("records")
-    figure.suptitle(
-        f"Bad answers in the first {_K} places: {old[f'forbidden@{_K}']:.1%} before, "
-        f"{new[f'forbidden@{_K}']:.1%} after.   nDCG_f@{_K}: {old[f'ndcg_f@{_K}']:.3f} before, "
-        f"{new[f'ndcg_f@{_K}']:.3f} after.   Good answers hidden: {new['false_reject_rate']:.1%}."
-    )
-    save_figure(figure, path)
-
-
-def draw_lists(axes, test, scores) -> None:
-    """Draw a row of squares for each of the first questions, coloured by label."""
-    import numpy as np
-
-    queries = np.asarray(test.groups)
-    names, n_answers = np.unique(queries, return_counts=True)
-    long_lists = names[n_answers >= _ANSWERS_DRAWN][:_QUESTIONS_DRAWN]
-    for line, query in enumerate(long_lists):
-        rows = np.flatnonzero((queries == query) & (scores > -np.inf))
-        labels = np.asarray(test.y)[rows[np.argsort(-scores[rows], kind="stable")]]
-        colours = [_COLOURS[int(label)][1] for label in labels]
-        axes.scatter(
-            np.arange(len(rows)) + 1, np.full(len(rows), line), c=colours, s=95, marker="s"
-        )
-    places = np.arange(1, max(n_answers[np.isin(names, long_lists)]) + 1)
-    axes.set(yticks=[], ylim=(_QUESTIONS_DRAWN - 0.3, -0.7), xlim=(0.4, places[-1] + 0.6))
-    axes.set_xticks(places)
-    axes.spines[["top", "right", "left"]].set_visible(False)

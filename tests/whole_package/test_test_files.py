@@ -19,7 +19,6 @@ ELSEWHERE = {
     "cli/_types.py": "cli/test_parser.py",
     "cli/judging.py": "cli/test_complete.py",
     "datasets/_loaders.py": "datasets/test_trec.py",
-    "metrics/_open_lists.py": "metrics/test_unjudged_bounds.py",
     "plot/_compared_systems.py": "plot/test_critical_difference.py",
     "thresholds/_certify.py": "thresholds/test_certificate.py",
     "thresholds/_conditions.py": "thresholds/test_certificate.py",
