@@ -43,6 +43,7 @@ _OF_THRESHOLD = (
     "certificate_",
     "best_score_",
     "held_out_",
+    "summary_",
     "list_sizes_",
 )
 # Number of forbidden rows below which a warning is given.
@@ -127,6 +128,9 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         The measure of held-out queries by the threshold and by three answers that need no model, as
         in :class:`skfilterrank.thresholds.TunedThreshold`. `fit` warns unless the threshold is
         better than each of them by a standard error of the difference.
+    summary_ : str
+        A line with the shares of documents, good ones and forbidden ones that are shown, and the
+        values of `held_out_`.
     list_sizes_ : ndarray of shape (2,), dtype float64
         Quantiles (5 % and 95 %) of the sizes of the lists on which the threshold was chosen.
     measure_ : str
@@ -226,6 +230,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
     certificate_: Any
     best_score_: float
     held_out_: Any
+    summary_: str
     list_sizes_: Any
     measure_: str
     cv_results_: Any

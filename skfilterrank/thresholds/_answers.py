@@ -114,3 +114,20 @@ def warn_of_answer(table: pd.DataFrame, answer: str, inside: bool) -> None:
         "queries.",
         FitWarning,
     )
+
+
+def shown_in_words(gains: np.ndarray, shown: np.ndarray) -> str:
+    """Say which share of the documents a mask shows, and of the good and the forbidden ones."""
+    kinds = {"documents": np.ones(len(gains), dtype=bool), "good ones": gains > 0}
+    kinds["forbidden ones"] = gains < 0
+    return "shows " + ", ".join(
+        f"{100 * shown[rows].mean():.0f} % of the {kind}"
+        for kind, rows in kinds.items()
+        if rows.any()
+    )
+
+
+def compared_in_words(table: pd.DataFrame, measure: str) -> str:
+    """Say the values of the threshold and of the answers that need no model."""
+    own, *others = (f"{name} {value:.3f}" for name, value in table["value"].items())
+    return f"; {measure} of held-out queries: {own}, {', '.join(others)}"

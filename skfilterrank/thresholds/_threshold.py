@@ -25,7 +25,9 @@ from skfilterrank.thresholds._answers import (
     NOTHING,
     better_answer,
     compared,
+    compared_in_words,
     held_out_values,
+    shown_in_words,
     warn_of_answer,
 )
 from skfilterrank.thresholds._cuts import ByPlace, ByScore, Caps, Cut
@@ -79,6 +81,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     threshold_curve_: Any
     best_score_: float
     held_out_: Any
+    summary_: str
     list_sizes_: Any
     calibration_: Any
 
@@ -257,6 +260,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         if judged.folds is not None:
             self._describe_folds(judged, parsed, entries, values)
         self._compare(judged, parsed, found, entries, values)
+        if (table := vars(self).get("held_out_")) is not None:
+            self.summary_ += compared_in_words(table, self.measure_)
         return self
 
     def _find_level(self, judged: JudgedScores, parsed: ParsedMeasure) -> tuple:
@@ -277,6 +282,7 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
     def _describe(self, judged, shown):
         """Note the scores and what is shown of them, with which `check` compares new ones."""
         self.threshold_ = self.level_ if self.cut_.is_score else None
+        self.summary_ = shown_in_words(judged.gains, shown > -np.inf)
         sizes = scored_sizes(judged.scores, judged.index)
         self.calibration_ = Calibration.of(
             judged.scores, shown > -np.inf, sizes, has_scale=judged.watches_scale
@@ -707,6 +713,9 @@ class Threshold(BaseThreshold):
         Mean "value" of held-out queries by the threshold and by three answers that need no model
         ("everything", "nothing" and "first k"), the "difference" to each, and its standard "error".
         Of at most 10,000 queries; not set for a single one.
+    summary_ : str
+        A line with the shares of documents, good ones and forbidden ones that are shown, and the
+        values of `held_out_`.
     list_sizes_ : ndarray of shape (2,), dtype float64
         Usual list sizes: 5 % and 95 % quantiles.
     calibration_ : Calibration

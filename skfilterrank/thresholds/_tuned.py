@@ -72,6 +72,9 @@ class TunedThreshold(BaseThreshold):
         the first k. "difference" is that of the threshold to each, and "error" its standard error.
         `fit` warns unless the threshold beats the best of them by that. Of at most 10,000 queries;
         not set for a single one.
+    summary_ : str
+        A line with the shares of documents, good ones and forbidden ones that are shown, and the
+        values of `held_out_`.
     list_sizes_ : ndarray of shape (2,), dtype float64
         Usual list sizes: 5 % and 95 % quantiles. `predict` warns of other sizes, and `check` too.
     calibration_ : Calibration

@@ -117,6 +117,18 @@ def test_in_a_model_it_has_a_name(data):
     assert model.held_out_.equals(model.filter_.held_out_)
 
 
+def test_a_summary_in_a_line(data):
+    _, y, groups, scores = data
+    model = TunedThreshold("ndcg_f@3").fit(scores, y, groups=groups)
+    shown, values = scores >= model.threshold_, model.held_out_["value"]
+    shares = [100 * np.mean(shown[rows]) for rows in (slice(None), y > 0, y < 0)]
+    assert model.summary_ == (
+        "shows {:.0f} % of the documents, {:.0f} % of the good ones, {:.0f} % of the forbidden "
+        "ones; ndcg_f@3 of held-out queries: threshold {:.3f}, everything {:.3f}, nothing {:.3f}, "
+        f"{values.index[3]} {{:.3f}}"
+    ).format(*shares, *values)
+
+
 def test_more_queries_than_are_compared():
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(12_000), 2)
