@@ -55,11 +55,11 @@ class FilterOnly(WrappingRanker, BaseEstimator):
 
     Notes
     -----
-    The "filter-only" baseline of section 5.4 of [1]_. `predict` draws one uniform score from [0, 1)
-    for each row of X, shown or hidden, with a generator seeded by `seed_`. So the same rows in the
-    same order always get the same scores, and another order of the rows gives another shuffle. To
-    get the mean over all shuffles without randomness, give all shown rows equal scores and use a
-    measure that averages over ties.
+    The "filter-only" baseline of section 5.4 of [1]_. The score of a document is a hash of its
+    features and `seed_`, uniform in [0, 1). So it depends neither on other documents nor on the
+    order of rows, and documents with equal features have equal scores. To get the mean over all
+    shuffles without randomness, give all shown rows equal scores and use a measure that averages
+    over ties.
 
     References
     ----------

@@ -307,7 +307,8 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         X : array-like, sparse matrix or DataFrame of shape (n_rows, n_features)
             Features of documents, rows in any order, as in :meth:`RankerMixin.fit`.
         y : array-like of shape (n_rows,)
-            Labels; rows with a NaN label are left out, with a warning.
+            Labels. Rows with a NaN label train nothing, with a warning; the threshold is chosen on
+            lists in which they have the gain 0.
         groups : array-like of shape (n_rows,), default=None
             Query id of each row. None looks for an index level "qid" on `y`, then on `X`.
         eval_set : (X, y) or list of (X, y), default=None
