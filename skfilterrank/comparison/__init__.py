@@ -3,11 +3,8 @@
 from typing import TYPE_CHECKING
 
 from skfilterrank._lists.lazy_names import names_of
-from skfilterrank.comparison._compare_systems import (
-    PairwiseComparison,
-    compare_systems,
-    comparison_table,
-)
+from skfilterrank.comparison._compare_systems import PairwiseComparison as PairwiseComparison
+from skfilterrank.comparison._compare_systems import compare_systems, comparison_table
 from skfilterrank.comparison._order_systems import order_systems
 from skfilterrank.comparison._rank_correlation import (
     kendall_tau,
@@ -18,7 +15,6 @@ from skfilterrank.comparison._score_systems import score_predictions, score_syst
 from skfilterrank.comparison._system_scores import SystemScores
 
 __all__ = [
-    "PairwiseComparison",
     "SystemScores",
     "compare_systems",
     "comparison_table",

@@ -114,7 +114,7 @@ def out_of_fold(model, estimator, data, score_gains, *, splits=None, calibrates=
     fold = np.repeat(np.arange(len(splits)), [len(test) for _, test in splits])
     lists = GroupIndex.from_groups(data.groups[rows] + fold * data.n_queries)
     times = dict(zip(("fit_time", "score_time"), map(np.array, seconds)))
-    tears = any(count_shared(data.units[train], data.units[test]) for train, test in splits)
+    tears = any(count_shared(data.groups[train], data.groups[test]) for train, test in splits)
     return OutOfFold(final, rows, scores, lists, times, is_calibrated=not (refit or tears))
 
 
@@ -200,10 +200,10 @@ def check_cv(cv) -> None:
 
 
 def split_rows(model, data, *, calibrates=False, advice="") -> list:
-    """Split rows by cluster as `cv` of the model says; one split for a certificate."""
+    """Split rows by query as `cv` of the model says; one split for a certificate."""
     cv = CALIBRATION_SHARE if calibrates and model.cv is None else model.cv
     given = {"single": model.refit is False, "advice": advice, "times": data.times}
-    splits = make_splits(cv, data.labels, data.units, by_id=data.by_id, **given)
+    splits = make_splits(cv, data.labels, data.groups, by_id=data.by_id, **given)
     if len(splits) == 1 and data.times is not None:
         warn_of_old_queries(splits[0], data.groups, data.times)
     return splits

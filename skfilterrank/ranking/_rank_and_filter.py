@@ -237,7 +237,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
     __metadata_request__fit = {  # noqa: RUF012
         "query_weight": True,
-        "clusters": True,
     }
 
     def __init__(
@@ -297,7 +296,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         eval_set=None,
         eval_groups=None,
         query_weight: QueryWeight = None,
-        clusters=None,
         **fit_params,
     ) -> Self:
         """Fit the estimator and find the threshold.
@@ -318,9 +316,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         query_weight : dict, Series or array-like of shape (n_rows,), default=None
             Weight of each query in the mean that the threshold maximises, as in
             :func:`skfilterrank.metrics.ndcg_f_score`. The estimator does not get it.
-        clusters : array-like of shape (n_rows,), default=None
-            Cluster of each row, such as the user of the query: no split divides a cluster, and a
-            certificate counts each cluster once, as in :meth:`CertifiedThreshold.fit`.
         **fit_params
             Passed to the `fit` of the estimator inside, as in :meth:`RankerMixin.fit`.
 
@@ -341,7 +336,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
             self.__dict__.pop(name, None)
         self.measure_ = parse_measure(self.measure).text
         groups = self._find_groups(X, y, groups)
-        check_one_order(y=y, X=X, clusters=clusters)
+        check_one_order(y=y, X=X)
         if groups is None and threshold.is_calibrated:
             threshold.rows_as_queries(0)
         two = None if self.filter_estimator is None else read_two_labels(y, self.gains)
@@ -362,8 +357,6 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         )
         if two is not None:
             rows = replace(rows, gains=two.gains, labels=two.gains)
-        if clusters is not None:
-            rows = rows.with_clusters(clusters)
         rows = replace(rows, times=Times.find(None, y=y, X=X, n_rows=len(rows.groups)))
         threshold.check_weights(query_weight, n_more=int(two is not None))
         threshold.fitted_with_groups_ = self.fitted_with_groups_
@@ -589,7 +582,7 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
 
 
 def _judged_scores(rows, tuning, more, query_weight) -> JudgedScores:
-    """Join out-of-fold scores with labels, queries and clusters for a threshold."""
+    """Join out-of-fold scores with labels and queries for a threshold."""
     held_out, n_queries = tuning.rows, rows.n_queries
     queries = tuning.lists.query_ids % n_queries
     lists = RankedLists(rows.gains[held_out], tuning.scores, groups=tuning.lists)
@@ -600,17 +593,14 @@ def _judged_scores(rows, tuning, more, query_weight) -> JudgedScores:
             of_query = np.empty(n_queries)
             of_query[rows.groups] = weights[index.codes()]
             lists.weights = of_query[queries]
-    unit_of_query = np.empty(n_queries, dtype=np.intp)
-    unit_of_query[rows.groups] = rows.units
     return JudgedScores(
         lists,
         rows.labels[held_out],
-        unit_of_query[queries],
+        queries,
         more,
         ["filter_score"] * more.shape[1],
         folds=tuning.lists.query_ids // n_queries if tuning.times else None,
         names=(rows.ids[held_out], held_out),
-        unit=rows.unit,
         # Out-of-fold scores may differ in spread from scores of the model fitted on all rows.
         watches_scale=False,
     )

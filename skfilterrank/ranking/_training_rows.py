@@ -34,7 +34,6 @@ from skfilterrank.ranking._fit_with_groups import (
 )
 from skfilterrank.ranking._held_out_sets import ROWS_OF_SETS, read_eval_set, split_columns
 from skfilterrank.ranking._time_series_split import Times
-from skfilterrank.thresholds import name_unit, number_clusters
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,10 +42,8 @@ class TrainingRows:
 
     `groups` holds the number of each row's query, from 0 in the order of content, and `ids` its
     given id. Estimators inside get `ids`: the index of X may hold ids, too, and the numbers could
-    pass for other ones. Splitters of users get `by_id`, the numbers of queries, or of clusters, in
-    the order of their ids. `hashes` are those of the rows of X. `clusters` holds the number of
-    each row's cluster, or is None if each query is a cluster; `unit` is the word for a cluster in
-    messages. `times` are the times of the rows, or None.
+    pass for other ones. Splitters of users get `by_id`, the numbers of queries in the
+    order of their ids. `times` are the times of the rows, or None.
     """
 
     X: Any
@@ -56,12 +53,9 @@ class TrainingRows:
     groups: np.ndarray
     ids: np.ndarray
     by_id: np.ndarray
-    hashes: np.ndarray
     judged: np.ndarray
     fit_params: dict
     eval_sets: list[EvalSet]
-    clusters: np.ndarray | None = None
-    unit: str | None = None
     times: Times | None = None
 
     @property
@@ -82,18 +76,6 @@ class TrainingRows:
         X, target, ids, starts = cut_rows(rows, self.X, self.target, self.ids, starts)
         held_out = EvalSet(X, target, ids, starts, self.gains[rows])
         return replace(self, eval_sets=[held_out])
-
-    def with_clusters(self, clusters) -> "TrainingRows":
-        """Return these rows with the cluster of each."""
-        index = check_groups(self.ids, n_rows=len(self.ids))
-        by_id = number_clusters(clusters, index)[index.codes()]
-        numbers, _ = by_content(GroupIndex.from_groups(by_id), self.hashes, self.gains)
-        return replace(self, clusters=numbers.codes(), by_id=by_id, unit=name_unit(clusters))
-
-    @property
-    def units(self) -> np.ndarray:
-        """Numbers of the units that splits do not divide: clusters, or queries."""
-        return self.groups if self.clusters is None else self.clusters
 
     @property
     def n_queries(self) -> int:
@@ -213,7 +195,6 @@ def prepare_rows(
         groups=by_content(index, np.where(judged, hashes, 0), hashes, row_gains)[0].codes(),
         ids=index.row_ids(),
         by_id=index.codes(),
-        hashes=hashes,
         judged=judged,
         fit_params=fit_params or {},
         eval_sets=eval_sets,

@@ -15,14 +15,12 @@ from skfilterrank.thresholds._cuts import Cut
 from skfilterrank.thresholds._drift import ThresholdCheck as ThresholdCheck
 from skfilterrank.thresholds._expected import ExpectedThreshold, PerQueryThreshold
 from skfilterrank.thresholds._files import load_threshold
-from skfilterrank.thresholds._judged_scores import FILTER_SCORE as FILTER_SCORE
 from skfilterrank.thresholds._judged_scores import JudgedScores as JudgedScores
 from skfilterrank.thresholds._judged_scores import name_unit as name_unit
 from skfilterrank.thresholds._judged_scores import number_clusters as number_clusters
 from skfilterrank.thresholds._judged_scores import read_scores as read_scores
 from skfilterrank.thresholds._learned import LearnedThreshold
 from skfilterrank.thresholds._monitor import RiskMonitor
-from skfilterrank.thresholds._queries_needed import PLANNED_RATE as PLANNED_RATE
 from skfilterrank.thresholds._queries_needed import queries_needed
 from skfilterrank.thresholds._risk_coverage import RiskCoverageCurve as RiskCoverageCurve
 from skfilterrank.thresholds._risk_coverage import risk_coverage_curve

@@ -15,7 +15,7 @@ from certificates import only, promise_at, risks_at
 from dealt import dealt_splits
 from given_scores import GivenScores
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import DataWarning, FitWarning, InputError
+from skfilterrank.exceptions import FitWarning
 from skfilterrank.metrics import (
     make_ranking_scorer,
 )
@@ -282,60 +282,3 @@ def test_two_models_have_a_certificate_and_measured_folds(data):
     # A part of the 300 held-out queries teaches the curves.
     assert n_queries == model.certificate_.risks["any_forbidden@3"].n_queries < 300
     assert model.cv_results_["test_score"] == pytest.approx(model.best_score_, abs=1e-12)
-
-
-@pytest.fixture(scope="module")
-def log():
-    """Rows of 400 queries of 100 users."""
-    X, y, groups, _ = make_rank_and_filter(400, bayes=False, random_state=2)
-    return X, y, groups, pd.Series(groups // 4, name="user")
-
-
-class TestClusters:
-    """Queries of one user depend on each other."""
-
-    @pytest.mark.slow
-    @pytest.mark.parametrize("cv", [None, 0.5, 4])
-    def test_no_split_divides_a_user(self, log, cv):
-        X, y, groups, users = log
-        seen = []
-
-        class Noted(LogisticRegression):
-            def fit(self, X, y):
-                seen.append(set(X[:, -1].tolist()))
-                return super().fit(X, y)
-
-            def predict_proba(self, X):
-                seen.append(set(X[:, -1].tolist()))
-                return super().predict_proba(X)
-
-        safe = CertifiedThreshold({"any_forbidden@3": 0.5}, confidence_level=0.9)
-        model = RankAndFilter(Noted(), safe, measure="ndcg_f@3", cv=cv, refit=cv == 4)
-        # The user is a feature, so that the estimator sees it.
-        model.fit(np.column_stack([X, users]), y, groups=groups, clusters=users)
-        for learned, held_out in list(zip(seen[::2], seen[1::2]))[: cv or 1 if cv == 4 else 1]:
-            assert not learned & held_out
-        certificate = model.certificate_
-        assert certificate.facts["unit"] == "user"
-        assert certificate.facts["n_units"] == {None: 30, 0.5: 50, 4: 100}[cv]
-        assert certificate.facts["n_queries"] == 4 * certificate.facts["n_units"]
-        assert certificate.facts["exact"] == (cv != 4)
-
-    @pytest.mark.slow
-    def test_splits_that_divide_users_are_not_exact(self, log):
-        X, y, groups, users = log
-        first = groups % 2 == 0
-        splits = [(np.flatnonzero(first), np.flatnonzero(~first))]
-        safe = CertifiedThreshold({"any_forbidden@3": 0.5}, confidence_level=0.9)
-        model = RankAndFilter(LogisticRegression(), safe, measure="ndcg_f@3", cv=splits)
-        assert model.fit(X, y, groups=groups).certificate_.facts["exact"]
-        with pytest.warns(DataWarning, match="cv splits queries: 100"):
-            model.fit(X, y, groups=groups, clusters=users)
-        assert not model.certificate_.facts["exact"]
-
-    def test_a_query_is_in_one_cluster(self, log):
-        X, y, groups, _ = log
-        model = RankAndFilter(LogisticRegression())
-        names = np.char.add("q", groups.astype(str))
-        with pytest.raises(InputError, match="clusters has several clusters for query 'q"):
-            model.fit(X, y, groups=names, clusters=np.arange(len(y)))
