@@ -562,12 +562,12 @@ class RankAndFilter(WrappingRanker, BaseEstimator):
         return getattr(self.filter_, method)(scores, groups=groups)
 
     def _scores_and_thresholds(self, X, groups):
-        """Score rows; return also the threshold of each row, or None if nothing is hidden.
-
-        At the threshold itself, a cap may hide some documents of equal score.
-        """
+        """Score rows; return also the threshold of each row, or None without one on the score."""
+        check_is_fitted(self)
         groups = find_groups(groups, X)
         scores = self._scores_inside(X, groups, self._score_gains)
+        if hasattr(self, "filter_estimator_"):
+            return scores, None
         return scores, self.filter_.thresholds_of_rows(scores, groups)
 
     def _labels_to_score(self, y):

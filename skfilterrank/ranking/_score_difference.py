@@ -191,8 +191,8 @@ def _threshold(model, X, row, groups):
         thresholds = model._scores_and_thresholds(X, groups)[1]
     if thresholds is None:
         raise InputError(
-            f"{type(model).__name__} has no threshold: give other=, the row number of a document "
-            "to compare with, or a RankAndFilter that filters."
+            f"{type(model).__name__} has no threshold on its score: give other=, the row number of "
+            "a document to compare with, or a RankAndFilter that hides by one score."
         )
     return float(np.broadcast_to(thresholds, count_rows(X))[row])
 

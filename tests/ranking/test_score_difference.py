@@ -119,10 +119,14 @@ def test_what_has_no_answer(data):
     for several in (LogisticRegression(), LGBMClassifier(**LIGHT)):
         with pytest.raises(ValueError, match="of several classes"):
             score_difference(several.fit(X, three), X, 0, 1)
-    with pytest.raises(ValueError, match="Ridge has no threshold: give other="):
+    with pytest.raises(ValueError, match="Ridge has no threshold on its score: give other="):
         score_difference(Ridge().fit(X, y), X, 0)
     with pytest.raises(ValueError, match="RankAndFilter has no threshold"):
         score_difference(fitted(Ridge(), threshold=None), X, 0)
+    two = fitted(Ridge(), filter_estimator=LogisticRegression())
+    with pytest.raises(ValueError, match="RankAndFilter has no threshold on its score"):
+        score_difference(two, X, 0, groups=groups)
+    assert score_difference(two, X, 0, 1, groups=groups).features
     for estimator, threshold in ((Ridge(), -np.inf), (LogisticRegression(), 0.0)):
         with pytest.raises(ValueError, match="shows or hides every document"):
             score_difference(fitted(estimator, threshold=threshold), X, 0)
