@@ -1809,6 +1809,7 @@ def _selectors(book, j, qrels, runs):
         "MTCSelector": j.MTCSelector(),
         "StatAPSelector": j.StatAPSelector(random_state=0),
         "StatAPSelector/pooled": j.StatAPSelector(pooled=0.2, random_state=0),
+        "StatAPSelector/approximate": j.StatAPSelector(form="approximate", random_state=0),
         "RandomSelector": j.RandomSelector(random_state=0),
         "PriorSelector": j.PriorSelector(),
     }

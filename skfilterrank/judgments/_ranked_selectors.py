@@ -4,7 +4,7 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from scipy.special import bdtrc
+from scipy.special import bdtrc, gammaln
 from sklearn.utils.validation import check_is_fitted
 
 from skfilterrank._estimators.ranker_mixin import all_or_nothing
@@ -400,8 +400,9 @@ class RandomSelector(QuerySelector):
         return order, np.full(n_rows, np.nan)
 
 
-def statap_prior(runs) -> pd.Series:
+def statap_prior(runs, form: str = "exact") -> pd.Series:
     """Return the probability with which statAP draws each document of a rank table or of runs."""
+    shares = _shares if form == "exact" else _approximate_shares
     table = as_rank_table(runs)
     queries = GroupIndex.from_groups(table.index.get_level_values("qid")).codes()
     total = np.zeros(len(table))
@@ -413,7 +414,7 @@ def statap_prior(runs) -> pd.Series:
         own, own_queries = ranks[rows].astype(np.int64), queries[rows]
         lengths = np.zeros(queries.max() + 1, dtype=np.int64)
         np.maximum.at(lengths, own_queries, own)
-        total[rows] += _shares(own, lengths[own_queries])
+        total[rows] += shares(own, lengths[own_queries])
     return pd.Series(total / table.shape[1], index=table.index, name="prior")
 
 
@@ -421,6 +422,14 @@ def _shares(ranks, lengths):
     """Compute W(r) for each rank in a list of the given length."""
     harmonic = np.cumsum(np.append(0.0, 1 / np.arange(1.0, lengths.max() + 1)))
     return (1 + harmonic[lengths] - harmonic[ranks - 1]) / (2 * lengths)
+
+
+def _approximate_shares(ranks, lengths):
+    """Compute log(n / r) divided by its sum over r; 1 if the list has one document."""
+    is_only = lengths == 1
+    # The sum of log(n / r) over r is n log(n) - log(n!).
+    sums = lengths * np.log(lengths) - gammaln(lengths + 1)
+    return np.where(is_only, 1.0, np.log(lengths / ranks) / np.where(is_only, 1.0, sums))
 
 
 class StatAPSelector(QuerySelector):
@@ -436,6 +445,8 @@ class StatAPSelector(QuerySelector):
         Share of each query's budget, from 0 to 1 and rounded half up, for the first documents of
         incremental pooling, which are always judged. The sample is drawn from the other documents.
         Needs runs.
+    form : {"exact", "approximate"}, default="exact"
+        Form of the prior that is taken from runs where `fit` gets none, see Notes.
     random_state : int, RandomState instance or None, default=None
         Seed of the samples. With an int, every fit has the same samples of the same documents,
         whatever queries are called and however rows are sorted.
@@ -475,9 +486,11 @@ class StatAPSelector(QuerySelector):
     ``W(r) = 1 / (2 * n) * (1 + 1 / r + 1 / (r + 1) + ... + 1 / n)``
 
     whose sum over the ranks 1 to n is 1. For large n it is about ``log(n / r) / (2 * n)`` plus a
-    constant, which the formula in [2]_ omits. The prior is the mean over the runs. A run without
-    documents for a query adds 0: if k of m runs return documents for a query, its priors sum to
-    k / m. The length n is the last rank of the run in the query, so fit on the whole rank table.
+    constant, which the formula in [2]_ omits. ``form="approximate"`` is the logarithm of [2]_
+    divided by its sum over the list, which is 0 for the last document. The prior is the mean over
+    the runs. A run without documents for a query adds 0: if k of m runs return documents for a
+    query, its priors sum to k / m. The length n is the last rank of the run in the query, so fit on
+    the whole rank table.
 
     This is the stratified sampling of [1]_. To draw m documents of a query, its documents are
     sorted by prior (ties by row) and divided into buckets of m. Then m buckets are drawn with
@@ -534,11 +547,13 @@ class StatAPSelector(QuerySelector):
         self,
         *,
         pooled: float = 0.0,
+        form: str = "exact",
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.pooled = pooled
+        self.form = form
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -570,10 +585,11 @@ class StatAPSelector(QuerySelector):
         ------
         ValueError
             If there is no prior and X is neither a rank table nor runs, a prior is negative or not
-            finite, queries are missing, X has a document twice in a query, or `pooled` is not
-            between 0 and 1.
+            finite, queries are missing, X has a document twice in a query, `pooled` is not
+            between 0 and 1, or `form` is unknown.
         """
         check_number(self.pooled, "pooled", least=0, most=1)
+        check_choice(self.form, "form", ("exact", "approximate"))
         check_container(X)
         if prior is None and not (are_runs(X) or isinstance(X, pd.DataFrame)):
             raise InputError(
@@ -585,7 +601,7 @@ class StatAPSelector(QuerySelector):
         names = getattr(getattr(X, "index", None), "names", ())
         pool = X.index if {"qid", "docno"} <= set(names) else None
         if prior is None:
-            prior = statap_prior(X)
+            prior = statap_prior(X, self.form)
         super().fit(X, y, groups=groups, prior=prior)
         self.pool_ = pool
         self._pooled = self.pooled

@@ -1,7 +1,7 @@
 import functools
 import pickle
 from collections import Counter
-from math import comb, factorial, floor
+from math import comb, factorial, floor, log
 
 import joblib
 import numpy as np
@@ -284,6 +284,13 @@ def test_exact_prior_is_the_chance_of_two_steps():
         by_steps[cut - 1] += 0.5 / n
         by_steps[:cut] += 0.5 / n / cut
     np.testing.assert_allclose(statap_prior({"a": run({1: "abcdef"})}), by_steps)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+def test_approximate_prior_of_one_run(n):
+    selector = StatAPSelector(form="approximate").fit({"a": run({1: "abcdefg"[:n]})})
+    logs = [log(n / r) for r in range(1, n + 1)] if n > 1 else [1.0]
+    np.testing.assert_allclose(selector.prior_, [each / sum(logs) for each in logs], atol=1e-14)
 
 
 def test_prior_of_some_rows_is_that_of_all():
