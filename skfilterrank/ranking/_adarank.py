@@ -59,9 +59,6 @@ class AdaRankRanker(BoostedRanker):
     validation_fraction : float or None, default=None
         Share of the training queries that `fit` holds out for early stopping, instead of an
         `eval_set`. The content of queries decides which, and their ids do not.
-    warm_start : bool, default=False
-        Whether `fit` continues with the rounds of an earlier fit up to `n_estimators`. Data and
-        measure must be the same.
     n_jobs : int or None, default=None
         Number of threads for measuring the rankings of features, the slowest part. None means 1, -1
         all processors. Results do not depend on it.
@@ -164,7 +161,6 @@ class AdaRankRanker(BoostedRanker):
         tol: float = 1e-4,
         early_stopping_rounds: int | None = None,
         validation_fraction: float | None = None,
-        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -175,12 +171,10 @@ class AdaRankRanker(BoostedRanker):
         self.tol = tol
         self.early_stopping_rounds = early_stopping_rounds
         self.validation_fraction = validation_fraction
-        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
 
     train_scores_: np.ndarray
-    _learned_measure: str
 
     @all_or_nothing
     def fit(  # type: ignore[override]  # other parameters
@@ -217,26 +211,12 @@ class AdaRankRanker(BoostedRanker):
             lengths, a label is not a number and has no entry in `gains`, or no row is judged.
         """
         parsed = self._check_parameters()
-        continued = self.warm_start and hasattr(self, "alphas_")
-        if continued and self._learned_measure != parsed.text:
-            raise InputError(
-                "warm_start=True continues rounds that were learned for "
-                f"measure={brief(self._learned_measure)}, but measure is now "
-                f"{brief(parsed.text)}: `train_scores_` would mix the two. Keep the measure, or "
-                "set warm_start=False."
-            )
-        rows, held_out = self._rows_and_held_out(
-            X, y, groups, eval_set, eval_groups, reset=not continued
-        )
+        rows, held_out = self._rows_and_held_out(X, y, groups, eval_set, eval_groups)
         learner = FeatureBoosting(rows, parsed, self)
-        if continued:
-            self._check_continues(len(self.alphas_))
-            learner.resume(self)
         n_best = self._run_rounds(learner, held_out, parsed)
         self.features_ = np.array(learner.features, dtype=np.int64)
         self.alphas_ = np.array(learner.alphas, dtype=np.float64)
         self.train_scores_ = np.array(learner.train_scores, dtype=np.float64)
-        self._learned_measure = parsed.text
         self.n_queries_ = learner.n_queries
         self.best_iteration_ = n_best
         self.coef_ = np.zeros(self.n_features_in_)
@@ -337,15 +317,6 @@ class FeatureBoosting:
     @property
     def n_rounds(self):
         return len(self.alphas)
-
-    def resume(self, ranker):
-        """Continue with the rounds of an earlier fit."""
-        self.features, self.alphas = ranker.features_.tolist(), ranker.alphas_.tolist()
-        self.train_scores = ranker.train_scores_.tolist()
-        if self.n_queries and self.alphas:
-            for number in range(self.n_rounds):
-                self._scores += self.contribution(number, self.X)
-            self._served = self._strength(self._scores)
 
     def step(self) -> bool:
         """Add a feature and return True; return False if no feature improves the measure."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from joblib import delayed
 from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.linalg import LinearOperator, cg
@@ -22,10 +21,10 @@ from skfilterrank._lists.measure import MEASURES, ParsedMeasure
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.queries import GroupIndex
 from skfilterrank._lists.ties import ROUNDING_OF_MEANS
-from skfilterrank._lists.words import in_parallel, progress_bar
+from skfilterrank._lists.words import progress_bar
 from skfilterrank.exceptions import InputError, brief
 from skfilterrank.ranking._feature_ranker import FeatureRanker, MeasuredRows, column
-from skfilterrank.ranking._line_search import CandidateSearch, LineSearch, count_crossings
+from skfilterrank.ranking._line_search import CandidateSearch, LineSearch, has_many_crossings
 
 
 class CoordinateAscentRanker(FeatureRanker):
@@ -60,31 +59,18 @@ class CoordinateAscentRanker(FeatureRanker):
         deviation by which the scores change (within queries, or with `filter` over all rows).
         Values such as 0.01 to 0.1 keep the weights closer to the start, which reduces overfitting
         with many features and few queries.
-    n_restarts : int, default=0
-        Number of additional starts from random weights. The best of all starts is kept.
     max_iter : int, default=25
         Largest number of sweeps over all weights.
     tol : float, default=1e-4
         Stop after a sweep that increases the measure by no more than this.
-    n_candidates : int, default=16
-        Number of values of a weight that are tried, in each of two rounds, if the line search is
-        not exact.
-    max_crossings : int or None, default=1000
-        Largest average number of crossings per row for the exact line search; above it, as with
-        long queries and no cut-off, the search is not exact. None means no limit. See the Notes.
     early_stopping_rounds : int or None, default=None
         Stop when the measure on `eval_set` has not improved for this many sweeps, and keep the best
         weights.
     validation_fraction : float or None, default=None
         Share of the training queries that `fit` holds out for early stopping, instead of an
         `eval_set`. The content of queries decides which, and their ids do not.
-    warm_start : bool, default=False
-        Whether `fit` starts from the weights of the previous fit.
     random_state : int, RandomState instance or None, default=None
-        Seed of the order of the weights in each sweep, and of random starts.
-    n_jobs : int or None, default=None
-        Number of threads; each start uses one. None means 1, -1 all processors. The result does not
-        depend on it.
+        Seed of the order of the weights in each sweep.
     verbose : int, default=0
         Above 0, a progress bar counts the sweeps.
 
@@ -97,7 +83,7 @@ class CoordinateAscentRanker(FeatureRanker):
     best_score_ : float
         The measure of the training queries at these weights.
     n_iter_ : int
-        Number of sweeps of the start that was kept.
+        Number of sweeps.
     best_iteration_ : int
         The sweep whose weights are kept: the last one without early stopping; 0 is the start.
     evals_result_ : dict
@@ -136,7 +122,7 @@ class CoordinateAscentRanker(FeatureRanker):
     and lexiprecision with ``scale="share"``, metric_lexirecall, and ul_normalized of those of them
     that average over ties. A threshold is treated as an additional document in each query whose
     score is the threshold. Other measures (err, q_measure, qwa, and lexicographic ones on other
-    scales) are computed at `n_candidates` quantiles of the crossings, and again between the
+    scales) are computed at 16 quantiles of the crossings, and again between the
     neighbours of the best one. Measures that are the same for every order of the documents cannot
     be optimized: judged, empty_list_rate, false_reject_rate, and precision, recall, success and
     forbidden without a cut-off. stat_ap cannot be optimized either, because it needs an additional
@@ -156,8 +142,8 @@ class CoordinateAscentRanker(FeatureRanker):
     measure. With q queries of n documents, m of which add to the measure, the time is ``q * m * n *
     log(n)``. With a cut-off, documents of long queries that cannot reach the first k places are
     removed first, and the time grows as ``n * log(n)`` with n. Without a cut-off, the measure has
-    as many steps as pairs of documents, and all must be examined. So if there are more than
-    `max_crossings` crossings per row on average, the measure is computed at quantiles of a sample
+    as many steps as pairs of documents, and all must be examined. So if there are more than 1,000
+    crossings per row on average, the measure is computed at quantiles of a sample
     of the crossings, as for measures that are not sums.
 
     References
@@ -201,16 +187,11 @@ class CoordinateAscentRanker(FeatureRanker):
         init: str = "least_squares",
         init_alpha: float = 1.0,
         penalty: float = 0.0,
-        n_restarts: int = 0,
         max_iter: int = 25,
         tol: float = 1e-4,
-        n_candidates: int = 16,
-        max_crossings: int | None = 1000,
         early_stopping_rounds: int | None = None,
         validation_fraction: float | None = None,
-        warm_start: bool = False,
         random_state: Any = None,
-        n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.measure = measure
@@ -219,16 +200,11 @@ class CoordinateAscentRanker(FeatureRanker):
         self.init = init
         self.init_alpha = init_alpha
         self.penalty = penalty
-        self.n_restarts = n_restarts
         self.max_iter = max_iter
         self.tol = tol
-        self.n_candidates = n_candidates
-        self.max_crossings = max_crossings
         self.early_stopping_rounds = early_stopping_rounds
         self.validation_fraction = validation_fraction
-        self.warm_start = warm_start
         self.random_state = random_state
-        self.n_jobs = n_jobs
         self.verbose = verbose
 
     @all_or_nothing
@@ -250,7 +226,7 @@ class CoordinateAscentRanker(FeatureRanker):
             filtering is learned, no order; without, all scores are 0.
         eval_set : (X, y) or list of (X, y), default=None
             Held-out queries for early stopping, as in :meth:`RankerMixin.fit`.
-            With several starts, they decide which is kept. With several sets, the mean counts.
+            With several sets, the mean counts.
         eval_groups : array-like or list of array-like, default=None
             Query ids of the rows of each held-out set.
 
@@ -267,15 +243,9 @@ class CoordinateAscentRanker(FeatureRanker):
             a number and has no entry in `gains`, or no row is judged.
         """
         parsed = self._check_parameters()
-        last = getattr(self, "coef_", None) if self.warm_start else None
         rows, held_out = self._rows_and_held_out(X, y, groups, eval_set, eval_groups)
         X, gains, codes = rows
         index = GroupIndex.from_groups(codes)
-        if last is not None and len(last) != X.shape[1]:
-            raise InputError(
-                f"warm_start=True continues with the weights of {len(last)} features, but X has "
-                f"{X.shape[1]}: fit a new ranker, or set warm_start=False."
-            )
         columns = Columns(X)
         self.scale_ = columns.spreads(None if self.filter else index)
         objective = Objective(parsed, gains, index)
@@ -298,7 +268,7 @@ class CoordinateAscentRanker(FeatureRanker):
             tol=self.tol,
             patience=self.early_stopping_rounds,
         )
-        self._keep(self._ascents(problem, last), parsed, objective.sign)
+        self._keep(self._ascent(problem), parsed, objective.sign)
         return self
 
     def predict(self, X, groups=None) -> np.ndarray:
@@ -352,10 +322,7 @@ class CoordinateAscentRanker(FeatureRanker):
         check_optimizable(parsed)
         check_choice(self.filter, "filter", (True, False))
         check_choice(self.init, "init", INITS)
-        check_count(self.n_restarts, "n_restarts", 0)
         check_count(self.max_iter, "max_iter", 0)
-        check_count(self.n_candidates, "n_candidates", 2)
-        check_count(self.max_crossings, "max_crossings", or_none=True)
         check_count(self.verbose, "verbose", 0)
         check_count(self.early_stopping_rounds, "early_stopping_rounds", or_none=True)
         for name in ("init_alpha", "penalty", "tol"):
@@ -365,42 +332,30 @@ class CoordinateAscentRanker(FeatureRanker):
     def _search(self, objective):
         """Return the exact line search if possible, else the search among candidates."""
         terms = objective.as_sum()
-        most = np.inf if self.max_crossings is None else self.max_crossings * len(objective.gains)
-        if terms is None or count_crossings(terms, objective.index) > most:
-            return CandidateSearch(objective, self.n_candidates, self.penalty, self.max_crossings)
+        if terms is None or has_many_crossings(terms, objective.index):
+            return CandidateSearch(objective, self.penalty)
         return LineSearch(terms, objective.gains, objective.index, objective.sign, self.penalty)
 
-    def _ascents(self, problem, last):
-        """Optimize from all starts."""
-        random_state = check_random_state(self.random_state)
-        seeds = random_state.randint(np.iinfo(np.int32).max, size=self.n_restarts + 1)
-        bar = progress_bar(
-            total=len(seeds) * self.max_iter, unit="sweep", disable=not self.verbose, leave=None
-        )
+    def _ascent(self, problem):
+        """Optimize from the start."""
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        rng = np.random.RandomState(seed)
+        coef = make_start(self.init, problem, self.init_alpha)
+        threshold = None
+        if self.filter:
+            threshold = problem.objective.best_threshold(problem.columns.scores(coef))
+        with progress_bar(
+            total=self.max_iter, unit="sweep", disable=not self.verbose, leave=None
+        ) as bar:
 
-        def after_sweep(value):
-            bar.update()
-            bar.set_postfix({problem.objective.parsed.text: f"{value:.4f}"})
+            def after_sweep(value):
+                bar.update()
+                bar.set_postfix({problem.objective.parsed.text: f"{value:.4f}"})
 
-        def run(number, seed):
-            rng = np.random.RandomState(seed)
-            init = self.init if number == 0 else "random"
-            if number == 0 and last is not None:
-                coef = np.where(problem.spreads > 0, last, 0.0)
-            else:
-                coef = make_start(init, problem, rng, self.init_alpha)
-            threshold = None
-            if self.filter:
-                threshold = problem.objective.best_threshold(problem.columns.scores(coef))
             return problem.ascend(coef, threshold, rng, after_sweep)
 
-        with bar:
-            jobs = (delayed(run)(number, seed) for number, seed in enumerate(seeds))
-            return list(in_parallel(jobs, self.n_jobs, prefer="threads"))
-
-    def _keep(self, ascents, parsed, sign):
-        """Set the attributes learned from the best start, the first of several."""
-        best = max(ascents, key=lambda ascent: ascent.value)
+    def _keep(self, best, parsed, sign):
+        """Set the attributes learned."""
         self.coef_ = best.coef
         self.threshold_ = 0.0 if best.threshold is None else float(best.threshold)
         self.n_iter_ = len(best.history) - 1
@@ -420,7 +375,7 @@ _THRESHOLD = -1
 
 @dataclass
 class Ascent:
-    """Result of one start.
+    """Weights that were reached, and the way to them.
 
     Attributes
     ----------
@@ -442,17 +397,10 @@ class Ascent:
     held_out: list = field(default_factory=list)
     n_kept: int = 0
 
-    @property
-    def value(self) -> float:
-        """Value for comparing starts: on held-out sets, or else on the training data."""
-        if self.held_out:
-            return float(np.mean([values[self.n_kept] for values in self.held_out]))
-        return self.history[self.n_kept]
-
 
 @dataclass(frozen=True)
 class Problem:
-    """Data and settings that all starts share.
+    """Data and settings of the optimization.
 
     Attributes
     ----------
@@ -623,7 +571,7 @@ INITS = ("least_squares", "uniform")
 _MOST_STEPS = 500
 
 
-def make_start(init: str, problem: Problem, rng, alpha: float) -> np.ndarray:
+def make_start(init: str, problem: Problem, alpha: float) -> np.ndarray:
     """Make weights of shape (n_features,), 0 for features without spread.
 
     `alpha` is the penalty of "least_squares", a ridge regression of the gains (of differences
@@ -638,8 +586,6 @@ def make_start(init: str, problem: Problem, rng, alpha: float) -> np.ndarray:
     inverse[usable] = 1.0 / spreads[usable]
     if init == "uniform":
         return inverse / n_usable
-    if init == "random":
-        return rng.normal(size=len(spreads)) * inverse
     codes, sizes = problem.queries or (np.zeros(columns.n_rows, dtype=np.intp), [columns.n_rows])
     sizes = np.asarray(sizes)
 

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skfilterrank._estimators.ranker_mixin import RankerMixin
 from skfilterrank._estimators.wrapping import check_finite_columns, refuse_dates
-from skfilterrank._lists.checks import check_container, check_count, check_flag
+from skfilterrank._lists.checks import check_container, check_count
 from skfilterrank._lists.content import by_content, hash_rows
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import as_gains
@@ -76,10 +76,10 @@ class FeatureRanker(RankerMixin, BaseEstimator):
             X.sum_duplicates()
         return X
 
-    def _judged_rows(self, X, y, groups, *, reset=True) -> QueryRows:
+    def _judged_rows(self, X, y, groups) -> QueryRows:
         """Check the rows of `fit`, and return the judged ones; sets `n_unjudged_`."""
         groups = self._find_groups(X, y, groups)
-        X = self._check_features(X, reset=reset)
+        X = self._check_features(X, reset=True)
         gains = as_gains(y, self.gains, name="y")
         if len(gains) != X.shape[0]:
             raise InputError(f"y has {len(gains)} labels but X has {X.shape[0]} rows.")
@@ -101,9 +101,9 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         self.n_unjudged_ = count_unjudged(judged)
         return rows if judged.all() else rows.take(judged)
 
-    def _rows_and_held_out(self, X, y, groups, eval_set, eval_groups, *, reset=True) -> tuple:
+    def _rows_and_held_out(self, X, y, groups, eval_set, eval_groups) -> tuple:
         """Return the judged training rows, and the judged rows of each held-out set."""
-        rows = self._judged_rows(X, y, groups, reset=reset)
+        rows = self._judged_rows(X, y, groups)
         if self.validation_fraction is None:
             return rows, self._held_out_rows(eval_set, eval_groups)
         check_no_sets(eval_set)
@@ -201,30 +201,20 @@ class BoostedRanker(FeatureRanker):
         """Raise for parameters of the rounds that are out of range."""
         check_count(self.n_estimators, "n_estimators", 1)
         check_count(self.early_stopping_rounds, "early_stopping_rounds", or_none=True)
-        check_flag(self.warm_start, "warm_start")
         check_count(self.verbose, "verbose", 0)
-
-    def _check_continues(self, n_done):
-        """Raise if a warm start would have to remove rounds."""
-        if self.n_estimators < n_done:
-            raise InputError(
-                f"n_estimators={self.n_estimators} must be at least {n_done}, the rounds of the "
-                "earlier fit, with warm_start=True: raise it, or use warm_start=False."
-            )
 
     def _run_rounds(self, learner, held_out: list[QueryRows], parsed: ParsedMeasure) -> int:
         """Add rounds up to `n_estimators`, or until learning or held-out sets stop improving.
 
-        Rounds of an earlier fit are measured again, but not learned again. `learner` has
-        `n_rounds`, ``step()``, which adds a round or returns False, and ``contribution(number,
-        X)``. Sets `evals_result_`, and returns the number of rounds for `predict`: all, or the
-        first with the best mean over the held-out sets.
+        `learner` has `n_rounds`, ``step()``, which adds a round or returns False, and
+        ``contribution(number, X)``. Sets `evals_result_`, and returns the number of rounds for
+        `predict`: all, or the first with the best mean over the held-out sets.
         """
         curves = [HeldOutCurve(rows, parsed) for rows in held_out]
         patience, best, n_best = self.early_stopping_rounds, -np.inf, 0
         rounds = range(self.n_estimators)
         for number in progress_bar(rounds, desc="rounds", unit="round", disable=not self.verbose):
-            if number == learner.n_rounds and not learner.step():
+            if not learner.step():
                 break
             values = [curve.add(learner.contribution(number, curve.X)) for curve in curves]
             if patience is not None:

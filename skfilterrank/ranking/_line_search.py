@@ -28,6 +28,8 @@ _UP, _SPECIAL = 1, 2
 _LARGEST = 1e300
 # Length of an interval, relative to t, below which rounding makes its value unreliable.
 _SHORTEST = 1e-10
+# Largest average number of crossings per row that are all computed.
+_MOST_PER_ROW = 1000
 
 
 class LineSteps(NamedTuple):
@@ -57,6 +59,11 @@ def count_crossings(terms: Additive, index: GroupIndex) -> int:
     """Count the crossings that are computed for one weight, without long queries."""
     counts = np.bincount(index.codes(), terms.weights != 0, minlength=index.n_queries)
     return int((counts * index.sizes)[~is_long(index.sizes, terms.k)].sum())
+
+
+def has_many_crossings(terms: Additive, index: GroupIndex) -> bool:
+    """Tell if there are too many crossings to compute all of them."""
+    return count_crossings(terms, index) > _MOST_PER_ROW * len(terms.weights)
 
 
 class LineSearch:
@@ -313,6 +320,8 @@ def between(times, position, unit: float):
     return left / 2 + right / 2 + beyond
 
 
+# Number of points in each of two rounds.
+_N_CANDIDATES = 16
 # Number of crossings that suffices to estimate their distribution.
 _ENOUGH = 1 << 20
 
@@ -324,31 +333,23 @@ class CandidateSearch:
     ----------
     objective : Objective
         The measure.
-    n_candidates : int
-        Number of points in each of the two rounds.
     penalty : float, default=0.0
         Least increase of the measure for each unit by which the weight changes.
-    max_crossings : int or None, default=None
-        If there are more crossings per row on average, only a sample of documents is used.
     """
 
-    def __init__(
-        self, objective, n_candidates: int, penalty: float = 0.0, max_crossings: int | None = None
-    ):
-        self._objective = objective
-        self._n_candidates, self._penalty = n_candidates, penalty
+    def __init__(self, objective, penalty: float = 0.0):
+        self._objective, self._penalty = objective, penalty
         # A dummy measure: its steps are all crossings of documents whose gain is not 0.
         every = Additive(
             weights=(objective.gains != 0).astype(np.float64),
             worth=lambda place, level, query: place.astype(np.float64),
         )
-        n_crossings = count_crossings(every, objective.index)
-        if max_crossings is not None and n_crossings > max_crossings * len(objective.gains):
+        if has_many_crossings(every, objective.index):
             # The sample is evenly spaced in the order of queries and gains, so it has each gain in
             # proportion.
             order = np.lexsort((objective.gains, objective.index.codes()))
             counted = order[every.weights[order] != 0]
-            some = counted[:: -(-n_crossings // _ENOUGH)]
+            some = counted[:: -(-count_crossings(every, objective.index) // _ENOUGH)]
             every.weights[:] = 0.0
             every.weights[some] = 1.0
         self._search = LineSearch(every, objective.gains, objective.index)
@@ -361,7 +362,7 @@ class CandidateSearch:
         if not last:
             return best_t
         for _ in range(2):
-            tried = np.unique(np.linspace(first, last, self._n_candidates).round().astype(int))
+            tried = np.unique(np.linspace(first, last, _N_CANDIDATES).round().astype(int))
             values = np.empty(len(tried))
             for i, position in enumerate(tried):
                 t = between(times, position, unit)

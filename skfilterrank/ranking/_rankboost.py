@@ -59,9 +59,6 @@ class RankBoostRanker(BoostedRanker):
     validation_fraction : float or None, default=None
         Share of the training queries that `fit` holds out for early stopping, instead of an
         `eval_set`. The content of queries decides which, and their ids do not.
-    warm_start : bool, default=False
-        Whether `fit` adds to the rounds of an earlier fit, of the same data, up to
-        `n_estimators`.
     n_jobs : int or None, default=None
         Number of threads that sort the features into bins before the first round; rounds use one
         thread. None means 1, -1 all processors. Results do not depend on it.
@@ -168,7 +165,6 @@ class RankBoostRanker(BoostedRanker):
         measure: str = "ndcg_f@10",
         early_stopping_rounds: int | None = None,
         validation_fraction: float | None = None,
-        warm_start: bool = False,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
@@ -179,7 +175,6 @@ class RankBoostRanker(BoostedRanker):
         self.measure = measure
         self.early_stopping_rounds = early_stopping_rounds
         self.validation_fraction = validation_fraction
-        self.warm_start = warm_start
         self.n_jobs = n_jobs
         self.verbose = verbose
 
@@ -217,14 +212,8 @@ class RankBoostRanker(BoostedRanker):
             lengths, a label is not a number and has no entry in `gains`, or no row is judged.
         """
         parsed = self._check_parameters()
-        continued = self.warm_start and hasattr(self, "alphas_")
-        rows, held_out = self._rows_and_held_out(
-            X, y, groups, eval_set, eval_groups, reset=not continued
-        )
+        rows, held_out = self._rows_and_held_out(X, y, groups, eval_set, eval_groups)
         learner = _ThresholdBoosting(rows, self)
-        if continued:
-            self._check_continues(len(self.alphas_))
-            learner.resume(self)
         n_best = self._run_rounds(learner, held_out, parsed)
         features, thresholds, missing_above, alphas = (
             zip(*learner.rounds) if learner.rounds else [()] * 4
@@ -294,14 +283,6 @@ class _ThresholdBoosting:
     @property
     def n_rounds(self):
         return len(self.rounds)
-
-    def resume(self, ranker):
-        """Continue with the rounds of an earlier fit."""
-        self.rounds, self.losses = ranker._rounds(), ranker.train_loss_.tolist()
-        if self._has_pairs():
-            for round_ in self.rounds:
-                self._scores += scores_of_round(round_, self.X)
-            self._potential, _ = self._pairs.potential(self._scores)
 
     def step(self) -> bool:
         """Add a weak ranker and return True; return False if none is an improvement."""

@@ -113,40 +113,6 @@ def test_early_stopping(halves):
     np.testing.assert_array_equal(same.predict(X_val), ranker.predict(X_val))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("patience", [None, 3])
-def test_warm_start_equals_one_go(halves, patience):
-    (X, y, groups), (X_val, y_val, groups_val) = halves
-    held_out = {"eval_set": (X_val, y_val), "eval_groups": groups_val}
-    whole = AdaRankRanker(n_estimators=40, early_stopping_rounds=patience, **SETTINGS)
-    whole.fit(X, y, groups, **held_out)
-    ranker = AdaRankRanker(warm_start=True, early_stopping_rounds=patience, **SETTINGS)
-    for n_rounds in (1, 3, 40):
-        ranker.set_params(n_estimators=n_rounds).fit(X, y, groups, **held_out)
-    np.testing.assert_array_equal(ranker.alphas_, whole.alphas_)
-    np.testing.assert_array_equal(ranker.train_scores_, whole.train_scores_)
-    np.testing.assert_array_equal(ranker.coef_, whole.coef_)
-    assert ranker.evals_result_ == whole.evals_result_
-    assert (np.diff(whole.train_scores_) > 0).all()
-    with pytest.raises(ValueError, match="n_estimators=1 must be at least"):
-        ranker.set_params(n_estimators=1).fit(X, y, groups, **held_out)
-    assert len(ranker.set_params(warm_start=False).fit(X, y, groups, **held_out).alphas_) == 1
-
-
-@pytest.mark.slow
-def test_warm_start_keeps_to_its_measure(halves):
-    (X, y, groups), _ = halves
-    ranker = AdaRankRanker(measure="ndcg_f@3", n_estimators=1, warm_start=True).fit(X, y, groups)
-    ranker.set_params(measure="ap", n_estimators=5)
-    with pytest.raises(ValueError, match=r"learned for measure='ndcg_f@3'.*is now 'ap'.*mix"):
-        ranker.fit(X, y, groups)
-    anew = ranker.set_params(warm_start=False).fit(X, y, groups)
-    same_model(anew, AdaRankRanker(measure="ap", n_estimators=5).fit(X, y, groups))
-    # The same measure in other words.
-    ranker = AdaRankRanker(measure="rbp@10", n_estimators=1, warm_start=True).fit(X, y, groups)
-    ranker.set_params(measure="rbp()@10", n_estimators=2).fit(X, y, groups)
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -165,7 +131,6 @@ def test_warm_start_keeps_to_its_measure(halves):
         ({"tol": -1}, "tol must be a finite number from 0 up"),
         ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),
         ({"early_stopping_rounds": 3}, "needs eval_set"),
-        ({"warm_start": 1}, "warm_start must be True or False"),
         ({"verbose": -1}, "verbose must be"),
         ({"gains": {-1: -1}}, "no entry in gains"),
     ],

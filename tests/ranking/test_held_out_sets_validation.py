@@ -130,16 +130,6 @@ def test_unjudged_rows_are_neither_learned_from_nor_measured(data, name):
     np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
 
 
-# These do not stop by the queries that they hold out.
-@pytest.mark.filterwarnings("ignore:validation_fraction=0.25 holds out queries")
-def test_warm_starts_hold_out_the_same_queries(data):
-    X, y, groups = data
-    once = RankBoostRanker(n_estimators=20, validation_fraction=0.25).fit(X, y, groups=groups)
-    twice = RankBoostRanker(n_estimators=8, validation_fraction=0.25, warm_start=True)
-    twice.fit(X, y, groups=groups).set_params(n_estimators=20).fit(X, y, groups=groups)
-    assert once.evals_result_ == twice.evals_result_
-
-
 def test_a_grade_that_only_held_out_queries_have(data):
     X, y, groups = data
     held = held_out_rows(0.25, numbers_of_queries(X, y, groups))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 from line_searches import (
     EXACT,
@@ -142,7 +143,7 @@ def test_extreme_scores_and_features():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["err", "q_measure@3", "qwa", "lexirecall"])
-def test_candidates_never_lose_and_find_the_best_of_few(name):
+def test_candidates_never_lose_and_find_the_best_of_few(name, monkeypatch):
     rng = np.random.default_rng(0)
     for _ in range(10):
         gains = rng.choice([0.0, 1.0, 2.0], 6)
@@ -153,13 +154,15 @@ def test_candidates_never_lose_and_find_the_best_of_few(name):
         points = points_between(all_crossings(scores, feature, index, None))
         best = max(objective(scores + t * feature) for t in points)
         # As many candidates as there are intervals.
-        t = CandidateSearch(objective, 16).best(scores, feature, None, 1.0)
+        monkeypatch.setattr(line_search, "_N_CANDIDATES", 16)
+        t = CandidateSearch(objective).best(scores, feature, None, 1.0)
         assert objective(scores + t * feature) == pytest.approx(best)
-        t = CandidateSearch(objective, 2).best(scores, feature, None, 1.0)
+        monkeypatch.setattr(line_search, "_N_CANDIDATES", 2)
+        t = CandidateSearch(objective).best(scores, feature, None, 1.0)
         assert objective(scores + t * feature) >= objective(scores)
 
 
-def test_candidates_are_searched_twice():
+def test_candidates_are_searched_twice(monkeypatch):
     # Document 0 crosses the others at t = 1, 2, ..., 64; the best interval is around 39.5.
     scores, feature = np.arange(65.0), np.append(1.0, np.zeros(64))
     gains = np.append(1.0, np.zeros(64))
@@ -175,11 +178,12 @@ def test_candidates_are_searched_twice():
     objective = Slope()
     objective.gains = gains
     # First at 0, 8, ..., 64 crossings passed, then at the 16 between the neighbours of the best.
-    assert CandidateSearch(objective, 9).best(scores, feature, None, 1.0) == pytest.approx(
-        39.5, abs=1.0
-    )
+    search = CandidateSearch(objective)
+    monkeypatch.setattr(line_search, "_N_CANDIDATES", 9)
+    assert search.best(scores, feature, None, 1.0) == pytest.approx(39.5, abs=1.0)
     # A second pass of 17 sees each of the 16.
-    assert CandidateSearch(objective, 17).best(scores, feature, None, 1.0) == pytest.approx(39.5)
+    monkeypatch.setattr(line_search, "_N_CANDIDATES", 17)
+    assert search.best(scores, feature, None, 1.0) == pytest.approx(39.5)
 
 
 def test_candidates_pay_for_their_steps():
@@ -190,7 +194,7 @@ def test_candidates_pay_for_their_steps():
     gain = objective(scores + 2 * feature) - objective(scores)
     assert gain > 0
     for penalty, expected in ((0.49 * gain, 2.0), (0.51 * gain, 0.0)):
-        search = CandidateSearch(objective, 4, penalty)
+        search = CandidateSearch(objective, penalty)
         assert search.best(scores, feature, None, 1.0) == expected
         # The other way round the step is as long.
         assert search.best(scores, -feature, None, 1.0) == -expected
@@ -301,25 +305,17 @@ def judged():
 
 
 @pytest.mark.parametrize("params", [{"measure": "ap"}, {"measure": "ndcg_f", "filter": True}])
-def test_limit_of_crossings(judged, params):
+def test_limit_of_crossings(judged, params, monkeypatch):
     X, y, groups = judged
-    exact, limited, none = (
-        CoordinateAscentRanker(**params, max_iter=2, random_state=0, **limit).fit(X, y, groups)
-        for limit in ({}, {"max_crossings": 1}, {"max_crossings": None})
-    )
-    np.testing.assert_array_equal(exact.coef_, none.coef_)
+    ranker = CoordinateAscentRanker(**params, max_iter=2, random_state=0)
+    exact = clone(ranker).fit(X, y, groups)
+    monkeypatch.setattr(line_search, "_MOST_PER_ROW", 1)
+    limited = ranker.fit(X, y, groups)
     assert (exact.coef_ != limited.coef_).any()
     assert (np.diff(history(limited)) >= 0).all()
     assert history(limited)[0] < limited.best_score_ <= exact.best_score_ + 0.01
     if params["measure"] == "ap":
         assert limited.best_score_ > 0.98 * exact.best_score_
-
-
-@pytest.mark.parametrize("limit", [0, -1, 1.5, "all"])
-def test_bad_limit(judged, limit):
-    X, y, groups = judged
-    with pytest.raises(ValueError, match="max_crossings"):
-        CoordinateAscentRanker(max_crossings=limit).fit(X, y, groups)
 
 
 def test_some_documents_stand_for_all(monkeypatch):
@@ -328,7 +324,9 @@ def test_some_documents_stand_for_all(monkeypatch):
     groups = np.repeat([0, 1], 200)
     objective = Objective(parse_measure("err"), gains, GroupIndex.from_groups(groups))
     monkeypatch.setattr(line_search, "_ENOUGH", 5000)
-    some, every = CandidateSearch(objective, 16, max_crossings=9), CandidateSearch(objective, 16)
+    every = CandidateSearch(objective)
+    monkeypatch.setattr(line_search, "_MOST_PER_ROW", 9)
+    some = CandidateSearch(objective)
     n_crossings = [len(each._search.steps(scores, feature).times) for each in (some, every)]
     assert 4000 < n_crossings[0] <= 5000 < n_crossings[1]
     reached = [

@@ -130,27 +130,6 @@ def test_early_stopping(halves):
     np.testing.assert_allclose(same.feature_importances_, ranker.feature_importances_)
 
 
-@pytest.mark.slow
-def test_warm_start_equals_one_go(halves):
-    (X, y, groups), (X_val, y_val, groups_val) = halves
-    held_out = {"eval_set": (X_val, y_val), "eval_groups": groups_val}
-    for patience in (None, 15):
-        whole = RankBoostRanker(n_estimators=80, early_stopping_rounds=patience)
-        whole.fit(X, y, groups, **held_out)
-        ranker = RankBoostRanker(n_estimators=7, warm_start=True, early_stopping_rounds=patience)
-        for n_rounds in (7, 8, 80):
-            ranker.set_params(n_estimators=n_rounds).fit(X, y, groups, **held_out)
-        np.testing.assert_array_equal(ranker.alphas_, whole.alphas_)
-        np.testing.assert_array_equal(ranker.train_loss_, whole.train_loss_)
-        assert ranker.evals_result_ == whole.evals_result_
-        assert ranker.best_iteration_ == whole.best_iteration_
-    ranker = RankBoostRanker(n_estimators=7, warm_start=True).fit(X, y, groups)
-    with pytest.raises(ValueError, match="n_estimators=5 must be at least 7"):
-        ranker.set_params(n_estimators=5).fit(X, y, groups)
-    # Without it, fit begins anew.
-    assert len(ranker.set_params(warm_start=False).fit(X, y, groups).alphas_) == 5
-
-
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -160,7 +139,6 @@ def test_warm_start_equals_one_go(halves):
         ({"measure": "ndgc"}, "'ndgc' is not a measure"),
         ({"early_stopping_rounds": 0}, "early_stopping_rounds must be"),
         ({"early_stopping_rounds": 3}, "needs eval_set"),
-        ({"warm_start": 1}, "warm_start must be True or False"),
         ({"verbose": -1}, "verbose must be"),
         ({"gains": "exp3"}, "gains must be None"),
         ({"gains": {-1: -1}}, "no entry in gains"),

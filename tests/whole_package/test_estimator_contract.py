@@ -33,9 +33,7 @@ from skfilterrank.ranking._make_ranker import SharedFeatures
 from skfilterrank.ranking._text_features import TextStatistics
 from skfilterrank.thresholds import BaseThreshold, CertifiedThreshold, PerQueryThreshold
 
-RANKERS = {
-    name: case.estimator for name, case in CASES.items() if case.kind in ("rows", "more rows")
-}
+RANKERS = {name: case.estimator for name, case in CASES.items() if case.kind == "rows"}
 
 
 @pytest.fixture(scope="module")

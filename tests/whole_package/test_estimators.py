@@ -182,7 +182,7 @@ def test_what_is_stopped_changes_nothing_and_a_second_fit_all(case):
     assert_says(estimator, first, said)
 
     # What was fitted twice knows nothing of the first time.
-    if case.change is None and not getattr(case.estimator, "warm_start", False):
+    if case.change is None:
         once = quietly(case.fit, fresh(case.estimator), second)
         assert set(vars(looked_at)) == set(vars(once))
         assert_says(looked_at, second, quietly(asked, once, second))

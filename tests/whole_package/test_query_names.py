@@ -28,7 +28,7 @@ NAMES = {
 }
 # Trees of other libraries depend on the order of rows.
 OF_ROWS = ("RankAndFilter of a ranker", "QueryRanker")
-KINDS = ("rows", "more rows", "scores", "documents", "judgments")
+KINDS = ("rows", "scores", "documents", "judgments")
 
 
 def taken(data, rows, names):
