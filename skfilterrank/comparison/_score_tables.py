@@ -7,7 +7,7 @@ index levels and columns determine the layout.
 import numpy as np
 import pandas as pd
 
-from skfilterrank._files.files import decode, is_path, parse_json, read_bytes, source_name
+from skfilterrank._files.files import decode, is_path, read_bytes, source_name
 from skfilterrank._files.forms import COLUMN_NAMES, name_of_path
 from skfilterrank._files.tables import records_of, restored
 from skfilterrank._lists.measure_names import known_measure
@@ -172,9 +172,7 @@ def _read(source):
     lines = text.split("\n")
     first = next((line for line in lines if line.strip()), None)
     if first is None:
-        raise FileFormatError(f"the file is empty; {_WRITTEN_BY} csv, json or trec.", name)
-    if first.lstrip().startswith("{"):
-        return _read_json(lines, name)
+        raise FileFormatError(f"the file is empty; {_WRITTEN_BY} csv or trec.", name)
     if first.replace('"', "").startswith("run,"):
         return _read_csv(text, name)
     return _read_trec(lines, name, name_of_path(name) if is_path(source) else "run")
@@ -200,26 +198,6 @@ def _read_csv(text, name):
         yield line, restored(row[0]), restored(row[1]), _numbers(values, name, line)
 
 
-def _read_json(lines, name):
-    """Yield the values of a file with one JSON object per line and run (see `_read`)."""
-    for line, text in enumerate(lines, 1):
-        if not text.strip():
-            continue
-        try:
-            record = parse_json(text)
-            run, rows = record["run"], [(qid, dict(row)) for qid, row in record["queries"].items()]
-        except (InputError, KeyError, TypeError, AttributeError, ValueError) as error:
-            why = f"not a JSON object ({error}); " if isinstance(error, InputError) else ""
-            raise FileFormatError(
-                f'{why}expected {{"run": NAME, "queries": {{qid: {{MEASURE: value}}}}}} on each '
-                "line: write values of every query with evaluate --per-query --format json.",
-                name,
-                line,
-            ) from None
-        for qid, row in rows:
-            yield line, run, qid, _numbers(row, name, line)
-
-
 def _read_trec(lines, name, nameless):
     """Yield the values of a file of trec_eval, whose lines hold measure, query and value.
 
@@ -236,7 +214,7 @@ def _read_trec(lines, name, nameless):
         if len(parts) != 3:
             raise FileFormatError(
                 f"expected 3 columns (measure, query, value), got {len(parts)}; "
-                f"{_WRITTEN_BY} csv, json or trec, or trec_eval -q.",
+                f"{_WRITTEN_BY} csv or trec, or trec_eval -q.",
                 name,
                 line,
             )
@@ -269,10 +247,10 @@ def _numbers(row, name, line):
     numbers = {}
     for measure, value in row.items():
         try:
-            numbers[measure] = np.nan if value is None or value == "" else float(value)
-        except (TypeError, ValueError, OverflowError):
+            numbers[measure] = float(value or "nan")
+        except ValueError:
             numbers[measure] = np.inf
-        if np.isinf(numbers[measure]) or isinstance(value, bool):
+        if np.isinf(numbers[measure]):
             raise FileFormatError(
                 f"a value of {measure} must be a number, got {brief(value)}.", name, line
             )
@@ -288,12 +266,8 @@ def _join(sources):
     for number, source in enumerate(sources):
         name = source_name(source)
         for line, run, qid, values in _read(source):
-            if not isinstance(run, str) or not run:
-                raise FileFormatError(
-                    f"the name of a run must be a text that is not empty, got {brief(run)}.",
-                    name,
-                    line,
-                )
+            if not run:
+                raise FileFormatError("the name of a run must not be empty.", name, line)
             if holder.setdefault(run, number) != number:
                 raise FileFormatError(
                     f"run {brief(run)} must be in one file, but is also in "

@@ -252,9 +252,9 @@ class SystemScores(Result):
         Parameters
         ----------
         source : str, PathLike or file object, or list of these
-            Files to read. Each may be output of ``skfilterrank evaluate`` with ``--format`` csv,
-            json or trec, or of trec_eval; the first line decides. Files may be compressed with
-            gzip. Several files must hold different systems.
+            Files to read. Each may be output of ``skfilterrank evaluate`` with ``--format`` csv or
+            trec, or of trec_eval; the first line decides. Files may be compressed with gzip.
+            Several files must hold different systems.
         measures : str, list of str or None, default=None
             Names of measures to keep; None keeps all. Counts of trec_eval, such as num_rel, are not
             measures and are ignored.
@@ -283,7 +283,7 @@ class SystemScores(Result):
         Notes
         -----
         ``--format trec`` and trec_eval round values to four digits, so close values may become
-        tied. csv and json keep all digits.
+        tied. csv keeps all digits.
 
         Examples
         --------

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import json
 
 import numpy as np
 import pytest
@@ -46,9 +45,8 @@ def written(capsys, format, measures):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("format", ["csv", "json"])
-def test_what_evaluate_writes_comes_back(files, capsys, format):
-    text = written(capsys, format, MEASURES)
+def test_what_evaluate_writes_comes_back(files, capsys):
+    text = written(capsys, "csv", MEASURES)
     found = SystemScores.read(io.BytesIO(text.encode()))
     expected = score_systems(
         "qrels", {name: name for name in ("good", 'a "b", c')}, MEASURES, n_items=1_000_000
@@ -114,9 +112,6 @@ def test_missing_values():
     assert (found.queries, found.dropped_queries) == (("1",), ("2", "3"))
     found = SystemScores.read(io.StringIO(text), missing=0.0)["ap"]
     np.testing.assert_array_equal(found.values, [[0.5, 0, 1], [0.25, 1, 0]])
-    line = json.dumps({"run": "a", "queries": {"1": {"ap": None}, "2": {"ap": 0.5}}})
-    found = SystemScores.read(io.StringIO(line), missing="drop")["ap"]
-    assert found.queries == ("2",)
 
 
 @pytest.mark.parametrize(
@@ -133,12 +128,8 @@ def test_missing_values():
             3,
             "run 'a' must have each query once, but has '1' a second time",
         ),
-        ("run,qid,ap\n,1,0.5\n", 2, "the name of a run must be a text that is not empty, got ''"),
-        ('{"run": "a", "queries": {}}\n{"run"\n', 2, "not a JSON object"),
-        ('{"run": "a", "mean": {"ap": 0.5}}\n', 1, "evaluate --per-query --format json"),
-        ('{"run": "a", "queries": {"1": {"ap": "x"}}}\n', 1, "must be a number, got 'x'"),
-        ('{"run": "a", "queries": {"1": {"ap": true}}}\n', 1, "must be a number, got True"),
-        ('{"run": 3, "queries": {"1": {"ap": 1}}}\n', 1, "must be a text that is not empty, got 3"),
+        ("run,qid,ap\n,1,0.5\n", 2, "the name of a run must not be empty"),
+        ('{"run": "a", "mean": {"ap": 0.5}}\n', 1, "evaluate --per-query` with --format csv or"),
         ("run         ap\n", 1, "expected 3 columns (measure, query, value), got 2"),
         ("ap\t1\t0.5\nap\t1\t0.7\n", 2, "expected one value of ap for query '1'"),
         ("ap\t1\tmuch\n", 1, "a value of ap must be a number, got 'much'"),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, SCORES_JSON, mutated
+from hostile_files import CONTENTS, CSV, DOCUMENTS, JSONL, SCORES, mutated
 from profiles import times
 from skfilterrank.cli._inputs import read_documents, read_pool, read_topics
 from skfilterrank.cli._output import message_of
@@ -38,7 +38,6 @@ def parquet(table):
 
 
 SCORED = CSV.replace(b"label", b"score").replace(b"b,,", b"b,1,")
-SCORES = partial(SystemScores.read, missing="drop")
 # How each reader is called, the end of the file's name, and a valid file.
 READERS = {
     "letor": (read_letor, "", b"2 qid:1 1:0.5 3:-2 # docid = a\n-1 qid:2 2:1e-3\n"),
@@ -60,8 +59,7 @@ READERS = {
     "bare topics": (read_topics, "", b"1\tsome words\n2\tmore\n"),
     "prels": (read_qrels, "", b"1 a 2 1 0.5\n1 b 0 1 1.0\n"),
     "run": (read_run, "", b"1 Q0 a 1 9.5 x\n1 Q0 b 2 -1e3 x\n2 Q0 a 1 -inf x\n"),
-    "scores csv": (SCORES, "", b"run,qid,ap\nr,1,0.5\nr,2,\n"),
-    "scores json": (SCORES, "", SCORES_JSON),
+    "scores csv": (partial(SystemScores.read, missing="drop"), "", SCORES),
     "scores trec": (
         partial(SystemScores.read, missing="drop"),
         "",

@@ -10,7 +10,7 @@ JSONL = (
     b'{"qid": "1", "docno": "a", "label": 2, "x": 0.5, "title": "some words"}\n'
     b'{"qid": 2, "docno": "b", "label": null, "x": 7, "title": null}\n'
 )
-SCORES_JSON = b'{"run": "r", "mean": {"ap": 0.5}, "queries": {"1": {"ap": 0.5}, "2": {"ap": null}}}'
+SCORES = b"run,qid,ap\nr,1,0.5\nr,2,\n"
 
 DIGITS = b"1" * 5000
 ROW = b'{"qid": "1", "docno": "a", "title": "t", "label": %s, "x": %s}\n'
@@ -36,12 +36,8 @@ CONTENTS = {
     "1e400 in csv": b"qid,docno,label,x,title\n1,a,1e400,-1e400,t\n",
     "1e400 in columns": b"1 0 a 1e400\n",
     "1e400 as score": b"1 Q0 a 1 1e400 x\n",
-    "scores of many digits": SCORES_JSON.replace(b"0.5", DIGITS),
-    "scores of 10**400": SCORES_JSON.replace(b"0.5", b"1" + b"0" * 400),
-    "scores of a half": SCORES_JSON.replace(b'"r"', rb'"\ud800"'),
-    "scores of a half measure": SCORES_JSON.replace(b'"ap"', rb'"\ud800"'),
-    "scores of topics in lists": SCORES_JSON.replace(b'"1": {"ap": 0.5}', b'"1": [[["ap"], 0.5]]'),
-    "scores of objects": SCORES_JSON.replace(b"0.5", b"{}"),
+    "scores of many digits": SCORES.replace(b"0.5", DIGITS),
+    "scores of 10**400": SCORES.replace(b"0.5", b"1" + b"0" * 400),
     "half of a character": rb'{"qid": "1", "docno": "\ud800", "title": "t", "label": "\udfff"}'
     b"\n",
     "half of a character as key": rb'{"qid": "1", "docno": "a", "\ud800": "t", "label": 1}',
