@@ -23,8 +23,7 @@ from skfilterrank import comparison
 from skfilterrank.comparison import SystemScores
 from skfilterrank.io import QrelsIndex, read_qrels, read_run
 from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
-from skfilterrank.judgments._pseudo_qrels import condorcet_counts, most_biased
-from skfilterrank.judgments._rank_systems import FORECASTS
+from skfilterrank.judgments._pseudo_qrels import FORECASTS, condorcet_counts, most_biased
 from skfilterrank.metaevaluation import conflicts
 from skfilterrank.metrics import evaluate_runs
 

@@ -14,8 +14,7 @@ from skfilterrank.judgments._label_quality import (
     assessor_agreement,
 )
 from skfilterrank.judgments._maxrep import MaxRepSelector
-from skfilterrank.judgments._pseudo_qrels import pseudo_qrels
-from skfilterrank.judgments._rank_systems import rank_systems
+from skfilterrank.judgments._pseudo_qrels import pseudo_qrels, rank_systems
 from skfilterrank.judgments._rank_table import rank_table
 from skfilterrank.judgments._ranked_pool import RankedPool as RankedPool
 from skfilterrank.judgments._ranked_selectors import (

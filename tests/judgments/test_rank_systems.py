@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from pooled_runs import few_runs, runs_of
 from profiles import times
-from skfilterrank.judgments import _rank_systems as overlap
+from skfilterrank.judgments import _pseudo_qrels as overlap
 from skfilterrank.judgments import pseudo_qrels, rank_systems, rank_table
 from skfilterrank.metrics import evaluate_runs
 

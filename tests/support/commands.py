@@ -12,11 +12,11 @@ import sys
 # Modules that commands import before they read a file.
 PRELOADED = [
     "skfilterrank.cli.evaluate",
-    "skfilterrank.cli._judge",
+    "skfilterrank.cli._judging_table",
     "skfilterrank.cli._thresholds",
     "skfilterrank.judgments._active_selectors",
     "skfilterrank.judgments._label_quality",
-    "skfilterrank.judgments._rank_systems",
+    "skfilterrank.judgments._pseudo_qrels",
     "scipy.stats",
 ]
 # Standard output that goes into a pipe whose reader has left.
