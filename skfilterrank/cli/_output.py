@@ -383,6 +383,13 @@ _PHRASES = {
     ", or functions, got": ", got",
     " or functions, got": ", got",
     "(unjudged_label)": "(--unjudged-label)",
+    "threshold=np.inf": "--threshold inf",
+    "threshold=FirstK()": "--threshold first_k",
+    "FixedThreshold()": "--threshold none",
+    "FixedThreshold(np.inf)": "--threshold inf",
+    "FirstK()": "--threshold first_k",
+    ", or threshold='better' to take it where it is as good": "",
+    ", or keep_if='better' to take it where it is as good": "",
 }
 # An argument with or without its value, but no option of a measure such as "ap(rel=2)".
 _ARGUMENT = re.compile(

@@ -42,6 +42,9 @@ def test_arguments_of_other_names_become_options():
     learn("threshold")
     advice = in_options("Use threshold=None to show every document")
     assert advice == "Use --threshold none to show every document"
+    for better in ("threshold='better'", "keep_if='better'"):
+        advice = f"Use threshold=np.inf, or {better} to take it where it is as good, or judge"
+        assert in_options(advice) == "Use --threshold inf, or judge"
     options = "'ap' has rel=..., gains=..., unjudged=..."
     assert in_options(options) == options
     learn("apply")
@@ -94,6 +97,7 @@ def sample(tmp_path, monkeypatch):
         ("evaluate q.txt r.txt -m no_such", "of the documentation lists the names"),
         ("evaluate q.txt r.txt -m lexirecall --n-items 1", "here 3 or more."),
         ("threshold bad.txt r.txt", "Check the labels and --gains."),
+        ("threshold bad.txt r.txt", "Use --threshold inf, or judge more queries."),
         (
             "rank-filter t2.csv --gains Bad=-1,Good=1 --risk any_forbidden=.2",
             "What is held out of the training rows gives",
