@@ -105,7 +105,9 @@ def read_two_labels(y, gains: Gains = None) -> TwoLabels:
             f"y must have one column of labels, or two of relevance and harm, got {n_columns}."
         )
     columns = y.iloc if isinstance(y, pd.DataFrame) else np.asanyarray(y)
-    first, second = (1, 0) if _column_names(y) == ["harm", "relevance"] else (0, 1)
+    names = _column_names(y)
+    is_turned = names[:1] == ["harm"] or names[1:] == ["relevance"]
+    first, second = (1, 0) if is_turned else (0, 1)
     relevance = as_gains(columns[:, first], gains, name="the relevance in y")
     harm = check_numbers(columns[:, second], "the harm in y", entry="label").astype(np.float64)
     if (harm < 0).any():

@@ -155,6 +155,10 @@ def _selected(selector, strategy, pool, known, given):
             rest = judgments.PriorSelector().fit(np.zeros((len(rows), 1)), **order)
             rows = rows[rest.select(**budget)]
     rows = rows[np.lexsort((selector.ranking_[rows], codes[rows]))]
+    # Queries take turns, so that a part from the top has documents of all of them.
+    sizes = np.bincount(codes[rows])
+    turn = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    rows = rows[np.argsort(turn, kind="stable")]
     table = pool[rows].to_frame(index=False)
     table["label"] = _labels_of(known, pool[rows])
     return table.assign(**{PROBABILITY: probability[rows]})

@@ -119,11 +119,27 @@ class Cut:
 
     def learned_keys(self, judged: JudgedScores, parsed: ParsedMeasure) -> Keys:
         """Learn; return keys of the judged rows, and the scores that order them."""
-        return Keys(self.learn(judged, parsed), judged.scores)
+        return self._checked(self.learn(judged, parsed), judged.scores)
 
     def served_keys(self, scores, more, index) -> Keys:
         """Return keys and ordering scores of new rows."""
-        return Keys(self.keys(scores, more, index), scores)
+        return self._checked(self.keys(scores, more, index), scores)
+
+    def _checked(self, keys, scores) -> Keys:
+        """Check the keys of rows that are ordered by their scores."""
+        keys = np.asarray(keys)
+        if keys.shape != scores.shape or keys.dtype.kind not in "biuf":
+            raise InputError(
+                f"keys of {type(self).__name__} must be one number for each of {len(scores)} rows, "
+                f"got shape {keys.shape} and dtype {keys.dtype}."
+            )
+        keys = keys.astype(np.float64, copy=False)
+        if (is_missing := np.isnan(keys) & (scores > -np.inf)).any():
+            raise InputError(
+                f"keys of {type(self).__name__} must be numbers, got NaN at row "
+                f"{int(is_missing.argmax())}. Return -inf for rows that are never shown."
+            )
+        return Keys(keys, scores)
 
     def capped(self, found: Keys, index, caps: Caps) -> Keys:
         """Set keys to +inf for rows shown in any case, and to -inf for rows never shown."""

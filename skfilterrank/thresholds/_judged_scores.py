@@ -6,6 +6,7 @@ from functools import cached_property
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from skfilterrank._files.rows import Rows
 from skfilterrank._lists.checks import check_level_scores
@@ -233,8 +234,20 @@ def _split_columns(scores, n_more, owner, argument) -> tuple[object, list, list]
     if columns is not None:
         found = list(columns)
         own = SCORE if found.count(SCORE) == 1 else found[0] if found else None
+        if own == FILTER_SCORE and len(found) == 2:
+            own = found[1]
         names = [each for each in found if each != own]
         if own == SCORE and n_more is not None:
+            if (
+                n_more
+                and len(names) == 1
+                and names != [FILTER_SCORE]
+                and is_numeric_dtype(scores[names[0]])
+            ):
+                raise InputError(
+                    f"{argument} has a column {brief(names[0])} beside {SCORE!r}. Name it "
+                    f"{FILTER_SCORE!r} if it is a second score, or leave it out."
+                )
             names = [FILTER_SCORE] if n_more and FILTER_SCORE in found else []
         if own is None or (own != SCORE and n_more is not None and len(names) > n_more):
             raise InputError(

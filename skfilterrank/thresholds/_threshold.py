@@ -460,7 +460,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             one. Within a RankAndFilter, the scores of its `estimator_`:
             ``model.filter_.check(scores, groups)``.
         groups : array-like of shape (n_rows,), default=None
-            Query id of each row. None looks for an index level "qid" on `scores`.
+            Query id of each row. None looks for an index level "qid" on `scores`; without one, all
+            rows are one query.
 
         Returns
         -------
@@ -513,8 +514,9 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
         """
         groups = find_groups(groups, scores, names=("scores",))
         n_rows = count_rows(scores)
-        if groups is None and not self.fitted_with_groups_:
-            groups = np.arange(n_rows)
+        if groups is None:
+            is_known = self.fitted_with_groups_
+            groups = one_list(self, scores, n_rows) if is_known else np.arange(n_rows)
         index = None
         if n_rows:
             index = check_groups(groups, n_rows=n_rows, carrier="scores as a DataFrame")

@@ -270,6 +270,10 @@ class TestTwoLabels:
     def test_columns_by_name(self, kind, names):
         columns = dict(zip(["relevance", "harm"], np.array(self.ROWS).T, strict=True))
         self.assert_read(kind({name: columns[name] for name in names}))
+        # One name tells the other column, too.
+        for known in names:
+            renamed = {name if name == known else "clicks": columns[name] for name in names}
+            self.assert_read(kind(renamed))
 
     def test_gains_are_those_of_relevance(self):
         y = pd.DataFrame({"harm": [0.0, 2.0, 0.0], "relevance": ["Good", "Bad", "Bad"]})

@@ -79,3 +79,20 @@ def test_a_cut_without_keys(few):
 def test_files_know_the_cuts_of_the_library_alone():
     assert "BelowTheBest" not in known_cuts()
     assert known_cuts()["ByPlace"] is ByPlace
+
+
+@pytest.mark.parametrize(
+    ("keys", "message"),
+    [
+        (lambda n: np.ones(3), r"keys of Odd must be one number for each of 8 rows, got shape \(3"),
+        (lambda n: np.full(n, "a"), "got shape .* and dtype <U1"),
+        (lambda n: np.full(n, np.nan), "keys of Odd must be numbers, got NaN at row 0"),
+    ],
+)
+def test_keys_that_are_none(keys, message):
+    class Odd(Cut):
+        def keys(self, scores, more, index):
+            return keys(len(scores))
+
+    with pytest.raises(InputError, match=message):
+        Threshold(Odd()).fit(np.arange(8.0), [1, -1] * 4, groups=np.arange(8) // 2)

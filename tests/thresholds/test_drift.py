@@ -292,13 +292,16 @@ class TestCheck:
         [
             ([0.1, np.nan], [0, 0], "NaN"),
             ([0.1, np.inf], [0, 0], "inf"),
-            ([0.1, 0.2], None, "groups is missing"),
             ([0.1, 0.2], [0], "groups has 1"),
         ],
     )
     def test_errors(self, tens, scores, groups, message):
         with pytest.raises(ValueError, match=message):
             tens[0].check(scores, groups)
+
+    def test_one_request_is_one_query(self, tens):
+        scores = [0.3, 0.1, 0.2]
+        assert tens[0].check(scores).facts.equals(tens[0].check(scores, [7, 7, 7]).facts)
 
     def test_not_fitted(self):
         with pytest.raises(NotFittedError):

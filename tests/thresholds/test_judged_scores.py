@@ -89,6 +89,8 @@ def test_scores_are_read_from_every_container():
         assert len(names) == 1
         np.testing.assert_array_equal(more, SCORES[:, None] + 1)
     assert read_scores("Own", table, None)[2] == ["filter_score", "other"]
+    turned = pd.DataFrame({"filter_score": SCORES + 1, "bm25": SCORES})
+    np.testing.assert_array_equal(read_scores("Own", turned, 1)[0], SCORES)
 
 
 @pytest.mark.parametrize(
@@ -98,6 +100,7 @@ def test_scores_are_read_from_every_container():
         (1, np.ones((3, 3)), r"shape \(n_rows,\) or \(n_rows, 1\), got \(3, 3\)"),
         (0, pd.DataFrame({"a": [1.0], "b": [2.0]}), "one column, or one named 'score'"),
         (0, np.ones((3, 2)), "scores has two columns, but Own reads one score"),
+        (1, pd.DataFrame({"score": [1.0], "harm": [2.0]}), "column 'harm' beside 'score'. Name it"),
         (1, np.column_stack([SCORES, SCORES * np.nan]), "filter_score holds 6 NaN"),
     ],
 )
