@@ -62,7 +62,10 @@ def test_the_table_has_the_pool_in_the_order_to_judge_it(files, run):
     table = table_of("judge.csv")
     columns = ["qid", "query", "docno", "text", "inclusion_probability", "label"]
     assert list(table) == columns
-    assert table["docno"].tolist() == ["d1", "d5", "d2", "d3", "d6", "d4"] * 2
+    # Queries take turns.
+    assert table["qid"].tolist() == ["1", "2"] * 6
+    for _, each in table.groupby("qid"):
+        assert each["docno"].tolist() == ["d1", "d5", "d2", "d3", "d6", "d4"]
     assert table["query"].unique().tolist() == ["the cats\nAll of them.", "dog"]
     # The title is what the text begins with, and is there once.
     assert table["text"][0] == DOCS["d1"]
@@ -74,7 +77,7 @@ def test_every_strategy(files, run, strategy):
     how = ["--strategy", strategy, "--n-per-query", "2", *TEXTS[:2], "--out", "judge.csv"]
     assert run("select", "a.run", "b.run", *how)[0] == 0
     table = pd.read_csv("judge.csv")
-    assert table["qid"].tolist() == [1, 1, 2, 2]
+    assert table["qid"].tolist() == [1, 2, 1, 2]
     expected = [np.nan] * 4
     if strategy == "random":
         expected = [2 / 6] * 4
@@ -108,7 +111,7 @@ def test_pools(files, run):
         assert sorted(table_of("judge.csv")["docno"]) == ["d1", "d2", "d3"]
         _, _, err = run("select", "b.run", *how)
         assert "in no run: 2 of 3 documents of pool" in err
-        assert table_of("judge.csv")["docno"].tolist() == ["d3", "d1", "d2"]
+        assert table_of("judge.csv")["docno"].tolist() == ["d3", "d2", "d1"]
 
 
 def test_judged_documents_are_left_out_or_keep_their_labels(files, run):
@@ -117,7 +120,7 @@ def test_judged_documents_are_left_out_or_keep_their_labels(files, run):
     more = ["select", "a.run", "b.run", "--judged", "judged.csv", *WORDS, "--out", "more.csv"]
     assert run(*more, "--n-per-query", "2")[0] == 0
     table = table_of("more.csv")
-    assert table["docno"].tolist() == ["d2", "d3", "d1", "d5"]
+    assert table["docno"].tolist() == ["d2", "d1", "d3", "d5"]
     assert set(table["label"]) == {""}
     run(*more, "--strategy", "random", "--n-per-query", "5")
     labels = table_of("more.csv").set_index(["qid", "docno"])["label"]
@@ -185,7 +188,7 @@ def test_labels_that_are_no_numbers_are_told_with_their_line(files, run):
     fill("judge.csv", {"d2": "perhaps"})
     code, _, err = run("evaluate", "judged.csv", "a.run")
     assert code == 2
-    assert "judged.csv:3: the row holds 'perhaps' in column 'label', but a number" in err
+    assert "judged.csv:4: the row holds 'perhaps' in column 'label', but a number" in err
 
 
 def test_json_lines_as_labelling_tools_write_them(files, run):
