@@ -139,7 +139,13 @@ def _hashes_of_cells(column, place):
         return _hashes_of_numbers(convert(dtype=np.float64, **missing), place)
     except (TypeError, ValueError):
         texts = pd.Series(column).to_numpy(dtype=object)
-        return _scrambled(pd.util.hash_array(texts, categorize=False) + np.uint64(place))
+        try:
+            hashes = pd.util.hash_array(texts, categorize=False)
+        except UnicodeEncodeError:
+            # Unpaired surrogates, as of half an emoji.
+            texts = [str(text).encode("utf-8", "surrogatepass").decode("latin-1") for text in texts]
+            hashes = pd.util.hash_array(np.array(texts, dtype=object), categorize=False)
+        return _scrambled(hashes + np.uint64(place))
 
 
 def _hashes_of_numbers(values, places):

@@ -20,6 +20,7 @@ from skfilterrank._lists.measure import MEASURES, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.queries import GroupIndex, check_groups, check_same_index
 from skfilterrank._lists.results import Result, counted
+from skfilterrank._lists.run_doubts import warn_of_unjudged
 from skfilterrank._lists.scoring import (
     QueryWeight,
     check_undefined,
@@ -269,6 +270,8 @@ def values_of_queries(
     index = None
     if len(gained):
         index = check_groups(groups, y_true, n_rows=len(gained), names=("y_true",))
+        if undefined != "drop" and not all(each.measure.reads_unjudged for each in wanted.values()):
+            warn_of_unjudged(gained, index)
     shared: dict[tuple, tuple[RankedLists, dict]] = {}
     for text, (entry, k, own) in wanted.items():
         rule = entry.ties[0] if ties is None else ties

@@ -45,6 +45,8 @@ def compared(
     if judged.index.n_queries > _MOST_COMPARED:
         some = judged.codes < _MOST_COMPARED
         judged, values = judged.take(np.flatnonzero(some)), values[:_MOST_COMPARED]
+    # Places of tied rows must not depend on the order of the input.
+    judged = judged.in_order()
     ranked = judged.scores > -np.inf
     shown = ranked if most is None else ranked & (places(judged.scores, judged.index) < most)
     answers = dict(

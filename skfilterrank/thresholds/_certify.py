@@ -115,7 +115,7 @@ def risk_certificate(
     content = *(hash_scores(each, lists.scores) for each in (shown & judged, shown)), lists.gains
     lists.index, keys = by_content(given, *content)
     numbers, unit = number_clusters(clusters, given), name_unit(clusters)
-    numbers = clusters_by_content(numbers, given.codes(), *content)[np.argsort(keys)]
+    numbers = clusters_by_content(numbers, given, *content)[np.argsort(keys)]
     units = Units.of(lists, clusters=None if unit is None else numbers, name=unit)
     found = CountedQueries.at(lists, units.answer_at, threshold)
     results = {}

@@ -5,10 +5,12 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
+from skfilterrank._files.states import count, record
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.prefixes import places, thresholds_of
 from skfilterrank._lists.queries import GroupIndex
+from skfilterrank._lists.results import counted
 from skfilterrank.exceptions import InputError
 from skfilterrank.thresholds._judged_scores import JudgedScores
 
@@ -104,10 +106,10 @@ class Cut:
 
     def check_columns(self, more: np.ndarray, names: list) -> np.ndarray:
         """Return the columns that `fit` had; raise if there are others."""
-        if more.shape[1]:
+        if more.shape[1] != self.n_more:
             raise InputError(
-                "scores has two columns, and this threshold was fitted on one. Give the column of "
-                "the score, or fit on both."
+                f"scores has {counted(1 + more.shape[1], 'column')}, and this threshold was fitted "
+                f"on {1 + (self.n_more or 0)}. Give the columns of fit."
             )
         return more
 
@@ -181,12 +183,14 @@ class Cut:
 
     def state(self) -> dict:
         """Return what was learned, in dicts, lists and arrays."""
-        return {}
+        return {"n_more": self.n_more} if self.n_more else {}
 
     @classmethod
     def restored(cls, state: Mapping, name: str, parsed: ParsedMeasure) -> Self:
         """Make the cut from its state; errors name the field."""
-        return cls()
+        found = cls()
+        found.n_more = record({}, {"n_more": count(1)})(state, name).get("n_more", 0)
+        return found
 
 
 class ByScore(Cut):

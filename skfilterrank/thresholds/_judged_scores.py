@@ -131,7 +131,7 @@ class JudgedScores:
             lists.weights = lists.weights[order]
         clusters = np.arange(len(order))
         if len(np.unique(self.clusters)) < len(order):
-            clusters = clusters_by_content(self.clusters, codes, *content)[order]
+            clusters = clusters_by_content(self.clusters, self.index, *content)[order]
         return replace(
             self,
             lists=lists,
@@ -179,14 +179,15 @@ class JudgedScores:
             yield np.flatnonzero(of_row != number), np.flatnonzero(of_row == number)
 
 
-def clusters_by_content(clusters, codes, hashes, *labels) -> np.ndarray:
-    """Number clusters by content; `codes` are the lists of rows, and `clusters` those of lists."""
-    rows = pd.DataFrame({"cluster": clusters[codes], "hash": hash_rows(hashes, *labels)})
+def clusters_by_content(clusters, index: GroupIndex, hashes, *labels) -> np.ndarray:
+    """Number clusters by content; `clusters` are those of the lists of the index."""
+    codes = index.codes()
+    of_list = index.sums(hash_rows(hashes, *labels))
     # Copies of a query in its cluster do not count.
-    kept = ~rows.duplicated().to_numpy()
-    index = GroupIndex.from_groups(rows["cluster"].to_numpy()[kept])
-    _, keys = by_content(index, *(each[kept] for each in (hashes, *labels)))
-    return np.argsort(np.argsort(keys))[np.searchsorted(index.query_ids, clusters)]
+    kept = ~pd.DataFrame({"cluster": clusters, "hash": of_list}).duplicated().to_numpy()[codes]
+    of_clusters = GroupIndex.from_groups(clusters[codes][kept])
+    _, keys = by_content(of_clusters, *(each[kept] for each in (hashes, *labels)))
+    return np.argsort(np.argsort(keys))[np.searchsorted(of_clusters.query_ids, clusters)]
 
 
 def cluster_means(values: np.ndarray, clusters: np.ndarray) -> np.ndarray:
@@ -222,6 +223,8 @@ def read_scores(
         )
     column, others, names = _split_columns(scores, n_more, owner, name)
     column = check_level_scores(column, name=name)
+    if column.dtype == bool:
+        column = column.astype(np.float64)
     more = np.empty((len(column), len(others)))
     for place, (other, own) in enumerate(zip(names, others)):
         more[:, place] = check_level_scores(own, name=str(other))

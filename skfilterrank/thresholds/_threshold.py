@@ -303,6 +303,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             return
         levels = {EVERYTHING: (ByScore(), -np.inf), NOTHING: (ByScore(), np.inf)}
         self.cut_, self.level_ = levels.get(answer, (ByPlace(), level))
+        # The other columns of `fit` come again, and do not matter.
+        self.cut_.n_more, judged = judged.more.shape[1], judged.in_order()
         given = judged.scores, judged.more, judged.index
         found = self.cut_.capped(self.cut_.served_keys(*given), judged.index, self.caps_)
         shown = self.cut_.shown(found, self.level_, judged.index, self.caps_)

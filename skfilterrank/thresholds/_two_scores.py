@@ -61,6 +61,16 @@ class ByHarm(Cut):
         check_finite(more[:, 0])
         return more
 
+    def state(self):
+        """Return nothing, as nothing is learned."""
+        return {}
+
+    @classmethod
+    def restored(cls, state, name, parsed):
+        """Make the cut."""
+        record({})(state, name)
+        return cls()
+
     def lists_of(self, judged: JudgedScores, found: Keys):
         """Return judged lists in the order of shown rows."""
         ordered = judged.lists.with_scores(

@@ -96,3 +96,8 @@ def test_folds_are_even(seed):
     assert sorted(np.bincount(folds[::3])) == [6, 7, 7]
     assert (folds[::3] == folds[1::3]).all()
     assert seed == 0 or (folds != query_folds(GROUPS, 3)).any()
+
+
+def test_unpaired_surrogates_are_texts():
+    found = hash_rows(pd.Series(["a\ud83d", "a", "a\ud83d"], dtype=object))
+    assert found[0] == found[2] != found[1]

@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from skfilterrank.datasets import make_rank_and_filter
-from skfilterrank.exceptions import FitWarning
+from skfilterrank.exceptions import FitWarning, InputError
 from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import RankAndFilter
 from skfilterrank.thresholds import (
@@ -90,6 +90,35 @@ def test_a_better_threshold_is_kept(data):
     )
     assert plain.level_ == kept.level_
     assert plain.threshold_ == kept.threshold_
+
+
+@pytest.mark.filterwarnings("ignore:the second scores of forbidden documents")
+def test_columns_of_the_fit_come_again(tmp_path):
+    rng, groups = np.random.default_rng(0), np.repeat(np.arange(40), 5)
+    y, two = rng.choice([-1.0, 0, 1], 200), rng.normal(size=(200, 2))
+    kept = TunedThreshold(keep_if="better")
+    shown = kept.fit(two, y, groups=groups).predict(two, groups=groups)
+    assert kept.cut_.n_more == 1
+    assert not hasattr(kept.cut_, "rule")
+    with pytest.raises(InputError, match=r"scores has 1 column, .* fitted on 2"):
+        kept.predict(two[:, 0], groups=groups)
+    kept.save(tmp_path / "t.json")
+    loaded = load_threshold(tmp_path / "t.json")
+    np.testing.assert_array_equal(loaded.predict(two, groups=groups), shown)
+
+
+def test_ties_are_shown_worst_first():
+    groups, y = np.repeat(np.arange(30), 4), np.tile([1.0, 0, -1, -1], 30)
+    order = np.random.default_rng(0).permutation(120)
+    found = [
+        TunedThreshold("ndcg_f@3", keep_if="better").fit(
+            np.zeros(120), y[rows], groups=groups[rows]
+        )
+        for rows in (np.arange(120), np.arange(120)[::-1], order)
+    ]
+    for each in found:
+        assert each.held_out_.equals(found[0].held_out_)
+        assert each.best_score_ == found[0].best_score_
 
 
 def test_files_hold_what_was_taken_and_the_table(data, tmp_path):

@@ -78,6 +78,7 @@ def test_lists_of_a_cluster_count_as_one():
 
 def test_scores_are_read_from_every_container():
     table = pd.DataFrame({"score": SCORES, "filter_score": SCORES + 1, "other": 0.0})
+    assert read_scores("Own", [True, False])[0].dtype == np.float64
     for given_scores in (SCORES, SCORES[:, None], SCORES.tolist(), table, table[["score"]]):
         column, more, names = read_scores("Own", given_scores)
         np.testing.assert_array_equal(column, SCORES)

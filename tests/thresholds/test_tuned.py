@@ -414,7 +414,7 @@ def test_fit_and_predict_take_the_same_scores(rows):
     with pytest.raises(ValueError, match="scores has one column, but rule='ratio'"):
         two.predict(scores, g)
     one = TunedThreshold().fit(scores, y, g)
-    with pytest.raises(ValueError, match="was fitted on one"):
+    with pytest.raises(ValueError, match="was fitted on 1"):
         one.predict(np.column_stack([scores, hide]))
 
 
