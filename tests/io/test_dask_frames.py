@@ -20,6 +20,8 @@ from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
 from skfilterrank.thresholds import threshold_curve
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* have no judged document")
+
 dask = pytest.importorskip("dask", reason="dask is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
 

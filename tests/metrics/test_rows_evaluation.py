@@ -17,6 +17,8 @@ from skfilterrank.exceptions import (
 from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* have no judged document")
+
 
 def bits(result):
     return [each.hex() for each in result.means]
@@ -69,7 +71,6 @@ def test_an_option_of_each_row_is_a_column():
     same(evaluate(Rows(cut(columns, 77)), "inferred_ap", pooled="in_pool"), expected)
 
 
-@pytest.mark.filterwarnings("ignore:.* have no judged document")
 def test_standard_deviations():
     values = metrics.evaluate(**arrays(COLUMNS), measures=["ndcg_f@10", "ap"]).per_query
     frame = evaluate(Rows(cut(COLUMNS, 9)), ["ndcg_f@10", "ap"]).to_frame()
