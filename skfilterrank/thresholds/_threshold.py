@@ -17,6 +17,7 @@ from skfilterrank._lists.measure import ParsedMeasure, warn_of_forbidden
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import places
 from skfilterrank._lists.queries import check_groups, check_one_order, find_groups
+from skfilterrank._lists.run_doubts import warn_of_unjudged
 from skfilterrank._lists.scoring import QueryWeight, mean_over_queries, query_weights
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
@@ -248,6 +249,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             # irrelevant.
             judged = judged.in_order()
         warn_without_good(judged.gains)
+        if not self.is_calibrated:
+            warn_of_unjudged(judged.gains, judged.index)
         if self.cut_.level is None and self.fitted_with_groups_:
             self.list_sizes_ = usual_sizes(scored_sizes(judged.scores, judged.index))
         judged, found, entries = self._find_level(judged, parsed)

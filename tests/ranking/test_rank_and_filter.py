@@ -119,6 +119,7 @@ class TestQueries:
         np.testing.assert_array_equal(np.isfinite(model.predict(X)), y > 0)
 
 
+@pytest.mark.filterwarnings("ignore:.* have no judged document")
 class TestUnjudged:
     def test_unjudged_rows_are_scored_but_not_learned_from(self, data):
         y = data.y.astype(float)

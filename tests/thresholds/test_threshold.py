@@ -581,3 +581,11 @@ def test_learned_cuts_do_not_depend_on_the_scale(kind, scale, tmp_path):
     cut.save(tmp_path / "cut.json")
     loaded = load_threshold(tmp_path / "cut.json")
     np.testing.assert_array_equal(loaded.rank(scores * scale, groups=groups), expected)
+
+
+def test_queries_without_a_judged_document_are_named(few):
+    y = np.where(few.groups < 3, np.nan, few.y)
+    with pytest.warns(DataWarning, match="3 of 80 queries have no judged document"):
+        TunedThreshold(MEASURE).fit(few.bayes_scores, y, groups=few.groups)
+    with pytest.warns(DataWarning, match="3 of 80 queries have no judged document"):
+        evaluate(y, few.bayes_scores, "ap", groups=few.groups)

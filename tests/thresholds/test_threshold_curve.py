@@ -433,6 +433,7 @@ def rows_of(columns):
     return Rows(cut(columns, 200, 201, 600), chunk_rows=300)
 
 
+@pytest.mark.filterwarnings("ignore:.* have no judged document")
 @pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
 @pytest.mark.parametrize("measure", ["ndcg_f@5", "forbidden@3"])
 def test_tuned_threshold(measure):
