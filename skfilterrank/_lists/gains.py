@@ -488,9 +488,9 @@ def check_sample(wanted, labels, probabilities) -> None:
         )
 
 
-def refuse_sample(name="qrels") -> None:
+def refuse_sample() -> None:
     """Raise where judgments of all documents were expected."""
     raise InputError(
-        f"{name} is a sample with inclusion probabilities below 1, where judgments of all "
+        "qrels is a sample with inclusion probabilities below 1, where judgments of all "
         f"documents were expected. Drop the column {PROBABILITY!r} if they are complete."
     )

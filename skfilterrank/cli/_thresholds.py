@@ -437,6 +437,8 @@ def compare_scores(threshold, saved, run, column, format, out):
     """Compare a run's scores with those of the calibration; return 1 if they clearly differ."""
     rows, second = _inputs.read_scores(run, column)
     scores, queries = rows["score"].to_numpy(), rows["qid"].to_numpy()
+    if not np.any(scores > -np.inf):
+        raise InputError(f"{run} holds no document with a score. Give the run of the new queries.")
     found = threshold.check(_inputs.in_columns(scores, second), groups=queries)
     if found.facts["calibration"].isna().all():
         raise InputError(

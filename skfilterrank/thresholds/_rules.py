@@ -116,12 +116,12 @@ class FixedThreshold(BaseThreshold):
         self._set_level(Everything() if self.threshold is None else ByScore(), level)
 
 
-def check_level(threshold, name: str = "threshold") -> float:
+def check_level(threshold) -> float:
     """Check a threshold and return it as float; None becomes -inf, which hides nothing."""
     if threshold is None:
         return -np.inf
     if not is_level(threshold):
-        raise InputError(f"{name} must be a number or None, got {brief(threshold)}.")
+        raise InputError(f"threshold must be a number or None, got {brief(threshold)}.")
     return float(threshold)
 
 

@@ -439,3 +439,15 @@ def test_topics_that_the_run_lacks(ask, missing, n_counted):
     assert code in (0, 1)
     assert "new.run lacks 10 judged queries" in err
     assert RiskMonitor.load("f.monitor.json").status.rates["n_queries"].tolist() == [n_counted]
+
+
+@pytest.mark.parametrize("lines", ["", "q1 Q0 d1 1 -inf demo\n"], ids=["no line", "no score"])
+def test_a_run_without_a_scored_document_is_refused(run, data, lines):
+    run(
+        "threshold", "qrels.txt", "run.txt", "--k", 3, "--risk", "any_forbidden=0.4",
+        "--save", "filter.json",
+    )  # fmt: skip
+    Path("today.run").write_text(lines)
+    code, out, err = run("monitor", "filter.json", "--run", "today.run")
+    assert (code, out) == (2, "")
+    assert "today.run holds no document with a score." in err
