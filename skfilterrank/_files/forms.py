@@ -292,6 +292,7 @@ COLUMN_NAMES = {
     "shown": ("shown", "kept"),
     "inclusion_probability": ("inclusion_probability",),
     "judged_by": ("judged_by",),
+    "draw": ("draw",),
     "iteration": ("iteration",),
     "run": ("run",),
 }

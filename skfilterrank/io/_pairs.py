@@ -134,7 +134,8 @@ class DocumentPairs(NamedTuple):
 
     `values` holds labels or scores as float64. `name` is the name of a run, or None.
     `probabilities` are inclusion probabilities, or None. `judges` are the sources of the labels,
-    or None if people gave all of them.
+    or None if people gave all of them. `draws` are numbers of drawn label sets, -1 for rows that
+    hold in every set, or None without such sets.
     """
 
     queries: list[str]
@@ -144,6 +145,7 @@ class DocumentPairs(NamedTuple):
     name: str | None = None
     probabilities: np.ndarray | None = None
     judges: Judges | None = None
+    draws: np.ndarray | None = None
 
 
 class Table:
@@ -267,7 +269,7 @@ def qrels_rows_of(content, gains=None) -> DocumentPairs:
                 "rename the column to 'label'."
             )
             _check(content, labels, ~(labels % 1 > 0), "the score", advice)
-    rows = pair_rows(content, labels)._replace(judges=judges_of(content))
+    rows = pair_rows(content, labels, _draws_of(content))._replace(judges=judges_of(content))
     if not content.has("inclusion_probability"):
         return rows
     probabilities = content.numbers("inclusion_probability", "the inclusion probability")
@@ -278,6 +280,17 @@ def qrels_rows_of(content, gains=None) -> DocumentPairs:
     advice = " for a label; it must be above 0 and at most 1."
     _check(content, probabilities, is_inside, "the inclusion probability", advice)
     return rows._replace(probabilities=probabilities)
+
+
+def _draws_of(content) -> np.ndarray | None:
+    """Read the column "draw" as int64, -1 where it is empty; None without this column."""
+    if not (isinstance(content, Table) and content.has("draw")):
+        return None
+    draws = content.numbers("draw")
+    is_draw = np.isnan(draws) | ((draws >= 0) & (draws % 1 == 0) & (draws < LARGEST_INTEGER))
+    advice = "; draws are whole numbers from 0 on, and empty for labels that hold in every set."
+    _check(content, draws, is_draw, "the draw", advice)
+    return np.where(np.isnan(draws), -1, draws).astype(np.int64)
 
 
 def run_rows_of(content) -> DocumentPairs:
@@ -376,10 +389,10 @@ def _hidden(table, scores) -> np.ndarray:
     return is_0 & (not counts_from_0)
 
 
-def pair_rows(content, values) -> DocumentPairs:
+def pair_rows(content, values, draws=None) -> DocumentPairs:
     """Make DocumentPairs of a table or of lines with given labels or scores.
 
-    Raises if an id is too long, or if a query holds a document twice.
+    Raises if an id is too long, or if a query holds a document twice (in the same draw).
     """
     queries, docnos = content.ids("qid"), content.ids("docno")
     for tokens in (queries, docnos):
@@ -387,7 +400,8 @@ def pair_rows(content, values) -> DocumentPairs:
             row = int(tokens.lengths.argmax())
             content.fail(row, f"an id of {longest:,} bytes", f"; at most {_MOST_BYTES:,} are read.")
     codes, queries = queries.factorize()
-    repeated = find_repeated(codes, docnos, pair_keys(codes, docnos))
+    lists = codes if draws is None else codes + len(queries) * (draws + 1)
+    repeated = find_repeated(lists, docnos, pair_keys(lists, docnos))
     if repeated is not None:
         row, before = repeated
         docno, query = brief(docnos.take([row]).tolist()[0]), brief(queries[codes[row]])
@@ -397,7 +411,7 @@ def pair_rows(content, values) -> DocumentPairs:
         content.fail(
             row, f"document {docno} twice in query {query}", f"{first}; keep one of the two."
         )
-    return DocumentPairs(queries, codes, docnos, values)
+    return DocumentPairs(queries, codes, docnos, values, draws=draws)
 
 
 def pair_keys(codes, docnos, salt=0):

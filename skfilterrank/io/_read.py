@@ -92,12 +92,14 @@ def read_qrels(
 
     Returns
     -------
-    qrels : DataFrame of shape (n_judgments, 3 to 5)
+    qrels : DataFrame of shape (n_judgments, 3 to 6)
         Columns "qid" and "docno" (str) and "label", with rows in the order of the file. Labels are
         int64 if all are whole numbers, else float64. A column "inclusion_probability" follows if
         the source has it. A column "judged_by" (str) follows if the source has it, or if some label
         comes from a machine: it holds "people", the name of the machine, or "predicted" for a
-        machine without a name. Other columns are left out.
+        machine without a name. A column "draw" (Int64) follows if the source has it, as tables of
+        drawn label sets do (:func:`skfilterrank.judgments.complete_qrels`). Other columns are left
+        out.
 
     Raises
     ------
@@ -177,21 +179,30 @@ def read_qrels(
         # Gains define the meaning of every label, so no warning about labels below 0 is needed.
         unjudged_label = None if unjudged_label == "warn" else unjudged_label
     said = {"unjudged_label": unjudged_label, "predicted": predicted}
-    rows = qrels_rows(source, "source", gains=gains, **said)
+    rows = qrels_rows(source, "source", gains=gains, may_have_draws=True, **said)
     return mark_as_said(_qrels_frame(rows))
 
 
 def qrels_rows(
-    source, argument="qrels", *, unjudged_label="warn", predicted="warn", gains=None
+    source,
+    argument="qrels",
+    *,
+    unjudged_label="warn",
+    predicted="warn",
+    gains=None,
+    may_have_draws=False,
 ) -> DocumentPairs:
     """Read judgments in any form; the parameters are those of `read_qrels`.
 
-    `argument` is the name of the argument in messages.
+    `argument` is the name of the argument in messages. Drawn label sets are an error unless
+    `may_have_draws` is True.
     """
     unjudged_label = check_unjudged_label(unjudged_label)
     check_choice(predicted, "predicted", _WAYS)
     content = _opened(source, QRELS, argument)
     rows = qrels_rows_of(content, gains)
+    if rows.draws is not None and not may_have_draws:
+        refuse_draws(argument)
     return settled(rows, source, unjudged_label, predicted, content.name)
 
 
@@ -356,7 +367,19 @@ def _qrels_frame(rows):
         columns["inclusion_probability"] = rows.probabilities
     if rows.judges is not None:
         columns["judged_by"] = distinct_column(rows.judges.codes, rows.judges.names)
+    if rows.draws is not None:
+        columns["draw"] = pd.array(rows.draws, dtype="Int64")
+        columns["draw"][rows.draws < 0] = pd.NA
     return pd.DataFrame(columns)
+
+
+def refuse_draws(argument):
+    """Raise for drawn label sets where one label for each document is needed."""
+    raise InputError(
+        f"{argument} holds drawn label sets (column 'draw'), but one label of each document is "
+        "needed. Pass the set of one draw, or the judgments before complete_qrels; evaluate_runs, "
+        "compare_systems, score_systems and order_systems take all sets."
+    )
 
 
 def _whole_numbers(values):

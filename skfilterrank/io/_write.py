@@ -267,6 +267,11 @@ def _judged_rows(frame, *, may_lack):
     if table is None:
         raise InputTypeError(f"qrels must be a data frame, got {type(frame).__name__}.")
     rows = qrels_rows_of(Table(table, "qrels"))
+    if rows.draws is not None:
+        raise InputError(
+            "qrels holds drawn label sets (column 'draw'), and TREC format has no column for them: "
+            "write them as a table, such as qrels.to_csv(path, index=False)."
+        )
     docnos = rows.docnos.tolist()
     _check_ids(rows.queries, "qid", begins_line=True)
     _check_ids(docnos, "docno")

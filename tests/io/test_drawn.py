@@ -1,0 +1,113 @@
+"""drawn_label_sets: tables in which labels that nobody made were drawn several times."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skfilterrank.exceptions import InputError
+from skfilterrank.io import QrelsIndex, drawn_label_sets, read_qrels, write_qrels
+
+ROWS = [
+    ("1", "a", 2, "people", None),
+    ("1", "b", 0, "drawn", 0),
+    ("1", "b", 1, "drawn", 1),
+    ("2", "b", -1, "people", None),
+    ("2", "c", 1, "drawn", 1),
+    ("2", "c", 2, "drawn", 0),
+]
+
+
+def _table(rows=ROWS):
+    table = pd.DataFrame(rows, columns=["qid", "docno", "label", "judged_by", "draw"])
+    return table.astype({"draw": "Int64"})
+
+
+def _write_csv(path, table):
+    table.to_csv(path, index=False)
+
+
+def _write_jsonl(path, table):
+    table.to_json(path, orient="records", lines=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [("d.csv", _write_csv), ("d.jsonl", _write_jsonl), ("d.parquet", None), (None, None)],
+)
+def test_the_sets_are_the_same_from_every_form(tmp_path, name, write):
+    qrels = _table()
+    if name == "d.parquet":
+        pytest.importorskip("pyarrow")
+        qrels.to_parquet(tmp_path / name)
+    elif name:
+        write(tmp_path / name, qrels)
+    source = tmp_path / name if name else qrels
+    sets = drawn_label_sets(source, unjudged_label=None)
+    assert sets.common["docno"].tolist() == ["a", "b"]
+    assert sets.common.columns.tolist() == ["qid", "docno", "label", "judged_by"]
+    assert sets.drawn.to_numpy().tolist() == [["1", "b"], ["2", "c"]]
+    assert sets.labels.tolist() == [[0, 2], [1, 1]]
+    assert sets.qrels_of(1).to_numpy().tolist() == [
+        ["1", "a", 2],
+        ["2", "b", -1],
+        ["1", "b", 1],
+        ["2", "c", 1],
+    ]
+    read = read_qrels(source, unjudged_label=None, predicted="use")
+    assert read["draw"].dtype == "Int64"
+    pd.testing.assert_series_equal(read["draw"], qrels["draw"])
+
+
+def test_other_judgments_have_no_sets(tmp_path):
+    table = _table()[["qid", "docno", "label"]].drop_duplicates(["qid", "docno"])
+    (tmp_path / "draw.txt").write_text("1 0 draw 1\n")
+    table.to_csv(tmp_path / "draw.csv", index=False)
+    assert drawn_label_sets(table) is None
+    assert drawn_label_sets({"1": {"draw": 1}}) is None
+    assert drawn_label_sets(tmp_path / "draw.txt") is None
+    assert drawn_label_sets(tmp_path / "draw.csv") is None
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (ROWS[:2], "at least two drawn label sets, .* got 1 draw"),
+        ([*ROWS[:3], (*ROWS[1][:4], 3)], "numbered 0, 1, 2"),
+        (ROWS[:5], "document 'c' of query '2' has a drawn label in 1 of 2 draws"),
+        ([*ROWS, ("2", "c", 1, "people", None)], "'c' of query '2' has a drawn label, and one"),
+        ([*ROWS, ROWS[1]], "document 'b' twice in query '1'"),
+        ([*ROWS, ("2", "d", 1, "drawn", -1)], "the draw -1.0"),
+        ([*ROWS[:1]], "at least two drawn label sets, .* got 0 draws"),
+    ],
+)
+def test_incomplete_sets_are_refused(rows, message):
+    with pytest.raises(InputError, match=message):
+        drawn_label_sets(_table(rows), unjudged_label=None)
+
+
+def test_half_a_draw_is_refused():
+    with pytest.raises(InputError, match=r"the draw 0.5 in row 1"):
+        read_qrels(pd.DataFrame({"qid": 1, "docno": ["a", "b"], "label": 1, "draw": [0, 0.5]}))
+
+
+def test_one_label_of_each_document_is_needed_elsewhere():
+    with pytest.raises(InputError, match="qrels holds drawn label sets"):
+        QrelsIndex(_table(), unjudged_label=None)
+    with pytest.raises(InputError, match="qrels holds drawn label sets"):
+        write_qrels(io.StringIO(), _table())
+
+
+def test_many_documents_keep_their_labels():
+    rng = np.random.RandomState(0)
+    labels = rng.randint(0, 3, (4, 30))
+    rows = [
+        (str(i // 10), f"d{i % 10}", labels[draw, i], "drawn", draw)
+        for draw in range(4)
+        for i in range(30)
+    ]
+    order = rng.permutation(len(rows))
+    sets = drawn_label_sets(_table([rows[i] for i in order]))
+    place = sets.drawn["qid"].astype(int) * 10 + sets.drawn["docno"].str[1:].astype(int)
+    np.testing.assert_array_equal(sets.labels, labels[:, place])
