@@ -7,8 +7,8 @@ from scipy import sparse
 from skfilterrank._lists.checks import count_rows
 from skfilterrank._lists.queries import GroupIndex
 
-# Number of rows that are hashed at once, so that they fit the cache.
-_HASHED_AT_ONCE = 1 << 13
+# Number of cells that are hashed at once, so that they fit the cache.
+_CELLS_AT_ONCE = 1 << 15
 # Constants of the hash.
 _HALF, _ODD = np.uint64(32), np.uint64(0xBF58476D1CE4E5B9)
 # Unit of the last bit of a number that is hashed.
@@ -27,7 +27,7 @@ def query_folds(units: np.ndarray, n_folds: int, seed: int = 0) -> np.ndarray:
     seed : int, default=0
         Other seeds give other deals of the same queries.
     """
-    numbers = np.unique(units)
+    numbers = distinct_numbers(units)
     # Numbers of queries are in a random order already, so that the first deal takes them as they
     # are: then few queries change their fold if another query is added or judged again.
     dealt = np.random.RandomState(seed).permutation(numbers) if seed else numbers
@@ -35,6 +35,11 @@ def query_folds(units: np.ndarray, n_folds: int, seed: int = 0) -> np.ndarray:
     for number, part in enumerate(np.array_split(dealt, n_folds)):
         fold[part] = number
     return fold[units]
+
+
+def distinct_numbers(numbers: np.ndarray) -> np.ndarray:
+    """Return the distinct numbers, ascending; faster than `np.unique` for numbers from 0 up."""
+    return np.flatnonzero(np.bincount(numbers))
 
 
 def by_content(
@@ -55,7 +60,9 @@ def by_content(
         The key of each query of `index`; queries are numbered by it.
     """
     keys = keys_of_queries(index, hashes, *labels)
-    return GroupIndex.from_groups(np.argsort(np.argsort(keys))[index.codes()]), keys
+    number = np.empty(len(keys), dtype=np.int64)
+    number[np.argsort(keys)] = np.arange(len(keys))
+    return GroupIndex.from_groups(number[index.codes()]), keys
 
 
 def keys_of_queries(index: GroupIndex, hashes: np.ndarray, *labels: np.ndarray) -> np.ndarray:
@@ -74,6 +81,9 @@ def keys_of_queries(index: GroupIndex, hashes: np.ndarray, *labels: np.ndarray) 
         Labels, and what else is given for rows.
     """
     keys = _scrambled(index.sums(hashes))
+    ordered = np.sort(keys)
+    if (ordered[1:] != ordered[:-1]).all():
+        return _scrambled(keys)
     # Queries of equal keys are numbered, and the numbers put them into random places.
     further = index.sums(hash_rows(hashes, *labels)) if labels else keys
     by_key = np.lexsort((further, keys))
@@ -122,8 +132,9 @@ def _hashes_of(table):
     sums = np.zeros(len(table), dtype=np.uint64)
     if isinstance(columns, np.ndarray) and columns.dtype.kind in "biuf":
         places = np.arange(len(columns))[:, np.newaxis]
-        for begin in range(0, len(sums), _HASHED_AT_ONCE):
-            rows = slice(begin, begin + _HASHED_AT_ONCE)
+        step = max(1, _CELLS_AT_ONCE // max(1, len(columns)))
+        for begin in range(0, len(sums), step):
+            rows = slice(begin, begin + step)
             sums[rows] = _hashes_of_numbers(columns[:, rows], places).sum(axis=0)
     else:
         for place, column in enumerate(columns):
@@ -156,11 +167,11 @@ def _hashes_of_numbers(values, places):
         # Adding 0.0 makes -0.0 and 0.0 equal.
         bits = np.add(values, 0.0, dtype=np.float64, order="C").view(np.uint64)
         # Seven digits count, as in float32, so that the error of a computation seldom does.
-        bits = (bits + (_ROUNDED >> np.uint64(1))) & ~(_ROUNDED - np.uint64(1))
+        bits += _ROUNDED >> np.uint64(1)
+        bits &= ~(_ROUNDED - np.uint64(1))
     keys = _scrambled(np.atleast_1d(places).astype(np.uint64) + _ODD)
-    is_zero = bits == 0
     hashes = _scrambled(bits ^ keys)
-    hashes[is_zero] = 0
+    hashes *= bits != 0
     return hashes
 
 
@@ -177,7 +188,8 @@ def _sums_of_sparse(table):
 def _scrambled(keys):
     """Mix the bits of each number, as splitmix64 does, so that similar numbers become unrelated."""
     keys = keys ^ (keys >> _HALF)
+    high = np.empty_like(keys)
     for _ in range(2):
         keys *= _ODD
-        keys ^= keys >> _HALF
+        keys ^= np.right_shift(keys, _HALF, out=high)
     return keys

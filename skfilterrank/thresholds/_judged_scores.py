@@ -10,7 +10,13 @@ from pandas.api.types import is_numeric_dtype
 
 from skfilterrank._files.rows import Rows
 from skfilterrank._lists.checks import check_level_scores
-from skfilterrank._lists.content import by_content, hash_rows, hash_scores, query_folds
+from skfilterrank._lists.content import (
+    by_content,
+    distinct_numbers,
+    hash_rows,
+    hash_scores,
+    query_folds,
+)
 from skfilterrank._lists.lists import RankedLists
 from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import GroupIndex, check_groups
@@ -130,7 +136,7 @@ class JudgedScores:
         if lists.weights is not None:
             lists.weights = lists.weights[order]
         clusters = np.arange(len(order))
-        if len(np.unique(self.clusters)) < len(order):
+        if len(distinct_numbers(self.clusters)) < len(order):
             clusters = clusters_by_content(self.clusters, self.index, *content)[order]
         return replace(
             self,
@@ -146,7 +152,7 @@ class JudgedScores:
 
     def deal_folds(self, n_folds: int = N_FOLDS, seed: int = 0) -> tuple[np.ndarray, int]:
         """Assign clusters to folds; return the fold of each list, and the number of folds."""
-        n_folds = min(n_folds, len(np.unique(self.clusters)))
+        n_folds = min(n_folds, len(distinct_numbers(self.clusters)))
         return query_folds(self.clusters, n_folds, seed), n_folds
 
     def split(self) -> tuple[np.ndarray, np.ndarray]:
@@ -155,7 +161,7 @@ class JudgedScores:
         Clusters are numbered in a random order, and the first are learned from: a tenth of them, or
         up to a half if a tenth has fewer than 1,000 rows.
         """
-        clusters = np.unique(self.clusters)
+        clusters = distinct_numbers(self.clusters)
         if len(clusters) < 2:
             raise InputError(
                 "scores are of one query, but a certificate of two scores learns from some queries "
