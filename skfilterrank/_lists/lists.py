@@ -98,6 +98,12 @@ class RankedLists:
             return np.where(np.isnan(self.gains), -np.inf, scores)
         return scores
 
+    def count_unjudged_queries(self) -> int:
+        """Count the queries without a judged document."""
+        if not self.has_unjudged:
+            return 0
+        return int(np.count_nonzero(self.index.sums(~np.isnan(self.gains)) == 0))
+
     def with_reading(self, own: OwnReading) -> "RankedLists":
         """Return the rows with judgments changed by a measure's own options."""
         lists = self.judged_by(own)

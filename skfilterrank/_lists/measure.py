@@ -67,6 +67,8 @@ class Measure:
         kernel reads them with ``block.column(name)``.
     reads_unjudged : bool
         Whether the measure is defined by what is unjudged; `unjudged=` does not change it then.
+    reads_labels : bool
+        Whether labels can change the measure.
     ties : tuple of str
         Rules for ties that the measure knows besides document ids, the default first.
     ties_are_means : bool
@@ -117,6 +119,7 @@ class Measure:
     options: Mapping[str, Callable] = field(default_factory=dict)
     columns: Mapping[str, Callable] = field(default_factory=dict)
     reads_unjudged: bool = False
+    reads_labels: bool = True
     ties: tuple[str, ...] = TIES
     ties_are_means: bool = True
     additive: Callable | None = None
@@ -221,6 +224,8 @@ class Measure:
             options=options,
         )
         warn_of_forbidden([ParsedMeasure(self, k, {})], lists.gains)
+        n_open = lists.count_unjudged_queries()
+        warn_of_unjudged([ParsedMeasure(self, k, {})], n_open, lists.index.n_queries, undefined)
         return with_undefined(lists.per_query(kernel), undefined), lists.index
 
     def ranked_lists(
@@ -563,6 +568,34 @@ def any_below_0(parsed, gains):
     """Tell whether a measure sees gains below 0."""
     own = parsed.measure.own_reading
     return bool(((gains if own is None else own.of(gains)) < 0).any())
+
+
+def warn_of_unjudged(
+    measures: Iterable[ParsedMeasure], n_unjudged: int, n_queries: int, undefined: float | str = 0.0
+) -> None:
+    """Warn of queries without a judged document, and tell how each measure counts them."""
+    # The value of a single list is not mixed with others.
+    if not n_unjudged or n_queries == 1:
+        return
+    ways: dict[str, list[str]] = {}
+    lists = RankedLists([np.nan], [1.0], groups=[0])
+    for each in measures:
+        entry = each.measure
+        # Sums count what is known.
+        if not entry.reads_labels or entry.over_queries == "sum":
+            continue
+        if np.isnan(lists.per_query(entry.bind(each.k, each.options))[0]):
+            if undefined != "drop":
+                ways.setdefault(f"as {undefined:g} (undefined)", []).append(each.text)
+        elif not entry.reads_unjudged:
+            ways.setdefault("as lists without a good or a forbidden document", []).append(each.text)
+    if ways:
+        how = ", and ".join(f"{way} in {', '.join(names)}" for way, names in ways.items())
+        warn_user(
+            f"queries without a judged document ({n_unjudged:,} of {n_queries:,}) count {how}. "
+            "Judge some of their documents, or leave the rows of these queries out.",
+            DataWarning,
+        )
 
 
 _PARAMETERS = """

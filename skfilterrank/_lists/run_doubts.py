@@ -47,21 +47,6 @@ def doubts_of(aligned, misled) -> RunDoubts:
     return RunDoubts(unjudged_share(aligned, misled), tied, own)
 
 
-def warn_of_unjudged(gains: np.ndarray, index) -> None:
-    """Warn of queries without a judged document beside others that have some."""
-    if not (is_open := np.isnan(gains)).any():
-        return
-    judged = np.bincount(index.codes(), ~is_open, index.n_queries) > 0
-    n_open = int(np.count_nonzero(~judged))
-    if 0 < n_open < index.n_queries:
-        warn_user(
-            f"{n_open:,} of {counted(index.n_queries, 'query')} have no judged document, and count "
-            "like queries for which nothing good is shown. Leave them out (undefined='drop' does "
-            "so, with all queries without a good document), or judge some of their documents.",
-            DataWarning,
-        )
-
-
 def _n_tied(aligned):
     """Count the retrieved documents that have the score of another one of their query."""
     scores = aligned.y_score

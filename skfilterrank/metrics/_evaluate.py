@@ -16,11 +16,10 @@ from skfilterrank._files.rows import Rows, check_rows
 from skfilterrank._lists.checks import check_choice, check_scores
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.lists import UNJUDGED, RankedLists
-from skfilterrank._lists.measure import MEASURES, warn_of_forbidden
+from skfilterrank._lists.measure import MEASURES, warn_of_forbidden, warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measures
 from skfilterrank._lists.queries import GroupIndex, check_groups, check_same_index
 from skfilterrank._lists.results import Result, counted
-from skfilterrank._lists.run_doubts import warn_of_unjudged
 from skfilterrank._lists.scoring import (
     QueryWeight,
     check_undefined,
@@ -233,7 +232,7 @@ default=None
     # A caller that passes parsed names, such as `evaluate_runs`, has warned already.
     if not isinstance(measures, dict):
         warn_of_forbidden(wanted.values(), y_true, gains)
-    values, index = values_of_queries(
+    values, index, n_unjudged = values_of_queries(
         wanted,
         y_true,
         y_score,
@@ -244,6 +243,7 @@ default=None
         undefined=undefined,
         options=options,
     )
+    warn_of_unjudged(wanted.values(), n_unjudged, index.n_queries, undefined)
     # Copy the cached index, so that naming the index of one table does not change another table.
     names = _columns(tuple(wanted)).copy()
     weights = given_weights(query_weight, index)
@@ -260,8 +260,8 @@ default=None
 
 def values_of_queries(
     wanted, y_true, y_score, *, groups, gains, ties, unjudged, undefined, options
-) -> tuple[np.ndarray, GroupIndex]:
-    """Return a column for each parsed measure, and the query ids of the rows."""
+) -> tuple[np.ndarray, GroupIndex, int]:
+    """Return a column for each parsed measure, the query ids, and the number of unjudged ones."""
     check_undefined(undefined)
     check_choice(unjudged, "unjudged", UNJUDGED)
     gained = as_gains(y_true, gains)
@@ -270,8 +270,6 @@ def values_of_queries(
     index = None
     if len(gained):
         index = check_groups(groups, y_true, n_rows=len(gained), names=("y_true",))
-        if undefined != "drop" and not all(each.measure.reads_unjudged for each in wanted.values()):
-            warn_of_unjudged(gained, index)
     shared: dict[tuple, tuple[RankedLists, dict]] = {}
     for text, (entry, k, own) in wanted.items():
         rule = entry.ties[0] if ties is None else ties
@@ -293,7 +291,7 @@ def values_of_queries(
         for block in lists.blocks():
             for text, kernel in kernels.items():
                 values[block.queries, column[text]] = kernel(block)
-    return with_undefined(values, undefined), lists.index
+    return with_undefined(values, undefined), lists.index, lists.count_unjudged_queries()
 
 
 @lru_cache(maxsize=32)

@@ -162,6 +162,7 @@ def false_reject_rate(block: ListBlock, k):
 @declare_measure(
     "empty_list_rate",
     of_set=empty_of_set,
+    reads_labels=False,
     order_matters="never",
     deciding=at_ends,
     undefined="never",

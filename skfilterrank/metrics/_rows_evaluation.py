@@ -12,7 +12,7 @@ from skfilterrank._files.files import check_writable, is_path, open_replacing
 from skfilterrank._files.rows import Rows, check_column, opened
 from skfilterrank._files.tables import import_pyarrow
 from skfilterrank._lists.gains import Gains
-from skfilterrank._lists.measure import ParsedMeasure, forbidden_seen, warn_of
+from skfilterrank._lists.measure import ParsedMeasure, forbidden_seen, warn_of, warn_of_unjudged
 from skfilterrank._lists.results import Result, counted
 from skfilterrank._lists.row_blocks import Block, ClosedQueries
 from skfilterrank._lists.scoring import Moments, with_undefined
@@ -45,6 +45,7 @@ class RowsEvaluation(Result):
     _closed: ClosedQueries = field(default_factory=ClosedQueries)
     _forbidden: frozenset = frozenset()
     _kept: tuple = ()
+    _n_unjudged: int = 0
 
     @property
     def means(self) -> pd.Series:
@@ -85,6 +86,7 @@ class RowsEvaluation(Result):
             self._closed.merge(other._closed),
             self._forbidden | other._forbidden,
             self._kept + other._kept,
+            self._n_unjudged + other._n_unjudged,
         )
 
     def to_frame(self) -> pd.DataFrame:
@@ -97,6 +99,11 @@ class RowsEvaluation(Result):
                 "n_undefined": self.n_undefined,
             }
         )
+
+    def warn(self, work: "Measuring") -> None:
+        """Warn of forbidden documents that measures do not support, and of unjudged queries."""
+        warn_of([each for text, each in work.wanted.items() if text in self._forbidden])
+        warn_of_unjudged(work.wanted.values(), self._n_unjudged, self.n_queries, work.undefined)
 
     def _summary(self):
         return (
@@ -132,7 +139,7 @@ def measure_rows(rows: Rows, work: "Measuring", out=None) -> RowsEvaluation:
                     write(*kept)
                 state = replace(state, _kept=())
                 total = state if total is None else total.merge(state)
-    warn_of([wanted[text] for text in wanted if text in total._forbidden])
+    total.warn(work)
     return replace(total, _closed=closed)
 
 
@@ -162,7 +169,17 @@ class Measuring(NamedTuple):
 
     def __call__(self, block: Block) -> RowsEvaluation:
         """Measure the queries of a block, and add up their values."""
-        values = self.values(block)
+        values, _, n_unjudged = self.measure(
+            self.wanted,
+            block.columns["label"],
+            block.columns["score"],
+            groups=block.group_index(),
+            gains=self.gains,
+            ties=self.ties,
+            unjudged=self.unjudged,
+            undefined="drop",
+            options={**self.options, **{name: block.columns[name] for name in self.columns}},
+        )
         n_undefined = np.count_nonzero(np.isnan(values), axis=0)
         values = with_undefined(values, self.undefined)
         if np.isinf(values).any():
@@ -186,22 +203,8 @@ class Measuring(NamedTuple):
             tuple(map(Moments.of, columns)),
             _forbidden=frozenset(text for text, each in self.wanted.items() if each in seen),
             _kept=((block.ids, values),) if self.keeps else (),
+            _n_unjudged=n_unjudged,
         )
-
-    def values(self, block: Block) -> np.ndarray:
-        """Return an array of shape (n_queries, n_measures) for a block; NaN where undefined."""
-        columns = {name: block.columns[name] for name in self.columns}
-        return self.measure(
-            self.wanted,
-            block.columns["label"],
-            block.columns["score"],
-            groups=block.group_index(),
-            gains=self.gains,
-            ties=self.ties,
-            unjudged=self.unjudged,
-            undefined="drop",
-            options={**self.options, **columns},
-        )[0]
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any, overload
 from skfilterrank._estimators.responses import document_scores
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
-from skfilterrank._lists.measure import Measure, ParsedMeasure, warn_of_forbidden
+from skfilterrank._lists.measure import Measure, ParsedMeasure, warn_of_forbidden, warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure, parse_measures
 from skfilterrank._lists.queries import find_groups
 from skfilterrank._lists.scoring import QueryWeight, given_weights, number_over_queries
@@ -107,9 +107,10 @@ class RankingScorer(RequestsGroups):
         if has_two_labels(y):
             labels, shared["gains"] = read_two_labels(y, shared["gains"]).gains, None
         warn_of_forbidden(measures.values(), labels, shared["gains"])
-        values, index = values_of_queries(
+        values, index, n_unjudged = values_of_queries(
             measures, labels, scores, groups=query_ids, options=params, **shared
         )
+        warn_of_unjudged(measures.values(), n_unjudged, index.n_queries, shared["undefined"])
         warn_of_cut_queries(fitted_end(estimator), index, is_judged=True)
         weights = given_weights(query_weight, index)
         means = [

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from skfilterrank._lists.checks import check_choice, check_level_scores, check_numbers
 from skfilterrank._lists.content import by_content, hash_scores, query_folds
 from skfilterrank._lists.lists import RankedLists
+from skfilterrank._lists.measure import warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import Ranking
 from skfilterrank._lists.results import Result, counted, spread_places
@@ -242,6 +243,7 @@ def risk_coverage_curve(
     lists = RankedLists(y_true, y_score, groups=groups, gains=gains)
     lists.scores = check_level_scores(y_score)
     lists.scores = lists.scores.astype(np.float64, copy=False)
+    warn_of_unjudged([parsed], lists.count_unjudged_queries(), lists.index.n_queries)
     scored = lists.scores > -np.inf
     values, nothing = values_shown(lists, parsed, scored, np.zeros(len(scored), dtype=bool))
     worth = values - nothing

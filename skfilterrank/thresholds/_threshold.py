@@ -13,11 +13,10 @@ from skfilterrank._lists.checks import check_choice, check_count, count_rows, la
 from skfilterrank._lists.cut_queries import warn_of_cut_queries
 from skfilterrank._lists.gains import Gains, has_two_labels, read_two_labels
 from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.measure import ParsedMeasure, warn_of_forbidden
+from skfilterrank._lists.measure import ParsedMeasure, warn_of_forbidden, warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import places
 from skfilterrank._lists.queries import check_groups, check_one_order, find_groups
-from skfilterrank._lists.run_doubts import warn_of_unjudged
 from skfilterrank._lists.scoring import QueryWeight, mean_over_queries, query_weights
 from skfilterrank._lists.words import warn_user
 from skfilterrank.exceptions import DataWarning, FitWarning, InputError, brief
@@ -250,7 +249,8 @@ class BaseThreshold(SavedAsJson, RankerMixin, BaseEstimator):
             judged = judged.in_order()
         warn_without_good(judged.gains)
         if not self.is_calibrated:
-            warn_of_unjudged(judged.gains, judged.index)
+            n_open = judged.lists.count_unjudged_queries()
+            warn_of_unjudged([parsed], n_open, judged.index.n_queries)
         if self.cut_.level is None and self.fitted_with_groups_:
             self.list_sizes_ = usual_sizes(scored_sizes(judged.scores, judged.index))
         judged, found, entries = self._find_level(judged, parsed)

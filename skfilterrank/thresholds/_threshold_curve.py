@@ -22,12 +22,18 @@ from skfilterrank._lists.entry_search import (
 from skfilterrank._lists.entry_values import EntryValues
 from skfilterrank._lists.gains import Gains, as_gains
 from skfilterrank._lists.lists import RankedLists
-from skfilterrank._lists.measure import ParsedMeasure
+from skfilterrank._lists.measure import ParsedMeasure, warn_of_unjudged
 from skfilterrank._lists.measure_names import parse_measure
 from skfilterrank._lists.prefixes import places
 from skfilterrank._lists.results import Result, counted, spread_places
 from skfilterrank._lists.row_blocks import Block, ClosedQueries
-from skfilterrank._lists.scoring import Moments, QueryWeight, check_undefined, query_weights
+from skfilterrank._lists.scoring import (
+    Moments,
+    QueryWeight,
+    check_undefined,
+    query_weights,
+    with_undefined,
+)
 from skfilterrank.exceptions import InputError, brief
 
 
@@ -42,6 +48,8 @@ class Noted(NamedTuple):
         Number of lists of each size; rows with score -inf are not counted.
     n_unjudged : int
         Number of rows without a label.
+    n_queries, n_open : int
+        Number of queries, and of those without a judged document.
     signs : set of float
         Signs of the gains.
     """
@@ -50,6 +58,8 @@ class Noted(NamedTuple):
     sizes: Counter
     n_unjudged: int
     signs: set
+    n_queries: int
+    n_open: int
 
     def merge(self, other: "Noted") -> "Noted":
         """Merge two parts."""
@@ -58,6 +68,8 @@ class Noted(NamedTuple):
             self.sizes + other.sizes,
             self.n_unjudged + other.n_unjudged,
             self.signs | other.signs,
+            self.n_queries + other.n_queries,
+            self.n_open + other.n_open,
         )
 
     def every_size(self) -> np.ndarray:
@@ -86,6 +98,8 @@ class Noting(NamedTuple):
             Counter(sizes[sizes > 0].tolist()),
             int(np.count_nonzero(is_unjudged)),
             set(np.unique(np.sign(gains[~is_unjudged])).tolist()),
+            len(starts),
+            int(np.count_nonzero(np.logical_and.reduceat(is_unjudged, starts))),
         )
 
 
@@ -114,12 +128,26 @@ def search_rows(
             passing,
             lambda: stack.enter_context(temporary_folder(rows.folder)),
         )
+    warn_of_unjudged([parsed], noted[0].n_open, noted[0].n_queries, undefined)
     return found, noted[0]
 
 
 def mean_of_rows(threshold, rows: Rows, parsed: ParsedMeasure, gains: Gains) -> float:
     """Compute the mean of a measure over Rows under a fitted threshold."""
-    return read_once(rows, CurveMeasuring(threshold, parsed, gains)).mean
+    total = read_once(rows, CurveMeasuring(threshold, parsed, gains))
+    warn_of_unjudged([parsed], total.n_open, total.moments.n)
+    return total.moments.mean
+
+
+class Measured(NamedTuple):
+    """Moments of a measure, and the number of queries without a judged document."""
+
+    moments: Moments
+    n_open: int
+
+    def merge(self, other: "Measured") -> "Measured":
+        """Merge two parts."""
+        return Measured(self.moments.merge(other.moments), self.n_open + other.n_open)
 
 
 class CurveMeasuring(NamedTuple):
@@ -129,14 +157,22 @@ class CurveMeasuring(NamedTuple):
     parsed: ParsedMeasure
     gains: Gains
 
-    def __call__(self, block: Block) -> Moments:
+    def __call__(self, block: Block) -> Measured:
         """Measure a block of whole queries."""
-        index = block.group_index()
+        index, (measure, k, options) = block.group_index(), self.parsed
         shown = self.threshold.predict(block.columns["score"], groups=index.codes())
-        values = self.parsed.per_query(
-            block.columns["label"], shown, groups=index, gains=self.gains
+        lists = measure.ranked_lists(
+            block.columns["label"],
+            shown,
+            groups=index,
+            gains=self.gains,
+            ties=measure.ties[0],
+            unjudged="zero",
+            options=options,
         )
-        return Moments.of(values if self.parsed.measure.greater_is_better else 0.0 - values)
+        values = with_undefined(lists.per_query(measure.bind(k, options)), 0.0)
+        moments = Moments.of(values if measure.greater_is_better else 0.0 - values)
+        return Measured(moments, lists.count_unjudged_queries())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -290,6 +326,7 @@ def threshold_curve(
     )
     lists.scores = check_level_scores(y_score)
     lists.weights = query_weights(query_weight, lists.index)
+    warn_of_unjudged([parsed], lists.count_unjudged_queries(), lists.index.n_queries, undefined)
     entries = EntryValues.of(lists, parsed, undefined=undefined)
     return ThresholdCurve(*entries.curve(), *entries.best(), parsed.text)
 
@@ -414,6 +451,7 @@ def trade_off_curve(
         raise InputError(
             "y_true has no forbidden document (gain below 0), so prices have no effect."
         )
+    warn_of_unjudged([parsed], lists.count_unjudged_queries(), index.n_queries)
     codes, is_ranked = index.codes(), scores > -np.inf
     is_counted = is_ranked
     if parsed.k is not None:

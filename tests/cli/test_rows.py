@@ -169,7 +169,7 @@ def test_gains_of_labels_that_do_not_occur_are_told(train):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:.* have no judged document")
+@pytest.mark.filterwarnings("ignore:queries without a judged")
 def test_unjudged_rows_warn_once_by_being_counted(train, table):
     table = table.copy()
     table.loc[::9, "label"] = None

@@ -1,13 +1,34 @@
 """Measures as objects: their text, what they equal, and how they travel."""
 
 import pickle
+import re
 from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from skfilterrank._lists.measure import Measure
-from skfilterrank.metrics import dcg_score, evaluate, get_measure, make_ranking_scorer, rbp_score
+from skfilterrank.exceptions import DataWarning
+from skfilterrank.io import Rows
+from skfilterrank.metrics import (
+    any_forbidden_at_k,
+    bpref_score,
+    dcg_score,
+    empty_list_rate,
+    evaluate,
+    get_measure,
+    make_ranking_scorer,
+    ndcg_f_score,
+    rbp_score,
+)
+from skfilterrank.thresholds import (
+    FixedThreshold,
+    TunedThreshold,
+    risk_coverage_curve,
+    threshold_curve,
+    trade_off_curve,
+)
 
 
 class TestObjects:
@@ -117,3 +138,51 @@ def test_what_differs_from_measure_to_measure(options, text, other):
     assert text in completed("A measure of mine.", **options)
     assert text not in completed("A measure of mine.")
     assert (other in completed("A measure of mine.", **options)) is (other == "\nk : ")
+
+
+NAN = float("nan")
+OPEN = [NAN, NAN, 1.0, 0.0, -1.0, 2.0, NAN]
+SCORES, GROUPS = [0.9, 0.1, 0.8, 0.2, 0.7, 0.3, 0.5], ["a", "a", "b", "b", "c", "c", "d"]
+BOTH = r"\(2 of 4\) count as 0 \(undefined\) in ndcg_f@3, and as lists without .* in precision@1\."
+
+
+@pytest.mark.parametrize(
+    ("compute", "how"),
+    [
+        (lambda: ndcg_f_score(OPEN, SCORES, groups=GROUPS), r"as 0 \(undefined\) in ndcg_f\."),
+        (
+            lambda: bpref_score.per_query(OPEN, SCORES, groups=GROUPS, undefined=0.5),
+            r"as 0.5 \(undefined\) in bpref\.",
+        ),
+        (
+            lambda: any_forbidden_at_k(OPEN, SCORES, groups=GROUPS, undefined="drop"),
+            "as lists without a good or a forbidden document in any_forbidden",
+        ),
+        (lambda: evaluate(OPEN, SCORES, ["ndcg_f@3", "precision@1"], groups=GROUPS), BOTH),
+        (lambda: evaluate(in_pieces(), ["ndcg_f@3", "precision@1", "num_rel"]), BOTH),
+        (lambda: TunedThreshold("ap").fit(in_pieces()), r"\(2 of 4\) .* in ap\."),
+        (lambda: FixedThreshold(0.4).fit([1]).score(in_pieces()), r"\(2 of 4\) .* in ndcg_f\."),
+        (lambda: threshold_curve(OPEN, SCORES, groups=GROUPS), r"\(2 of 4\) .* in ndcg_f\."),
+        (lambda: trade_off_curve(OPEN, SCORES, groups=GROUPS), r"\(2 of 4\) .* in ndcg_f\."),
+        (lambda: risk_coverage_curve(OPEN, SCORES, groups=GROUPS), r"\(2 of 4\) .* in ndcg_f\."),
+    ],
+)
+def test_queries_without_a_judged_document_are_named(compute, how):
+    with pytest.warns(DataWarning) as warned:
+        compute()
+    assert any(
+        re.search(rf"^queries without a judged document.*{how}", str(each.message))
+        for each in warned
+    )
+
+
+def in_pieces():
+    table = pd.DataFrame({"qid": GROUPS, "label": OPEN, "score": SCORES})
+    return Rows([table[:4], table[4:]])
+
+
+def test_what_needs_no_judgment_is_not_warned_of():
+    assert empty_list_rate(OPEN, SCORES, groups=GROUPS) == 0
+    assert ndcg_f_score(OPEN, SCORES, groups=GROUPS, undefined="drop") > 0
+    evaluate(OPEN, SCORES, ["num_ret", "num_rel", "judged@1", "empty_list_rate"], groups=GROUPS)
+    assert ndcg_f_score([NAN, NAN], [2, 1], groups=["a", "a"]) == 0

@@ -17,7 +17,7 @@ from skfilterrank.exceptions import (
 from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
 
-pytestmark = pytest.mark.filterwarnings("ignore:.* have no judged document")
+pytestmark = pytest.mark.filterwarnings("ignore:queries without a judged")
 
 
 def bits(result):

@@ -73,7 +73,7 @@ class TestWhatIsLearned:
         np.testing.assert_allclose(model.filter_estimator_.coef_, expected.coef_)
         assert model.score(data.X, data.y, groups=data.groups) > 0.6
 
-    @pytest.mark.filterwarnings("ignore:.* have no judged document")
+    @pytest.mark.filterwarnings("ignore:queries without a judged")
     def test_of_two_labels_each_from_its_own_rows(self, data, two_labels):
         model = RankAndFilter(Ridge(), filter_estimator=LogisticRegression(), measure="ndcg_f@3")
         with pytest.warns(UnjudgedWarning, match="are unjudged") as told:

@@ -119,7 +119,7 @@ class TestQueries:
         np.testing.assert_array_equal(np.isfinite(model.predict(X)), y > 0)
 
 
-@pytest.mark.filterwarnings("ignore:.* have no judged document")
+@pytest.mark.filterwarnings("ignore:queries without a judged")
 class TestUnjudged:
     def test_unjudged_rows_are_scored_but_not_learned_from(self, data):
         y = data.y.astype(float)

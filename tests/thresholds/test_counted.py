@@ -18,6 +18,7 @@ from skfilterrank.thresholds._counted import DrawnSoFar
 NO, NAN = -np.inf, np.nan
 
 
+@pytest.mark.filterwarnings("ignore:queries without a judged")
 @pytest.mark.parametrize(
     ("y_true", "y_score", "groups", "risk", "observed"),
     [

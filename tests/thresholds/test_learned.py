@@ -97,7 +97,7 @@ def test_the_factor_of_a_held_out_query_is_that_of_the_other_by_hand():
     assert held_out_values(judged, cut, keys, entries).tolist() == [1.0, 0.0]
 
 
-@pytest.mark.filterwarnings("ignore:.* have no judged document")
+@pytest.mark.filterwarnings("ignore:queries without a judged")
 def test_hidden_rows_ties_and_short_lists():
     scores = np.array([2.0, 2, 1, -INF, 0.5, -INF, 3, 1, 1, 0] * 3)
     groups = np.repeat(np.arange(15), [4, 1, 1, 2, 2] * 3)
