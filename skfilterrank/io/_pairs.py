@@ -31,10 +31,12 @@ from skfilterrank.exceptions import (
     brief,
     brief_list,
 )
-from skfilterrank.io._columns import MS_MARCO_RUN, RUN
+from skfilterrank.io._columns import MS_MARCO_RUN, PRELS, QRELS, RUN
 
 # Largest number of bytes of an id.
 _MOST_BYTES = 1 << 16
+# Second column of a TREC file without iterations.
+_NO_ITERATION = {"0", "Q0"}
 _TRUTHS = {text: text[0] in "t1" for text in ("true", "false", "1", "0", "1.0", "0.0")}
 
 
@@ -103,6 +105,17 @@ def judges_of(content) -> Judges | None:
             )
     elif content.has("iteration"):
         codes, words = content.words("iteration")
+        if (
+            not isinstance(content, Table)
+            and len(words) > 1
+            and len(content.words("docno")[1]) < len(words)
+        ):
+            content.fail(
+                0,
+                f"{brief(words[0])} in its second column, which has more different words than the "
+                "third",
+                f"; write {QRELS.columns}, with the iteration 0 where there is none.",
+            )
         names = [_judge_of_iteration(word) for word in words]
         if set(names) == {PEOPLE}:
             return None
@@ -276,6 +289,15 @@ def qrels_rows_of(content, gains=None) -> DocumentPairs:
     if is_table and np.isnan(probabilities).all():
         # A table of documents that a strategy chose has no probabilities.
         return rows
+    if not is_table and rows.docnos.take([0]).tolist()[0] in _NO_ITERATION:
+        words = content.words("docno")[1]
+        if set(words) <= _NO_ITERATION:
+            content.fail(
+                0,
+                f"{brief(words[0])} in its second column, as all lines do",
+                f"; 5 columns are a sample ({PRELS.columns}): leave the second one out if this is "
+                f"one, and else the fifth, so that {QRELS.columns} are left.",
+            )
     is_inside = np.isnan(labels) | ((probabilities > 0) & (probabilities <= 1))
     advice = " for a label; it must be above 0 and at most 1."
     _check(content, probabilities, is_inside, "the inclusion probability", advice)
@@ -302,6 +324,18 @@ def run_rows_of(content) -> DocumentPairs:
             "query. If no filter hid all documents, write the run again.",
             DataWarning,
         )
+    if not isinstance(content, Table) and content.layout is MS_MARCO_RUN:
+        ranks = pd.DataFrame({"query": rows.codes, "rank": -rows.values})
+        is_again = ranks.duplicated().to_numpy()
+        if is_again.any() or ranks["rank"].min() > 1:
+            row = int(is_again.argmax())
+            what = f"the rank {ranks['rank'][row]:g}"
+            content.fail(
+                row,
+                f"{what} a second time in its query" if is_again.any() else what,
+                f"; a run with 3 columns ({MS_MARCO_RUN.columns}) ranks documents from 1, and a "
+                f"run with scores has 6 columns ({RUN.columns}).",
+            )
     if content.has("run"):
         codes, names = content.words("run")
         if len(names) == 1 and codes.min() >= 0:

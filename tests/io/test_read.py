@@ -528,3 +528,37 @@ def test_empty_probabilities_are_none():
     assert "inclusion_probability" not in read_qrels(io.StringIO(text))
     with pytest.raises(FileFormatError, match=":3: the row holds the inclusion probability nan"):
         read_qrels(io.StringIO(text.replace("a,,", "a,.5,").replace("b,,", "b,,1")))
+
+
+@pytest.mark.parametrize(
+    ("read", "lines", "message"),
+    [
+        (
+            read_qrels,
+            "1 0 18 1 0.5\n2 0 77 1 0.25\n",
+            "1: the line holds '0' in its second column, as",
+        ),
+        (read_qrels, "1 Q0 18 1 1\n2 0 77 1 1\n", "leave the second one out if this is one, and"),
+        (
+            read_qrels,
+            "1 18 1 0.5\n2 77 1 1\n3 5 0 1\n",
+            "1: the line holds '18' in its second .* third",
+        ),
+        (
+            read_run,
+            "1 d7 3\n1 d8 12\n2 d1 7\n",
+            "1: the line holds the rank 3; a run with 3 columns",
+        ),
+        (read_run, "1 d7 1\n1 d8 0\n1 d9 1\n", "3: the line holds the rank 1 a second time in its"),
+    ],
+)
+def test_columns_that_mean_something_else(read, lines, message):
+    with pytest.raises(FileFormatError, match=message):
+        read(io.StringIO(lines))
+
+
+def test_columns_that_may_look_so():
+    assert read_qrels(io.StringIO("1 0 2 1 1\n2 d 0 1 1\n"))["docno"].tolist() == ["0", "d"]
+    two = "1 predicted:a d 1\n2 predicted:b e 1\n3 0 f 1\n"
+    assert len(read_qrels(io.StringIO(two), predicted="use")) == 3
+    assert read_run(io.StringIO("1 d 0\n1 e 3\n2 d 1\n"))["score"].tolist() == [0, -3, -1]
