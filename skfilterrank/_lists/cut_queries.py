@@ -24,12 +24,14 @@ _N_COLUMNS = 8
 # Fewest queries with other sizes that are told of, and most rows of the shared queries here for
 # each that was fitted on: where labels are scored, and where documents are served.
 _FEWEST_JUDGED, _FEWEST_SERVED = 2, 10
-_MOST_JUDGED, _MOST_SERVED = 1.1, 0.5
+_MOST_JUDGED, _MOST_SERVED = 1.5, 0.5
 # Queries that a split of sorted rows cuts are few: at most this share of the queries of each side.
 _FEW = 0.25
 # Sizes are uneven by chance if the test says so, or if its statistic is in this range of what is
 # expected: short lists that end up on one side alone are not shared, which makes the others even.
 _BY_CHANCE, _NEARLY = (0.001, 0.999), (0.25, 1.5)
+# Longest lists, by the mean of the rows here and there, whose sizes tell little.
+_SHORT = 8
 _is_unwatched: ContextVar[bool] = ContextVar("_is_unwatched", default=False)
 
 
@@ -57,33 +59,45 @@ class QuerySizes(NamedTuple):
     def is_split_from(self, fitted: "QuerySizes", *, is_judged: bool) -> bool:
         """Tell if these rows and those of `fitted` look like a split that divides queries.
 
-        The sizes decide. Queries that both have are shared. Some must have another size, at least
-        half of the shared ones, and 2 if `is_judged`, else 10. Then one of two things must hold:
+        The sizes decide. Queries that both have are shared. Those with a single row here and there
+        tell nothing, unless all shared ones are such and `fitted` has too many others for that.
+        Else some must have another size, at least a third, and 2 if `is_judged`, else 10. Then one
+        of two things must hold:
 
         - At most a quarter of the queries of each side are shared, as where sorted rows are cut in
           some places. This is told only where `is_judged`.
-        - The shared queries have no more rows here than in `fitted` (at most half as many unless
-          `is_judged`), and the shares of rows that are here differ between queries as they do by
-          chance (chi-squared test of homogeneity). Lists of a later day are whole, or all cut at
-          one length, and lists of other queries have unrelated sizes.
+        - The shared queries have not many more rows here than in `fitted` (at most half as many
+          unless `is_judged`), and the shares of rows that are here differ between queries as they
+          do by chance (chi-squared test of homogeneity). Lists of a later day are whole, or all cut
+          at one length, and lists of other queries have unrelated sizes. Short lists may differ
+          less.
         """
         _, here, there = np.intersect1d(
             self.hashes, fitted.hashes, assume_unique=True, return_indices=True
         )
         seen, known = (each.astype(np.float64) for each in (self.sizes[here], fitted.sizes[there]))
-        n_shared, n_other = len(seen), np.count_nonzero(seen != known)
         fewest = _FEWEST_JUDGED if is_judged else _FEWEST_SERVED
-        if n_other < fewest or 2 * n_other < n_shared:
+        # A query of one row here and there may be the same row.
+        n_shared, is_single = len(seen), (seen == 1) & (known == 1)
+        if is_single.all():
+            by_chance = np.mean(fitted.sizes == 1) ** n_shared
+            return n_shared >= fewest and by_chance < _BY_CHANCE[0] and self.sizes.max() > 1
+        seen, known = seen[~is_single], known[~is_single]
+        n_other = np.count_nonzero(seen != known)
+        if n_other < fewest or 3 * n_other < len(seen):
             return False
+        # The sizes of short lists tell little: they are split evenly because they are shared.
+        is_short = (seen + known).mean() <= _SHORT
         if n_shared <= _FEW * min(len(self.hashes), len(fitted.hashes)):
             return is_judged
-        if seen.sum() > (_MOST_JUDGED if is_judged else _MOST_SERVED) * known.sum():
+        most = _MOST_JUDGED if is_judged or is_short else _MOST_SERVED
+        if seen.sum() > most * known.sum():
             return False
         share = seen.sum() / (seen + known).sum()
         expected = share * (seen + known)
         statistic = ((seen - expected) ** 2 / (expected * (1 - share))).sum()
-        ways = ((chdtr(n_shared - 1, statistic), _BY_CHANCE), (statistic / n_shared, _NEARLY))
-        return any(low <= value <= high for value, (low, high) in ways)
+        ways = ((chdtr(len(seen) - 1, statistic), _BY_CHANCE), (statistic / len(seen), _NEARLY))
+        return any((low <= value or is_short) and value <= high for value, (low, high) in ways)
 
 
 @contextmanager

@@ -105,18 +105,15 @@ def judges_of(content) -> Judges | None:
             )
     elif content.has("iteration"):
         codes, words = content.words("iteration")
-        if (
-            not isinstance(content, Table)
-            and len(words) > 1
-            and len(content.words("docno")[1]) < len(words)
-        ):
+        names = [_judge_of_iteration(word) for word in words]
+        is_odd = len(words) > 1 and not (isinstance(content, Table) or _NO_ITERATION & {*words})
+        if is_odd and set(names) == {PEOPLE} and len(content.words("docno")[1]) < len(words):
             content.fail(
                 0,
                 f"{brief(words[0])} in its second column, which has more different words than the "
                 "third",
                 f"; write {QRELS.columns}, with the iteration 0 where there is none.",
             )
-        names = [_judge_of_iteration(word) for word in words]
         if set(names) == {PEOPLE}:
             return None
     else:

@@ -20,8 +20,6 @@ from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
 from skfilterrank.thresholds import threshold_curve
 
-pytestmark = pytest.mark.filterwarnings("ignore:queries without a judged")
-
 dask = pytest.importorskip("dask", reason="dask is not installed")
 dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
 

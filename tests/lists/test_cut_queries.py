@@ -166,3 +166,23 @@ def test_estimators_inside_say_nothing():
         for groups in (None, [], GROUPS, ["new", "ids"], [3] * 2, np.array([3, 3])):
             warn_of_cut_queries(ranker, groups, is_judged=True)
         warn_of_cut_queries(ranker, other)
+
+
+@pytest.mark.parametrize("is_judged", [True, False])
+@pytest.mark.parametrize("share", [0.2, 0.5])
+@pytest.mark.parametrize("lengths", [[2], [3], [4], [2, 3, 4]])
+def test_short_lists(lengths, share, is_judged):
+    rng = np.random.default_rng(0)
+    whole = rng.choice(lengths, 300)
+    part = rng.binomial(whole, share)
+    assert split_from(part, whole - part, is_judged=is_judged)
+    # The same queries, some of them, or some beside new ones.
+    for seen, fitted in ((whole, whole), (whole[:100], whole), (whole, whole[:100])):
+        assert not split_from(seen, fitted, is_judged=is_judged)
+
+
+def test_a_row_of_each_query_may_be_the_same():
+    ones, more = np.ones(50, dtype=int), np.full(50, 4)
+    assert not split_from(ones, ones)
+    assert not split_from([*ones, *more], [*ones, *(0 * more)])
+    assert not split_from(ones[:3], [*ones, *more])

@@ -17,8 +17,6 @@ from skfilterrank.exceptions import (
 from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
 
-pytestmark = pytest.mark.filterwarnings("ignore:queries without a judged")
-
 
 def bits(result):
     return [each.hex() for each in result.means]
@@ -64,6 +62,7 @@ def test_like_other_libraries():
     same(evaluate(Rows(cut(columns, 50)), "ndcg@5", like="lightgbm"), expected)
 
 
+@pytest.mark.filterwarnings("ignore:queries without a judged")
 def test_an_option_of_each_row_is_a_column():
     pooled = np.arange(len(COLUMNS["qid"])) % 3 > 0
     columns = COLUMNS | {"in_pool": pooled, "label": np.where(pooled, COLUMNS["label"], np.nan)}

@@ -433,7 +433,6 @@ def rows_of(columns):
     return Rows(cut(columns, 200, 201, 600), chunk_rows=300)
 
 
-@pytest.mark.filterwarnings("ignore:queries without a judged")
 @pytest.mark.filterwarnings("ignore:filtering is not shown to pay")
 @pytest.mark.parametrize("measure", ["ndcg_f@5", "forbidden@3"])
 def test_tuned_threshold(measure):
@@ -470,7 +469,6 @@ def test_fixed_threshold_reads_nothing():
 
 
 @pytest.mark.parametrize("threshold", [FixedThreshold(0.3, max_shown=2), FixedThreshold(0.5)])
-@pytest.mark.filterwarnings("ignore:queries without a judged")
 def test_score(threshold):
     threshold = threshold.fit()
     expected = threshold.score(**{**in_memory(COLUMNS)})
