@@ -8,6 +8,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_THREAD_LIMIT", "1")
 # Commands write as they do for users, to whom a full disk shows late.
 os.environ.pop("PYTHONUNBUFFERED", None)
+# That of trio takes half as long to import as hypothesis itself.
+os.environ.setdefault("HYPOTHESIS_NO_PLUGINS", "1")
 
 import pytest
 from hypothesis import settings

@@ -11,13 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-pytest.importorskip("matplotlib")
-pytest.importorskip("jinja2")
-
-import matplotlib as mpl
-from matplotlib import pyplot as plt
-from matplotlib.figure import Figure
-
 import skfilterrank
 from report_pages import ODD, QRELS, RUNS, compared, read
 from skfilterrank.cli._output import call
@@ -52,7 +45,8 @@ def folder(tmp_path, monkeypatch):
 def not_drawn(monkeypatch):
     """Pictures are made, and empty ones put on the page in their place: this takes less time."""
     blank = '<svg width="72.0pt" height="72.0pt"></svg>'
-    monkeypatch.setattr(Figure, "savefig", lambda self, out, **params: out.write(blank))
+    drawn = "matplotlib.figure.Figure.savefig"
+    monkeypatch.setattr(drawn, lambda self, out, **params: out.write(blank))
 
 
 @pytest.fixture(scope="module")
@@ -165,6 +159,9 @@ def test_names_that_are_no_formulas_and_no_latin():
 
 def test_no_window_is_asked_for():
     """No display is needed, and pictures are closed again."""
+    import matplotlib as mpl
+    from matplotlib import pyplot as plt
+
     mpl.use("template")  # stands for one that opens windows
     before = plt.get_fignums()
     compared("qrels", "good", "filtered", measures="ap")
@@ -179,12 +176,14 @@ def test_the_same_input_gives_the_same_file():
 
 
 def test_an_earlier_page_stays_where_a_new_one_cannot_be_made(monkeypatch):
+    from matplotlib import pyplot
+
     Path("r.html").write_text("old")
-    monkeypatch.setattr(Figure, "savefig", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("matplotlib.figure.Figure.savefig", lambda *_, **__: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         compared()
     assert Path("r.html").read_text() == "old"
-    plt.close("all")
+    pyplot.close("all")
 
 
 def test_jinja2_is_needed(monkeypatch):

@@ -6,15 +6,13 @@ from urllib.parse import unquote, urlparse
 
 import pytest
 
-pytest.importorskip("selenium", reason="driving a browser needs selenium")
-
-from selenium.webdriver.common.by import By
-from selenium.webdriver.support.ui import Select
-
 from browsers import requested, resize, start_browser
 from report_pages import compared
 
 pytestmark = pytest.mark.nightly
+
+# As in `By` of selenium, which takes long to import.
+CSS, TAG, CLASS = "css selector", "tag name", "class name"
 
 QRELS = "1 0 a 3\n1 0 b 1\n1 0 s -2\n2 0 a 2\n2 0 c 0\n3 0 d 1\n3 0 s -2\n"
 RUNS = {
@@ -57,7 +55,7 @@ def page(browser, report):
 
 
 def first_column(page, table):
-    return [each.text for each in table.find_elements(By.CSS_SELECTOR, "tbody th")]
+    return [each.text for each in table.find_elements(CSS, "tbody th")]
 
 
 def test_nothing_goes_wrong_and_nothing_is_fetched(page, report):
@@ -69,13 +67,13 @@ def test_nothing_goes_wrong_and_nothing_is_fetched(page, report):
 
 
 def test_a_click_sorts_a_table(page):
-    table = page.find_element(By.CSS_SELECTOR, "#m1 table.sortable")
+    table = page.find_element(CSS, "#m1 table.sortable")
     names = first_column(page, table)
     assert names[0] == "good"
-    run, mean = table.find_elements(By.CSS_SELECTOR, "thead th button")[:2]
+    run, mean = table.find_elements(CSS, "thead th button")[:2]
     mean.click()
     assert first_column(page, table) == names  # the greatest first, as it was
-    assert table.find_elements(By.TAG_NAME, "th")[1].get_attribute("aria-sort") == "descending"
+    assert table.find_elements(TAG, "th")[1].get_attribute("aria-sort") == "descending"
     mean.click()
     assert first_column(page, table) == names[::-1]
     run.click()
@@ -83,14 +81,16 @@ def test_a_click_sorts_a_table(page):
     run.click()
     assert first_column(page, table) == by_name[::-1]
     assert sorted(by_name) == sorted(names)
-    assert table.find_elements(By.TAG_NAME, "th")[1].get_attribute("aria-sort") is None
+    assert table.find_elements(TAG, "th")[1].get_attribute("aria-sort") is None
 
 
 def test_a_pair_is_chosen(page):
-    pairs = page.find_element(By.CSS_SELECTOR, "#m1 .pairs")
-    parts = pairs.find_elements(By.CLASS_NAME, "pair")
+    from selenium.webdriver.support.ui import Select
+
+    pairs = page.find_element(CSS, "#m1 .pairs")
+    parts = pairs.find_elements(CLASS, "pair")
     assert [each.is_displayed() for each in parts] == [True, False, False]
-    choice = Select(pairs.find_element(By.TAG_NAME, "select"))
+    choice = Select(pairs.find_element(TAG, "select"))
     names = [each.text for each in choice.options]
     number = names.index('\u2068good\u2069 against \u2068<b>&"x\u2069')
     choice.select_by_index(number)
@@ -103,7 +103,7 @@ def test_a_pair_is_chosen(page):
 def test_the_page_is_no_wider_than_the_screen(page, width):
     resize(page, width)
     assert page.execute_script("return document.documentElement.scrollWidth") <= width
-    for figure in page.find_elements(By.CSS_SELECTOR, "figure svg"):
+    for figure in page.find_elements(CSS, "figure svg"):
         assert not figure.is_displayed() or figure.size["height"] > 100
 
 
@@ -115,12 +115,12 @@ def test_text_is_readable_in_either_scheme(page, scheme):
         "const style = getComputedStyle(arguments[0]);"
         "return (style.fill && arguments[1] ? style.fill : style.color).match(/\\d+/g).map(Number)"
     )
-    body = page.find_element(By.TAG_NAME, "body")
+    body = page.find_element(TAG, "body")
     paper = page.execute_script(
         "return getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)"
     )
     assert (sum(paper[:3]) > 380) == (scheme == "light")
-    drawn = page.find_element(By.CSS_SELECTOR, "figure svg text")
+    drawn = page.find_element(CSS, "figure svg text")
     for element, is_drawn in ((body, False), (drawn, True)):
         ink = page.execute_script(script, element, is_drawn)
         assert abs(sum(ink[:3]) - sum(paper[:3])) > 450
@@ -130,15 +130,17 @@ def test_without_scripts_all_is_there(page, report):
     page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
         page.get(report)
-        assert all(each.is_displayed() for each in page.find_elements(By.CLASS_NAME, "pair"))
-        table = page.find_element(By.CSS_SELECTOR, "#m1 table")
+        assert all(each.is_displayed() for each in page.find_elements(CLASS, "pair"))
+        table = page.find_element(CSS, "#m1 table")
         assert first_column(page, table)[0] == "good"
-        assert not page.find_elements(By.TAG_NAME, "select")
+        assert not page.find_elements(TAG, "select")
     finally:
         page.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
 def test_any_two_runs_are_compared(browser, report, monkeypatch):
+    from selenium.webdriver.support.ui import Select
+
     folder = Path(unquote(urlparse(report).path)).parent
     monkeypatch.chdir(folder)
     others = [f"other{number}" for number in range(3)]
@@ -148,20 +150,18 @@ def test_any_two_runs_are_compared(browser, report, monkeypatch):
     resize(browser, 1280)
     browser.get_log("browser")
     browser.get((folder / "one.html").as_uri())
-    box = browser.find_element(By.CSS_SELECTOR, ".any")
-    first, second = (Select(each) for each in box.find_elements(By.TAG_NAME, "select"))
+    box = browser.find_element(CSS, ".any")
+    first, second = (Select(each) for each in box.find_elements(TAG, "select"))
     assert [each.text for each in first.options] == [*RUNS, *others]
     first.select_by_index(1)
     second.select_by_index(2)
-    assert [each.text for each in box.find_elements(By.CSS_SELECTOR, "thead th")][1:3] == list(
-        RUNS
-    )[1:]
-    assert len(box.find_elements(By.CSS_SELECTOR, "tbody tr")) == 3
-    note = box.find_elements(By.TAG_NAME, "p")[-1].text
+    assert [each.text for each in box.find_elements(CSS, "thead th")][1:3] == list(RUNS)[1:]
+    assert len(box.find_elements(CSS, "tbody tr")) == 3
+    note = box.find_elements(TAG, "p")[-1].text
     means = [float(number) for number in re.findall(r"-?\d\.\d{4}", note)]
     cells = [
-        [float(cell.text) for cell in row.find_elements(By.CLASS_NAME, "number")]
-        for row in box.find_elements(By.CSS_SELECTOR, "tbody tr")
+        [float(cell.text) for cell in row.find_elements(CLASS, "number")]
+        for row in box.find_elements(CSS, "tbody tr")
     ]
     for column in (0, 1):
         assert abs(sum(row[column] for row in cells) / 3 - means[column]) < 2e-4

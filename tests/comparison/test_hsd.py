@@ -7,8 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from statsmodels.formula.api import ols
-from statsmodels.stats.anova import anova_lm
 
 from skfilterrank._lists.system_pairs import Settings
 from skfilterrank.comparison import SystemScores, compare_systems
@@ -32,6 +30,9 @@ def long_table(values):
 class TestMeanSquare:
     @pytest.mark.parametrize("shape", [(2, 2), (3, 7), (6, 4)])
     def test_statsmodels(self, shape):
+        from statsmodels.formula.api import ols
+        from statsmodels.stats.anova import anova_lm
+
         values = noisy(*shape)
         found, freedom = residual_mean_square(values)
         table = long_table(values)

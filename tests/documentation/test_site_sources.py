@@ -21,8 +21,13 @@ from skfilterrank.metrics import get_measure_names
 
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(MEASURES)
-THINGS = public.things()
 NO_SITE = "what builds the site is not installed"
+
+
+@pytest.fixture(scope="module")
+def things():
+    """Every public thing by its full name: some need frameworks, which take seconds to import."""
+    return public.things()
 
 
 def test_every_public_module_is_in_the_api():
@@ -164,15 +169,15 @@ THEY_MEAN = {
 
 
 @pytest.mark.slow
-def test_every_reference_has_its_bibtex():
-    for name, thing in THINGS.items():
+def test_every_reference_has_its_bibtex(things):
+    for name, thing in things.items():
         for owner, doc in references.docs_of(name, thing).items():
             for item in references.items(doc):
                 assert references.keys_in(item), f"{owner} refers to {item}"
 
 
 @pytest.mark.slow
-def test_sources_are_complete_and_cited():
+def test_sources_are_complete_and_cited(things):
     entries = references.entries()
     assert len(entries) == references.BIBLIOGRAPHY.read_text(encoding="utf-8").count("\n@") + 1
     for key, entry in entries.items():
@@ -183,7 +188,7 @@ def test_sources_are_complete_and_cited():
     titles = [references.letters(references.readable(each["title"])) for each in entries.values()]
     assert len(set(titles)) == len(titles)
     # Some measures are known by their names alone.
-    citing = THINGS | {f"skfilterrank.metrics.{each.__name__}": each for each in MEASURES.values()}
+    citing = things | {f"skfilterrank.metrics.{each.__name__}": each for each in MEASURES.values()}
     uncited = [key for key, names in references.citations(citing).items() if not names]
     assert not uncited
 

@@ -20,12 +20,13 @@ from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
 from skfilterrank.thresholds import threshold_curve
 
-dask = pytest.importorskip("dask", reason="dask is not installed")
-dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
 
-
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def in_this_thread():
+    global dask, dd
+    dask = pytest.importorskip("dask", reason="dask is not installed")
+    dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
+    pytest.importorskip("dask.array")
     with dask.config.set(scheduler="synchronous"):
         yield
 
@@ -73,9 +74,6 @@ def test_partitions_without_a_result():
     assert fold_partitions(frame_of(3), noted, 0, (0, 1, 2)) is None
     assert list(each_partition(frame_of(3), noted, 0, (0, 2))) == [[(1, 10)]]
 
-
-pytest.importorskip("dask.array")
-distributed = pytest.importorskip("distributed", reason="distributed is not installed")
 
 MEASURES = ["ndcg_f@5", "ap", "forbidden@3", "lexirecall"]
 

@@ -8,8 +8,6 @@ from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.io import Rows
 from skfilterrank.thresholds import CertifiedThreshold, TunedThreshold
 
-dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
-pytest.importorskip("distributed", reason="distributed is not installed")
 lightgbm = pytest.importorskip("lightgbm")
 pytest.importorskip("xgboost", reason="xgboost is not installed")
 
@@ -41,6 +39,7 @@ def filtered(part, threshold, predict):
 
 @pytest.mark.parametrize("fit", [by_lightgbm, by_xgboost])
 def test_two_workers_show_the_documents_that_one_process_shows(client, fit):
+    dd = pytest.importorskip("dask.dataframe", reason="dask is not installed")
     X, y, groups, _ = make_rank_and_filter(n_queries=300, n_features=6, random_state=0)
     data = pd.DataFrame(X, columns=FEATURES).assign(label=y, qid=groups)
     frame = dd.from_pandas(data.sample(frac=1, random_state=0), npartitions=4, sort=False)

@@ -12,7 +12,6 @@ from skfilterrank.io import Rows
 from skfilterrank.metrics import evaluate
 from skfilterrank.ranking import RankAndFilter
 
-pytest.importorskip("distributed", reason="distributed is not installed")
 lightgbm = pytest.importorskip("lightgbm")
 
 pytestmark = pytest.mark.nightly

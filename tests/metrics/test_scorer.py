@@ -28,7 +28,6 @@ scorer(estimator, X, y)      y alone                              scorer(..., gr
 
 import warnings
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -276,6 +275,8 @@ class TestTools:
     @pytest.mark.slow
     @pytest.mark.parametrize("scorer", [SCORER, make_ranking_scorer("forbidden@3")])
     def test_displays_of_curves(self, scorer):
+        import matplotlib as mpl
+
         mpl.use("Agg")
         how = {"groups": QID, "cv": CV, "scoring": scorer}
         sizes = {"train_sizes": [0.5, 1.0]}
