@@ -1,0 +1,340 @@
+"""PairFeatures: columns that say how likely a document is to be relevant to a query."""
+
+import warnings
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import pandas as pd
+from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
+from sklearn.preprocessing import normalize
+from sklearn.utils.validation import check_is_fitted
+
+from skfilterrank._estimators.ranker_mixin import all_or_nothing
+from skfilterrank._lists.checks import check_numbers, count_rows
+from skfilterrank._lists.queries import GroupIndex, check_groups
+from skfilterrank.exceptions import InputError, brief_list
+from skfilterrank.judgments._selector import is_texts
+
+# Name of the column of X that holds the texts of queries.
+_QUERY = "query"
+# Standardised columns are cut at this many standard deviations.
+_MOST = 6.0
+# Saturation of a term's count, and share of the length normalisation, in BM25.
+_K1, _B = 1.2, 0.75
+# Mean label of the other queries, in parts of the largest, if there is no other query.
+_NO_BASE = 0.5
+_OF_SIMILAR = (
+    "mean label of similar documents",
+    "similarity to relevant",
+    "similarity to not relevant",
+    "difference of similarities",
+    "log share of relevant",
+)
+_OF_RUNS = ("log best rank", "mean log rank")
+_OF_QUERY = ("cosine", "cosine in query", "BM25 in query")
+
+
+class PairFeatures(TransformerMixin, BaseEstimator):
+    """Columns of pairs of query and document, from runs, texts, numbers and known labels."""
+
+    # By default, scikit-learn's metadata routing passes `groups`.
+    __metadata_request__fit = {"groups": True}  # noqa: RUF012
+    __metadata_request__transform = {"groups": True}  # noqa: RUF012
+
+    def __init__(self, *, ranks=None, similarity: Any = None) -> None:
+        self.ranks = ranks
+        self.similarity = similarity
+
+    @all_or_nothing
+    def fit(self, X, y, groups=None) -> Self:
+        """Learn terms and scales, and keep the judged rows."""
+        self._fit(X, y, groups)
+        return self
+
+    @all_or_nothing
+    def fit_transform(self, X, y, groups=None) -> np.ndarray:
+        """Return the columns of the rows of `fit`; no row's columns look at its own label."""
+        return self._fit(X, y, groups)
+
+    def transform(self, X, groups=None) -> np.ndarray:
+        """Return the columns of new rows; they look at all labels of `fit`."""
+        check_is_fitted(self)
+        n_rows = count_rows(X)
+        index = check_groups(groups, X, n_rows=n_rows, names=("X",))
+        parts = self._parts(X)
+        if parts.texts is not None:
+            parts = parts._replace(counts=self._terms.counter.transform(parts.texts[1]))
+        documents = self._documents(parts)
+        return self._scaled(self._columns(parts, documents, index, np.full(n_rows, -1)))
+
+    def get_feature_names_out(self, input_features=None) -> np.ndarray:
+        """Return the names of the columns."""
+        check_is_fitted(self)
+        return np.array(self.names_, dtype=object)
+
+    def _fit(self, X, y, groups) -> np.ndarray:
+        """Learn from the rows, and return their columns."""
+        n_rows = count_rows(X)
+        labels = check_numbers(y, "y", n_rows=n_rows).astype(np.float64)
+        index = check_groups(groups, y, X, n_rows=n_rows, names=("y", "X"))
+        known = ~np.isnan(labels)
+        if not known.any():
+            raise InputError("y has no label: expected some that are not NaN.")
+        parts = self._parts(X)
+        if parts.texts is not None:
+            self._terms = _Terms()
+            parts = parts._replace(counts=self._terms.learn(parts.texts[1]))
+        self._learn(parts, known)
+        documents = self._documents(parts)
+        labels /= max(np.abs(labels[known]).max(), 1e-9)
+        gains = np.where(known, np.maximum(labels, 0.0), 0.0)
+        total, n_judged = gains.sum(), np.count_nonzero(known)
+        self._base = total / n_judged
+        # Place of each judged row among the judged rows of its query.
+        own, self._judged = np.full(n_rows, -1), {}
+        for query, rows in zip(index.query_ids.tolist(), index.rows_by_query()):
+            rows = rows[known[rows]]
+            own[rows] = np.arange(len(rows))
+            if len(rows):
+                n_others = n_judged - len(rows)
+                base = (total - gains[rows].sum()) / n_others if n_others else _NO_BASE
+                self._judged[query] = documents.take(rows), labels[rows], base
+        raw = self._columns(parts, documents, index, own)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a column may hold no number
+            self.mean_ = np.nan_to_num(np.nanmean(raw[known], axis=0))
+            self.scale_ = np.nan_to_num(np.nanstd(raw[known], axis=0)) + 1e-9
+        return self._scaled(raw)
+
+    def _parts(self, X) -> "_Parts":
+        """Take X apart: texts, queries, ranks, numbers, vectors; None for what X does not hold."""
+        if sparse.issparse(X):
+            return _Parts(X, vectors=X.tocsr())
+        if is_texts(X):
+            X = pd.DataFrame({"text": pd.Series(list(X), dtype=object)})
+        elif not isinstance(X, pd.DataFrame):
+            X = pd.DataFrame(np.asarray(X))
+        ranks = list(self.ranks or ())
+        vectors = self.similarity if isinstance(self.similarity, list) else []
+        if absent := [name for name in [*ranks, *vectors] if name not in X]:
+            raise InputError(
+                f"X has no column {brief_list(absent)}; its columns are {brief_list(list(X))}."
+            )
+        others = X.drop(columns=[*ranks, *vectors])
+        numbers = others.select_dtypes(["number", "bool"])
+        words = others.drop(columns=numbers.columns)
+        words = words.astype(object).where(words.notna(), "").astype(str)
+        queries = words.pop(_QUERY).to_numpy(object) if _QUERY in words else None
+        texts = [" ".join(row) for row in words.to_numpy(object)] if words.shape[1] else None
+        return _Parts(
+            X,
+            texts=None if texts is None else pd.factorize(np.array(texts, dtype=object)),
+            queries=None if texts is None else queries,
+            ranks=_matrix(X[ranks]),
+            numbers=_matrix(numbers),
+            vectors=_matrix(X[vectors]),
+            names=[*map(str, numbers)],
+            runs=[*map(str, ranks)],
+        )
+
+    def _learn(self, parts, known) -> None:
+        """Learn the depth of runs, scales of numbers, and names and weights of columns."""
+        self.names_ = list(_OF_SIMILAR)
+        if parts.ranks is not None:
+            self._depth = np.nanmax(parts.ranks)
+            self._mean_profile = _profile(parts.ranks).mean(axis=0)
+            self.names_ += _OF_RUNS
+        if parts.queries is not None:
+            self.names_ += _OF_QUERY
+        weight = [1.0] * len(self.names_)
+        if parts.numbers is not None:
+            self._number_mean = np.nan_to_num(np.nanmean(parts.numbers[known], axis=0))
+            self._number_scale = np.nan_to_num(np.nanstd(parts.numbers[known], axis=0)) + 1e-9
+            self._lacking = np.isnan(parts.numbers).any(axis=0)
+            lacking = [f"no {name}" for name, lacks in zip(parts.names, self._lacking) if lacks]
+            self.names_ += [*parts.names, *lacking]
+            weight += [min(1.0, 2 / np.sqrt(len(parts.names)))] * (len(parts.names) + len(lacking))
+        if parts.ranks is not None:
+            self.names_ += parts.runs
+            weight += [2 / np.sqrt(len(parts.runs))] * len(parts.runs)
+        self.weight_ = np.array(weight)
+
+    def _documents(self, parts) -> "_Documents":
+        """Return what similarities of documents are computed from."""
+        if callable(self.similarity):
+            return _Documents(parts.X, None, self.similarity)
+        if parts.vectors is not None:
+            return _Documents(normalize(parts.vectors))
+        if parts.texts is not None:
+            return _Documents(self._terms.tfidf.transform(parts.counts), parts.texts[0])
+        if parts.ranks is not None:
+            return _Documents(normalize(_profile(parts.ranks) - self._mean_profile))
+        scaled = (parts.numbers - self._number_mean) / self._number_scale
+        return _Documents(normalize(np.nan_to_num(scaled)))
+
+    def _columns(self, parts, documents, index, own) -> np.ndarray:
+        """Return all columns, before they are standardised."""
+        similar = np.zeros((len(own), len(_OF_SIMILAR)))
+        similar[:, 0] = self._base
+        for query, rows in zip(index.query_ids.tolist(), index.rows_by_query()):
+            if query in self._judged:
+                judged, labels, base = self._judged[query]
+                similarity = documents.take(rows).similarity(judged)
+                similar[rows] = _similar_columns(similarity, labels, own[rows], base)
+        columns = [similar]
+        if parts.ranks is not None:
+            logs = np.log(np.where(np.isnan(parts.ranks), 2.0 * self._depth, parts.ranks))
+            columns += [logs.min(axis=1), logs.mean(axis=1)]
+        if parts.queries is not None:
+            columns += self._terms.query_columns(parts, index)
+        if parts.numbers is not None:
+            columns += [parts.numbers, np.isnan(parts.numbers[:, self._lacking])]
+        if parts.ranks is not None:
+            columns.append(logs)
+        return np.column_stack(columns)
+
+    def _scaled(self, raw) -> np.ndarray:
+        """Standardise columns by the judged rows of `fit`; missing numbers get the mean."""
+        raw -= self.mean_
+        raw /= self.scale_
+        np.clip(raw, -_MOST, _MOST, out=raw)
+        raw *= self.weight_
+        return np.nan_to_num(raw, copy=False)
+
+
+class _Parts(NamedTuple):
+    """Parts of X by their role; None for what X does not hold."""
+
+    X: Any
+    # Number of the distinct text of each row, distinct texts, and counts of their terms.
+    texts: Any = None
+    counts: Any = None
+    queries: np.ndarray | None = None
+    ranks: np.ndarray | None = None
+    numbers: np.ndarray | None = None
+    vectors: Any = None
+    names: list[str] = []  # noqa: RUF012
+    runs: list[str] = []  # noqa: RUF012
+
+
+class _Documents(NamedTuple):
+    """Documents of rows, whose similarity is the cosine of vectors of length 1, or a function."""
+
+    rows: Any
+    codes: np.ndarray | None = None
+    function: Any = None
+
+    def take(self, rows) -> "_Documents":
+        """Return the documents of some rows."""
+        rows = rows if self.codes is None else self.codes[rows]
+        is_frame = isinstance(self.rows, pd.DataFrame)
+        return _Documents(
+            self.rows.iloc[rows] if is_frame else self.rows[rows], None, self.function
+        )
+
+    def similarity(self, others) -> np.ndarray:
+        """Return the similarity to other documents, at least 0."""
+        if self.function is None:
+            found = self.rows @ others.rows.T
+        else:
+            found = self.function(self.rows, others.rows)
+        found = found.toarray() if sparse.issparse(found) else np.asarray(found, dtype=np.float64)
+        if found.shape != (count_rows(self.rows), count_rows(others.rows)):
+            raise InputError(
+                f"similarity must return a matrix of {count_rows(self.rows)} rows and "
+                f"{count_rows(others.rows)} columns for so many documents, got {found.shape}."
+            )
+        return np.maximum(found, 0.0)
+
+
+class _Terms:
+    """Terms of texts: vectors by tf-idf, and weights by BM25."""
+
+    def learn(self, texts):
+        """Learn the terms of distinct texts, and return their counts."""
+        self.counter = CountVectorizer(stop_words="english", dtype=np.float64)
+        try:
+            counts = self.counter.fit_transform(texts)
+        except ValueError as error:
+            raise InputError(
+                f"the texts of X hold no terms ({error}): {len(texts)} distinct texts, all empty "
+                "or stop words. Leave the column of texts out."
+            ) from error
+        self.tfidf = TfidfTransformer(sublinear_tf=True).fit(counts)
+        n_texts = np.bincount(counts.indices, minlength=counts.shape[1])
+        self.idf = np.log(1 + (len(texts) - n_texts + 0.5) / (n_texts + 0.5))
+        self.length = counts.sum() / len(texts)
+        return counts
+
+    def query_columns(self, parts, index) -> list[np.ndarray]:
+        """Return the cosine of query and text, and cosine and BM25 standardised in the query."""
+        weights = parts.counts.copy()
+        lengths = np.asarray(weights.sum(axis=1)).ravel() / self.length
+        norms = _K1 * (1 - _B + _B * np.repeat(lengths, np.diff(weights.indptr)))
+        weights.data *= (_K1 + 1) / (weights.data + norms)
+        weights.data *= self.idf[weights.indices]
+        codes, queries = pd.factorize(parts.queries)
+        terms = self.counter.transform(queries)
+        vectors, terms = self.tfidf.transform(terms), terms.sign()
+        cosine, bm25 = np.zeros(len(codes)), np.zeros(len(codes))
+        for number in range(len(queries)):
+            rows = np.flatnonzero(codes == number)
+            texts = parts.texts[0][rows]
+            documents = self.tfidf.transform(parts.counts[texts])
+            cosine[rows] = (documents @ vectors[number].T).toarray()[:, 0]
+            bm25[rows] = (weights[texts] @ terms[number].T).toarray()[:, 0]
+        return [cosine, _in_query(cosine, index), _in_query(bm25, index)]
+
+
+def _matrix(table) -> np.ndarray | None:
+    """Return the columns of a table as floats; None if there is none."""
+    if not table.shape[1]:
+        return None
+    return table.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _profile(ranks) -> np.ndarray:
+    """Return weights of ranks that fall like those of DCG, 0 where a run does not return."""
+    return np.where(np.isnan(ranks), 0.0, 1 / np.log2(ranks + 1))
+
+
+def _in_query(values, index: GroupIndex) -> np.ndarray:
+    """Standardise values within each query."""
+    codes = index.codes()
+    apart = values - (np.bincount(codes, values) / index.sizes)[codes]
+    return apart / np.sqrt(np.bincount(codes, apart**2) / index.sizes + 1e-9)[codes]
+
+
+def _similar_columns(similarity, labels, own, base) -> np.ndarray:
+    """Return what the labels of a query's judged documents say of each of its documents.
+
+    Parameters
+    ----------
+    similarity : ndarray of shape (n_rows, n_judged)
+        Similarities from 0 to 1.
+    labels : ndarray of shape (n_judged,)
+        Labels, at most 1.
+    own : ndarray of shape (n_rows,)
+        Place of the row among the judged ones, whose label is not looked at; -1 if unjudged.
+    base : float
+        Mean label of all other queries.
+    """
+    judged = np.flatnonzero(own >= 0)
+    similarity[judged, own[judged]] = 0.0
+    counts = np.ones(similarity.shape)
+    counts[judged, own[judged]] = 0.0
+    is_relevant = labels > 0
+    squares = similarity**2
+    n_relevant, n_others = counts @ is_relevant, counts @ ~is_relevant
+    return np.column_stack(
+        [
+            (squares @ labels + 0.1 * base) / (squares.sum(axis=1) + 0.1),
+            (similarity * is_relevant).max(axis=1),
+            (similarity * ~is_relevant).max(axis=1),
+            similarity @ is_relevant / np.maximum(n_relevant, 1)
+            - similarity @ ~is_relevant / np.maximum(n_others, 1),
+            np.log((counts @ np.maximum(labels, 0.0) + base) / (counts.sum(axis=1) + 1) + 0.02),
+        ]
+    )
