@@ -18,6 +18,7 @@ from skfilterrank._lists.measure import ParsedMeasure
 from skfilterrank._lists.queries import GroupIndex, check_groups, find_groups, refuse_query_column
 from skfilterrank._lists.words import progress_bar, warn_user
 from skfilterrank.exceptions import FitWarning, InputError
+from skfilterrank.ranking._fit_with_groups import warn_without_pairs
 from skfilterrank.ranking._held_out_sets import (
     check_no_sets,
     held_out_rows,
@@ -99,7 +100,10 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         rows = QueryRows(X, gains, queries)
         judged = ~np.isnan(gains)
         self.n_unjudged_ = count_unjudged(judged)
-        return rows if judged.all() else rows.take(judged)
+        rows = rows if judged.all() else rows.take(judged)
+        if groups is not None:
+            warn_without_pairs(self, rows.gains, rows.queries, self._lost_without_groups)
+        return rows
 
     def _rows_and_held_out(self, X, y, groups, eval_set, eval_groups) -> tuple:
         """Return the judged training rows, and the judged rows of each held-out set."""
@@ -112,7 +116,7 @@ class FeatureRanker(RankerMixin, BaseEstimator):
         return rows.take(~held), [rows.take(held)]
 
     def _lost_without_groups(self) -> str:
-        """Describe what is lost without query ids; raise if nothing can be learned."""
+        """Describe what is lost without lists of several gains; raise if nothing is learned."""
         return "there is no order to learn and all scores are 0"
 
     def _held_out_rows(self, eval_set, eval_groups) -> list[QueryRows]:

@@ -35,7 +35,8 @@ from skfilterrank._lists.sklearn_compat import (
     metadata_routing_enabled,
     safe_indexing,
 )
-from skfilterrank.exceptions import InputError, brief
+from skfilterrank._lists.words import warn_user
+from skfilterrank.exceptions import FitWarning, InputError, brief
 from skfilterrank.ranking._early_stopping import EvalSet, stopping_by
 
 _MOST_GRADES = 31
@@ -191,6 +192,7 @@ def _fit_contiguous(ranker, X, y, groups, wanted, held_out, params, stop_by):
     """Fit a ranker of another library, which needs consecutive rows of each query."""
     check_grades(ranker, y, wanted)
     X, y, index, params = together(X, y, groups, params)
+    warn_without_pairs(ranker, y, row_codes(index))
     held_out = [_set_together(each) for each in held_out]
     sets = _pairs(held_out)
     if wanted == "group":
@@ -217,6 +219,22 @@ def _fit_contiguous(ranker, X, y, groups, wanted, held_out, params, stop_by):
     known = [each._replace(groups=row_codes(each.groups)) for each in held_out]
     with stopping_by(stop_by, ranker, known, params) as params:
         ranker.fit(X, y, **params)
+
+
+def warn_without_pairs(ranker, gains, codes, lost=lambda: "all scores may be equal") -> None:
+    """Warn if no query has an order to learn; `codes` numbers the query of each row.
+
+    `lost` returns what is lost, for the message.
+    """
+    some = np.empty(codes.max() + 1)
+    some[codes] = gains
+    if (gains == some[codes]).all():
+        warn_user(
+            f"{type(ranker).__name__} learns from documents of different gain in one query, and no "
+            f"query has two, so that {lost()}. Check y and groups, or use a classifier or a "
+            "regressor.",
+            FitWarning,
+        )
 
 
 def check_grades(ranker, y, wanted):

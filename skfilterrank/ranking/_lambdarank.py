@@ -73,11 +73,6 @@ class LambdaObjective:
     dtype : dtype
         Floating point type for computations on pairs.
 
-    Attributes
-    ----------
-    n_paired_queries : int
-        Number of queries with two different gains.
-
     Notes
     -----
     For each pair (i, j) of a query with ``gain_i > gain_j``, at places p_i and p_j of the current
@@ -107,7 +102,6 @@ class LambdaObjective:
         spread = (bounds["ideal_filtered"] - bounds["worst_filtered"]).to_numpy()
         self._blocks = list(_paired_queries(gains, index, spread, tie_keys, dtype))
         self._discounts = log_discount(first_places(int(index.sizes.max())))
-        self.n_paired_queries = sum(len(block.rows) for block in self._blocks)
         self._bce_weights = None
         if gamma > 0:
             self._bce_weights = np.empty(index.n_rows)
@@ -479,13 +473,6 @@ class LambdaRankRanker(FeatureRanker):
             norm=self.norm,
             tie_keys=row_keys(X),
         )
-        if self.gamma == 0 and not loss.n_paired_queries:
-            raise InputError(
-                "there is no pair to learn from: no query has two documents of different gain. "
-                "Give groups= that join the documents of a query, or use gamma > 0, which learns "
-                "from single documents too."
-            )
-
         lgb = _lightgbm()
         train = lgb.Dataset(X, label=np.zeros(len(gains)), params=lightgbm_params)
         held_out = _datasets(held_out, train)
@@ -560,9 +547,10 @@ class LambdaRankRanker(FeatureRanker):
         if self.gamma:
             return "it learns to filter but not to rank"
         raise InputError(
-            "groups is missing: LambdaRankRanker learns from pairs of documents of one query. Pass "
-            "groups=, the query id of each row, or give y as a pandas Series whose index has a "
-            "level named 'qid'; or use gamma > 0, which learns from single documents."
+            "there is no pair to learn from: LambdaRankRanker needs two documents of different "
+            "gain in a query. Pass groups=, the query id of each row, or give y as a pandas Series "
+            "whose index has a level named 'qid'; or use gamma > 0, which learns from single "
+            "documents."
         )
 
     def _without_filtered(self, scores):

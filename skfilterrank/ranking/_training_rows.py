@@ -155,14 +155,16 @@ def prepare_rows(
     tell_unjudged(n_rows - n_judged, n_rows, taught)
     if kind == "binary" and not prefit:
         check_two_kinds(estimator, int((row_gains > 0).sum()), n_judged)
-    if needs_own_form(estimators_inside(estimator)[-1]) and not prefit:
-        known = row_gains[judged]
-        if (known == known[0]).all():
-            raise InputError(
-                f"all {n_judged} judged rows have the gain {known[0]:g}: "
-                f"{type(final_step(estimator)).__name__} has no order to learn. "
-                "Check the labels and gains=."
-            )
+    known = row_gains[judged]
+    if not prefit and (known == known[0]).all():
+        text = (
+            f"all {n_judged} judged rows have the gain {known[0]:g}: "
+            f"{type(final_step(estimator)).__name__} has no order to learn. "
+            "Check the labels and gains=."
+        )
+        if needs_own_form(estimators_inside(estimator)[-1]):
+            raise InputError(text)
+        warn_user(text, FitWarning)
     encoder = TargetEncoder(kind, row_gains)
     columns: dict = {}
     if fit_params:

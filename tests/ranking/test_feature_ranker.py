@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.linear_model import Ridge
 
 from skfilterrank.datasets import make_rank_and_filter
 from skfilterrank.exceptions import FitWarning
@@ -10,8 +11,11 @@ from skfilterrank.metrics import ndcg_f_score
 from skfilterrank.ranking import (
     AdaRankRanker,
     CoordinateAscentRanker,
+    OrdinalRanker,
+    QueryRanker,
     RankAndFilter,
     RankBoostRanker,
+    make_ranker,
 )
 
 
@@ -51,6 +55,27 @@ def test_no_query_ids(judged, make):
     alone = np.arange(len(y))
     with pytest.warns(FitWarning, match="score was given no query ids"):
         assert ranker.score(X, y) == ndcg_f_score(y, np.zeros(len(y)), groups=alone, k=3)
+
+
+def ranknet(**params):
+    return make_ranker("ranknet", n_estimators=2, **params)
+
+
+@pytest.mark.parametrize("make", [coordinate_ascent, adarank, rankboost, ranknet])
+def test_no_query_has_an_order_to_learn(judged, make):
+    X, y, groups = judged
+    lists = (y, np.arange(len(y))), (np.unique(groups, return_inverse=True)[1] % 3.0, groups)
+    for labels, ids in lists:
+        with pytest.warns(FitWarning, match="no query has two, so that .*scores .*Check y and gro"):
+            ranker = make().fit(X, labels, groups=ids)
+        assert len(np.unique(ranker.predict(X))) == 1
+
+
+def test_all_gains_are_equal():
+    X, y = np.eye(4), np.ones(4)
+    for ranker in (OrdinalRanker(), QueryRanker(Ridge()), make_ranker("mse")):
+        with pytest.warns(FitWarning, match="all 4 judged rows have the gain 1: .* no order to le"):
+            assert np.ptp(ranker.fit(X, y, groups=[0, 0, 1, 1]).predict(X)) < 1e-12
 
 
 @pytest.mark.slow

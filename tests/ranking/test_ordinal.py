@@ -93,6 +93,7 @@ def test_labels_may_be_text():
     np.testing.assert_allclose(ranker.predict_level_proba(FIVE_ROWS[:1]), [[4 / 5, 2 / 5]])
 
 
+@pytest.mark.filterwarnings("ignore:all 5 judged rows have the gain -3")
 @pytest.mark.parametrize("weights", [None, "gain"])
 def test_one_level_scores_that_gain(weights):
     ranker = OrdinalRanker(weights=weights).fit(FIVE_ROWS, [-3] * 5)
